@@ -1,0 +1,50 @@
+/** Which of the names that exist was meant. */
+
+/** How far apart two texts may be to count as a slip: a third of the longer one, at least 1 and at most 5 edits. */
+const reach = (a: string, b: string): number => Math.min(5, Math.max(1, Math.floor(Math.max(a.length, b.length) / 3)))
+
+/** Case, separators and camelCase folded away: `readFile`, `read-file` and `READ_FILE` are one. */
+export const fold = (name: string): string => name.replace(/[\s_\-./:]+/g, '').toLowerCase()
+
+/**
+ * The nearest candidates, best first, none when nothing is near. Equal but for case and separators first, then by
+ * edit distance (Damerau–Levenshtein, adjacent transpositions as one edit), then those that hold the text whole.
+ */
+export function nearest(text: string, candidates: readonly string[], limit = 3): string[] {
+  const want = text.toLowerCase()
+  const folded = fold(text)
+  if (folded === '') return []
+  const scored: { candidate: string; score: number }[] = []
+  for (const candidate of candidates) {
+    const have = candidate.toLowerCase()
+    if (have === want || fold(candidate) === folded) {
+      scored.push({ candidate, score: 0 })
+      continue
+    }
+    const most = reach(want, have)
+    const distance = Math.abs(want.length - have.length) > most ? most + 1 : editDistance(want, have)
+    if (distance <= most) scored.push({ candidate, score: distance })
+    else if (want.length >= 3 && have.length >= 3 && (have.includes(want) || want.includes(have)))
+      scored.push({ candidate, score: 10 + Math.abs(want.length - have.length) })
+  }
+  scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1))
+  return scored.slice(0, limit).map((one) => one.candidate)
+}
+
+/** Edits between two texts: insert, delete, replace, or swap two neighbours (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min((last[j] as number) + 1, (row[j - 1] as number) + 1, (last[j - 1] as number) + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] as number) + 1)
+      row.push(cost)
+    }
+    before = last
+    last = row
+  }
+  return last[b.length] as number
+}

@@ -1,0 +1,76 @@
+/** From the name a model sent to the tool it meant: exact, declared alias, stripped of known wrapping, case and separators. */
+import type { Repair } from '../events.ts'
+import type { Tool } from '../tool.ts'
+import { fold, nearest } from './did-you-mean.ts'
+
+type Adapt = (input: Record<string, unknown>) => Record<string, unknown>
+interface Entry {
+  readonly tool: Tool
+  readonly alias: boolean
+  readonly adapt?: Adapt
+}
+
+/** Tools by every name they answer to. Built once per toolset. */
+export interface NameIndex {
+  readonly names: readonly string[]
+  readonly exact: ReadonlyMap<string, Entry>
+  readonly folded: ReadonlyMap<string, readonly Entry[]>
+}
+
+export type Resolved =
+  | { readonly kind: 'tool'; readonly tool: Tool; readonly repair?: Repair; readonly adapt?: Adapt }
+  | { readonly kind: 'unknown'; readonly candidates: readonly string[] }
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] }
+
+/** Prefixes and suffixes that servers and chat templates leave on a name. */
+const PREFIXES = [/^functions[.:]/, /^default_api[.:]/, /^tools?[.:]/, /^multi_tool_use\./]
+const SUFFIXES = [/<\|[\s\S]*$/, /:\d+$/, /\(\s*\)$/]
+
+/**
+ * @throws TypeError when two tools have the same name. A tool's own name wins over another's alias; an alias that two tools
+ * claim is ambiguous and left out.
+ */
+export function indexNames(tools: readonly Tool[]): NameIndex {
+  const exact = new Map<string, Entry>()
+  for (const tool of tools) {
+    if (exact.has(tool.name)) throw new TypeError(`two tools are named "${tool.name}"; prefix one of the toolsets`)
+    exact.set(tool.name, { tool, alias: false })
+  }
+  const claimed = new Map<string, Entry[]>()
+  for (const tool of tools)
+    for (const alias of tool.aliases)
+      if (!exact.has(alias.name))
+        claimed.set(alias.name, [...(claimed.get(alias.name) ?? []), { tool, alias: true, ...(alias.adapt && { adapt: alias.adapt }) }])
+  for (const [name, entries] of claimed) if (entries.length === 1) exact.set(name, entries[0] as Entry)
+  const folded = new Map<string, Entry[]>()
+  for (const [name, entry] of exact) folded.set(fold(name), [...(folded.get(fold(name)) ?? []), entry])
+  return { names: tools.map((tool) => tool.name), exact, folded }
+}
+
+/** Which tool `requested` is. Ambiguity is refused with the candidates. */
+export function resolveName(requested: string, index: NameIndex): Resolved {
+  const direct = index.exact.get(requested)
+  if (direct && !direct.alias) return { kind: 'tool', tool: direct.tool }
+  const stripped = strip(requested)
+  const entry = direct ?? index.exact.get(stripped)
+  if (entry) return found(requested, entry, entry.alias ? 'another name of this tool' : 'wrapping around the name removed')
+  const alike = index.folded.get(fold(stripped)) ?? []
+  const tools = new Set(alike.map((one) => one.tool.name))
+  if (tools.size > 1) return { kind: 'ambiguous', candidates: [...tools] }
+  const [only] = alike
+  if (only) return found(requested, only, 'the same but for case and separators')
+  const near = nearest(stripped, [...index.exact.keys()], 6).map((name) => index.exact.get(name)?.tool.name ?? name)
+  return { kind: 'unknown', candidates: [...new Set(near)].slice(0, 3) }
+}
+
+function found(requested: string, entry: Entry, why: string): Resolved {
+  const repair: Repair = { kind: entry.alias ? 'alias' : 'name', from: requested, to: entry.tool.name, why }
+  return { kind: 'tool', tool: entry.tool, repair, ...(entry.adapt && { adapt: entry.adapt }) }
+}
+
+function strip(requested: string): string {
+  let name = requested.trim()
+  for (const suffix of SUFFIXES) name = name.replace(suffix, '')
+  for (const prefix of PREFIXES) name = name.replace(prefix, '')
+  return name.trim()
+}

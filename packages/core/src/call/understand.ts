@@ -1,0 +1,132 @@
+/** From a call as it came to a call that can run, or to what is wrong with it: name → parse → coerce → validate. Changes nothing. */
+import { canonical } from '../canonical.ts'
+import type { Repair } from '../events.ts'
+import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
+import { withPath } from '../schema/issue.ts'
+import type { Tool } from '../tool.ts'
+import { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from '../turn/counters.ts'
+import { coerce } from './coerce.ts'
+import { invalidInput, shown } from './hint.ts'
+import { type NameIndex, type Resolved, resolveName } from './name.ts'
+import { parseInput } from './parse.ts'
+
+/** A call as the model made it. */
+export interface IncomingCall {
+  /** The engine's own identity: session/turn/step/ordinal. */
+  readonly id: string
+  /** The model response it came in, and its place there. */
+  readonly step: number
+  readonly ordinal: number
+  /** The provider's id, as it came. */
+  readonly wireId?: string
+  readonly name: string | null | undefined
+  /** An object, or the raw text of the arguments. */
+  readonly input: unknown
+  /** The response was cut off and this is its last call. */
+  readonly cutOff?: boolean
+}
+
+export interface Understood {
+  readonly tool: Tool | undefined
+  /** The canonical input; what came, when it could not be read. */
+  readonly input: unknown
+  readonly repairs: readonly Repair[]
+  /** The value the tool gets: defaults and transforms applied. */
+  readonly value?: unknown
+  readonly refusal?: ToolError
+  /** Under which name a wrong call of this kind is counted, and how often it may be repeated. */
+  readonly counter: { readonly name: string; readonly retries: number }
+}
+
+export async function understand(call: IncomingCall, index: NameIndex): Promise<Understood> {
+  const requested = typeof call.name === 'string' ? call.name : ''
+  const resolved = resolveName(requested, index)
+  if (resolved.kind !== 'tool') return unknown(call, requested, resolved, index)
+  const { tool, adapt } = resolved
+  const named: Repair[] = resolved.repair ? [resolved.repair] : []
+  // A read that came whole by luck may run; an effect may not, because servers complete cut JSON by themselves.
+  const parsed = parseInput(call.input, call.cutOff === true && tool.effect !== 'read')
+  if (!parsed.ok)
+    return { tool, input: call.input, repairs: named, refusal: parsed.error, counter: { name: MALFORMED_CALL, retries: CALL_RETRIES } }
+  const counter = { name: tool.name, retries: tool.retries }
+  const adapted = adaptInput(adapt, parsed.input, resolved.repair)
+  const mended = coerce(tool.check.strict, adapted.input, { parameterAliases: tool.parameterAliases, lenient: tool.effect === 'read' })
+  const input = mended.value as Record<string, unknown>
+  const repairs = [...named, ...parsed.repairs, ...adapted.repairs, ...mended.repairs]
+  const checked = await tool.check.check(input)
+  if (checked.ok) return { tool, input, repairs, value: checked.value, counter }
+  return { tool, input, repairs, refusal: await invalidInput(tool, input, checked.issues), counter }
+}
+
+function unknown(call: IncomingCall, requested: string, resolved: Exclude<Resolved, { kind: 'tool' }>, index: NameIndex): Understood {
+  const { candidates } = resolved
+  const [nearest] = candidates
+  const tool = nearest === undefined ? undefined : index.exact.get(nearest)?.tool
+  const parsed = parseInput(call.input)
+  const details: ErrorDetails = {
+    parameter: 'name',
+    value: shown(requested),
+    constraint: `one of these tools: ${index.names.join(', ')}`,
+    ...(nearest !== undefined && { suggestion: nearest, candidates }),
+  }
+  const says = requested === '' ? 'The call has no tool name.' : `There is no tool named ${JSON.stringify(requested.slice(0, 64))}.`
+  const more =
+    resolved.kind === 'ambiguous' ? ` It could be ${candidates.join(' or ')}.` : nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return {
+    tool: undefined,
+    input: parsed.ok ? parsed.input : call.input,
+    repairs: [],
+    refusal: notOk('unknown_tool', says + more, { details: withCall(details, tool, parsed.ok ? parsed.input : undefined) }),
+    counter: { name: UNKNOWN_TOOL, retries: CALL_RETRIES },
+  }
+}
+
+/** The suggested call, when the input fits the suggested tool as it stands. */
+function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<string, unknown> | undefined): ErrorDetails {
+  if (!tool || !input) return details
+  const checked = tool.check.check(input)
+  return 'ok' in checked && checked.ok ? { ...details, call: { tool: tool.name, input } } : details
+}
+
+function adaptInput(
+  adapt: ((input: Record<string, unknown>) => Record<string, unknown>) | undefined,
+  input: Record<string, unknown>,
+  alias: Repair | undefined,
+): { readonly input: Record<string, unknown>; readonly repairs: readonly Repair[] } {
+  if (!adapt) return { input, repairs: [] }
+  try {
+    const adapted = adapt(input)
+    if (canonical(adapted) === canonical(input)) return { input, repairs: [] }
+    return {
+      input: adapted,
+      repairs: [{ kind: 'adapted', from: input, to: adapted, why: `the input of ${String(alias?.from)} in this tool's shape` }],
+    }
+  } catch {
+    return { input, repairs: [] }
+  }
+}
+
+/**
+ * A failure whose hint names the call to issue instead: composed of `parameter` and `suggestion` where the tool gave none,
+ * and left out unless it would validate. So a suggested call is never a wrong one.
+ */
+export async function completeHint(error: ToolError, tool: Tool, input: unknown, index: NameIndex): Promise<ToolError> {
+  if (!error.details) return error
+  const { call, ...details } = error.details
+  const suggested = call ?? compose(details, tool, input)
+  if (!suggested) return error
+  const target = index.exact.get(suggested.tool)?.tool
+  const works = target && (await target.check.check(suggested.input)).ok
+  return { ...error, details: works ? { ...details, call: suggested } : details }
+}
+
+function compose(
+  { parameter, suggestion }: Pick<ErrorDetails, 'parameter' | 'suggestion'>,
+  tool: Tool,
+  input: unknown,
+): SuggestedCall | undefined {
+  if (parameter === undefined || suggestion === undefined) return undefined
+  const path = [...parameter.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step))
+  const fixed = withPath(input, path, suggestion)
+  return canonical(fixed) === canonical(input) ? undefined : { tool: tool.name, input: fixed as Record<string, unknown> }
+}

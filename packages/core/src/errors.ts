@@ -1,0 +1,77 @@
+/** The three errors a tool throws. Each passes through the executor unchanged; anything else that is thrown is wrapped. */
+import { DEFAULT_STATUS, type ErrorDetails, type ErrorType, type Status } from './result.ts'
+
+const KIND = Symbol.for('mulligan.error')
+
+interface ErrorOptions extends ErrorDetails {
+  readonly errorType?: ErrorType
+  readonly status?: Status
+  readonly cause?: unknown
+  readonly display?: string
+}
+
+/** Base of the three. Its message is written for the model and the person: no secret, stack or host path in it. */
+export abstract class MulliganError extends Error {
+  readonly errorType: ErrorType
+  readonly status: Status
+  readonly details: ErrorDetails
+  readonly display: string | undefined
+
+  constructor(message: string, kind: string, fallback: ErrorType, options: ErrorOptions) {
+    const { errorType = fallback, status = DEFAULT_STATUS[errorType], cause, display, ...details } = options
+    super(message, cause === undefined ? undefined : { cause })
+    this.errorType = errorType
+    this.status = status
+    this.details = details
+    this.display = display
+    Object.defineProperty(this, KIND, { value: kind })
+  }
+}
+
+/**
+ * "You called this wrong; fix your parameters." Nothing was done. Spends one of the model's retries.
+ *
+ * @example
+ * throw new ModelRetry('No file at "src/mian.ts".', {
+ *   errorType: 'not_found', parameter: 'path', value: 'src/mian.ts',
+ *   constraint: 'an existing file in the workspace', suggestion: 'src/main.ts',
+ * })
+ */
+export class ModelRetry extends MulliganError {
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, 'ModelRetry', 'validation', { status: 'retry', ...options })
+    this.name = 'ModelRetry'
+  }
+}
+
+/** The call was right, the work failed. Spends no retry; the model chooses another way. */
+export class ToolFailure extends MulliganError {
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, 'ToolFailure', 'execution', { status: 'failed', ...options })
+    this.name = 'ToolFailure'
+  }
+}
+
+/**
+ * A fault that may pass by itself. The executor backs off and tries again, for reads and for effects whose service
+ * takes an idempotency key; `retryAfter` (seconds) is honoured.
+ */
+export class TransientError extends MulliganError {
+  readonly retryAfter: number | undefined
+  constructor(message: string, options: ErrorOptions & { readonly retryAfter?: number } = {}) {
+    const { retryAfter, ...rest } = options
+    super(message, 'TransientError', 'network', { status: 'unavailable', ...rest })
+    this.name = 'TransientError'
+    this.retryAfter = retryAfter
+  }
+}
+
+/** True for one of the three, also one made by another copy of this package. */
+export function isMulliganError(value: unknown): value is MulliganError {
+  return value instanceof Error && typeof (value as unknown as Record<symbol, unknown>)[KIND] === 'string'
+}
+
+/** True for a {@link TransientError}, also one made by another copy of this package. */
+export function isTransient(value: unknown): value is TransientError {
+  return value instanceof Error && (value as unknown as Record<symbol, unknown>)[KIND] === 'TransientError'
+}

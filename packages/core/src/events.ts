@@ -1,0 +1,74 @@
+/** What happened to a call, in order. Counters, guard and limits are reducers over these, so a resumed turn has them as they were. */
+
+import type { ToolResult } from './result.ts'
+import type { Effect } from './tool.ts'
+
+/** One repair of a call, made before the model had to be asked again. */
+export interface Repair {
+  readonly kind: 'name' | 'alias' | 'adapted' | 'parameter' | 'json' | 'type' | 'null_dropped' | 'wrapped' | 'enum' | 'unknown_dropped'
+  /** Path of the parameter; absent where the whole call was meant. */
+  readonly parameter?: string
+  readonly from: unknown
+  readonly to: unknown
+  /** Why it is safe, in a few words for the person. */
+  readonly why: string
+}
+
+/** What a person (or policy) said. */
+export interface ApprovalDecision {
+  /** `timeout` and `nobody` are no denial: the same may be asked again. */
+  readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody'
+  /** Passed on to the model. */
+  readonly reason?: string
+}
+
+interface Of<Type extends string> {
+  readonly type: Type
+  readonly callId: string
+}
+
+export type ToolEvent =
+  | (Of<'tool.call'> & {
+      readonly step: number
+      readonly ordinal: number
+      /** The resolved tool; what was asked for when there is none. */
+      readonly tool: string
+      /** The name as it came, when it was another. */
+      readonly requestedTool?: string
+      readonly input: unknown
+      readonly effect: Effect
+    })
+  | (Of<'tool.repaired'> & { readonly tool: string; readonly repair: Repair })
+  | (Of<'tool.approval.required'> & { readonly tool: string; readonly target: string; readonly reason: string; readonly forced: boolean })
+  | (Of<'tool.approval.resolved'> & {
+      readonly tool: string
+      readonly target: string
+      readonly decision: ApprovalDecision
+    })
+  /** The call is about to run: the intent that stands before a side effect. */
+  | (Of<'tool.started'> & { readonly tool: string; readonly inputHash: string })
+  | (Of<'tool.delta'> & { readonly tool: string; readonly attempt: number; readonly message: string })
+  | (Of<'tool.result'> & {
+      readonly step: number
+      readonly tool: string
+      readonly effect: Effect
+      /** Canonical JSON of the input: same text, same call. */
+      readonly inputKey: string
+      readonly result: ToolResult
+      /** Executions: 0 when it was refused without running. */
+      readonly attempts: number
+      readonly durationMs: number
+      /** The outcome of a call that had been given up on (timeout): recorded, counted nowhere. */
+      readonly late?: boolean
+      /** The result holds content from outside the machine's trust. */
+      readonly untrusted?: boolean
+    })
+  | (Of<'tool.retry'> & {
+      readonly step: number
+      readonly tool: string
+      readonly errorType: string
+      readonly parameter?: string
+      readonly triesLeft: number
+    })
+  | (Of<'tool.closed'> & { readonly tool: string; readonly until: 'turn' | 'other_success' })
+  | (Of<'guard.warning'> & { readonly step: number; readonly tool: string; readonly repeats: number; readonly blocked: boolean })

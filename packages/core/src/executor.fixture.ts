@@ -1,0 +1,54 @@
+/** A turn over the executor, driven as the agent drives it: for the tests of the contract. */
+import {
+  type ApprovalDecision,
+  type CallRecord,
+  createExecutor,
+  type Executor,
+  type ExecutorOptions,
+  type IncomingCall,
+  type Tool,
+  type ToolEvent,
+} from './index.ts'
+
+export interface Harness {
+  readonly executor: Executor
+  readonly events: ToolEvent[]
+  readonly logged: unknown[]
+  /** One model response with these calls: prepared in order, then run side by side. */
+  readonly respond: (
+    ...calls: readonly (readonly [name: string | null, input?: unknown, more?: Partial<IncomingCall>])[]
+  ) => Promise<CallRecord[]>
+  /** One call in a response of its own. */
+  readonly call: (name: string | null, input?: unknown, more?: Partial<IncomingCall>) => Promise<CallRecord>
+}
+
+export function harness(tools: readonly Tool[], options: Partial<ExecutorOptions> & { readonly answer?: ApprovalDecision } = {}): Harness {
+  const { answer = { answer: 'once' }, ...rest } = options
+  const events: ToolEvent[] = []
+  const logged: unknown[] = []
+  const executor = createExecutor({
+    tools,
+    graceMs: 20,
+    clock: { now: () => performance.now(), sleep: async () => undefined, random: () => 0.5 },
+    log: (entry) => logged.push(entry),
+    ...rest,
+    onEvent: (event) => {
+      events.push(event)
+      return rest.onEvent?.(event)
+    },
+  })
+  let step = 0
+  const respond: Harness['respond'] = async (...calls) => {
+    step++
+    const prepared = []
+    for (const [ordinal, [name, input = {}, more]] of calls.entries()) {
+      let one = await executor.prepare({ id: `s/t/${step}/${ordinal}`, step, ordinal, name, input, ...more })
+      if (one.kind === 'approval') one = await executor.decide(one.call, one.request, answer)
+      prepared.push(one)
+    }
+    return Promise.all(
+      prepared.map((one) => (one.kind === 'ready' ? executor.execute(one.call) : one.kind === 'result' ? one.record : Promise.reject(one))),
+    )
+  }
+  return { executor, events, logged, respond, call: async (...call) => (await respond(call))[0] as CallRecord }
+}

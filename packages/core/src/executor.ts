@@ -1,0 +1,391 @@
+/**
+ * The executor of one turn: turns whatever a call comes to into exactly one result. In order: resolve name → parse →
+ * coerce → validate ({@link understand}) → closed, guard, limits → policy and approval → run (timeout, abort, backoff,
+ * breaker) → classify → bound → record. Nothing a tool or a model does makes it throw.
+ */
+
+import { indexNames, type NameIndex } from './call/name.ts'
+import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
+import { canonical, hash } from './canonical.ts'
+import type { ApprovalDecision, Repair, ToolEvent } from './events.ts'
+import { defaultPolicy, type Policy } from './policy.ts'
+import { notOk, type ToolError, type ToolResult } from './result.ts'
+import { bound, type Spill } from './run/bound.ts'
+import { type Clock, runTool, systemClock } from './run/run-tool.ts'
+import { type Breakers, createBreakers } from './run/transient.ts'
+import type { Effect, Tool } from './tool.ts'
+import { earlierDenial, isInDoubt } from './turn/consent.ts'
+import { judge } from './turn/counters.ts'
+import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
+import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
+import * as refuse from './turn/refusals.ts'
+import { NEW_TURN, reduceTurn, type TurnState } from './turn/state.ts'
+
+/** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
+export const DEFAULT_RESULT_TOKENS = 4915
+
+/** A call that may run. Plain data: an approval can wait for days in another process. */
+export interface ReadyCall {
+  readonly id: string
+  readonly step: number
+  readonly ordinal: number
+  readonly wireId?: string
+  readonly tool: string
+  readonly requestedTool?: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Canonical JSON of the input. */
+  readonly inputKey: string
+  readonly effect: Effect
+  readonly target: string
+  readonly repairs: readonly Repair[]
+  /** Sentences that go with the result. */
+  readonly notes: string[]
+}
+
+export interface ApprovalRequest {
+  readonly callId: string
+  readonly tool: string
+  readonly effect: Effect
+  readonly target: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Why it asks, for the person. */
+  readonly reason: string
+  /** Only a person may answer, whatever has been allowed in advance. */
+  readonly forced: boolean
+}
+
+/** What became of a call, for the store, the person and `--json`. */
+export interface CallRecord {
+  readonly id: string
+  readonly step: number
+  readonly ordinal: number
+  readonly wireId?: string
+  readonly tool: string
+  readonly requestedTool?: string
+  readonly input: unknown
+  readonly effect: Effect
+  readonly target: string
+  /** Executions: 0 when it was refused without running. */
+  readonly attempts: number
+  readonly repairs: readonly Repair[]
+  readonly result: ToolResult
+  readonly durationMs: number
+}
+
+export type Prepared =
+  | { readonly kind: 'result'; readonly record: CallRecord }
+  | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
+  | { readonly kind: 'ready'; readonly call: ReadyCall }
+
+export interface ExecutorOptions {
+  readonly tools: readonly Tool[]
+  /** Default: reads run, everything else asks. */
+  readonly policy?: Policy
+  /** Tool calls of the turn. Default 200. */
+  readonly maxCalls?: number
+  /** Default {@link DEFAULT_RESULT_TOKENS}. */
+  readonly maxResultTokens?: number
+  readonly spill?: Spill
+  /** Share one between turns: a service that is down is down for all. */
+  readonly breakers?: Breakers
+  /** Aborted when the turn is stopped. */
+  readonly signal?: AbortSignal
+  /** What happened in this turn before: a resumed turn has its counters, guard and denials as they were. */
+  readonly events?: readonly ToolEvent[]
+  /** Called in order. What it returns for `tool.started` is awaited before the tool runs: intent before effect. */
+  readonly onEvent?: (event: ToolEvent) => void | Promise<void>
+  /** Gets exceptions whole, with message and stack. They go nowhere else. */
+  readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
+  readonly clock?: Clock
+  /** Milliseconds a tool is given to end by itself after its signal is aborted. Default 1000. */
+  readonly graceMs?: number
+}
+
+export interface Executor {
+  /** Everything up to running: a result already, a question for a person, or a call that is ready. */
+  readonly prepare: (call: IncomingCall) => Promise<Prepared>
+  /** Applies a person's answer. */
+  readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Prepared>
+  readonly execute: (call: ReadyCall) => Promise<CallRecord>
+  /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
+  readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
+  readonly state: () => TurnState
+  /** The loop guard has had enough: conclude the turn. */
+  readonly looping: () => boolean
+}
+
+const indexes = new WeakMap<readonly Tool[], NameIndex>()
+
+/**
+ * An executor for one turn. State belongs to it alone: two turns share no counter, no closed tool, no denial.
+ * @throws TypeError when two tools have the same name
+ * @example
+ * const executor = createExecutor({ tools: [search] })
+ * const prepared = await executor.prepare({ id: 't1/1/0', step: 1, ordinal: 0, name: 'search', input: '{"query":"x"}' })
+ * if (prepared.kind === 'ready') console.log(render((await executor.execute(prepared.call)).result))
+ */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { tools, policy = defaultPolicy, signal, graceMs = 1000, clock = systemClock } = options
+  const { maxCalls = DEFAULT_LIMITS.calls, maxResultTokens = DEFAULT_RESULT_TOKENS } = options
+  const breakers = options.breakers ?? createBreakers()
+  const index = indexes.get(tools) ?? indexNames(tools)
+  indexes.set(tools, index)
+  let state = (options.events ?? []).reduce(reduceTurn, NEW_TURN)
+  const values = new WeakMap<ReadyCall, unknown>()
+  /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
+  const inFlight = new Map<string, number>()
+  /** Effects that were given up on and still run: they keep their lock. */
+  const stillRunning = new Map<string, string>()
+  const lateNews: string[] = []
+  let effects: Promise<unknown> = Promise.resolve()
+
+  function emit(event: ToolEvent): void | Promise<void> {
+    state = reduceTurn(state, event)
+    return options.onEvent?.(event)
+  }
+
+  async function prepare(call: IncomingCall): Promise<Prepared> {
+    const understood = await understand(call, index)
+    const ready = toReady(call, understood)
+    emit({
+      type: 'tool.call',
+      callId: call.id,
+      step: call.step,
+      ordinal: call.ordinal,
+      tool: ready.tool,
+      ...(ready.requestedTool !== undefined && { requestedTool: ready.requestedTool }),
+      input: understood.input,
+      effect: ready.effect,
+    })
+    for (const repair of understood.repairs) emit({ type: 'tool.repaired', callId: call.id, tool: ready.tool, repair })
+    const refusal = cancelled() ?? closed(understood) ?? understood.refusal ?? loop(ready, understood.tool) ?? overLimit()
+    if (refusal) return { kind: 'result', record: await finish(ready, refusal, { counter: understood.counter, input: understood.input }) }
+    values.set(ready, understood.value)
+    return consent(ready)
+  }
+
+  function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: Understood): ReadyCall {
+    const requested = typeof call.name === 'string' ? call.name : ''
+    const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
+    const inputKey = canonical(input)
+    const dropped = repairs.filter((repair) => repair.kind === 'unknown_dropped')
+    return {
+      id: call.id,
+      step: call.step,
+      ordinal: call.ordinal,
+      ...(call.wireId !== undefined && { wireId: call.wireId }),
+      tool: name,
+      ...(requested !== name && { requestedTool: requested }),
+      input: (refusal ? {} : input) as Record<string, unknown>,
+      inputKey,
+      effect: tool?.effect ?? 'external',
+      target: tool && !refusal ? targetOf(tool, value) : '',
+      repairs,
+      notes: dropped.map((repair) => `"${repair.parameter}" is no parameter of ${name} and had no effect.`),
+    }
+  }
+
+  const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
+
+  function closed({ counter, tool }: Understood): ToolError | undefined {
+    const name = tool && state.counters.closed[tool.name] ? tool.name : counter.name
+    const until = state.counters.closed[name]
+    return until && refuse.closed(name, until)
+  }
+
+  /** Warns of a repeated call, and refuses it the next time. */
+  function loop(call: ReadyCall, tool: Tool | undefined): ToolError | undefined {
+    if (!tool || tool.polls) return undefined
+    const times = repeats(state.guard, call) + (inFlight.get(keyOf(call)) ?? 0)
+    if (times < WARN_AT - 1) return undefined
+    const blocked = times >= BLOCK_AT - 1
+    emit({ type: 'guard.warning', callId: call.id, step: call.step, tool: call.tool, repeats: times, blocked })
+    if (blocked) return refuse.looping(times)
+    call.notes.push(refuse.loopWarning(times + 1))
+    return undefined
+  }
+
+  function overLimit(): ToolError | undefined {
+    const reached = limitReached({ ...NOTHING_SPENT, calls: state.calls - 1 }, { calls: 1 }, { ...DEFAULT_LIMITS, calls: maxCalls })
+    return reached && refuse.overLimit(reached)
+  }
+
+  async function consent(call: ReadyCall): Promise<Prepared> {
+    const { tool, effect, input, target } = call
+    const denial = earlierDenial(state.consent, tool, target)
+    if (denial !== undefined) return { kind: 'result', record: await finish(call, refuse.denied('before', denial)) }
+    const { decision, reason } = policy({ tool, effect, input, target })
+    if (decision === 'deny') return { kind: 'result', record: await finish(call, refuse.denied('policy', reason)) }
+    const doubt = isInDoubt(state.consent, tool, call.inputKey) ? 'the same call was cut off before and may have taken effect' : undefined
+    const tainted =
+      effect === 'external' && state.untrusted ? 'this turn has read content from outside, which may have asked for this' : undefined
+    const forced = doubt ?? tainted
+    hold(call, 1)
+    if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
+    const request: ApprovalRequest = {
+      callId: call.id,
+      tool,
+      effect,
+      target,
+      input,
+      reason: forced ?? reason,
+      forced: forced !== undefined,
+    }
+    emit({ type: 'tool.approval.required', callId: call.id, tool, target, reason: request.reason, forced: request.forced })
+    return { kind: 'approval', call, request }
+  }
+
+  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Prepared> {
+    emit({ type: 'tool.approval.resolved', callId: call.id, tool: call.tool, target: request.target, decision })
+    const { answer, reason } = decision
+    if (answer === 'once' || answer === 'session' || answer === 'always') return { kind: 'ready', call }
+    hold(call, -1)
+    return { kind: 'result', record: await finish(call, cancelled() ?? refuse.denied(answer, reason)) }
+  }
+
+  async function execute(call: ReadyCall): Promise<CallRecord> {
+    if (call.effect === 'read') return run(call)
+    const mine = effects.then(() => run(call))
+    effects = mine.catch(() => undefined)
+    return mine
+  }
+
+  async function run(call: ReadyCall): Promise<CallRecord> {
+    const tool = index.exact.get(call.tool)?.tool
+    const started = clock.now()
+    try {
+      const stopped = cancelled()
+      if (stopped) return await finish(call, stopped)
+      if (!tool) return await finish(call, notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
+      const lock = stillRunning.get(lockOf(call))
+      if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
+      await emit({ type: 'tool.started', callId: call.id, tool: call.tool, inputHash: hash(call.inputKey) })
+      const { result, attempts, late } = await runTool(tool, await inputOf(call, tool), {
+        callId: call.id,
+        idempotencyKey: `${call.id}.${hash(call.inputKey)}`,
+        signal,
+        graceMs,
+        clock,
+        breakers,
+        log: (error) => options.log?.({ callId: call.id, tool: call.tool, error }),
+        progress: (attempt, message) => emit({ type: 'tool.delta', callId: call.id, tool: call.tool, attempt, message }),
+      })
+      if (late) awaitLate(call, tool, late, attempts, started)
+      return await finish(call, result, { attempts, durationMs: clock.now() - started })
+    } finally {
+      hold(call, -1)
+    }
+  }
+
+  async function inputOf(call: ReadyCall, tool: Tool): Promise<unknown> {
+    if (values.has(call)) return values.get(call)
+    const checked = await tool.check.check(call.input)
+    return checked.ok ? checked.value : call.input
+  }
+
+  /** The tool runs on after it was given up: it keeps its lock, and its outcome is recorded when it comes. */
+  function awaitLate(call: ReadyCall, tool: Tool, late: Promise<ToolResult>, attempts: number, started: number): void {
+    if (call.effect !== 'read') stillRunning.set(lockOf(call), call.id)
+    void late.then(async (raw) => {
+      stillRunning.delete(lockOf(call))
+      const result = await bound(raw, { maxTokens: maxResultTokens, spill: options.spill, callId: `${call.id}-late` })
+      lateNews.push(`The earlier call of ${call.tool} that was cut off has since ${result.ok ? 'succeeded' : `failed: ${result.error}`}`)
+      emit({
+        ...resultEvent(call, result),
+        attempts,
+        durationMs: clock.now() - started,
+        late: true,
+        ...(tool.untrusted && { untrusted: true }),
+      })
+    })
+  }
+
+  interface Done {
+    readonly attempts?: number
+    readonly durationMs?: number
+    readonly counter?: Understood['counter']
+    /** As it came, when it could not be read. */
+    readonly input?: unknown
+  }
+
+  /** The one place where a result is completed, bounded, counted and recorded. */
+  async function finish(call: ReadyCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
+    const { attempts = 0, durationMs = 0 } = done
+    const tool = index.exact.get(call.tool)?.tool
+    const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
+    const notes = [...(hinted.notes ?? []), ...call.notes, ...lateNews.splice(0)]
+    const bounded = await bound(notes.length > 0 ? { ...hinted, notes } : hinted, {
+      maxTokens: maxResultTokens,
+      spill: options.spill,
+      callId: call.id,
+    })
+    const result = record(call, bounded, done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 }, {
+      attempts,
+      durationMs,
+      ...(tool?.untrusted && bounded.ok && { untrusted: true }),
+    })
+    const { notes: _, inputKey: __, ...rest } = call
+    return { ...rest, input: done.input ?? call.input, attempts, result, durationMs }
+  }
+
+  /** Counts a wrong call and writes down what happened. Without a pause, so that parallel calls are judged one after another. */
+  function record(
+    call: ReadyCall,
+    bounded: ToolResult,
+    counter: Understood['counter'],
+    more: { readonly attempts: number; readonly durationMs: number; readonly untrusted?: boolean },
+  ): ToolResult {
+    const wrong = !bounded.ok && bounded.status === 'retry'
+    if (!wrong) {
+      emit({ ...resultEvent(call, bounded), ...more })
+      return bounded
+    }
+    const effect = counter.name === call.tool ? call.effect : 'read'
+    const verdict = judge(state.counters, { tool: counter.name, effect, retries: counter.retries, step: call.step, result: bounded })
+    const { free, triesLeft, closes, until } = verdict
+    const result: ToolError = free ? bounded : { ...bounded, details: { ...bounded.details, triesLeft } }
+    emit({ ...resultEvent(call, result), ...more })
+    if (free) return result
+    const parameter = result.details?.parameter
+    const wrongCall = { callId: call.id, step: call.step, tool: counter.name, errorType: result.errorType, triesLeft }
+    emit({ type: 'tool.retry', ...wrongCall, ...(parameter !== undefined && { parameter }) })
+    if (closes && !state.counters.closed[counter.name]) emit({ type: 'tool.closed', callId: call.id, tool: counter.name, until })
+    return result
+  }
+
+  function hold(call: ReadyCall, by: 1 | -1): void {
+    const held = (inFlight.get(keyOf(call)) ?? 0) + by
+    if (held > 0) inFlight.set(keyOf(call), held)
+    else inFlight.delete(keyOf(call))
+  }
+
+  return {
+    prepare,
+    decide,
+    execute,
+    settle: (call, result) => finish(call, result),
+    state: () => state,
+    looping: () => isLooping(state.guard),
+  }
+}
+
+const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
+const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
+
+function targetOf(tool: Tool, input: unknown): string {
+  try {
+    return String(tool.target(input as never)).slice(0, 500)
+  } catch {
+    return ''
+  }
+}
+
+const resultEvent = ({ id, step, tool, effect, inputKey }: ReadyCall, result: ToolResult) => ({
+  type: 'tool.result' as const,
+  callId: id,
+  step,
+  tool,
+  effect,
+  inputKey,
+  result,
+})

@@ -1,0 +1,54 @@
+/** Who decides whether a call may run: pure functions, first match. */
+import type { Effect } from './tool.ts'
+
+export interface PolicyRequest {
+  readonly tool: string
+  readonly effect: Effect
+  readonly input: Readonly<Record<string, unknown>>
+  /** What the call acts on: a path, a channel. */
+  readonly target: string
+}
+
+export interface PolicyDecision {
+  readonly decision: 'allow' | 'ask' | 'deny'
+  readonly reason: string
+}
+
+export type Policy = (request: PolicyRequest) => PolicyDecision
+
+/** One rule; what it leaves out matches everything. `tool` and `target` may use `*`. */
+export interface PolicyRule {
+  readonly decision: 'allow' | 'ask' | 'deny'
+  readonly tool?: string
+  readonly effect?: Effect
+  readonly target?: string
+  readonly reason?: string
+}
+
+/** Reads run, everything else asks. */
+export const defaultPolicy: Policy = ({ effect }) =>
+  effect === 'read'
+    ? { decision: 'allow', reason: 'it only reads' }
+    : { decision: 'ask', reason: effect === 'write' ? 'it changes files' : 'it leaves this machine' }
+
+/** The first rule that matches decides; when none does, `fallback`. */
+export function rulesPolicy(rules: readonly PolicyRule[], fallback: Policy = defaultPolicy): Policy {
+  const compiled = rules.map((rule) => ({ rule, tool: wildcard(rule.tool), target: wildcard(rule.target) }))
+  return (request) => {
+    for (const { rule, tool, target } of compiled)
+      if ((!rule.effect || rule.effect === request.effect) && tool(request.tool) && target(request.target))
+        return { decision: rule.decision, reason: rule.reason ?? `a rule says ${rule.decision}` }
+    return fallback(request)
+  }
+}
+
+function wildcard(pattern: string | undefined): (text: string) => boolean {
+  if (pattern === undefined || pattern === '*') return () => true
+  const regex = new RegExp(
+    `^${pattern
+      .split('*')
+      .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+      .join('[\\s\\S]*')}$`,
+  )
+  return (text) => regex.test(text)
+}

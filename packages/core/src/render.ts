@@ -1,0 +1,99 @@
+/** The one renderer: what the model reads of a result. */
+import { shown } from './call/hint.ts'
+import type { Content, ContentPart, ErrorDetails, Status, SuggestedCall, ToolError, ToolOk, ToolResult, Truncated } from './result.ts'
+
+/** Who acts next, in the words of the contract. */
+const NEXT: Readonly<Record<Status, string>> = {
+  retry: '',
+  failed: 'The call was right, the work failed. Choose another way.',
+  unavailable: 'The engine has tried several times. Go on without it.',
+  denied: 'Do not ask for this again.',
+  indeterminate: 'It was cut off and may have taken effect. Check before anything else; to repeat it needs the user’s word.',
+  closed: 'Finish without it.',
+  blocked: 'Change course.',
+  cancelled: 'The user stopped the turn.',
+}
+
+/** The text parts of a result's rendering; media parts are left to {@link renderParts}. */
+export function render(result: ToolResult): string {
+  return renderParts(result)
+    .map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`))
+    .join('\n')
+}
+
+/** What the model reads, with media kept. A result that is not ok begins with its status, whatever the provider. */
+export function renderParts(result: ToolResult): readonly ContentPart[] {
+  const body = result.ok ? okParts(result) : [text(errorText(result))]
+  const tail = [...pageLines(result), ...(result.notes ?? []).map((note) => `Note: ${note}`)]
+  const head = result.truncated ? [text(truncatedLine(result.truncated))] : []
+  return merge([...head, ...body, ...(tail.length > 0 ? [text(tail.join('\n'))] : [])])
+}
+
+function okParts(result: ToolOk): ContentPart[] {
+  if (result.content === undefined) return [text(result.count === 0 ? 'Nothing found (count: 0).' : dataText(result.data))]
+  return contentParts(result.content)
+}
+
+export const contentParts = (content: Content): ContentPart[] => (typeof content === 'string' ? [text(content)] : [...content])
+
+/** Data as the model reads it when the tool gives no content: text as it is, everything else as compact JSON. */
+export function dataText(data: unknown): string {
+  if (data === undefined || data === null) return 'Done.'
+  if (typeof data === 'string') return data === '' ? '(empty)' : data
+  return JSON.stringify(data) ?? String(data)
+}
+
+function pageLines(result: ToolResult): string[] {
+  if (!result.ok || result.hasMore === undefined || (result.page === undefined && !result.hasMore)) return []
+  const line = result.hasMore ? `has_more=true, next: page=${(result.page ?? 1) + 1}` : 'has_more=false'
+  return typeof result.content === 'string' && result.content.includes('has_more=') ? [] : [line]
+}
+
+function errorText(result: ToolError): string {
+  const { status, errorType, error, details = {}, content } = result
+  const lines = [`${status} (${errorType}): ${error}`]
+  if (content !== undefined) lines.push(...contentParts(content).map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)))
+  lines.push(...detailLines(details, error))
+  if (NEXT[status] !== '') lines.push(NEXT[status])
+  if (status === 'retry' && details.triesLeft !== undefined) lines.push(triesText(details.triesLeft))
+  return lines.join('\n')
+}
+
+function detailLines(details: ErrorDetails, error: string): string[] {
+  const { parameter, value, constraint, suggestion, candidates = [], call, example } = details
+  const lines: string[] = []
+  if (parameter !== undefined && constraint !== undefined && !error.includes(constraint))
+    lines.push(`${parameter}: ${value === undefined || value === null ? '' : `got ${shown(value)}; `}must be ${constraint}.`)
+  else if (parameter === undefined && constraint !== undefined && !error.includes(constraint)) lines.push(`Send ${constraint}.`)
+  const others = [...new Set([suggestion, ...candidates].filter((one) => one !== undefined).map((one) => JSON.stringify(one)))]
+  if (others.length > 0 && !(others.length === 1 && call)) lines.push(`Nearest: ${others.slice(0, 6).join(', ')}`)
+  if (call) lines.push(`Call instead: ${callText(call)}`)
+  else if (isCall(example)) lines.push(`For example: ${callText(example)}`)
+  return lines
+}
+
+const isCall = (value: unknown): value is SuggestedCall =>
+  typeof value === 'object' && value !== null && 'tool' in value && 'input' in value
+
+/** A call as the model writes and reads it: `read_file({"path":"a.ts"})`. */
+export const callText = ({ tool, input }: SuggestedCall): string => `${tool}(${JSON.stringify(input)})`
+
+function triesText(left: number): string {
+  if (left === 0) return 'That was the last try: this tool is closed now.'
+  return left === 1 ? 'One try left: the next wrong call closes this tool.' : `${left} tries left.`
+}
+
+const truncatedLine = ({ shown: some, total, spill }: Truncated): string =>
+  `[${total} characters in all, ${some} shown${spill ? `; the whole is in ${spill}, read it in pages` : ''}]`
+
+const text = (value: string): ContentPart => ({ type: 'text', text: value })
+
+function merge(parts: readonly ContentPart[]): ContentPart[] {
+  const merged: ContentPart[] = []
+  for (const part of parts) {
+    const last = merged.at(-1)
+    if (part.type === 'text' && last?.type === 'text') merged[merged.length - 1] = text(`${last.text}\n${part.text}`)
+    else merged.push(part)
+  }
+  return merged
+}

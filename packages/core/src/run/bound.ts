@@ -1,0 +1,73 @@
+/** Output is bounded before the model reads it: head and tail kept, true totals first, the whole spilled to where it can be read in pages. */
+import { contentParts, dataText } from '../render.ts'
+import type { ContentPart, ToolError, ToolResult } from '../result.ts'
+import { CHARS_PER_TOKEN } from '../tokens.ts'
+
+/** Writes an over-long text to where the model can read it, and returns the path to read. */
+export type Spill = (text: string, callId: string) => Promise<string>
+
+export interface Bound {
+  /** Tokens a result may have. */
+  readonly maxTokens: number
+  readonly spill?: Spill | undefined
+  readonly callId: string
+}
+
+/** Of what is kept, the share of the head. The end of an output says how it went, the beginning what it is. */
+const HEAD = 0.6
+const MAX_ERROR = 4000
+const MAX_DISPLAY = 200_000
+
+export async function bound(result: ToolResult, options: Bound): Promise<ToolResult> {
+  const budget = Math.floor(options.maxTokens * CHARS_PER_TOKEN)
+  const trimmed = trimWords(result)
+  if (!trimmed.ok && trimmed.content === undefined) return trimmed
+  const content = trimmed.content ?? (trimmed.ok ? dataText(trimmed.data) : '')
+  const parts = contentParts(content)
+  const total = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  if (total <= budget) return trimmed
+  const whole = parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join('\n')
+  const spill = await options.spill?.(whole, options.callId).catch(() => undefined)
+  const media = parts.filter((part): part is ContentPart => part.type === 'media')
+  const cut = headAndTail(whole, budget)
+  return {
+    ...trimmed,
+    content: media.length > 0 ? [{ type: 'text', text: cut.text }, ...media] : cut.text,
+    truncated: { shown: cut.shown, total, ...(spill !== undefined && { spill }) },
+  }
+}
+
+/** The first and last lines that fit `budget` characters, with the size of the gap. Never half a surrogate pair. */
+export function headAndTail(text: string, budget: number): { readonly text: string; readonly shown: number } {
+  if (text.length <= budget) return { text, shown: text.length }
+  const head = cutHead(text, Math.floor(budget * HEAD))
+  const tail = cutTail(text, budget - head.length)
+  const gap = text.length - head.length - tail.length
+  return { text: `${head}\n… ${gap} characters left out …\n${tail}`, shown: head.length + tail.length }
+}
+
+function cutHead(text: string, most: number): string {
+  let end = most
+  if (isHigh(text.charCodeAt(end - 1))) end--
+  const line = text.lastIndexOf('\n', end)
+  return text.slice(0, line > most / 2 ? line : end)
+}
+
+function cutTail(text: string, most: number): string {
+  let start = Math.max(0, text.length - most)
+  if (isLow(text.charCodeAt(start))) start++
+  const line = text.indexOf('\n', start)
+  return text.slice(line !== -1 && line - start < most / 2 ? line + 1 : start)
+}
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+
+/** The sentences of an error and the person's Markdown have ceilings of their own. */
+function trimWords(result: ToolResult): ToolResult {
+  const display =
+    result.display !== undefined && result.display.length > MAX_DISPLAY ? headAndTail(result.display, MAX_DISPLAY).text : undefined
+  const shorter = display === undefined ? result : { ...result, display }
+  if (shorter.ok || shorter.error.length <= MAX_ERROR) return shorter
+  return { ...(shorter as ToolError), error: headAndTail(shorter.error, MAX_ERROR).text }
+}

@@ -1,0 +1,75 @@
+/** From what a tool threw to a result. Only the three typed errors pass with their words; of anything else, its class and code. */
+import { isMulliganError, isTransient } from '../errors.ts'
+import { type ErrorType, notOk, type ToolError } from '../result.ts'
+
+const NETWORK_CODES = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
+const PERMISSION_CODES = new Set(['EACCES', 'EPERM', 'EROFS'])
+
+/** Whether the fault may pass by itself; `retryAfter` in seconds where the service said so. */
+export function transientFault(thrown: unknown): { readonly retryAfter?: number } | undefined {
+  if (isTransient(thrown)) return thrown.retryAfter === undefined ? {} : { retryAfter: thrown.retryAfter }
+  if (isMulliganError(thrown)) return undefined
+  const code = codeOf(thrown)
+  return code !== undefined && NETWORK_CODES.has(code) ? {} : undefined
+}
+
+/** Faults in which a request may have arrived all the same: an effect cut off so is in doubt. */
+const MID_FLIGHT_CODES = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
+
+/** True when the connection broke after the work may have begun. A typed error says itself what became of the work. */
+export const brokeInMidFlight = (thrown: unknown): boolean => !isMulliganError(thrown) && MID_FLIGHT_CODES.has(codeOf(thrown) ?? '')
+
+export function fromThrown(thrown: unknown, tool: string): ToolError {
+  if (isMulliganError(thrown)) {
+    const { errorType, status, message, details, display } = thrown
+    return notOk(errorType, message, {
+      status,
+      ...(Object.keys(details).length > 0 && { details }),
+      ...(display !== undefined && { display }),
+    })
+  }
+  const code = codeOf(thrown)
+  const name = classOf(thrown)
+  const errorType: ErrorType =
+    code === undefined ? 'internal' : NETWORK_CODES.has(code) ? 'network' : PERMISSION_CODES.has(code) ? 'permission' : 'internal'
+  return notOk(errorType, `${tool} failed with ${name}${code === undefined ? '' : ` (${code})`}. The log has the details.`)
+}
+
+/** The class of what was thrown, when it is a plain name. */
+function classOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'an exception that is no Error'
+  const name = thrown.constructor?.name ?? 'Error'
+  return /^[A-Za-z]\w{0,40}$/.test(name) ? `a ${name}` : 'an Error'
+}
+
+/** A system error's code, its own or its cause's (`fetch failed`). */
+function codeOf(thrown: unknown, depth = 0): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || depth > 3) return undefined
+  const { code, cause } = thrown as { code?: unknown; cause?: unknown }
+  if (typeof code === 'string' && /^E?[A-Z][A-Z0-9_]{2,40}$/.test(code) && SYSTEM.test(code)) return code
+  return codeOf(cause, depth + 1)
+}
+
+/** Codes of Node, libuv and undici; anything else that calls itself a code may be a secret. */
+const SYSTEM = /^(E[A-Z0-9]{2,20}|EAI_[A-Z]{2,12}|ERR_[A-Z_]{2,40}|UND_ERR_[A-Z_]{2,30})$/

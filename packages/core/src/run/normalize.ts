@@ -1,0 +1,53 @@
+/** From what a tool returned to a result: also the loose error shapes of other people's tools. */
+import { isToolError, isToolResult, notOk, ok, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
+
+const MAX_ERROR = 2000
+
+/** The result of a value a tool returned. */
+export function fromReturned(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolResult {
+  if (isToolResult(value)) return value
+  const error = extractToolError(value, options)
+  if (error) return error
+  if (isPlainOk(value)) {
+    const { ok: _, data, ...more } = value
+    return ok(data, more)
+  }
+  return ok(value === undefined ? null : value)
+}
+
+/**
+ * The failure a value is, if it is one: a `ToolError`, `{ error }` with `ok` or `success` false, MCP's `{ isError: true }`,
+ * and, where the tool opts in, a string that begins "Error:". An object that merely has a field named error is data.
+ */
+export function extractToolError(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolError | undefined {
+  if (typeof value === 'string')
+    return options.errorStrings && /^\s*Error:/i.test(value) ? notOk('execution', clip(value.replace(/^\s*Error:\s*/i, ''))) : undefined
+  if (isToolError(value)) return value
+  if (typeof value !== 'object' || value === null) return undefined
+  const { ok: fine, success, isError, error, message, content } = value as Record<string, unknown>
+  if (isError === true)
+    return notOk('execution', clip(words(error) ?? words(content) ?? words(message) ?? 'The tool reported an error without a text.'))
+  if ((fine === false || success === false) && 'error' in value)
+    return notOk('execution', clip(words(error) ?? words(message) ?? 'The tool reported an error without a text.'))
+  return undefined
+}
+
+const OK_KEYS = new Set(['ok', 'data', 'content', 'display', 'count', 'page', 'hasMore', 'notes', 'truncated'])
+
+function isPlainOk(value: unknown): value is ToolOk {
+  if (typeof value !== 'object' || value === null || (value as { ok?: unknown }).ok !== true || !('data' in value)) return false
+  return Object.keys(value).every((key) => OK_KEYS.has(key))
+}
+
+/** The words in an error field: a string, an Error-like, or MCP content parts. */
+function words(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.trim() !== '') return value
+  if (Array.isArray(value)) {
+    const texts = value.map((part: unknown) => words((part as { text?: unknown } | null)?.text)).filter((one) => one !== undefined)
+    return texts.length > 0 ? texts.join('\n') : undefined
+  }
+  if (typeof value === 'object' && value !== null) return words((value as { message?: unknown }).message)
+  return undefined
+}
+
+const clip = (text: string): string => (text.length > MAX_ERROR ? `${text.slice(0, MAX_ERROR)}…` : text)

@@ -1,0 +1,133 @@
+/** Runs one tool to its result: attempts, backoff on transient faults, breaker, timeout, abort. */
+import { notOk, type ToolResult } from '../result.ts'
+import type { Tool } from '../tool.ts'
+import { type Attempt, attempt, type Outcome } from './attempt.ts'
+import { brokeInMidFlight, fromThrown, transientFault } from './classify.ts'
+import { fromReturned } from './normalize.ts'
+import { type Breakers, backoff, MAX_ATTEMPTS } from './transient.ts'
+
+/** Time and chance, so that tests need not wait. Milliseconds. */
+export interface Clock {
+  readonly now: () => number
+  /** Resolves after `ms`, or at once when the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** In [0, 1). */
+  readonly random: () => number
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', done, { once: true })
+      function done(): void {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+    }),
+  random: Math.random,
+}
+
+export interface RunOptions {
+  readonly callId: string
+  readonly idempotencyKey: string
+  readonly signal: AbortSignal | undefined
+  readonly graceMs: number
+  readonly clock: Clock
+  readonly breakers: Breakers
+  readonly log: (error: unknown) => void
+  readonly progress: (attempt: number, message: string) => void
+}
+
+export interface Ran {
+  readonly result: ToolResult
+  readonly attempts: number
+  /** What a tool that would not stop comes to in the end. */
+  readonly late?: Promise<ToolResult>
+}
+
+export async function runTool(tool: Tool, input: unknown, options: RunOptions): Promise<Ran> {
+  const { clock, breakers, signal } = options
+  const deadline = clock.now() + tool.timeout * 1000
+  for (let attempts = 1; ; attempts++) {
+    const wait = breakers.wait(tool.service, clock.now())
+    if (wait > 0) return { result: circuitOpen(tool, wait), attempts: attempts - 1 }
+    const ran = await attempt(
+      (inner) =>
+        tool.execute(input as never, {
+          signal: inner,
+          callId: options.callId,
+          idempotencyKey: options.idempotencyKey,
+          attempt: attempts,
+          progress: (message) => options.progress(attempts, message),
+        }),
+      { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
+    )
+    if (ran.kind === 'returned') {
+      breakers.success(tool.service)
+      return { result: fromReturned(ran.value, tool), attempts }
+    }
+    if (ran.kind !== 'threw') return { ...cutOff(tool, ran, options), attempts }
+    options.log(ran.error)
+    const fault = transientFault(ran.error)
+    if (!fault) {
+      breakers.success(tool.service)
+      return { result: fromThrown(ran.error, tool.name), attempts }
+    }
+    breakers.fault(tool.service, clock.now())
+    const repeatable = tool.effect === 'read' || tool.idempotent
+    const delay = backoff(attempts + 1, clock.random(), fault.retryAfter)
+    if (!repeatable || attempts === MAX_ATTEMPTS || clock.now() + delay >= deadline)
+      return { result: unavailable(tool, ran.error, fault), attempts }
+    await clock.sleep(delay, signal)
+    if (signal?.aborted) return { result: notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`), attempts }
+  }
+}
+
+function unavailable(tool: Tool, error: unknown, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
+  if (tool.effect !== 'read' && brokeInMidFlight(error)) return inDoubt(tool, 'lost its connection')
+  const result = fromThrown(error, tool.name)
+  const details = retryAfter === undefined ? result.details : { ...result.details, retryAfter }
+  return { ...result, status: result.status === 'failed' ? 'unavailable' : result.status, ...(details && { details }) }
+}
+
+const circuitOpen = (tool: Tool, wait: number): ToolResult =>
+  notOk(
+    'network',
+    `${tool.service} has failed several times in a row and is left alone for another ${Math.ceil(wait / 1000)} s. This call was not run.`,
+    {
+      status: 'unavailable',
+      details: { retryAfter: Math.ceil(wait / 1000) },
+    },
+  )
+
+/** A call that ran out of time or was aborted. With effects nobody knows what became of them. */
+function cutOff(tool: Tool, ran: Extract<Attempt, { kind: 'timeout' | 'aborted' }>, options: RunOptions): Omit<Ran, 'attempts'> {
+  const late = ran.stopped ? undefined : ran.late.then((outcome) => fromOutcome(tool, outcome, options))
+  const result = ran.kind === 'timeout' ? timedOut(tool) : aborted(tool)
+  return late ? { result, late } : { result }
+}
+
+function timedOut(tool: Tool): ToolResult {
+  if (tool.effect !== 'read') return inDoubt(tool, `was cut off after ${tool.timeout} s`, 'timeout')
+  return notOk('timeout', `${tool.name} was cut off after ${tool.timeout} s.`, {
+    details: { timeout: tool.timeout, constraint: 'a smaller piece of work, or another way' },
+  })
+}
+
+function aborted(tool: Tool): ToolResult {
+  if (tool.effect !== 'read') return inDoubt(tool, 'was cut off when the turn was stopped', 'cancelled')
+  return notOk('cancelled', `The turn was stopped while ${tool.name} was running.`)
+}
+
+const inDoubt = (tool: Tool, how: string, errorType: 'timeout' | 'cancelled' | 'network' = 'network'): ToolResult =>
+  notOk(errorType, `${tool.name} ${how}. It is not known whether it took effect.`, { status: 'indeterminate' })
+
+function fromOutcome(tool: Tool, outcome: Outcome, options: RunOptions): ToolResult {
+  if (outcome.kind === 'returned') return fromReturned(outcome.value, tool)
+  options.log(outcome.error)
+  return fromThrown(outcome.error, tool.name)
+}

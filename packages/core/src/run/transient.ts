@@ -1,0 +1,53 @@
+/** Waiting out faults that pass by themselves: full-jitter backoff and a circuit breaker per service. */
+
+/** Executions of one call, the first included. */
+export const MAX_ATTEMPTS = 4
+/** Milliseconds. */
+const BASE = 500
+const CAP = 8000
+/** Consecutive transient faults that open a service's breaker, and how long it stays open, in milliseconds. */
+const OPEN_AFTER = 5
+const OPEN_FOR = 30_000
+
+/**
+ * Milliseconds to wait before attempt `next` (2, 3, …): full jitter, uniform in [0, min(cap, base·2^(n−2))], but never
+ * less than the service asked for. Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ */
+export function backoff(next: number, random: number, retryAfter = 0): number {
+  const ceiling = Math.min(CAP, BASE * 2 ** (next - 2))
+  return Math.max(random * ceiling, retryAfter * 1000)
+}
+
+interface Circuit {
+  faults: number
+  openUntil: number
+  probing: boolean
+}
+
+/** The state of every service, shared by turns: a service that is down is down for all. */
+export interface Breakers {
+  /** Milliseconds until the service may be tried again; 0 when it may be now (one probe at a time after an outage). */
+  readonly wait: (service: string, now: number) => number
+  readonly success: (service: string) => void
+  readonly fault: (service: string, now: number) => void
+}
+
+/** Opens on faults of the service, never on the model's mistakes; fails fast while open; lets one probe through after that. */
+export function createBreakers(): Breakers {
+  const circuits = new Map<string, Circuit>()
+  return {
+    wait(service, now) {
+      const circuit = circuits.get(service)
+      if (!circuit || circuit.faults < OPEN_AFTER) return 0
+      if (now < circuit.openUntil) return circuit.openUntil - now
+      if (circuit.probing) return OPEN_FOR
+      circuit.probing = true
+      return 0
+    },
+    success: (service) => void circuits.delete(service),
+    fault(service, now) {
+      const circuit = circuits.get(service) ?? { faults: 0, openUntil: 0, probing: false }
+      circuits.set(service, { faults: circuit.faults + 1, openUntil: now + OPEN_FOR, probing: false })
+    },
+  }
+}

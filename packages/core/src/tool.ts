@@ -1,0 +1,157 @@
+/** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
+import { checker, type JsonSchema, type SchemaCheck, type ToolSchema } from './schema.ts'
+
+/**
+ * What a call does: `read` changes nothing, `write` changes this machine inside the workspace and can be undone,
+ * `external` leaves the machine (mail, posts, pushes). Undeclared means `external`.
+ */
+export type Effect = 'read' | 'write' | 'external'
+
+/** What a running tool is handed besides its input. */
+export interface ToolContext {
+  /** Aborted on timeout and when the turn is cancelled; its `reason` says which. Pass it on to whatever you start. */
+  readonly signal: AbortSignal
+  /** The engine's identity of this call: session/turn/step/ordinal. */
+  readonly callId: string
+  /** The same for every attempt of this call, different for every other call. Hand it to services that take one. */
+  readonly idempotencyKey: string
+  /** 1 for the first execution; more after transient faults. */
+  readonly attempt: number
+  /** Tells the person how far a long call has come. Shown, never sent to the model. */
+  readonly progress: (message: string) => void
+}
+
+/** Another name under which models ask for this tool; `adapt` turns the other shape of input into ours. */
+export type ToolAlias = string | { readonly name: string; readonly adapt?: (input: Record<string, unknown>) => Record<string, unknown> }
+
+/** One call per outcome, run by the conformance suite; the model may be shown it. */
+export interface ToolExample {
+  readonly outcome: 'ok' | 'empty' | 'retry' | 'failed'
+  readonly input: Readonly<Record<string, unknown>>
+  /** Workspace files the example needs (path → text). A tool without a workspace leaves it out. */
+  readonly files?: Readonly<Record<string, string>>
+  /** One line for the reader of `tools show`. */
+  readonly why?: string
+}
+
+/** What the author of a tool writes. */
+export interface ToolDefinition<Input = unknown, Output = unknown> {
+  /** `^[a-zA-Z0-9_-]{1,64}$`. */
+  readonly name: string
+  /** What the model reads of the tool. */
+  readonly description: string
+  /** Zod, any Standard Schema that gives its JSON Schema, or a raw JSON Schema of type `object`. */
+  readonly input: ToolSchema<Input>
+  /** Default `external`: asks before it runs. */
+  readonly effect?: Effect
+  /** Seconds until the call is cut off. Default 60; at most 3600. */
+  readonly timeout?: number
+  /** How often the model may try again after a first wrong call. Default 3, for `external` 1 (at most 2). */
+  readonly retries?: number
+  /** Other names of the tool. */
+  readonly aliases?: readonly ToolAlias[]
+  /** Other names of its parameters: `{ path: ['file_path', 'file'] }`. */
+  readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
+  readonly examples?: readonly ToolExample[]
+  /** What the call acts on, for denials, the ledger and the person: a path, a channel. Default: the whole input. */
+  readonly target?: (input: Input) => string
+  /** The service behind it: tools of one service share a circuit breaker. Default: the tool's name. */
+  readonly service?: string
+  /** The service takes `ctx.idempotencyKey`, so a transient fault of an effect may be tried again. Default false. */
+  readonly idempotent?: boolean
+  /** Meant to be called again with the same input until its answer changes: the loop guard leaves it alone. */
+  readonly polls?: boolean
+  /** A returned string that begins "Error:" is a failure, not data. Default false. */
+  readonly errorStrings?: boolean
+  /** Works outside the machine's trust: what it returns is untrusted content (web, mail). Default false. */
+  readonly untrusted?: boolean
+  /** Returns data or a `ToolResult`; throws `ModelRetry`, `ToolFailure` or `TransientError`. */
+  readonly execute: (input: Input, ctx: ToolContext) => Output | Promise<Output>
+}
+
+/** A checked tool, as the executor and toolsets take it. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** Sent to the model. */
+  readonly inputSchema: JsonSchema
+  readonly effect: Effect
+  /** Seconds. */
+  readonly timeout: number
+  readonly retries: number
+  readonly aliases: readonly { readonly name: string; readonly adapt?: (input: Record<string, unknown>) => Record<string, unknown> }[]
+  readonly parameterAliases: Readonly<Record<string, readonly string[]>>
+  readonly examples: readonly ToolExample[]
+  readonly service: string
+  readonly idempotent: boolean
+  readonly polls: boolean
+  readonly errorStrings: boolean
+  readonly untrusted: boolean
+  readonly check: SchemaCheck
+  readonly target: (input: never) => string
+  readonly execute: (input: never, ctx: ToolContext) => unknown
+}
+
+/** Seconds a call may take when its tool says nothing. */
+export const DEFAULT_TIMEOUT = 60
+const MAX_TIMEOUT = 3600
+const MAX_EXTERNAL_RETRIES = 2
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** How often a model may try again, by effect, when the tool says nothing. */
+export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, write: 3, external: 1 }
+
+/**
+ * Checks a definition and fills its defaults.
+ *
+ * @throws TypeError that names the field: a bad name, a schema that is no object, a timeout in milliseconds.
+ * @example
+ * const add = defineTool({
+ *   name: 'add', description: 'Adds two numbers.', effect: 'read',
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * })
+ */
+export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
+  const { name, description, effect = 'external' } = definition
+  const fail = (what: string): never => {
+    throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
+  }
+  if (typeof name !== 'string' || !NAME.test(name)) fail('name must match ^[a-zA-Z0-9_-]{1,64}$')
+  if (typeof description !== 'string' || description.trim() === '') fail('description is missing')
+  if (typeof definition.execute !== 'function') fail('execute must be a function')
+  if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
+  const timeout = definition.timeout ?? DEFAULT_TIMEOUT
+  if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
+    fail(
+      `timeout is in seconds, up to ${MAX_TIMEOUT}; ${timeout} ${timeout > MAX_TIMEOUT ? `looks like milliseconds: use ${timeout / 1000}` : 'is not positive'}`,
+    )
+  const retries = definition.retries ?? DEFAULT_RETRIES[effect]
+  if (!Number.isInteger(retries) || retries < 0) fail(`retries must be a whole number from 0, not ${retries}`)
+  if (effect === 'external' && retries > MAX_EXTERNAL_RETRIES) fail(`an external tool may have at most ${MAX_EXTERNAL_RETRIES} retries`)
+  let check: SchemaCheck
+  try {
+    check = checker(definition.input)
+  } catch (error) {
+    return fail(`input: ${(error as Error).message}`)
+  }
+  return {
+    name,
+    description: description.trim(),
+    inputSchema: check.jsonSchema,
+    effect,
+    timeout,
+    retries,
+    aliases: (definition.aliases ?? []).map((alias) => (typeof alias === 'string' ? { name: alias } : alias)),
+    parameterAliases: definition.parameterAliases ?? {},
+    examples: definition.examples ?? [],
+    service: definition.service ?? name,
+    idempotent: definition.idempotent ?? false,
+    polls: definition.polls ?? false,
+    errorStrings: definition.errorStrings ?? false,
+    untrusted: definition.untrusted ?? false,
+    check,
+    target: (definition.target ?? ((input: unknown) => JSON.stringify(input))) as Tool['target'],
+    execute: definition.execute as Tool['execute'],
+  }
+}

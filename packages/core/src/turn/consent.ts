@@ -1,0 +1,31 @@
+/** What was refused in this turn, and which effects are in doubt: a pure reducer over events. */
+import type { ToolEvent } from '../events.ts'
+
+export interface Consent {
+  /** tool and target → the reason a person gave. */
+  readonly denied: Readonly<Record<string, string>>
+  /** tool and input of effects that may or may not have happened. */
+  readonly inDoubt: Readonly<Record<string, true>>
+}
+
+export const NO_CONSENT: Consent = { denied: {}, inDoubt: {} }
+
+const key = (tool: string, what: string): string => `${tool}\0${what}`
+
+/** The reason of an earlier no to the same tool on the same target. */
+export const earlierDenial = (consent: Consent, tool: string, target: string): string | undefined => consent.denied[key(tool, target)]
+
+/** Whether the same call has been cut off before, and may have taken effect. */
+export const isInDoubt = (consent: Consent, tool: string, inputKey: string): boolean => consent.inDoubt[key(tool, inputKey)] === true
+
+export function reduceConsent(consent: Consent, event: ToolEvent): Consent {
+  if (event.type === 'tool.approval.resolved' && event.decision.answer === 'no')
+    return { ...consent, denied: { ...consent.denied, [key(event.tool, event.target)]: event.decision.reason ?? '' } }
+  if (event.type !== 'tool.result') return consent
+  const doubt = key(event.tool, event.inputKey)
+  if (!event.result.ok && event.result.status === 'indeterminate') return { ...consent, inDoubt: { ...consent.inDoubt, [doubt]: true } }
+  const settled = consent.inDoubt[doubt] && (event.late || event.result.ok)
+  if (!settled) return consent
+  const { [doubt]: _, ...rest } = consent.inDoubt
+  return { ...consent, inDoubt: rest }
+}

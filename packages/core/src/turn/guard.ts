@@ -1,0 +1,139 @@
+/** The loop guard: the same call, the same result, and no effect in between. A pure reducer over events. */
+import { canonical, hash } from '../canonical.ts'
+import type { ToolEvent } from '../events.ts'
+import type { ToolResult } from '../result.ts'
+import type { Effect } from '../tool.ts'
+
+/** A call is warned about at this repetition and refused at the next. */
+export const WARN_AT = 3
+export const BLOCK_AT = 4
+/** The turn is over after as many model responses with a refused call. */
+export const MAX_BLOCKS = 2
+/** Repeats further apart than this many model responses are no loop; also the longest cycle that is seen. */
+const MAX_CYCLE = 5
+const KEPT = 200
+
+interface Entry {
+  readonly step: number
+  /** Tool and canonical input. */
+  readonly key: string
+  /** The same with case, white space and punctuation folded. */
+  readonly loose: string
+  readonly fingerprint: string
+  readonly failed: boolean
+  /** It changed something: what was read before may read differently now. */
+  readonly changed: boolean
+}
+
+export interface Guard {
+  readonly entries: readonly Entry[]
+  readonly blockedSteps: readonly number[]
+}
+
+export const NO_LOOPS: Guard = { entries: [], blockedSteps: [] }
+
+interface Asked {
+  readonly tool: string
+  readonly inputKey: string
+  readonly step: number
+  readonly effect: Effect
+}
+
+/** How often this very call has just been made with the same outcome; 0 for a new one. */
+export function repeats(guard: Guard, asked: Asked): number {
+  return Math.max(sameWithNothingChanged(guard.entries, asked), cycleOfEffects(guard.entries, asked))
+}
+
+/** Enough is enough: the turn is to be concluded. */
+export const isLooping = (guard: Guard): boolean => guard.blockedSteps.length >= MAX_BLOCKS
+
+export function reduceGuard(guard: Guard, event: ToolEvent): Guard {
+  if (event.type === 'guard.warning' && event.blocked) {
+    if (guard.blockedSteps.includes(event.step)) return guard
+    return { ...guard, blockedSteps: [...guard.blockedSteps, event.step] }
+  }
+  if (event.type !== 'tool.result' || event.late) return guard
+  const entry = entryOf(guard, event)
+  return entry ? { ...guard, entries: [...guard.entries.slice(-KEPT), entry] } : guard
+}
+
+function entryOf(
+  { entries }: Guard,
+  { tool, inputKey, result, step, effect }: Extract<ToolEvent, { type: 'tool.result' }>,
+): Entry | undefined {
+  const key = keyOf(tool, inputKey)
+  if (!result.ok && result.errorType === 'loop') {
+    // A refused repeat keeps its place in the cycle, or the rest of the cycle would pass for new.
+    const same = entries.findLast((entry) => entry.key === key)
+    return same && { ...same, step }
+  }
+  if (!result.ok && UNRUN.has(result.status)) return undefined
+  return {
+    step,
+    key,
+    loose: looseKey(tool, inputKey),
+    fingerprint: fingerprint(result),
+    failed: !result.ok,
+    changed: effect !== 'read' && (result.ok || result.status === 'indeterminate'),
+  }
+}
+
+/** Refusals of the engine itself are no outcome of the call. */
+const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
+
+/** Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. */
+function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number {
+  const key = keyOf(asked.tool, asked.inputKey)
+  const loose = looseKey(asked.tool, asked.inputKey)
+  let found: Entry | undefined
+  let count = 0
+  let nearestStep = asked.step
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at] as Entry
+    if (entry.changed || nearestStep - entry.step > MAX_CYCLE) break
+    const same = entry.key === key || (entry.failed && entry.loose === loose)
+    if (!same) continue
+    if (found && found.fingerprint !== entry.fingerprint) break
+    found ??= entry
+    nearestStep = entry.step
+    count++
+  }
+  return count
+}
+
+/** Effects that go round in a circle of 1 to 5, each with the same outcome every time. Reads in between are new looks, so they end it. */
+function cycleOfEffects(entries: readonly Entry[], asked: Asked): number {
+  const key = keyOf(asked.tool, asked.inputKey)
+  let most = 0
+  for (let length = 1; length <= MAX_CYCLE; length++) {
+    let matched = 0
+    for (let at = entries.length - 1; at >= 0; at--) {
+      const entry = entries[at] as Entry
+      const later = at + length < entries.length ? (entries[at + length] as Entry) : undefined
+      const same = later
+        ? later.key === entry.key && later.fingerprint === entry.fingerprint
+        : at + length > entries.length || entry.key === key
+      if (!entry.changed || !same) break
+      matched++
+    }
+    most = Math.max(most, Math.floor(matched / length))
+  }
+  return most
+}
+
+/** What stays the same when the same thing happened: no durations, notes, tries left or paths of spills. */
+export function fingerprint(result: ToolResult): string {
+  if (result.ok)
+    return hash(`ok ${typeof result.content === 'string' && !result.truncated ? result.content : canonical(strip(result.data))}`)
+  return hash(`${result.status} ${result.errorType} ${result.details?.parameter ?? ''} ${result.details?.constraint ?? ''}`)
+}
+
+const UNSTABLE = new Set(['durationMs', 'duration', 'elapsedMs', 'timestamp', 'spill'])
+
+function strip(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !UNSTABLE.has(key)))
+}
+
+const keyOf = (tool: string, inputKey: string): string => `${tool} ${inputKey}`
+const looseKey = (tool: string, inputKey: string): string => `${tool} ${inputKey.toLowerCase().replace(/[\s\\"'`.,;:/]+/g, '')}`

@@ -1,0 +1,48 @@
+/** The results of calls the engine refuses to run, in words for the model. */
+import type { ApprovalDecision } from '../events.ts'
+import { notOk, type ToolError } from '../result.ts'
+import { type LimitReached, limitText } from './limits.ts'
+
+export const cancelled = (): ToolError => notOk('cancelled', 'The turn was stopped before this call started. Nothing was done.')
+
+export function closed(name: string, until: 'turn' | 'other_success'): ToolError {
+  const lasts = until === 'turn' ? 'for the rest of this turn' : 'until another tool has succeeded'
+  return notOk('limit', `The retries of ${name} are spent, so it is closed ${lasts}. This call was not run.`, {
+    status: 'closed',
+    details: { until },
+  })
+}
+
+export function looping(times: number): ToolError {
+  const says = `This very call has been made ${times} times with the same outcome, and nothing has changed since. It was not run again; the outcome is above.`
+  return notOk('loop', says, { details: { repeats: times, constraint: 'a different call, or an answer with what is known' } })
+}
+
+/** The note that goes with the call before the one that is refused. */
+export const loopWarning = (times: number): string =>
+  `This call has now been made ${times} times with the same outcome. Once more and it is refused: change something, or answer with what you know.`
+
+export function overLimit(reached: LimitReached): ToolError {
+  return notOk('limit', `This turn's limit of ${limitText(reached)} is used up. The call was not run.`, {
+    details: { limit: reached.limit, max: reached.max, constraint: 'an answer with what is known' },
+  })
+}
+
+export function stillRunning(tool: string, callId: string): ToolError {
+  const says = `An earlier call of ${tool} was cut off and is still running. Its outcome is not known yet.`
+  return notOk('conflict', says, { status: 'unavailable', details: { runningCall: callId } })
+}
+
+const NO_WORDS = {
+  no: 'The user said no.',
+  timeout: 'Nobody answered in time.',
+  nobody: 'It needs an approval, and nobody is there to give one.',
+  policy: 'The policy does not allow it.',
+  before: 'It was refused before in this turn.',
+} as const
+
+/** `timeout` is no denial by a person: the same may be asked again. */
+export function denied(by: Extract<ApprovalDecision['answer'], keyof typeof NO_WORDS> | 'policy' | 'before', reason = ''): ToolError {
+  const says = reason === '' ? NO_WORDS[by] : `${NO_WORDS[by]} Reason: ${reason}`
+  return notOk(by === 'timeout' ? 'timeout' : 'permission', says, { status: 'denied', details: { by, ...(reason !== '' && { reason }) } })
+}

@@ -1,0 +1,27 @@
+/** All that a turn's executor knows: reduced from events, so a resumed turn has it as it was. */
+import type { ToolEvent } from '../events.ts'
+import { type Consent, NO_CONSENT, reduceConsent } from './consent.ts'
+import { type Counters, NO_COUNTS, reduceCounters } from './counters.ts'
+import { type Guard, NO_LOOPS, reduceGuard } from './guard.ts'
+
+export interface TurnState {
+  /** Tool calls so far, refused ones too. */
+  readonly calls: number
+  readonly counters: Counters
+  readonly guard: Guard
+  readonly consent: Consent
+  /** The turn has read content from outside the machine's trust. */
+  readonly untrusted: boolean
+}
+
+export const NEW_TURN: TurnState = { calls: 0, counters: NO_COUNTS, guard: NO_LOOPS, consent: NO_CONSENT, untrusted: false }
+
+export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
+  return {
+    calls: state.calls + (event.type === 'tool.call' ? 1 : 0),
+    counters: reduceCounters(state.counters, event),
+    guard: reduceGuard(state.guard, event),
+    consent: reduceConsent(state.consent, event),
+    untrusted: state.untrusted || (event.type === 'tool.result' && event.untrusted === true),
+  }
+}

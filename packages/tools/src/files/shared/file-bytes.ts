@@ -1,0 +1,91 @@
+/** Whole files: reading one to change it, and putting the new one in its place in one step. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import { lstat, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { ModelRetry } from '@mulligan/core'
+import { openInside, withDirectory } from '../../workspace/contain.ts'
+import type { Resolved, SeenFile } from '../../workspace/workspace.ts'
+
+export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Tells versions of a file apart where hashing it is too dear. */
+export const stamp = (stats: BigIntStats): string => `${stats.size}:${stats.ino}:${stats.mtimeNs}:${stats.ctimeNs}`
+
+export async function readWhole(file: Resolved): Promise<{ readonly bytes: Buffer; readonly seen: SeenFile }> {
+  const handle = await openInside(file.root, file.absolute)
+  try {
+    const stats = await handle.stat({ bigint: true })
+    const bytes = await handle.readFile()
+    return { bytes, seen: { hash: sha256(bytes), stamp: stamp(stats) } }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Size and stamp, without reading. */
+export async function look(file: Resolved): Promise<{ readonly size: number; readonly stamp: string; readonly head: (bytes: number) => Promise<Buffer> }> {
+  const handle = await openInside(file.root, file.absolute)
+  try {
+    const stats = await handle.stat({ bigint: true })
+    return {
+      size: Number(stats.size),
+      stamp: stamp(stats),
+      head: async (bytes) => {
+        const again = await openInside(file.root, file.absolute)
+        try {
+          const { buffer, bytesRead } = await again.read(Buffer.alloc(bytes), 0, bytes, 0)
+          return buffer.subarray(0, bytesRead)
+        } finally {
+          await again.close()
+        }
+      },
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Writes beside the file and renames over it, so that no reader and no crash ever sees half of it. Keeps mode and owner.
+ *
+ * @param before hash of the content that is to be replaced; `undefined` for a file that must not exist yet
+ * @throws ModelRetry (conflict) when another content stands there by now
+ */
+export async function replaceFile(file: Resolved, bytes: Uint8Array, before: string | undefined): Promise<void> {
+  const directory = dirname(file.absolute)
+  await mkdir(directory, { recursive: true })
+  await withDirectory(file.root, directory, async (base) => {
+    const target = `${base}/${basename(file.absolute)}`
+    const temporary = `${base}/.mulligan-${randomBytes(6).toString('hex')}.tmp`
+    const old = await lstat(target).catch(() => undefined)
+    const handle = await open(temporary, 'wx', old ? old.mode & 0o7777 : 0o666)
+    try {
+      try {
+        await handle.writeFile(bytes)
+        if (old) {
+          await handle.chmod(old.mode & 0o7777)
+          // Only root may give a file away; for others it is theirs already, or the rename makes it so.
+          await handle.chown(old.uid, old.gid).catch(() => undefined)
+        }
+      } finally {
+        await handle.close()
+      }
+      const now = old ? sha256(await readFile(target)) : undefined
+      if (now !== before) throw changedMeanwhile(file)
+      await rename(temporary, target)
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined)
+      throw error
+    }
+  })
+}
+
+const changedMeanwhile = (file: Resolved): ModelRetry =>
+  new ModelRetry(`"${file.relative}" was changed by something else just now; nothing was written.`, {
+    errorType: 'conflict',
+    parameter: 'path',
+    value: file.relative,
+    constraint: 'a file that stays as it was read',
+    call: { tool: 'read_file', input: { path: file.relative } },
+  })

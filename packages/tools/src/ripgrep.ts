@@ -1,0 +1,131 @@
+/** The ripgrep process: one way to start it, stop it and read its records. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
+import { ToolFailure } from '@mulligan/core'
+
+/** Longer records are dropped and counted: a match in a minified file of hundreds of megabytes is one record. */
+const MAX_RECORD_CHARS = 32 * 1024 * 1024
+const MAX_STDERR_CHARS = 64 * 1024
+
+/** For every run: no config file of the user's, and `.gitignore` counts outside a repository too. */
+const ALWAYS = ['--no-config', '--no-require-git', '--color=never'] as const
+
+export interface RipgrepRun {
+  readonly cwd: string
+  /** The turn's: when it aborts, the process is killed and the reason thrown. */
+  readonly signal?: AbortSignal | undefined
+  /** The tool's own: when it aborts, the process is killed and what was found stands. */
+  readonly deadline?: AbortSignal | undefined
+  /** What ends a record. Default newline. */
+  readonly separator?: '\n' | '\0'
+  /** Called for each record; `false` stops the process. */
+  readonly onRecord: (record: string) => unknown
+}
+
+export interface RipgrepEnd {
+  /** 0 found, 1 nothing found, 2 an error (with or without results); null when killed. */
+  readonly code: number | null
+  readonly stderr: string
+  readonly stopped: 'end' | 'consumer' | 'deadline'
+  /** Records that were too long to hold. */
+  readonly dropped: number
+}
+
+export type Ripgrep = (args: readonly string[], run: RipgrepRun) => Promise<RipgrepEnd>
+
+/**
+ * Runs ripgrep with stdin closed.
+ * @throws ToolFailure when the binary is missing or does not start; the signal's reason when that aborts.
+ */
+export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator = '\n', onRecord }) => {
+  signal?.throwIfAborted()
+  const path = await binary()
+  let stopped: RipgrepEnd['stopped'] = deadline?.aborted ? 'deadline' : 'end'
+  let dropped = 0
+  let stderr = ''
+  if (stopped === 'deadline') return { code: null, stderr, stopped, dropped }
+
+  const code = await new Promise<number | null>((resolve, reject) => {
+    let child: ChildProcess
+    try {
+      child = spawn(path, [...ALWAYS, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+    } catch (error) {
+      reject(failedToStart(error))
+      return
+    }
+    const kill = () => child.kill('SIGKILL')
+    const late = () => {
+      stopped = 'deadline'
+      kill()
+    }
+    signal?.addEventListener('abort', kill, { once: true })
+    deadline?.addEventListener('abort', late, { once: true })
+    const records = splitter(separator, (record) => {
+      if (stopped !== 'end' || signal?.aborted) return
+      if (record === undefined) dropped++
+      else if (onRecord(record) === false) {
+        stopped = 'consumer'
+        kill()
+      }
+    })
+    child.stdout?.on('data', records.push)
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (stderr.length < MAX_STDERR_CHARS) stderr += text
+    })
+    const settle = (done: () => void) => {
+      signal?.removeEventListener('abort', kill)
+      deadline?.removeEventListener('abort', late)
+      done()
+    }
+    child.on('error', (error) => settle(() => reject(failedToStart(error))))
+    child.on('close', (exit) => settle(() => resolve(exit)))
+  })
+  signal?.throwIfAborted()
+  return { code, stderr, stopped, dropped }
+}
+
+/** Cuts a byte stream into records; `undefined` stands for one that was too long. */
+function splitter(separator: string, onRecord: (record: string | undefined) => void) {
+  const decoder = new StringDecoder('utf8')
+  let parts: string[] = []
+  let length = 0
+  return {
+    push(chunk: Buffer): void {
+      const text = decoder.write(chunk)
+      let from = 0
+      for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, from)) {
+        const piece = text.slice(from, at)
+        onRecord(length > MAX_RECORD_CHARS ? undefined : parts.length === 0 ? piece : parts.join('') + piece)
+        parts = []
+        length = 0
+        from = at + 1
+      }
+      if (from === text.length) return
+      length += text.length - from
+      if (length > MAX_RECORD_CHARS) parts = []
+      else parts.push(text.slice(from))
+    },
+  }
+}
+
+let found: Promise<string> | undefined
+
+/** Loaded on first use: the package throws on import where it has no binary for the platform. */
+function binary(): Promise<string> {
+  found ??= import('@vscode/ripgrep').then(
+    (module) => module.rgPath,
+    (cause: unknown) => {
+      found = undefined
+      throw new ToolFailure(`ripgrep has no binary installed for ${process.platform}-${process.arch}; reinstall with optional dependencies.`, {
+        errorType: 'config',
+        cause,
+      })
+    },
+  )
+  return found
+}
+
+function failedToStart(cause: unknown): ToolFailure {
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+  return new ToolFailure(`ripgrep could not be started (${code}).`, { errorType: 'execution', cause })
+}

@@ -1,0 +1,212 @@
+/** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
+import { mkdirSync, realpathSync, type Stats } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
+import { ModelRetry, ToolFailure } from '@mulligan/core'
+import { realLocation } from './contain.ts'
+import { fsError } from './fs-error.ts'
+import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
+import { baseName, dirName, isInside, normalized, OUTPUT_PREFIX, pathProblem, shown, toSlash } from './paths.ts'
+
+/** A path that was checked. */
+export interface Resolved {
+  /** Real path on this machine: for opening, never for the model. */
+  readonly absolute: string
+  /** As the model sees it. */
+  readonly relative: string
+  readonly kind: 'file' | 'directory' | 'missing'
+  /** The real folder it lies in: the workspace, or that of spilled results. */
+  readonly root: string
+  /** It is a spilled result. */
+  readonly output: boolean
+}
+
+/** What is remembered of a file that the model has read. */
+export interface SeenFile {
+  /** SHA-256 of its bytes; absent for a file too large to be read through for one page. */
+  readonly hash?: string
+  /** Size, inode and time of change, in place of the hash of a large file. */
+  readonly stamp: string
+}
+
+export interface ResolveOptions {
+  /** Default `read`. Writing is refused in spilled results and protected paths. */
+  readonly for?: 'read' | 'write'
+  /** A missing path is refused, with the nearest ones. Default false. */
+  readonly mustExist?: boolean
+  /** What is looked for when it is missing. Default `file`. */
+  readonly kind?: 'file' | 'directory'
+}
+
+export interface Workspace {
+  /** Real path of the folder. */
+  readonly root: string
+  /**
+   * Checks a path that the model sent.
+   * @throws ModelRetry for a path that can be put right; ToolFailure (permission) for one outside the workspace.
+   */
+  readonly resolve: (path: string, options?: ResolveOptions) => Promise<Resolved>
+  /** Paths that exist and are nearest to one that does not, best first. */
+  readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
+  /** By real path. Belongs to the session that the workspace was made for. */
+  readonly seen: Map<string, SeenFile>
+}
+
+export interface WorkspaceOptions {
+  /** Where over-long results are spilled: read as `@output/<name>`. */
+  readonly outputs?: { readonly dir: string }
+  /** Relative paths that can be read but not written. Default `.git`, whose hooks and config run commands. */
+  readonly protect?: readonly string[]
+}
+
+const PROTECTED = ['.git'] as const
+const OUTSIDE = 'a path inside the workspace'
+
+/**
+ * @param root an existing folder
+ * @example
+ * const workspace = createWorkspace(process.cwd())
+ * await workspace.resolve('../secret') // ToolFailure, errorType 'permission'
+ */
+export function createWorkspace(root: string, options: WorkspaceOptions = {}): Workspace {
+  const real = realpathSync(root)
+  const protectedPaths = (options.protect ?? PROTECTED).map((path) => join(real, path))
+  const outputs = options.outputs
+  let outputRoot: string | undefined
+  const outputsRoot = (): string | undefined => {
+    if (!outputs) return undefined
+    if (outputRoot === undefined) {
+      mkdirSync(outputs.dir, { recursive: true, mode: 0o700 })
+      outputRoot = realpathSync(outputs.dir)
+    }
+    return outputRoot
+  }
+
+  const nearestTo = async (path: string, kind: 'file' | 'directory'): Promise<string[]> => {
+    const outputsAt = path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
+    if (outputsAt) return nearestPaths(path, (await readdir(outputsAt)).map((name) => OUTPUT_PREFIX + name))
+    const [files, beside] = await Promise.all([listFiles(real).catch(() => []), siblings(real, path, kind)])
+    return nearestPaths(path, [...new Set([...beside, ...(kind === 'file' ? files : directoriesOf(files))])])
+  }
+
+  const resolve = async (path: string, { for: purpose = 'read', mustExist = false, kind = 'file' }: ResolveOptions = {}): Promise<Resolved> => {
+    const problem = pathProblem(path)
+    if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
+    const outputsAt = path === '@output' || path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
+    if (outputsAt && purpose === 'write')
+      throw new ToolFailure('@output/ holds results of earlier calls and can only be read.', {
+        errorType: 'permission',
+        parameter: 'path',
+        value: path,
+        constraint: OUTSIDE,
+      })
+    const base = outputsAt ?? real
+    const asked = resolvePath(base, outputsAt ? path.slice(OUTPUT_PREFIX.length) : path)
+    let absolute: string
+    let found: Stats | undefined
+    try {
+      absolute = await realLocation(asked)
+      if (isInside(base, absolute)) found = await stat(absolute).catch(missing)
+    } catch (error) {
+      throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
+    }
+    if (!isInside(base, absolute)) throw await outside(path, purpose)
+    const inner = shown(base, isInside(base, asked) ? asked : absolute)
+    const relative = outputsAt ? (inner === '.' ? '@output' : OUTPUT_PREFIX + inner) : inner
+    if (!found && /^~(?:[/\\]|$)/.test(path)) throw await homePath(path, purpose)
+    if (purpose === 'write' && protectedPaths.some((one) => isInside(one, absolute)))
+      throw new ToolFailure(`"${relative}" is protected: it can be read but not written.`, {
+        errorType: 'permission',
+        parameter: 'path',
+        value: path,
+        constraint: 'a path that is not protected',
+      })
+    if (found && !found.isFile() && !found.isDirectory())
+      throw new ToolFailure(`"${relative}" is a ${specialKind(found)}, which the file tools do not open.`, {
+        errorType: 'unsupported',
+        parameter: 'path',
+        value: path,
+        constraint: 'a regular file or a directory',
+      })
+    if (!found && mustExist) throw notFound(relative, path, kind, await nearestTo(relative, kind))
+    return { absolute, relative, kind: !found ? 'missing' : found.isDirectory() ? 'directory' : 'file', root: base, output: outputsAt !== undefined }
+  }
+
+  /** Paths inside that were probably meant by one that leads out. */
+  const meantInside = async (path: string, purpose: 'read' | 'write'): Promise<string[]> => {
+    const inner = normalized(path.replace(/^~/, ''))
+    if (inner === '') return purpose === 'read' ? ['.'] : []
+    // The path itself again: it leads out through a link, and would do so for ever.
+    if (inner === path || inner.split('/').includes('..')) return purpose === 'read' ? sameName(inner) : []
+    const at = purpose === 'read' ? inner : dirName(inner) || '.'
+    const there = await resolve(at).catch(() => undefined)
+    if (there && (purpose === 'read' ? there.kind !== 'missing' : there.kind === 'directory')) return [inner]
+    return purpose === 'read' ? sameName(inner) : []
+  }
+
+  const sameName = async (path: string): Promise<string[]> => {
+    const name = baseName(path)
+    return (await nearestTo(path, 'file')).filter((one) => baseName(one) === name)
+  }
+
+  const outside = async (path: string, purpose: 'read' | 'write'): Promise<Error> => {
+    const inside = path.startsWith(OUTPUT_PREFIX) ? [] : await meantInside(path, purpose)
+    const about = { errorType: 'permission', parameter: 'path', value: path, constraint: OUTSIDE } as const
+    if (inside.length === 0)
+      return new ToolFailure('The path leads outside the workspace, where the file tools may not go.', about)
+    return new ModelRetry('The path leads outside the workspace; paths are relative to its root.', { ...about, ...hint(inside) })
+  }
+
+  const homePath = async (path: string, purpose: 'read' | 'write'): Promise<Error> =>
+    new ModelRetry('"~" is not expanded; paths are relative to the root of the workspace.', {
+      parameter: 'path',
+      value: path,
+      constraint: OUTSIDE,
+      ...hint(await meantInside(path, purpose)),
+    })
+
+  return { root: real, resolve, nearest: nearestTo, seen: new Map() }
+}
+
+/** The part of a hint that says what to send instead. */
+export function hint(paths: readonly string[]): { suggestion?: string; candidates?: readonly string[] } {
+  const [first, ...rest] = paths
+  return first === undefined ? {} : rest.length === 0 ? { suggestion: first } : { suggestion: first, candidates: rest }
+}
+
+function notFound(relative: string, value: string, kind: 'file' | 'directory', near: readonly string[]): ModelRetry {
+  return new ModelRetry(`There is no ${kind} "${relative}".`, {
+    errorType: 'not_found',
+    parameter: 'path',
+    value,
+    constraint: `an existing ${kind} in the workspace`,
+    ...hint(near.slice(0, MAX_CANDIDATES)),
+  })
+}
+
+const missing = (error: unknown): undefined => {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+  return undefined
+}
+
+/** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */
+async function siblings(root: string, path: string, kind: 'file' | 'directory'): Promise<string[]> {
+  let dir = isAbsolute(path) ? root : resolvePath(root, dirname(path))
+  while (isInside(root, dir)) {
+    const real = await realLocation(dir).catch(() => undefined)
+    if (!real || !isInside(root, real)) return []
+    const entries = await readdir(dir, { withFileTypes: true }).catch(() => undefined)
+    const prefix = shown(root, dir) === '.' ? '' : `${shown(root, dir)}/`
+    if (entries) return entries.filter((one) => (kind === 'file' ? one.isFile() : one.isDirectory())).map((one) => prefix + one.name)
+    if (dir === root) return []
+    dir = dirname(dir)
+  }
+  return []
+}
+
+function specialKind(stats: Stats): string {
+  if (stats.isFIFO()) return 'named pipe'
+  if (stats.isSocket()) return 'socket'
+  return 'device'
+}

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+import { mutation } from './scripts/mutation-plugin.ts'
+
+const source = (name: string): string => fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url))
+
+export default defineConfig({
+  plugins: [mutation(process.env['MULLIGAN_MUTATION'])],
+  resolve: {
+    alias: Object.fromEntries(['core', 'tools', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)])),
+  },
+  test: { include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 30_000 },
+})
