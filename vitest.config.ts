@@ -9,5 +9,8 @@ export default defineConfig({
   resolve: {
     alias: Object.fromEntries(['core', 'tools', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)])),
   },
-  test: { include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 30_000 },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'],
+    testTimeout: 30_000,
+  },
 })

@@ -5,6 +5,7 @@ import { harness } from './executor.fixture.ts'
 import {
   type CallRecord,
   defineTool,
+  type ErrorDetails,
   empty,
   ModelRetry,
   notOk,
@@ -26,7 +27,10 @@ const tool = (
 ): Tool => defineTool({ name, description: name, input: query, effect: 'read', execute, ...more })
 const finds = (...items: string[]) =>
   tool('search', () => (items.length > 0 ? ok(items, { count: items.length }) : empty([], 'No notes match.')))
-const wrong = (message = 'Bad query.', details: object = { parameter: 'query', value: 'x', constraint: 'a longer text' }) => {
+const wrong = (
+  message = 'Bad query.',
+  details: Partial<ErrorDetails> = { parameter: 'query', value: 'x', constraint: 'a longer text' },
+) => {
   throw new ModelRetry(message, details)
 }
 const fine = tool('fine', () => 'ok')
@@ -87,7 +91,7 @@ describe('rule 2: every hint is actionable', () => {
     },
   })
   const write = defineTool({
-    ...pages,
+    description: 'Writes.',
     name: 'write_page',
     effect: 'write',
     input: z.object({ path: z.string(), mode: z.enum(['new', 'append']) }),

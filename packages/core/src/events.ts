@@ -46,7 +46,7 @@ export type ToolEvent =
       readonly decision: ApprovalDecision
     })
   /** The call is about to run: the intent that stands before a side effect. */
-  | (Of<'tool.started'> & { readonly tool: string; readonly inputHash: string })
+  | (Of<'tool.started'> & { readonly tool: string; readonly effect: Effect; readonly inputHash: string })
   | (Of<'tool.delta'> & { readonly tool: string; readonly attempt: number; readonly message: string })
   | (Of<'tool.result'> & {
       readonly step: number

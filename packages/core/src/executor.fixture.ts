@@ -50,5 +50,11 @@ export function harness(tools: readonly Tool[], options: Partial<ExecutorOptions
       prepared.map((one) => (one.kind === 'ready' ? executor.execute(one.call) : one.kind === 'result' ? one.record : Promise.reject(one))),
     )
   }
-  return { executor, events, logged, respond, call: async (...call) => (await respond(call))[0] as CallRecord }
+  return {
+    executor,
+    events,
+    logged,
+    respond,
+    call: async (name, input = {}, more = {}) => (await respond([name, input, more]))[0] as CallRecord,
+  }
 }

@@ -259,7 +259,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (!tool) return await finish(call, notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
       const lock = stillRunning.get(lockOf(call))
       if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
-      await emit({ type: 'tool.started', callId: call.id, tool: call.tool, inputHash: hash(call.inputKey) })
+      if (!(await recordIntent(call))) return await finish(call, refuse.unrecorded(call.tool))
       const { result, attempts, late } = await runTool(tool, await inputOf(call, tool), {
         callId: call.id,
         idempotencyKey: `${call.id}.${hash(call.inputKey)}`,
@@ -274,6 +274,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await finish(call, result, { attempts, durationMs: clock.now() - started })
     } finally {
       hold(call, -1)
+    }
+  }
+
+  /** The intent stands on record before the effect begins; what can't be recorded is not run. */
+  async function recordIntent({ id, tool, effect, inputKey }: ReadyCall): Promise<boolean> {
+    try {
+      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash: hash(inputKey) })
+      return true
+    } catch (error) {
+      options.log?.({ callId: id, tool, error })
+      return effect === 'read'
     }
   }
 

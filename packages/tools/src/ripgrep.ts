@@ -116,10 +116,13 @@ function binary(): Promise<string> {
     (module) => module.rgPath,
     (cause: unknown) => {
       found = undefined
-      throw new ToolFailure(`ripgrep has no binary installed for ${process.platform}-${process.arch}; reinstall with optional dependencies.`, {
-        errorType: 'config',
-        cause,
-      })
+      throw new ToolFailure(
+        `ripgrep has no binary installed for ${process.platform}-${process.arch}; reinstall with optional dependencies.`,
+        {
+          errorType: 'config',
+          cause,
+        },
+      )
     },
   )
   return found

@@ -33,6 +33,9 @@ export function stillRunning(tool: string, callId: string): ToolError {
   return notOk('conflict', says, { status: 'unavailable', details: { runningCall: callId } })
 }
 
+export const unrecorded = (tool: string): ToolError =>
+  notOk('execution', `${tool} was not run: the call could not be recorded first. The session's store can't be written; the log says why.`)
+
 const NO_WORDS = {
   no: 'The user said no.',
   timeout: 'Nobody answered in time.',

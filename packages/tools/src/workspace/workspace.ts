@@ -23,10 +23,8 @@ export interface Resolved {
 
 /** What is remembered of a file that the model has read. */
 export interface SeenFile {
-  /** SHA-256 of its bytes; absent for a file too large to be read through for one page. */
+  /** SHA-256 of all its bytes as they were; absent when it was too large to be read through for one page. */
   readonly hash?: string
-  /** Size, inode and time of change, in place of the hash of a large file. */
-  readonly stamp: string
 }
 
 export interface ResolveOptions {
@@ -84,12 +82,19 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const nearestTo = async (path: string, kind: 'file' | 'directory'): Promise<string[]> => {
     const outputsAt = path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
-    if (outputsAt) return nearestPaths(path, (await readdir(outputsAt)).map((name) => OUTPUT_PREFIX + name))
+    if (outputsAt)
+      return nearestPaths(
+        path,
+        (await readdir(outputsAt)).map((name) => OUTPUT_PREFIX + name),
+      )
     const [files, beside] = await Promise.all([listFiles(real).catch(() => []), siblings(real, path, kind)])
     return nearestPaths(path, [...new Set([...beside, ...(kind === 'file' ? files : directoriesOf(files))])])
   }
 
-  const resolve = async (path: string, { for: purpose = 'read', mustExist = false, kind = 'file' }: ResolveOptions = {}): Promise<Resolved> => {
+  const resolve = async (
+    path: string,
+    { for: purpose = 'read', mustExist = false, kind = 'file' }: ResolveOptions = {},
+  ): Promise<Resolved> => {
     const problem = pathProblem(path)
     if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
     const outputsAt = path === '@output' || path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
@@ -129,7 +134,13 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
         constraint: 'a regular file or a directory',
       })
     if (!found && mustExist) throw notFound(relative, path, kind, await nearestTo(relative, kind))
-    return { absolute, relative, kind: !found ? 'missing' : found.isDirectory() ? 'directory' : 'file', root: base, output: outputsAt !== undefined }
+    return {
+      absolute,
+      relative,
+      kind: !found ? 'missing' : found.isDirectory() ? 'directory' : 'file',
+      root: base,
+      output: outputsAt !== undefined,
+    }
   }
 
   /** Paths inside that were probably meant by one that leads out. */
@@ -138,6 +149,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     if (inner === '') return purpose === 'read' ? ['.'] : []
     // The path itself again: it leads out through a link, and would do so for ever.
     if (inner === path || inner.split('/').includes('..')) return purpose === 'read' ? sameName(inner) : []
+    if (purpose === 'write' && path.startsWith('.')) return []
     const at = purpose === 'read' ? inner : dirName(inner) || '.'
     const there = await resolve(at).catch(() => undefined)
     if (there && (purpose === 'read' ? there.kind !== 'missing' : there.kind === 'directory')) return [inner]
@@ -152,8 +164,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
   const outside = async (path: string, purpose: 'read' | 'write'): Promise<Error> => {
     const inside = path.startsWith(OUTPUT_PREFIX) ? [] : await meantInside(path, purpose)
     const about = { errorType: 'permission', parameter: 'path', value: path, constraint: OUTSIDE } as const
-    if (inside.length === 0)
-      return new ToolFailure('The path leads outside the workspace, where the file tools may not go.', about)
+    if (inside.length === 0) return new ToolFailure('The path leads outside the workspace, where the file tools may not go.', about)
     return new ModelRetry('The path leads outside the workspace; paths are relative to its root.', { ...about, ...hint(inside) })
   }
 

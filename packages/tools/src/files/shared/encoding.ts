@@ -48,7 +48,7 @@ function bad(head: Uint8Array): number {
 }
 
 /** A decoder for a stream of chunks; the byte order mark is taken off. */
-export const decoder = (encoding: Encoding): TextDecoder => new TextDecoder(encoding === 'utf-8-bom' ? 'utf-8' : encoding)
+export const decoder = (encoding: Encoding) => new TextDecoder(encoding === 'utf-8-bom' ? 'utf-8' : encoding)
 
 /** The text of a whole file, or `undefined` when writing it back would not give the same bytes. */
 export function decode(bytes: Uint8Array, encoding: Encoding): string | undefined {

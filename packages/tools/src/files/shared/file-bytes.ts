@@ -1,46 +1,19 @@
 /** Whole files: reading one to change it, and putting the new one in its place in one step. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
 import { lstat, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ModelRetry } from '@mulligan/core'
 import { openInside, withDirectory } from '../../workspace/contain.ts'
-import type { Resolved, SeenFile } from '../../workspace/workspace.ts'
+import type { Resolved } from '../../workspace/workspace.ts'
 
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Tells versions of a file apart where hashing it is too dear. */
-export const stamp = (stats: BigIntStats): string => `${stats.size}:${stats.ino}:${stats.mtimeNs}:${stats.ctimeNs}`
-
-export async function readWhole(file: Resolved): Promise<{ readonly bytes: Buffer; readonly seen: SeenFile }> {
+/** The bytes of a file of at most `most` bytes, or only how many there are. */
+export async function readWhole(file: Resolved, most: number): Promise<{ readonly size: number; readonly bytes?: Buffer }> {
   const handle = await openInside(file.root, file.absolute)
   try {
-    const stats = await handle.stat({ bigint: true })
-    const bytes = await handle.readFile()
-    return { bytes, seen: { hash: sha256(bytes), stamp: stamp(stats) } }
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Size and stamp, without reading. */
-export async function look(file: Resolved): Promise<{ readonly size: number; readonly stamp: string; readonly head: (bytes: number) => Promise<Buffer> }> {
-  const handle = await openInside(file.root, file.absolute)
-  try {
-    const stats = await handle.stat({ bigint: true })
-    return {
-      size: Number(stats.size),
-      stamp: stamp(stats),
-      head: async (bytes) => {
-        const again = await openInside(file.root, file.absolute)
-        try {
-          const { buffer, bytesRead } = await again.read(Buffer.alloc(bytes), 0, bytes, 0)
-          return buffer.subarray(0, bytesRead)
-        } finally {
-          await again.close()
-        }
-      },
-    }
+    const { size } = await handle.stat()
+    return size > most ? { size } : { size, bytes: await handle.readFile() }
   } finally {
     await handle.close()
   }
@@ -71,6 +44,7 @@ export async function replaceFile(file: Resolved, bytes: Uint8Array, before: str
       } finally {
         await handle.close()
       }
+      if (old && !old.isFile()) throw changedMeanwhile(file)
       const now = old ? sha256(await readFile(target)) : undefined
       if (now !== before) throw changedMeanwhile(file)
       await rename(temporary, target)

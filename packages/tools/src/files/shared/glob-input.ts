@@ -4,7 +4,12 @@ import { globMatcher } from './glob-match.ts'
 /** {@link globMatcher} for a parameter: a bad pattern is a retry that shows how it reads without its special characters. */
 export function globParameter(parameter: string, pattern: string, options?: { readonly folders?: boolean }): (path: string) => boolean {
   const refuse = (constraint: string, suggestion: string) =>
-    new ModelRetry(`${parameter} is not a valid glob: ${constraint}.`, { parameter, value: pattern, constraint: 'a glob such as **/*.ts', suggestion })
+    new ModelRetry(`${parameter} is not a valid glob: ${constraint}.`, {
+      parameter,
+      value: pattern,
+      constraint: 'a glob such as **/*.ts',
+      suggestion,
+    })
   if (pattern.trim() === '') throw refuse('it is empty', '**/*')
   try {
     return globMatcher(pattern, options)

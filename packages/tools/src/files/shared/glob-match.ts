@@ -85,8 +85,9 @@ function characterClass(body: string): (unit: string) => boolean {
     let inside = false
     for (let at = 0; at < units.length; at++) {
       const low = units[at] as string
-      const high = units[at + 1] === '-' && at + 2 < units.length ? (units[(at += 2)] as string) : low
-      inside ||= low <= unit && unit <= high
+      const isRange = units[at + 1] === '-' && at + 2 < units.length
+      if (isRange) at += 2
+      inside ||= low <= unit && unit <= (units[at] as string)
     }
     return inside !== negated
   }
@@ -95,15 +96,14 @@ function characterClass(body: string): (unit: string) => boolean {
 function matchSteps(steps: readonly (readonly Token[] | undefined)[], names: readonly string[]): boolean {
   // Row by row: which prefixes of the path the steps so far match.
   let reached = Array.from({ length: names.length + 1 }, (_, at) => at === 0)
-  steps.forEach((step, index) => {
+  for (const step of steps) {
     const next: boolean[] = Array.from({ length: names.length + 1 }, () => false)
     if (step === undefined) {
-      // `**` at the end stands for something below, or for the thing itself when it was added for folders.
       const first = reached.indexOf(true)
-      if (first !== -1) for (let at = first; at <= names.length; at++) next[at] = index < steps.length - 1 || at > 0
+      if (first !== -1) next.fill(true, first)
     } else for (let at = 0; at < names.length; at++) if (reached[at] && matchName(step, names[at] as string)) next[at + 1] = true
     reached = next
-  })
+  }
   return reached[names.length] === true
 }
 

@@ -23,12 +23,17 @@ export function pageOf<T>(all: readonly T[], page: number, limit: number): Page<
 /** The line that ends a page when there are more. */
 export const nextPage = ({ hasMore, page }: Page<unknown>): string => (hasMore ? `\nhas_more=true, next: page=${page + 1}` : '')
 
-export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 
 /** `1.5 kB`, as people read sizes. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
-  for (const [unit, scale] of [['kB', 1e3], ['MB', 1e6], ['GB', 1e9]] as const)
+  for (const [unit, scale] of [
+    ['kB', 1e3],
+    ['MB', 1e6],
+    ['GB', 1e9],
+  ] as const)
     if (bytes < scale * 1000 || unit === 'GB') return `${(bytes / scale).toFixed(1)} ${unit}`
   return `${bytes} B`
 }

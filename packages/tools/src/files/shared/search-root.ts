@@ -41,7 +41,9 @@ export async function searchRoot(workspace: Workspace, path: string, { files = f
 
 const isWhole = (path: string): boolean => {
   const trimmed = path.trim().replace(/[/\\]+$/, '')
-  return trimmed === '' ? /[/\\]/.test(path) : trimmed === '~' || trimmed === homedir() || `${trimmed}/` === parse(trimmed).root.replaceAll('\\', '/')
+  return trimmed === ''
+    ? /[/\\]/.test(path)
+    : trimmed === '~' || trimmed === homedir() || `${trimmed}/` === parse(trimmed).root.replaceAll('\\', '/')
 }
 
 async function folders(at: Resolved): Promise<string[]> {

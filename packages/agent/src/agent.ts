@@ -1,0 +1,205 @@
+/** Sessions and their turns over one store: what the front doors drive. */
+import { hostname } from 'node:os'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type Breakers,
+  type CallRecord,
+  createBreakers,
+  type Limits,
+  type Policy,
+  type Spill,
+  type Tool,
+  type ToolEvent,
+} from '@mulligan/core'
+import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
+import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
+import type { TurnOutcome } from './outcome.ts'
+import type { Store, TurnRow } from './store/store.ts'
+import { begunCalls } from './turn/calls.ts'
+import { settleInterrupted } from './turn/settle.ts'
+import { runTurn } from './turn/turn.ts'
+
+/** A model, and what must be known of it. */
+export interface AgentModel {
+  /** `PROVIDER/NAME`, as the person named it. */
+  readonly id: string
+  readonly model: LanguageModelV4
+  /** Where it runs, for the person: "this machine" or a host. */
+  readonly where: string
+  /** Tokens of its context. A result may have at most 15 % of it. */
+  readonly contextTokens: number
+}
+
+export interface AgentOptions {
+  readonly model: AgentModel
+  readonly tools: readonly Tool[]
+  readonly store: Store
+  /** The workspace, told to the model and kept with the session. */
+  readonly cwd: string
+  /** Asks the person. Default: nobody is there. */
+  readonly approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
+  readonly policy?: Policy
+  readonly limits?: Partial<Limits>
+  readonly spill?: Spill
+  readonly breakers?: Breakers
+  readonly onEvent?: (event: AgentEvent) => void
+  /** Gets exceptions of tools whole. */
+  readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
+  /** Texts that must never be shown, such as API keys: replaced in errors. */
+  readonly secrets?: readonly string[]
+}
+
+export interface RunOptions {
+  /** Goes on with this session; a new one without it. */
+  readonly sessionId?: string
+  readonly prompt: string
+  readonly signal?: AbortSignal
+}
+
+export interface Agent {
+  /** One turn. Never throws for anything a model, tool or server does. @throws UnknownSession */
+  readonly run: (options: RunOptions) => Promise<TurnOutcome>
+  /** Takes up the session's last turn where the process that ran it ended. @throws UnknownSession; returns undefined when it was finished. */
+  readonly resume: (sessionId: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome | undefined>
+}
+
+/** There is no session of that id. */
+export class UnknownSession extends Error {
+  constructor(id: string) {
+    super(`There is no session ${id}.`)
+    this.name = 'UnknownSession'
+  }
+}
+
+/** Another process runs a turn of this session. */
+export class SessionBusy extends Error {
+  constructor(id: string, owner: string) {
+    super(`Session ${id} is in use by process ${owner.split('@')[0]}. Wait for it, or start a new session.`)
+    this.name = 'SessionBusy'
+  }
+}
+
+/** @throws TypeError when the model speaks another version of the provider contract */
+export function createAgent(options: AgentOptions): Agent {
+  const { model, store, cwd } = options
+  if (model.model.specificationVersion !== 'v4')
+    throw new TypeError(
+      `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
+    )
+  const breakers = options.breakers ?? createBreakers()
+  const running = new Set<string>()
+
+  async function run({ sessionId, prompt, signal = new AbortController().signal }: RunOptions): Promise<TurnOutcome> {
+    const id = sessionId ?? newSessionId()
+    return exclusively(id, async () => {
+      if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
+      else if (!(await store.session(id))) throw new UnknownSession(id)
+      const last = await store.lastTurn(id)
+      if (last) assertFree(last)
+      const events = eventSink(id, await store.lastEventId(id))
+      if (last?.status === 'running') await settleInterrupted(store, last, events.of(last.id))
+      const turnId = `${id}/${last ? Number(last.id.slice(last.id.lastIndexOf('/') + 1)) + 1 : 1}`
+      const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt }
+      await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
+      const emit = events.of(turnId)
+      if (sessionId === undefined) await emit({ type: 'session.created', cwd })
+      await emit({ type: 'turn.started', prompt, model: model.id, where: model.where, resumed: false })
+      return turn(id, turnId, emit, signal)
+    })
+  }
+
+  async function resume(
+    sessionId: string,
+    { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<TurnOutcome | undefined> {
+    return exclusively(sessionId, async () => {
+      if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
+      const last = await store.lastTurn(sessionId)
+      if (last?.status !== 'running') return undefined
+      assertFree(last)
+      const emit = eventSink(sessionId, await store.lastEventId(sessionId)).of(last.id)
+      await store.startTurn(last, { role: 'user', id: `${last.id}/0`, turnId: last.id, text: last.prompt })
+      await emit({ type: 'turn.started', prompt: last.prompt, model: model.id, where: model.where, resumed: true })
+      return turn(sessionId, last.id, emit, signal)
+    })
+  }
+
+  async function turn(
+    sessionId: string,
+    turnId: string,
+    emit: (event: TurnEvent) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<TurnOutcome> {
+    const all = await store.history(sessionId)
+    const mine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
+    const past = (await store.events({ sessionId, turnId })) as unknown as readonly ToolEvent[]
+    const messages = new Map<number, AssistantMessage>()
+    const records = new Map<string, CallRecord>()
+    for (const message of all.filter(mine)) {
+      if (message.role === 'assistant') messages.set(message.step, message)
+      if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
+    }
+    const finished = past.filter((event) => 'callId' in event && event.callId !== undefined)
+    return runTurn({
+      ...options,
+      breakers,
+      sessionId,
+      turnId,
+      limits: options.limits,
+      journal: await store.journal(turnId),
+      history: all.filter((message) => !mine(message)),
+      before: { events: finished, messages, records, begun: begunCalls(finished) },
+      approve: options.approve ?? (async () => ({ answer: 'nobody' })),
+      emit,
+      signal,
+    })
+  }
+
+  /** Events get their place, are shown at once and kept in order. */
+  function eventSink(sessionId: string, lastId: number) {
+    let id = lastId
+    return {
+      of: (turnId: string) => async (event: TurnEvent) => {
+        const placed = { ...event, ...(isDurable(event) && { id: ++id }), sessionId, turnId, at: Date.now() } as AgentEvent
+        options.onEvent?.(placed)
+        if (placed.id !== undefined) await store.append([placed], event.type === 'tool.started' && event.effect !== 'read')
+      },
+    }
+  }
+
+  async function exclusively<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+    if (running.has(sessionId)) throw new SessionBusy(sessionId, `${process.pid}@here`)
+    running.add(sessionId)
+    try {
+      return await work()
+    } finally {
+      running.delete(sessionId)
+    }
+  }
+
+  return { run, resume }
+}
+
+/** @throws SessionBusy when the process that runs the turn is another one and alive */
+function assertFree({ sessionId, status, owner }: TurnRow): void {
+  if (status !== 'running') return
+  const [pid, host] = owner.split('@')
+  if (host !== hostname() || Number(pid) === process.pid) return
+  try {
+    process.kill(Number(pid), 0)
+  } catch {
+    return
+  }
+  throw new SessionBusy(sessionId, owner)
+}
+
+const TITLE = 60
+const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)
+
+/** Sorts by time, and can be typed: `20261121-2330-k3f9`. */
+function newSessionId(): string {
+  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
+  return `${stamp}-${Math.random().toString(36).slice(2, 6).padEnd(4, '0')}`
+}

@@ -1,0 +1,41 @@
+/** The one typed stream that CLI, page, `--json-stream` and logs read. */
+import type { ToolEvent } from '@mulligan/core'
+import type { AssistantMessage, Usage } from './history/message.ts'
+import type { StoppedBy, TurnOutcome } from './outcome.ts'
+
+export type TurnEvent =
+  | { readonly type: 'session.created'; readonly cwd: string }
+  | { readonly type: 'turn.started'; readonly prompt: string; readonly model: string; readonly where: string; readonly resumed: boolean }
+  | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
+  /** A model request is sent. `attempt` counts from 1; `concluding` says why it is the last one. */
+  | {
+      readonly type: 'message.created'
+      readonly messageId: string
+      readonly step: number
+      readonly attempt: number
+      readonly concluding?: StoppedBy
+    }
+  | { readonly type: 'message.part.delta'; readonly messageId: string; readonly text: string }
+  | { readonly type: 'reasoning.delta'; readonly messageId: string; readonly text: string }
+  /** What was shown of this message is void: the request is made again, or the turn fails. `why` is for the person. */
+  | { readonly type: 'message.discarded'; readonly messageId: string; readonly step: number; readonly why: string }
+  | { readonly type: 'message.completed'; readonly messageId: string; readonly step: number; readonly message: AssistantMessage }
+  | { readonly type: 'usage'; readonly step: number; readonly usage: Usage }
+  | { readonly type: 'finish-step'; readonly step: number; readonly finishReason: string; readonly calls: number }
+  | { readonly type: 'error'; readonly message: string; readonly retryInMs?: number }
+  | ToolEvent
+
+/** An event with its place. Deltas have no `id`: they are not kept. */
+export type AgentEvent = TurnEvent & {
+  /** Grows by one within the store; the stream can be resumed after it. */
+  readonly id?: number
+  readonly sessionId: string
+  readonly turnId: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+const FLEETING = new Set<string>(['message.part.delta', 'reasoning.delta', 'tool.delta'])
+
+/** Whether an event is kept in the store. */
+export const isDurable = ({ type }: TurnEvent): boolean => !FLEETING.has(type)

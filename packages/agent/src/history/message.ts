@@ -1,0 +1,63 @@
+/** What a conversation is made of. Each call has two faces: as it came on the wire, and the canonical one in its record. */
+import type { CallRecord } from '@mulligan/core'
+
+/** Opaque to us and handed back unchanged: thinking signatures, reasoning items, ids. */
+export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+export interface Usage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+export type AssistantPart =
+  | { readonly type: 'text'; readonly text: string; readonly metadata?: ProviderMetadata }
+  | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: ProviderMetadata }
+  | {
+      readonly type: 'call'
+      /** The engine's identity: session/turn/step/ordinal. */
+      readonly callId: string
+      /** The wire face: id, name and the raw text of the arguments, as they came. */
+      readonly wireId: string
+      readonly name: string | null
+      readonly input: string
+      readonly metadata?: ProviderMetadata
+    }
+
+export type CallPart = Extract<AssistantPart, { type: 'call' }>
+
+export interface UserMessage {
+  readonly role: 'user'
+  readonly id: string
+  readonly turnId: string
+  readonly text: string
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant'
+  readonly id: string
+  readonly turnId: string
+  /** Number of the model request in its turn, from 1. */
+  readonly step: number
+  readonly parts: readonly AssistantPart[]
+  /** `PROVIDER/NAME` of the model that said it; `engine` for the engine's own closing words. */
+  readonly model: string
+  readonly finishReason: string
+  readonly usage: Usage
+}
+
+/** The results of one assistant message's calls, in the order of the calls. */
+export interface ResultsMessage {
+  readonly role: 'results'
+  readonly turnId: string
+  readonly step: number
+  readonly records: readonly CallRecord[]
+}
+
+export type Message = UserMessage | AssistantMessage | ResultsMessage
+
+export const callsOf = (message: AssistantMessage): readonly CallPart[] => message.parts.filter((part) => part.type === 'call')
+export const textOf = (message: AssistantMessage): string =>
+  message.parts
+    .filter((part) => part.type === 'text')
+    .map((part) => part.text)
+    .join('')

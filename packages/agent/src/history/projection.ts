@@ -1,0 +1,155 @@
+/**
+ * From history to what one provider is sent. The canonical face of a call where that is allowed; the wire face where the
+ * turn is signed, and the repair is then told in the result. The prompt only ever grows at its end within a turn, so a
+ * server's prefix cache holds.
+ */
+
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import { type CallRecord, callText, render, renderParts } from '@mulligan/core'
+import { type AssistantMessage, type CallPart, callsOf, type Message, type ProviderMetadata } from './message.ts'
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
+type Output = LanguageModelV4ToolResultPart['output']
+
+export interface ProjectionTarget {
+  readonly system: string
+  /** `PROVIDER/NAME`: opaque metadata goes back only to the model it came from. */
+  readonly model: string
+  /** What the provider accepts as the id of a call, where it is strict. */
+  readonly idPattern?: RegExp
+  /** Unsigned reasoning goes back within this turn only. */
+  readonly turnId: string
+}
+
+export interface Projection {
+  readonly prompt: LanguageModelV4Prompt
+  readonly push: (...messages: readonly Message[]) => void
+}
+
+/** The key under which a model is shown arguments of its own that were no JSON object. */
+export const INVALID_JSON = 'INVALID_JSON'
+const NO_RESULT = 'cancelled (cancelled): No result of this call was recorded.'
+
+export function createProjection(target: ProjectionTarget, history: readonly Message[] = []): Projection {
+  const prompt: LanguageModelV4Prompt = [{ role: 'system', content: target.system }]
+  const ids = new Set<string>()
+  let open: { readonly message: AssistantMessage; readonly idOf: ReadonlyMap<string, string> } | undefined
+
+  function push(...messages: readonly Message[]): void {
+    for (const [at, message] of messages.entries()) {
+      if (message.role === 'user') user(message.text)
+      else if (message.role === 'assistant') {
+        const next = messages[at + 1]
+        assistant(message, next?.role === 'results' ? next.records : [])
+      } else if (open) {
+        results(open, message.records)
+        open = undefined
+      }
+    }
+  }
+
+  /** Two user messages in a row become one: many chat templates insist on turns. */
+  function user(text: string): void {
+    const last = prompt.at(-1)
+    if (last?.role === 'user') last.content.push({ type: 'text', text })
+    else prompt.push({ role: 'user', content: [{ type: 'text', text }] })
+  }
+
+  function assistant(message: AssistantMessage, records: readonly CallRecord[]): void {
+    const same = message.model === target.model
+    const signed = same && isSigned(message)
+    const idOf = new Map<string, string>()
+    const content: AssistantContent = []
+    for (const part of message.parts) {
+      const metadata = same && part.metadata ? { providerOptions: part.metadata as never } : {}
+      if (part.type === 'text') {
+        if (part.text.trim() !== '') content.push({ type: 'text', text: part.text, ...metadata })
+      } else if (part.type === 'reasoning') {
+        if (signed || (same && message.turnId === target.turnId && part.text !== ''))
+          content.push({ type: 'reasoning', text: part.text, ...metadata })
+      } else {
+        const record = records.find((one) => one.id === part.callId)
+        const face = signed || !record ? wireFace(part) : canonicalFace(record)
+        idOf.set(part.callId, uniqueId(part))
+        content.push({
+          type: 'tool-call',
+          toolCallId: idOf.get(part.callId) as string,
+          toolName: face.name,
+          input: face.input,
+          ...metadata,
+        })
+      }
+    }
+    if (content.some((part) => part.type !== 'reasoning')) prompt.push({ role: 'assistant', content })
+    if (idOf.size > 0) open = { message, idOf }
+  }
+
+  function results({ message, idOf }: NonNullable<typeof open>, records: readonly CallRecord[]): void {
+    const signed = message.model === target.model && isSigned(message)
+    prompt.push({
+      role: 'tool',
+      content: callsOf(message).map((part) => {
+        const record = records.find((one) => one.id === part.callId)
+        const face = signed || !record ? wireFace(part) : canonicalFace(record)
+        return { type: 'tool-result', toolCallId: idOf.get(part.callId) as string, toolName: face.name, output: output(record, signed) }
+      }),
+    })
+  }
+
+  /** The provider's own id where it can be used again; ids that stand twice or that it would refuse are replaced by ours. */
+  function uniqueId({ wireId, callId }: CallPart): string {
+    const fits = wireId !== '' && !ids.has(wireId) && (target.idPattern?.test(wireId) ?? true)
+    const id = fits ? wireId : `call_${callId.replace(/[^a-zA-Z0-9_-]/g, '_')}`
+    ids.add(id)
+    return id
+  }
+
+  push(...history)
+  return { prompt, push }
+}
+
+/** Thinking with a signature, or a call with metadata of its provider's: it goes back as it came, or not at all. */
+function isSigned(message: AssistantMessage): boolean {
+  return message.parts.some((part) => part.type !== 'text' && hasValue(part.metadata))
+}
+
+const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
+  metadata !== undefined &&
+  Object.values(metadata).some((values) => Object.values(values).some((value) => value !== null && value !== undefined))
+
+function canonicalFace({ tool, input }: CallRecord): { readonly name: string; readonly input: object } {
+  return { name: safeName(tool), input: isObject(input) ? input : { [INVALID_JSON]: String(input).slice(0, 2000) } }
+}
+
+function wireFace({ name, input }: CallPart): { readonly name: string; readonly input: object } {
+  let parsed: unknown
+  try {
+    parsed = input.trim() === '' ? {} : JSON.parse(input)
+  } catch {
+    parsed = undefined
+  }
+  return { name: safeName(name ?? ''), input: isObject(parsed) ? parsed : { [INVALID_JSON]: input.slice(0, 2000) } }
+}
+
+const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown'
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function output(record: CallRecord | undefined, signed: boolean): Output {
+  if (!record) return { type: 'error-text', value: NO_RESULT }
+  const { result, repairs } = record
+  const told =
+    signed && repairs.length > 0
+      ? `\nNote: your call was read as ${callText({ tool: record.tool, input: record.input as Record<string, unknown> })}`
+      : ''
+  if (!result.ok) return { type: 'error-text', value: render(result) + told }
+  const parts = renderParts(result)
+  if (parts.every((part) => part.type === 'text')) return { type: 'text', value: render(result) + told }
+  return {
+    type: 'content',
+    value: parts.map((part) =>
+      part.type === 'text'
+        ? { type: 'text' as const, text: part.text + told }
+        : { type: 'file' as const, mediaType: part.mediaType, data: { type: 'data' as const, data: part.data } },
+    ),
+  }
+}

@@ -1,0 +1,97 @@
+/** What became of a model request that failed: whether to make it again and when, and what to tell the person. */
+import { backoff } from '@mulligan/core'
+
+/** Requests for one reply, the first included. The provider package's own retries are off: this is their one owner. */
+export const MAX_REQUEST_ATTEMPTS = 4
+/** A server that asks for a longer pause than this, in seconds, is taken to be gone. */
+const MAX_RETRY_AFTER = 60
+
+/** The stream ended before the reply did. */
+export class BrokenStream extends Error {
+  constructor() {
+    super('the connection ended before the reply did')
+    this.name = 'BrokenStream'
+  }
+}
+
+export interface RequestFault {
+  /** For the person: one sentence. */
+  readonly message: string
+  readonly retryable: boolean
+  /** Seconds, where the server said so. */
+  readonly retryAfter?: number
+}
+
+const RETRYABLE = new Set([408, 409, 425, 429])
+const MAX_MESSAGE = 400
+
+export function requestFault(error: unknown): RequestFault {
+  const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
+    statusCode?: unknown
+    responseHeaders?: Record<string, string>
+    responseBody?: unknown
+    message?: unknown
+    name?: unknown
+  }
+  const said = sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error')
+  if (typeof statusCode === 'number' && statusCode >= 400) {
+    const retryAfter = parseRetryAfter(responseHeaders)
+    const asked = retryAfter === undefined ? {} : { retryAfter }
+    const retryable = (RETRYABLE.has(statusCode) || statusCode >= 500) && (retryAfter ?? 0) <= MAX_RETRY_AFTER
+    return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked }
+  }
+  const code = networkCode(error)
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
+    return {
+      message: `The model's server could not be reached (${code}). Is it running, and is the address right?`,
+      retryable: code === 'ECONNREFUSED',
+    }
+  if (error instanceof BrokenStream) return { message: `The model's reply broke off: ${error.message}.`, retryable: true }
+  const broken = code !== undefined || NETWORK.test(said) || typeof statusCode === 'number'
+  if (broken) return { message: clip(`The connection to the model's server broke${code ? ` (${code})` : ''}: ${said}`), retryable: true }
+  // A reply the provider package could not read: the model may do better the next time.
+  return {
+    message: clip(`The model's reply could not be read: ${said}`),
+    retryable: typeof name === 'string' && /^AI_|TypeValidation|JSONParse/.test(name),
+  }
+}
+
+const NETWORK = /terminated|socket|fetch failed|network|ECONN|other side closed|cannot connect/i
+
+/** Milliseconds before attempt `next`. */
+export const pauseBefore = (next: number, fault: RequestFault): number => backoff(next, Math.random(), fault.retryAfter)
+
+/** `Retry-After` in seconds or as a date, and the `retry-after-ms` that some providers send. */
+function parseRetryAfter(headers: Record<string, string> | undefined): number | undefined {
+  const ms = Number(headers?.['retry-after-ms'])
+  if (headers?.['retry-after-ms'] && Number.isFinite(ms)) return Math.max(0, ms / 1000)
+  const value = headers?.['retry-after']
+  if (!value) return undefined
+  const seconds = Number(value)
+  if (Number.isFinite(seconds)) return Math.max(0, seconds)
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000)
+}
+
+/** The server's own sentence in an error body, in the shapes that are common. */
+function sentence(body: unknown): string | undefined {
+  if (typeof body !== 'string' || body.trim() === '') return undefined
+  try {
+    const parsed = JSON.parse(body) as { error?: unknown; message?: unknown }
+    const inner = parsed.error
+    if (typeof inner === 'string') return inner
+    const text = (inner as { message?: unknown } | undefined)?.message ?? parsed.message
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return body.startsWith('<') ? undefined : body.trim()
+  }
+}
+
+function networkCode(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > 5) return undefined
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: readonly unknown[] }
+  if (typeof code === 'string' && /^(E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) return code
+  return networkCode(cause, depth + 1) ?? (Array.isArray(errors) ? networkCode(errors[0], depth + 1) : undefined)
+}
+
+const clip = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text)

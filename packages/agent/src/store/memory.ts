@@ -1,0 +1,70 @@
+/** A store that lasts as long as the process: for libraries and tests that keep nothing. */
+import type { CallRecord } from '@mulligan/core'
+import type { AgentEvent } from '../events.ts'
+import type { AssistantMessage, UserMessage } from '../history/message.ts'
+import { memoryJournal } from '../turn/journal.ts'
+import { joinHistory } from './history.ts'
+import type { SessionRow, Store, TurnRow } from './store.ts'
+
+interface Kept {
+  row: SessionRow
+  readonly turns: Map<string, TurnRow>
+  readonly messages: Map<string, UserMessage | AssistantMessage>
+  readonly calls: Map<string, CallRecord & { readonly turnId: string }>
+  readonly events: AgentEvent[]
+}
+
+export function memoryStore(): Store {
+  const kept = new Map<string, Kept>()
+  const journals = new Map<string, Map<string, unknown>>()
+  const get = (id: string): Kept => {
+    const found = kept.get(id)
+    if (!found) throw new RangeError(`no session ${id}`)
+    return found
+  }
+  return {
+    createSession: async ({ id, cwd, title }) => {
+      const now = Date.now()
+      kept.set(id, {
+        row: { id, cwd, title, createdAt: now, updatedAt: now, turns: 0 },
+        turns: new Map(),
+        messages: new Map(),
+        calls: new Map(),
+        events: [],
+      })
+    },
+    session: async (id) => kept.get(id)?.row,
+    sessions: async ({ cwd, limit = 50 } = {}) =>
+      [...kept.values()]
+        .map(({ row }) => row)
+        .filter((row) => cwd === undefined || row.cwd === cwd)
+        .reverse()
+        .slice(0, limit),
+    startTurn: async (turn, message) => {
+      const session = get(turn.sessionId)
+      session.turns.set(turn.id, { ...turn, status: 'running', owner: '' })
+      session.messages.set(message.id, message)
+      session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }
+    },
+    endTurn: async ({ sessionId, turnId, status }) => {
+      const turn = get(sessionId).turns.get(turnId)
+      if (turn) get(sessionId).turns.set(turnId, { ...turn, status })
+    },
+    lastTurn: async (sessionId) => [...get(sessionId).turns.values()].at(-1),
+    history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], [...get(sessionId).calls.values()]),
+    saveMessage: async (sessionId, message) => void get(sessionId).messages.set(message.id, message),
+    saveCall: async (sessionId, turnId, record) => void get(sessionId).calls.set(record.id, { ...record, turnId }),
+    append: async (events) => {
+      for (const event of events) get(event.sessionId).events.push(event)
+    },
+    events: async ({ sessionId, turnId, after = 0 }) =>
+      get(sessionId).events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId)),
+    lastEventId: async (sessionId) => get(sessionId).events.at(-1)?.id ?? 0,
+    journal: async (turnId) => {
+      const steps = journals.get(turnId) ?? new Map<string, unknown>()
+      journals.set(turnId, steps)
+      return memoryJournal(steps)
+    },
+    close: async () => undefined,
+  }
+}

@@ -1,0 +1,79 @@
+/** Between rows and what they stand for. Large parts are kept once: events name the call or message that has them. */
+import type { CallRecord, Effect } from '@mulligan/core'
+import type { Selectable } from 'kysely'
+import type { AgentEvent } from '../events.ts'
+import type { AssistantMessage, UserMessage } from '../history/message.ts'
+import type { Database } from './schema.ts'
+
+export function toMessageRow(sessionId: string, message: UserMessage | AssistantMessage, now: number) {
+  return {
+    id: message.id,
+    session_id: sessionId,
+    turn_id: message.turnId,
+    step: message.role === 'user' ? 0 : message.step,
+    role: message.role,
+    content: JSON.stringify(message),
+    created_at: now,
+  }
+}
+
+export const fromMessageRow = (row: Selectable<Database['messages']>): UserMessage | AssistantMessage => JSON.parse(row.content)
+
+export function toCallRow(sessionId: string, turnId: string, record: CallRecord, now: number) {
+  return {
+    id: record.id,
+    session_id: sessionId,
+    turn_id: turnId,
+    step: record.step,
+    ordinal: record.ordinal,
+    wire_id: record.wireId ?? null,
+    tool: record.tool,
+    requested_tool: record.requestedTool ?? null,
+    effect: record.effect,
+    target: record.target,
+    input: JSON.stringify(record.input) ?? 'null',
+    attempts: record.attempts,
+    repairs: JSON.stringify(record.repairs),
+    result: JSON.stringify(record.result),
+    duration_ms: record.durationMs,
+    created_at: now,
+  }
+}
+
+export type StoredCall = CallRecord & { readonly turnId: string }
+
+export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => ({
+  turnId: row.turn_id,
+  id: row.id,
+  step: row.step,
+  ordinal: row.ordinal,
+  ...(row.wire_id !== null && { wireId: row.wire_id }),
+  tool: row.tool,
+  ...(row.requested_tool !== null && { requestedTool: row.requested_tool }),
+  input: JSON.parse(row.input),
+  effect: row.effect as Effect,
+  target: row.target,
+  attempts: row.attempts,
+  repairs: JSON.parse(row.repairs),
+  result: JSON.parse(row.result),
+  durationMs: row.duration_ms,
+})
+
+export function toEventRow(event: AgentEvent) {
+  const { id = 0, sessionId, turnId, at, type, ...rest } = event
+  const payload: Record<string, unknown> = rest
+  if (type === 'tool.result' && payload['late'] !== true) delete payload['result']
+  if (type === 'message.completed') delete payload['message']
+  return { id, session_id: sessionId, turn_id: turnId, type, payload: JSON.stringify(payload), at }
+}
+
+export function fromEventRow(
+  row: Selectable<Database['events']>,
+  calls: ReadonlyMap<string, CallRecord>,
+  messages: ReadonlyMap<string, UserMessage | AssistantMessage>,
+): AgentEvent {
+  const payload = JSON.parse(row.payload) as Record<string, unknown>
+  if (row.type === 'tool.result' && !('result' in payload)) payload['result'] = calls.get(String(payload['callId']))?.result
+  if (row.type === 'message.completed') payload['message'] = messages.get(String(payload['messageId']))
+  return { id: row.id, sessionId: row.session_id, turnId: row.turn_id, at: row.at, type: row.type, ...payload } as unknown as AgentEvent
+}

@@ -1,0 +1,264 @@
+/**
+ * The store in one SQLite file (WAL, private to the user). Writes are queued and go to disk together, in order, at the next
+ * turn of the event loop; what must be there before something happens (the intent before an effect) waits for the disk.
+ */
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+import type { CallRecord } from '@mulligan/core'
+import { type Compilable, Kysely, sql } from 'kysely'
+import type { AgentEvent } from '../events.ts'
+import type { AssistantMessage, Message } from '../history/message.ts'
+import { nodeSqliteDialect } from './dialect.ts'
+import { joinHistory } from './history.ts'
+import { fromCallRow, fromEventRow, fromMessageRow, toCallRow, toEventRow, toMessageRow } from './rows.ts'
+import { type Database, migrate } from './schema.ts'
+import type { SessionRow, Store, TurnRow } from './store.ts'
+
+/** This process, as an owner of turns. */
+export const OWNER = `${process.pid}@${hostname()}`
+
+/**
+ * Opens the store, creating it (folder 0700, file 0600) or bringing it up to date.
+ * @param path a file, or `:memory:`
+ * @throws Error when it can't be written or was written by a newer version
+ */
+export async function openStore(path: string): Promise<Store> {
+  if (path !== ':memory:') prepareFile(path)
+  const db = new Kysely<Database>({ dialect: nodeSqliteDialect(path) })
+  await migrate(db, path)
+  if (path !== ':memory:') for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
+  const queue = createQueue(db)
+
+  async function read<T>(get: () => Promise<T>): Promise<T> {
+    await queue.flush()
+    return get()
+  }
+
+  return {
+    createSession: ({ id, cwd, title }) => {
+      const now = Date.now()
+      return queue.add(db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now }))
+    },
+    session: async (id) => (await read(() => sessions(db).where('sessions.id', '=', id).execute())).map(toSession)[0],
+    sessions: async ({ cwd, limit = 50 } = {}) => {
+      const all = sessions(db).orderBy('updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit)
+      return (await read(() => (cwd === undefined ? all : all.where('cwd', '=', cwd)).execute())).map(toSession)
+    },
+    startTurn: async ({ id, sessionId, prompt, model }, message) => {
+      const now = Date.now()
+      const turn = {
+        id,
+        session_id: sessionId,
+        prompt,
+        model,
+        status: 'running',
+        owner: OWNER,
+        answer: null,
+        outcome: null,
+        started_at: now,
+        ended_at: null,
+      }
+      void queue.add(
+        db
+          .insertInto('turns')
+          .values(turn)
+          .onConflict((on) => on.column('id').doUpdateSet({ owner: OWNER, status: 'running' })),
+      )
+      void queue.add(
+        db
+          .insertInto('messages')
+          .values(toMessageRow(sessionId, message, now))
+          .onConflict((on) => on.column('id').doNothing()),
+      )
+      void queue.add(db.updateTable('sessions').set({ updated_at: now }).where('id', '=', sessionId))
+      await queue.flush()
+    },
+    endTurn: async (outcome) => {
+      const { turnId, status, answer } = outcome
+      void queue.add(
+        db
+          .updateTable('turns')
+          .set({ status, answer, outcome: JSON.stringify(outcome), ended_at: Date.now() })
+          .where('id', '=', turnId),
+      )
+      await queue.flush()
+    },
+    lastTurn: async (sessionId) => {
+      const row = await read(() =>
+        db
+          .selectFrom('turns')
+          .selectAll()
+          .where('session_id', '=', sessionId)
+          .orderBy('started_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(1)
+          .executeTakeFirst(),
+      )
+      return (
+        row && {
+          id: row.id,
+          sessionId: row.session_id,
+          prompt: row.prompt,
+          model: row.model,
+          status: row.status as TurnRow['status'],
+          owner: row.owner,
+        }
+      )
+    },
+    history: async (sessionId) => {
+      const messages = await read(() => db.selectFrom('messages').selectAll().where('session_id', '=', sessionId).orderBy('seq').execute())
+      const calls = await db
+        .selectFrom('calls')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .orderBy('turn_id')
+        .orderBy('step')
+        .orderBy('ordinal')
+        .execute()
+      return joinHistory(messages.map(fromMessageRow), calls.map(fromCallRow)) as readonly Message[]
+    },
+    saveMessage: (sessionId, message: AssistantMessage) => {
+      const row = toMessageRow(sessionId, message, Date.now())
+      return queue.add(
+        db
+          .insertInto('messages')
+          .values(row)
+          .onConflict((on) => on.column('id').doUpdateSet({ content: row.content })),
+      )
+    },
+    saveCall: (sessionId, turnId, record: CallRecord) => {
+      const row = toCallRow(sessionId, turnId, record, Date.now())
+      return queue.add(
+        db
+          .insertInto('calls')
+          .values(row)
+          .onConflict((on) => on.column('id').doUpdateSet({ result: row.result, attempts: row.attempts, duration_ms: row.duration_ms })),
+      )
+    },
+    append: async (events, durable) => {
+      if (events.length > 0) void queue.add(db.insertInto('events').values(events.map(toEventRow)))
+      if (durable) await queue.flush(true)
+    },
+    events: async ({ sessionId, turnId, after = 0 }) => {
+      const all = db.selectFrom('events').selectAll().where('session_id', '=', sessionId).where('id', '>', after).orderBy('id')
+      const rows = await read(() => (turnId === undefined ? all : all.where('turn_id', '=', turnId)).execute())
+      const calls = new Map(
+        (await db.selectFrom('calls').selectAll().where('session_id', '=', sessionId).execute()).map((row) => [row.id, fromCallRow(row)]),
+      )
+      const messages = new Map(
+        (await db.selectFrom('messages').selectAll().where('session_id', '=', sessionId).execute()).map((row) => [
+          row.id,
+          fromMessageRow(row),
+        ]),
+      )
+      return rows.map((row) => fromEventRow(row, calls, messages)) as readonly AgentEvent[]
+    },
+    lastEventId: async (sessionId) => {
+      const row = await read(() =>
+        db
+          .selectFrom('events')
+          .select((on) => on.fn.max('id').as('id'))
+          .where('session_id', '=', sessionId)
+          .executeTakeFirst(),
+      )
+      return Number(row?.id ?? 0)
+    },
+    journal: async (turnId) => {
+      const rows = await read(() => db.selectFrom('steps').selectAll().where('turn_id', '=', turnId).execute())
+      const steps = new Map<string, unknown>(rows.map(({ name, value }) => [name, JSON.parse(value)]))
+      async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
+        if (steps.has(name)) return steps.get(name) as T
+        const value = await fn()
+        steps.set(name, value)
+        await queue.add(db.insertInto('steps').values({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
+        return value
+      }
+      return { step, wait: step }
+    },
+    close: async () => {
+      await queue.flush().catch(() => undefined)
+      await db.destroy()
+    },
+  }
+}
+
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+}
+
+const sessions = (db: Kysely<Database>) =>
+  db
+    .selectFrom('sessions')
+    .selectAll()
+    .select((on) =>
+      on
+        .selectFrom('turns')
+        .select((turn) => turn.fn.countAll<number>().as('turns'))
+        .whereRef('turns.session_id', '=', 'sessions.id')
+        .as('turns'),
+    )
+
+const toSession = (row: {
+  id: string
+  cwd: string
+  title: string
+  created_at: number
+  updated_at: number
+  turns: number | null
+}): SessionRow => ({
+  id: row.id,
+  cwd: row.cwd,
+  title: row.title,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  turns: row.turns ?? 0,
+})
+
+/** Writes that wait for each other: one transaction for all that came together, in order. */
+function createQueue(db: Kysely<Database>) {
+  let waiting: Compilable[] = []
+  let scheduled = false
+  let tail: Promise<void> = Promise.resolve()
+
+  function flush(durable = false): Promise<void> {
+    const mine = tail.then(() => write(durable))
+    tail = mine.catch(() => undefined)
+    return mine
+  }
+
+  async function write(durable: boolean): Promise<void> {
+    const batch = waiting
+    waiting = []
+    if (batch.length === 0) return
+    // WAL with synchronous=NORMAL may lose the latest commits when the power fails: not good enough for an intent.
+    if (durable) await sql`PRAGMA synchronous = FULL`.execute(db)
+    try {
+      await db.transaction().execute(async (trx) => {
+        for (const query of batch) await trx.executeQuery(query.compile() as never)
+      })
+    } catch (error) {
+      waiting = [...batch, ...waiting]
+      throw error
+    } finally {
+      if (durable) await sql`PRAGMA synchronous = NORMAL`.execute(db)
+    }
+  }
+
+  return {
+    /** Queued for the next turn of the event loop, together with all that comes until then. */
+    add(query: Compilable): Promise<void> {
+      waiting.push(query)
+      if (!scheduled) {
+        scheduled = true
+        setImmediate(() => {
+          scheduled = false
+          // What could not be written stays queued; the next flush that is waited for says why.
+          flush().catch(() => undefined)
+        })
+      }
+      return Promise.resolve()
+    },
+    flush,
+  }
+}

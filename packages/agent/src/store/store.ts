@@ -1,0 +1,54 @@
+/** What is kept, as a port: {@link openStore} is the SQLite one, {@link memoryStore} keeps nothing beyond the process. */
+import type { CallRecord } from '@mulligan/core'
+import type { AgentEvent } from '../events.ts'
+import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
+import type { TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { Journal } from '../turn/journal.ts'
+
+export interface SessionRow {
+  readonly id: string
+  readonly cwd: string
+  /** The first words of the first prompt. */
+  readonly title: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly turns: number
+}
+
+export interface TurnRow {
+  readonly id: string
+  readonly sessionId: string
+  readonly prompt: string
+  readonly model: string
+  readonly status: TurnStatus | 'running'
+  /** `PID@HOST` of the process that runs it, or ran it last. */
+  readonly owner: string
+}
+
+export interface Store {
+  readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
+  readonly session: (id: string) => Promise<SessionRow | undefined>
+  /** The latest first; only those of one folder with `cwd`. */
+  readonly sessions: (filter?: { readonly cwd?: string; readonly limit?: number }) => Promise<readonly SessionRow[]>
+  readonly startTurn: (turn: Omit<TurnRow, 'status' | 'owner'>, message: UserMessage) => Promise<void>
+  readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
+  readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
+  /** The whole conversation in order; calls without an outcome are missing from their results. */
+  readonly history: (sessionId: string) => Promise<readonly Message[]>
+  /** Idempotent by the message's id. */
+  readonly saveMessage: (sessionId: string, message: AssistantMessage) => Promise<void>
+  /** Idempotent by the call's id. */
+  readonly saveCall: (sessionId: string, turnId: string, record: CallRecord) => Promise<void>
+  /** Keeps events in order. `durable`: on disk before it resolves, even if the power fails. */
+  readonly append: (events: readonly AgentEvent[], durable: boolean) => Promise<void>
+  readonly events: (filter: {
+    readonly sessionId: string
+    readonly turnId?: string
+    readonly after?: number
+  }) => Promise<readonly AgentEvent[]>
+  /** 0 when there is none yet. */
+  readonly lastEventId: (sessionId: string) => Promise<number>
+  readonly journal: (turnId: string) => Promise<Journal>
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,2 @@
+/** What a file in `.mulligan/tools` may import: `import { defineTool, ModelRetry } from 'mulligan'`. */
+export * from '@mulligan/core'

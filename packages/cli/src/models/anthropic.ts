@@ -1,0 +1,12 @@
+import { normalBaseUrl } from './base-url.ts'
+import { requiredKey } from './key.ts'
+import type { OpenModel } from './provider.ts'
+
+const URL = 'https://api.anthropic.com/v1'
+
+export const open: OpenModel = async ({ name, baseUrl, env }) => {
+  const apiKey = requiredKey(env, 'ANTHROPIC_API_KEY', 'anthropic')
+  const baseURL = normalBaseUrl(baseUrl ?? (env['ANTHROPIC_BASE_URL'] || URL))
+  const { createAnthropic } = await import('@ai-sdk/anthropic')
+  return { model: createAnthropic({ baseURL, apiKey })(name), baseUrl: baseURL, contextTokens: 200_000, secrets: [apiKey] }
+}

@@ -1,0 +1,76 @@
+/** From `--model PROVIDER/NAME` to a model. A new provider is one file and one line here. */
+import type { AgentModel } from '@mulligan/agent'
+import { nearest } from '@mulligan/core'
+import { UsageError } from '../exit.ts'
+import { whereRuns } from './base-url.ts'
+import type { Env, OpenModel } from './provider.ts'
+
+const PROVIDERS: Readonly<Record<string, () => Promise<{ readonly open: OpenModel }>>> = {
+  ollama: () => import('./ollama.ts'),
+  'openai-compatible': () => import('./openai-compatible.ts'),
+  anthropic: () => import('./anthropic.ts'),
+  openai: () => import('./openai.ts'),
+}
+const NAMES = Object.keys(PROVIDERS)
+
+const WAYS = [
+  'Name one in one of these ways (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
+  '  --model ollama/NAME                                   a model of Ollama on this machine',
+  '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
+  '  --model anthropic/NAME  or  --model openai/NAME       in the cloud, with ANTHROPIC_API_KEY or OPENAI_API_KEY',
+].join('\n')
+
+export interface ModelChoice {
+  readonly provider: string
+  readonly name: string
+}
+
+/**
+ * Which provider and model are meant. A cloud is never picked because its key happens to be set.
+ * @throws UsageError
+ */
+export function chooseModel(model: string | undefined, baseUrl: string | undefined): ModelChoice {
+  if (!model) throw new UsageError('no model is named', WAYS)
+  const slash = model.indexOf('/')
+  const prefix = slash === -1 ? model : model.slice(0, slash)
+  const name = slash === -1 ? '' : model.slice(slash + 1)
+  if (Object.hasOwn(PROVIDERS, prefix) && (name !== '' || baseUrl === undefined)) {
+    if (name === '') throw new UsageError(`--model ${model} names a provider but no model`, `Write --model ${prefix}/NAME.`)
+    return { provider: prefix, name }
+  }
+  if (baseUrl !== undefined) return { provider: 'openai-compatible', name: model }
+  if (slash === -1) throw new UsageError(`--model ${model} does not say who runs it`, WAYS)
+  const [near] = nearest(prefix, NAMES, 1)
+  throw new UsageError(
+    `there is no provider "${prefix}"`,
+    near ? `Did you mean --model ${near}/${name}?` : `There are ${NAMES.join(', ')}; with --base-url the model may have any name.`,
+  )
+}
+
+export interface ConfiguredModel {
+  readonly model: AgentModel
+  readonly secrets: readonly string[]
+}
+
+/** @throws UsageError */
+export async function openModel(flags: { readonly model?: string; readonly baseUrl?: string }, env: Env): Promise<ConfiguredModel> {
+  const baseUrl = flags.baseUrl ?? (env['MULLIGAN_BASE_URL'] || undefined)
+  const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], baseUrl)
+  const context = contextOf(env)
+  const load = PROVIDERS[provider] as (typeof PROVIDERS)[string]
+  const opened = await (await load()).open({ name, baseUrl, env })
+  const { model, secrets, contextTokens } = opened
+  return {
+    model: { id: `${provider}/${name}`, model, where: whereRuns(opened.baseUrl), contextTokens: context ?? contextTokens },
+    secrets,
+  }
+}
+
+function contextOf(env: Env): number | undefined {
+  const given = env['MULLIGAN_CONTEXT']
+  if (!given) return undefined
+  const tokens = Number(given)
+  if (!Number.isInteger(tokens) || tokens < 1024)
+    throw new UsageError(`MULLIGAN_CONTEXT=${given} must be a whole number of tokens, at least 1024`, 'export MULLIGAN_CONTEXT=32768')
+  return tokens
+}

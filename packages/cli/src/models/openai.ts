@@ -1,0 +1,13 @@
+/** OpenAI, by chat completions: other base URLs speak these too. */
+import { normalBaseUrl } from './base-url.ts'
+import { requiredKey } from './key.ts'
+import type { OpenModel } from './provider.ts'
+
+const URL = 'https://api.openai.com/v1'
+
+export const open: OpenModel = async ({ name, baseUrl, env }) => {
+  const apiKey = requiredKey(env, 'OPENAI_API_KEY', 'openai')
+  const baseURL = normalBaseUrl(baseUrl ?? (env['OPENAI_BASE_URL'] || URL))
+  const { createOpenAI } = await import('@ai-sdk/openai')
+  return { model: createOpenAI({ baseURL, apiKey }).chat(name), baseUrl: baseURL, contextTokens: 128_000, secrets: [apiKey] }
+}

@@ -1,0 +1,49 @@
+/** Where things are kept. */
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { UsageError } from './exit.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface DataPaths {
+  readonly dir: string
+  readonly store: string
+  readonly log: string
+  /** Over-long results, a folder for each session. */
+  readonly output: string
+}
+
+/** Where a platform keeps a program's data. */
+export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: string = homedir()): string {
+  const own = env['MULLIGAN_DATA_DIR']
+  if (own) return resolve(own)
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'mulligan')
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'mulligan')
+  const xdg = env['XDG_DATA_HOME']
+  // a relative one is to be ignored, says the specification
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'share'), 'mulligan')
+}
+
+/** Makes the folder, for the person alone. @throws UsageError */
+export function openDataDir(env: Env = process.env): DataPaths {
+  const dir = dataDir(env)
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new UsageError(`the data folder ${dir} can't be made: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a folder you can write.')
+  }
+  return { dir, store: join(dir, 'mulligan.db'), log: join(dir, 'mulligan.log'), output: join(dir, 'output') }
+}
+
+/** The real path of the folder to work in. @throws UsageError */
+export function workingFolder(given: string | undefined): string {
+  const asked = resolve(given ?? process.cwd())
+  const found = statSync(asked, { throwIfNoEntry: false })
+  if (!found?.isDirectory())
+    throw new UsageError(`--cwd: ${found ? 'not a folder' : 'there is no folder'} ${asked}`, 'Name a folder that exists.')
+  return realpathSync(asked)
+}
+
+/** The person's own tools of a folder. */
+export const TOOLS_FOLDER = join('.mulligan', 'tools')

@@ -1,0 +1,133 @@
+/** What the person reads of a turn while it runs: pure, from events to lines. Everything from outside is made fit for a terminal. */
+import type { AgentEvent } from '@mulligan/agent'
+import { callText, type Repair, type ToolError, type ToolResult } from '@mulligan/core'
+import type { Colors } from './colors.ts'
+import { oneLine, sanitize } from './sanitize.ts'
+
+/** What must be remembered of a call until its result comes. */
+export interface SeenCall {
+  readonly input: unknown
+  readonly repairs: readonly Repair[]
+}
+
+/** By call id. */
+export type View = ReadonlyMap<string, SeenCall>
+
+export const NEW_VIEW: View = new Map()
+
+export function reduceView(view: View, event: AgentEvent): View {
+  switch (event.type) {
+    case 'tool.call':
+      return new Map(view).set(event.callId, { input: event.input, repairs: [] })
+    case 'tool.repaired': {
+      const seen = view.get(event.callId) ?? { input: undefined, repairs: [] }
+      return new Map(view).set(event.callId, { ...seen, repairs: [...seen.repairs, event.repair] })
+    }
+    case 'turn.started':
+      return NEW_VIEW
+    default:
+      return view
+  }
+}
+
+export interface LineStyle {
+  readonly colors: Colors
+  /** What a call acts on, in a few words. */
+  readonly subject: (tool: string, input: unknown) => string
+}
+
+/** Lines of a display that are shown: what a read shows is long and can be read again. */
+const DISPLAY_LINES = { read: 12, write: 60, external: 60 } as const
+
+/** The lines of one event; most have none. `view` is as it was before the event. */
+export function linesOf(view: View, event: AgentEvent, style: LineStyle): string[] {
+  const { dim, yellow, red } = style.colors
+  switch (event.type) {
+    case 'turn.started':
+      return event.resumed ? [dim('Going on where the turn was cut off.')] : []
+    case 'message.created':
+      return event.concluding ? [dim(`Last request (${event.concluding}): the model is asked to conclude.`)] : []
+    case 'message.discarded':
+      return [yellow(`Discarded: ${oneLine(event.why, 300)}`)]
+    case 'error':
+      return [
+        event.retryInMs === undefined
+          ? red(`! ${oneLine(event.message, 500)}`)
+          : yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`),
+      ]
+    case 'tool.delta':
+      return [dim(`  ${oneLine(event.tool, 64)}: ${oneLine(event.message)}`)]
+    case 'tool.result':
+      return resultLines(view.get(event.callId), event, style)
+    case 'tool.closed':
+      return [yellow(`  ${oneLine(event.tool, 64)} is closed ${event.until === 'turn' ? 'for this turn' : 'until another tool has succeeded'}`)]
+    default:
+      return []
+  }
+}
+
+type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
+
+function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, subject }: LineStyle): string[] {
+  const { result } = event
+  const head = [mark(result, colors), colors.bold(oneLine(event.tool, 64)), oneLine(subject(event.tool, seen?.input), 100)]
+  const tail = result.ok ? okText(result) : errorText(result, colors)
+  const notes = [
+    ...(event.late ? ['came late'] : []),
+    ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
+    ...(event.attempts > 0 ? [duration(event.durationMs)] : []),
+    ...(seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`),
+  ]
+  const line = [...head, tail, ...notes.map((note) => colors.dim(note))].filter((part) => part !== '').join(' ')
+  return [line, ...displayLines(result.display, DISPLAY_LINES[event.effect], colors)]
+}
+
+function mark(result: ToolResult, { green, yellow, red }: Colors): string {
+  if (result.ok) return green('✓')
+  return result.status === 'retry' ? yellow('●') : result.status === 'indeterminate' ? red('?') : red('✗')
+}
+
+function okText({ count, content, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>): string {
+  const more = hasMore ? ', more' : truncated ? ', shortened' : ''
+  if (count !== undefined) return (count === 0 ? 'nothing found' : `${count} found`) + more
+  const text = typeof content === 'string' ? content : typeof data === 'string' && content === undefined ? data : undefined
+  if (text === undefined) return `done${more}`
+  const lines = text.split('\n').length
+  return `${lines} line${lines === 1 ? '' : 's'}${more}`
+}
+
+function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
+  const says = oneLine(error, 300)
+  if (status !== 'retry') return red(`${status} ${errorType}: ${says}`)
+  const { suggestion, call, triesLeft } = details
+  const instead = suggestion !== undefined ? oneLine(inline(suggestion), 120) : call ? oneLine(callText(call), 160) : undefined
+  const left = triesLeft === undefined ? '' : ` (${triesLeft} ${triesLeft === 1 ? 'try' : 'tries'} left)`
+  return yellow(`→ retry ${errorType}: ${says}${instead === undefined ? '' : ` try ${instead}`}${left}`)
+}
+
+/** One repair in a few words: `file → path`, `limit "10" → 10`. */
+export function repairText({ kind, parameter, from, to, why }: Repair): string {
+  switch (kind) {
+    case 'name':
+    case 'alias':
+    case 'parameter':
+      return oneLine(`${inline(from)} → ${inline(to)}`, 80)
+    case 'type':
+    case 'enum':
+      return oneLine(`${parameter ?? ''} ${JSON.stringify(from)} → ${JSON.stringify(to)}`, 80)
+    default:
+      return oneLine(parameter === undefined ? why : `${parameter}: ${why}`, 80)
+  }
+}
+
+const inline = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+export function displayLines(display: string | undefined, most: number, { dim }: Colors): string[] {
+  if (display === undefined) return []
+  const lines = sanitize(display).trimEnd().split('\n')
+  const shown = lines.slice(0, most).map((line) => `  ${line}`)
+  return lines.length > most ? [...shown, dim(`  … ${lines.length - most} more lines`)] : shown
+}
+
+export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms))
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -1,0 +1,54 @@
+/** Text from models, tools and files, made fit for a terminal: nothing in it may move the cursor, recolour, retitle or hide. */
+
+/** CSI, OSC and the other string sequences, then any two-character escape. A string sequence ends at its terminator or its line. */
+const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]/g
+/** C0 but for tab and newline, DEL, C1, and the marks that reorder what is read. */
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
+
+/** Without escape sequences and control characters; tabs and newlines stay. */
+export function sanitize(text: string): string {
+  return text.replace(SEQUENCES, '').replace(CONTROLS, '')
+}
+
+/** The same on one line, and no longer than `most` characters. */
+export function oneLine(text: string, most = 200): string {
+  const flat = sanitize(text).replace(/\s+/g, ' ').trim()
+  return flat.length <= most ? flat : `${flat.slice(0, most - 1)}…`
+}
+
+/** An unfinished sequence at the end of a piece of a stream; a long one is none. */
+const UNFINISHED = /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)?|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/
+const MOST_UNFINISHED = 1000
+
+export interface StreamSanitizer {
+  readonly push: (piece: string) => string
+  /** What was held back, at the end of the text. */
+  readonly end: () => string
+}
+
+/** {@link sanitize} for a text that comes in pieces: a sequence may be cut anywhere. */
+export function streamSanitizer(): StreamSanitizer {
+  let held = ''
+  return {
+    push: (piece) => {
+      const text = held + piece
+      const cut = text.search(UNFINISHED)
+      const waits = cut !== -1 && text.length - cut <= MOST_UNFINISHED
+      held = waits ? text.slice(cut) : ''
+      return sanitize(waits ? text.slice(0, cut) : text)
+    },
+    end: () => {
+      const rest = held
+      held = ''
+      return sanitize(rest)
+    },
+  }
+}
+
+/** JSON that is safe in a terminal too, and the same value: what JSON leaves as it is, is escaped. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(
+    /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

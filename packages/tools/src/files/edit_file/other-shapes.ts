@@ -1,0 +1,44 @@
+/** How other agents spell an edit, brought to `{ path, edits: [{ old_text, new_text, replace_all }] }`. Pure. */
+
+const NAMES: Readonly<Record<string, 'old_text' | 'new_text' | 'replace_all'>> = {
+  old_text: 'old_text',
+  old_str: 'old_text',
+  old_string: 'old_text',
+  oldText: 'old_text',
+  oldString: 'old_text',
+  search: 'old_text',
+  new_text: 'new_text',
+  new_str: 'new_text',
+  new_string: 'new_text',
+  newText: 'new_text',
+  newString: 'new_text',
+  replace: 'new_text',
+  replacement: 'new_text',
+  replace_all: 'replace_all',
+  replaceAll: 'replace_all',
+  allow_multiple: 'replace_all',
+}
+
+/** An `edits` list keeps its place and gets our names; without one, the fields beside `path` become a list of one. */
+export function fromOtherShapes(input: Record<string, unknown>): Record<string, unknown> {
+  if (input['edits'] !== undefined)
+    return {
+      ...input,
+      edits: Array.isArray(input['edits']) ? input['edits'].map((edit) => (isRecord(edit) ? rename(edit).edit : edit)) : input['edits'],
+    }
+  const { edit, rest } = rename(input)
+  return Object.keys(edit).length === 0 ? rest : { ...rest, edits: [edit] }
+}
+
+function rename(input: Record<string, unknown>): { edit: Record<string, unknown>; rest: Record<string, unknown> } {
+  const edit: Record<string, unknown> = {}
+  const rest: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(input)) {
+    const name = Object.hasOwn(NAMES, key) ? NAMES[key] : undefined
+    if (name) edit[name] = value
+    else rest[key] = value
+  }
+  return { edit, rest }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,173 @@
+import { defineTool, ModelRetry, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { fsError } from '../../workspace/fs-error.ts'
+import type { Resolved, Workspace } from '../../workspace/workspace.ts'
+import { decode, type Encoding, encode, sniff } from '../shared/encoding.ts'
+import { readWhole, replaceFile, sha256 } from '../shared/file-bytes.ts'
+import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../shared/limits.ts'
+import { HEAD_BYTES } from '../shared/magic.ts'
+import { plural, size } from '../shared/page.ts'
+import { fenced, unifiedDiff } from '../shared/unified-diff.ts'
+import { findPlaceholder } from '../write_file/placeholder.ts'
+import { fromOtherShapes } from './other-shapes.ts'
+import { type Applied, type Edit, plan } from './plan.ts'
+import { refusal } from './refusal.ts'
+
+const MAX_EDITS = 100
+
+const input = z.object({
+  path: z.string().describe('file'),
+  edits: z
+    .array(
+      z.object({
+        old_text: z.string().describe('copied from the file'),
+        new_text: z.string().describe('instead'),
+        replace_all: z.boolean().default(false).describe('every one'),
+      }),
+    )
+    .min(1)
+    .max(MAX_EDITS)
+    .describe('in any order'),
+})
+type Input = z.infer<typeof input>
+
+export interface EditData {
+  readonly path: string
+  /** Places that were changed. */
+  readonly replacements: number
+  readonly bytes: number
+  /** Unified, three lines of context. */
+  readonly diff: string
+}
+
+interface Current {
+  readonly text: string
+  readonly hash: string
+  readonly encoding: Encoding
+}
+
+/** Changes places of a file by their text: all edits or none, and no byte but the matched ones. */
+export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
+  const files = { 'src/main.ts': 'const a = 1\nconst b = 2\nconst c = 1\n' }
+  return defineTool({
+    name: 'edit_file',
+    description: describe(import.meta.url),
+    input,
+    effect: 'write',
+    timeout: FILE_TIMEOUT,
+    aliases: ['edit', 'update_file', 'str_replace', 'multi_edit', 'multiedit', 'replace_in_file', 'search_replace'].map((name) => ({
+      name,
+      adapt: fromOtherShapes,
+    })),
+    parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], edits: ['changes', 'replacements'] },
+    target: ({ path }) => path,
+    examples: [
+      { outcome: 'ok', input: { path: 'src/main.ts', edits: [{ old_text: 'b = 2', new_text: 'b = 3' }] }, files },
+      { outcome: 'retry', input: { path: 'src/main.ts', edits: [{ old_text: '= 1', new_text: '= 0' }] }, files, why: 'occurs twice' },
+      {
+        outcome: 'retry',
+        input: { path: 'src/main.ts', edits: [{ old_text: 'const b = 4', new_text: 'const b = 5' }] },
+        files: { 'src/main.ts': 'import x from "y"\n\nconst b = 2\n' },
+        why: 'not there; the closest part is shown',
+      },
+      { outcome: 'retry', input: { path: 'main.ts', edits: [{ old_text: 'a', new_text: 'b' }] }, files, why: 'the nearest path is named' },
+    ],
+    execute: (call) => edit(workspace, limits, call),
+  })
+}
+
+async function edit(workspace: Workspace, limits: FileLimits, call: Input): Promise<ToolOk> {
+  const file = await workspace.resolve(call.path, { for: 'write', mustExist: true })
+  if (file.kind === 'directory')
+    throw new ModelRetry(`"${file.relative}" is a directory.`, {
+      parameter: 'path',
+      value: call.path,
+      constraint: 'a file',
+      call: { tool: 'list_dir', input: { path: file.relative } },
+    })
+  try {
+    const current = await readText(file, limits)
+    const seen = workspace.seen.get(file.absolute)
+    const changed = seen?.hash !== undefined && seen.hash !== current.hash
+    const planned = plan(current.text, call.edits)
+    if (!planned.ok && changed && planned.problem.kind !== 'empty' && planned.problem.kind !== 'same') throw conflict(file)
+    if (!planned.ok)
+      throw refusal({ path: file.relative, text: current.text, edits: call.edits, index: planned.edit, problem: planned.problem })
+    // In a changed file only the very text counts as the same place.
+    if (changed && planned.applied.some(({ strategy }) => strategy.name !== 'exact')) throw conflict(file)
+    refusePlaceholders(call.edits)
+
+    const bytes = encode(planned.text, current.encoding)
+    await replaceFile(file, bytes, current.hash)
+    if (seen && !changed) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
+    return edited(file, current.text, planned.text, bytes.length, planned.applied, changed)
+  } catch (error) {
+    throw fsError(error, file.relative, 'write')
+  }
+}
+
+/** @throws ToolFailure for what can't be written back byte for byte */
+async function readText(file: Resolved, limits: FileLimits): Promise<Current> {
+  const refuse = (why: string) =>
+    new ToolFailure(`"${file.relative}" ${why}, which edit_file does not change.`, {
+      errorType: 'unsupported',
+      status: 'failed',
+      parameter: 'path',
+      value: file.relative,
+      constraint: `a text file in UTF-8 or UTF-16 of at most ${size(limits.editBytes)}`,
+    })
+  const { size: length, bytes } = await readWhole(file, limits.editBytes)
+  if (!bytes) throw refuse(`is ${size(length)} long`)
+  const found = sniff(bytes.subarray(0, HEAD_BYTES))
+  if (found.kind === 'binary') throw refuse(`is ${found.magic?.what ?? 'a binary file'}`)
+  const text = found.kind === 'text' ? decode(bytes, found.encoding) : undefined
+  if (text === undefined || found.kind !== 'text') throw refuse('is not text in UTF-8 throughout')
+  return { text, hash: sha256(bytes), encoding: found.encoding }
+}
+
+const conflict = (file: Resolved): ModelRetry =>
+  new ModelRetry(`"${file.relative}" was changed since it was read, where these edits apply. Nothing was written.`, {
+    errorType: 'conflict',
+    parameter: 'edits',
+    constraint: 'edits of the file as it is now',
+    call: { tool: 'read_file', input: { path: file.relative } },
+  })
+
+function refusePlaceholders(edits: readonly Edit[]): void {
+  for (const [index, { old_text, new_text }] of edits.entries()) {
+    const found = findPlaceholder(new_text)
+    if (found && !old_text.includes(found.text))
+      throw new ModelRetry(
+        `edits[${index}].new_text has a line that stands for code that was left out: ${JSON.stringify(found.text)}. Nothing was written.`,
+        {
+          parameter: `edits[${index}].new_text`,
+          value: found.text,
+          constraint: 'the text, written out; leave lines that stay out of old_text and new_text',
+        },
+      )
+  }
+}
+
+function edited(
+  file: Resolved,
+  before: string,
+  after: string,
+  bytes: number,
+  applied: readonly Applied[],
+  changed: boolean,
+): ToolOk<EditData> {
+  const diff = unifiedDiff(file.relative, before, after)
+  const lines = applied.flatMap((one) => one.lines)
+  const notes = applied.flatMap(({ edit, strategy }) => (strategy.note ? [`edits[${edit}] ${strategy.note}.`] : []))
+  if (changed) notes.push('The file was changed elsewhere since it was read.')
+  const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`
+  return ok(
+    { path: file.relative, replacements: lines.length, bytes, diff: diff.text },
+    {
+      content: `Edited ${file.relative}: ${plural(lines.length, 'replacement')} (${where}; +${diff.added} -${diff.removed}).`,
+      display: fenced(diff.text, 'diff'),
+      ...(notes.length > 0 ? { notes } : {}),
+    },
+  )
+}

@@ -1,0 +1,130 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { defineTool, empty, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { ripgrep } from '../../ripgrep.ts'
+import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { globParameter } from '../shared/glob-input.ts'
+import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../shared/limits.ts'
+import { nextPage, type Page, pageOf, plural, size } from '../shared/page.ts'
+import { type SearchRoot, searchRoot } from '../shared/search-root.ts'
+import { walk } from '../shared/walk.ts'
+
+const DEFAULT_RESULTS = 100
+const MAX_RESULTS = 1000
+const STATS_AT_ONCE = 64
+
+const input = z.object({
+  pattern: z.string().describe('e.g. src/**/*.{ts,js}'),
+  path: z.string().default('.').describe('folder'),
+  hidden: z.boolean().default(false).describe('dot files too'),
+  gitignore: z.boolean().default(true).describe('skip ignored'),
+  sort: z.enum(['modified', 'path', 'size']).default('modified').describe('order'),
+  limit: z.int().min(1).max(MAX_RESULTS).default(DEFAULT_RESULTS).describe('a page'),
+  page: z.int().min(1).max(1e6).default(1).describe('from 1'),
+})
+type Input = z.infer<typeof input>
+
+export interface FoundFile {
+  readonly path: string
+  readonly bytes: number
+  /** ISO 8601. */
+  readonly modified: string
+}
+
+/** Files whose path below `path` matches a glob, newest first. */
+export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS, run = ripgrep): Tool {
+  return defineTool({
+    name: 'glob',
+    description: describe(import.meta.url),
+    input,
+    effect: 'read',
+    timeout: WALK_TIMEOUT,
+    aliases: ['find_files', 'file_search', 'search_file_names'],
+    parameterAliases: {
+      pattern: ['glob', 'glob_pattern', 'query', 'name'],
+      path: ['dir', 'directory', 'folder', 'cwd'],
+      gitignore: ['respect_git_ignore'],
+      limit: ['max_results', 'head_limit'],
+    },
+    target: ({ pattern }) => pattern,
+    examples: [
+      { outcome: 'ok', input: { pattern: '**/*.{ts,js}', sort: 'path' }, files: { 'src/main.ts': '', 'lib/old.js': '', 'README.md': '' } },
+      { outcome: 'empty', input: { pattern: '*.py' }, files: { 'src/main.ts': '' } },
+      { outcome: 'retry', input: { pattern: '*.ts', path: 'scr' }, files: { 'src/main.ts': '' }, why: 'the nearest folder is named' },
+      { outcome: 'retry', input: { pattern: '**/*', path: '/' }, files: { 'src/main.ts': '' }, why: 'too broad' },
+    ],
+    execute: (call, ctx) => glob(call, ctx),
+  })
+
+  async function glob(call: Input, ctx: ToolContext): Promise<ToolOk> {
+    const { pattern, path, hidden, gitignore, page } = call
+    const matches = globParameter('pattern', pattern)
+    const root = await searchRoot(workspace, path)
+    const prefix = root.at.relative === '.' ? '' : `${root.name(root.target)}/`
+    const dotted = /(?:^|\/)\.[^./]/.test(pattern)
+    const found = await walk({
+      run,
+      root,
+      limits,
+      signal: ctx.signal,
+      hidden: hidden || dotted,
+      gitignore,
+      keep: (file) => matches(file.slice(prefix.length)) || matches(file),
+    })
+    const notes = found.notes.length > 0 ? { notes: found.notes } : {}
+    if (found.files.length === 0) return empty({ files: [], total: 0 }, nothing(pattern, root, hidden || dotted, gitignore), notes)
+    const paged = await pageOfFiles(root, found.files, call)
+    const total = found.files.length
+    const names = paged.items.map((file) => file.path).join('\n')
+    return ok(
+      { files: paged.items, total, partial: found.partial },
+      {
+        content: `${plural(total, 'file')}${paged.pages > 1 ? `, page ${page} of ${paged.pages}` : ''}\n${names}${nextPage(paged)}`,
+        display: `**${plural(total, 'file')}** for \`${pattern}\`\n\n${paged.items.map((file) => `- ${file.path} (${size(file.bytes)})`).join('\n')}`,
+        count: total,
+        page,
+        hasMore: paged.hasMore,
+        ...notes,
+      },
+    )
+  }
+}
+
+function nothing(pattern: string, { at }: SearchRoot, hidden: boolean, gitignore: boolean): string {
+  const without = [...(hidden ? [] : ['hidden files']), ...(gitignore ? ['what git ignores'] : [])].join(' and ')
+  return `No file matches ${JSON.stringify(pattern)} in "${at.relative}"${without ? ` (without ${without})` : ''}.`
+}
+
+/** The page asked for. Only sorting by time or size has to look at every file. */
+async function pageOfFiles(root: SearchRoot, files: readonly string[], { sort, page, limit }: Input): Promise<Page<FoundFile>> {
+  if (sort === 'path') {
+    const paged = pageOf([...files].sort(), page, limit)
+    return { ...paged, items: (await withStats(root, paged.items)).sort(byPath) }
+  }
+  const all = await withStats(root, files)
+  const value = sort === 'modified' ? (file: FoundFile) => Date.parse(file.modified) : (file: FoundFile) => file.bytes
+  return pageOf(
+    all.sort((a, b) => value(b) - value(a) || byPath(a, b)),
+    page,
+    limit,
+  )
+}
+
+const byPath = (a: FoundFile, b: FoundFile): number => (a.path < b.path ? -1 : 1)
+
+async function withStats(root: SearchRoot, files: readonly string[]): Promise<FoundFile[]> {
+  const found: FoundFile[] = []
+  const rest = files[Symbol.iterator]()
+  const prefix = root.at.output ? OUTPUT_PREFIX.length : 0
+  const worker = async (): Promise<void> => {
+    for (const path of rest) {
+      const stats = await lstat(join(root.cwd, path.slice(prefix))).catch(() => undefined)
+      found.push({ path, bytes: stats?.size ?? 0, modified: (stats?.mtime ?? new Date(0)).toISOString() })
+    }
+  }
+  await Promise.all(Array.from({ length: STATS_AT_ONCE }, worker))
+  return found
+}

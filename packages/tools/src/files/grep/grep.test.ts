@@ -1,0 +1,208 @@
+import { execFileSync } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { context, fixture, refused, run } from '../../fixtures/fixture.ts'
+import type { RipgrepEnd } from '../../ripgrep.ts'
+import { DEFAULT_LIMITS } from '../shared/limits.ts'
+import { badPattern } from './bad-pattern.ts'
+import { around } from './matches.ts'
+import { grepTool } from './tool.ts'
+
+const FILES = {
+  '.gitignore': 'dist/\n*.log\n',
+  '.git/config': 'needle',
+  '.hidden/x.ts': 'needle',
+  'dist/out.ts': 'needle',
+  'x.log': 'needle',
+  'src/a.ts': 'one\nneedle two\nthree\nNeedle four\n',
+  'src/b.js': 'needle needle\n',
+  'test/c.ts': 'nothing\nneedle(here)\n',
+}
+
+describe('grep', () => {
+  const { root, tool } = fixture(FILES)
+  symlinkSync('/etc', join(root, 'etc'))
+  execFileSync('mkfifo', [join(root, 'pipe')])
+  const paths = async (input: object) =>
+    ((await run(tool('grep'), { pattern: 'needle', mode: 'files', ...input })).data['files'] as { path: string }[]).map((file) => file.path)
+
+  test('shows matches by file', async () => {
+    const result = await run(tool('grep'), { pattern: 'needle' })
+    expect(result.content).toBe(
+      '4 matches in 3 files\nsrc/a.ts\n2: needle two\n4: Needle four\n\nsrc/b.js\n1: needle needle\n\ntest/c.ts\n2: needle(here)',
+    )
+    expect(result).toMatchObject({ count: 4, hasMore: false, page: 1, data: { total: 4, partial: false } })
+    expect(result.display).toContain('```\nsrc/a.ts')
+  })
+
+  test.each([
+    [{}, ['src/a.ts', 'src/b.js', 'test/c.ts']],
+    [{ include: '*.ts' }, ['src/a.ts', 'test/c.ts']],
+    [{ include: '**/*' }, ['src/a.ts', 'src/b.js', 'test/c.ts']],
+    [{ include: 'src/**' }, ['src/a.ts', 'src/b.js']],
+    [{ include: 'src/*.{ts,tsx}' }, ['src/a.ts']],
+    [{ include: '.hidden/**' }, ['.hidden/x.ts']],
+    [{ exclude: '*.ts' }, ['src/b.js']],
+    [{ exclude: 'src' }, ['test/c.ts']],
+    [{ path: 'src' }, ['src/a.ts', 'src/b.js']],
+    [{ path: 'src', include: './a.*' }, ['src/a.ts']],
+    [{ path: 'src/a.ts' }, ['src/a.ts']],
+    [{ path: 'dist/out.ts' }, ['dist/out.ts']],
+    [{ pattern: 'Needle' }, ['src/a.ts']],
+    [{ pattern: 'NEEDLE', ignore_case: true }, ['src/a.ts', 'src/b.js', 'test/c.ts']],
+    [{ pattern: 'needle(', regex: false }, ['test/c.ts']],
+    [{ pattern: 'needle(?=\\()' }, ['test/c.ts']],
+    [{ pattern: 'two\\nthree' }, ['src/a.ts']],
+    [{ pattern: '-needle|nothing' }, ['test/c.ts']],
+  ])('%j', async (input, expected) => expect(await paths(input)).toEqual(expected))
+
+  test('counts', async () => {
+    const result = await run(tool('grep'), { pattern: 'needle', mode: 'count', ignore_case: false })
+    expect(result.content).toBe('4 matches in 3 files\nsrc/a.ts: 1\nsrc/b.js: 2\ntest/c.ts: 1')
+    expect(result.count).toBe(4)
+  })
+
+  test('context', async () => {
+    const { content } = await run(tool('grep'), { pattern: 'two', context: 1 })
+    expect(content).toBe('1 match in 1 file\nsrc/a.ts\n1- one\n2: needle two\n3- three')
+  })
+
+  test('nothing found is ok, and says where was looked', async () => {
+    const result = await run(tool('grep'), { pattern: 'nowhere', include: '*.ts' })
+    expect(result).toMatchObject({
+      ok: true,
+      count: 0,
+      content: 'No match for "nowhere" in "." with include=*.ts (without hidden and git-ignored files).',
+    })
+  })
+
+  test.each([
+    ['needle(', 7, 'unclosed group', 'needle\\('],
+    ['*.ts', 1, 'repetition operator missing expression', '.*\\.ts'],
+    ['a[b', 2, 'unclosed character class', 'a\\[b'],
+    ['x{2,1}', 2, 'invalid repetition', 'x\\{2,1\\}'],
+  ])('a bad regex: %s', async (pattern, position, reason, suggestion) => {
+    const error = await refused(tool('grep'), { pattern })
+    expect(error).toMatchObject({ status: 'retry', details: { parameter: 'pattern', value: pattern, suggestion, position } })
+    expect(error.message).toContain(reason)
+    for (const mode of ['files', 'count']) await refused(tool('grep'), { pattern, mode })
+    await run(tool('grep'), { pattern: suggestion })
+  })
+
+  test('an error of ripgrep that is not about the pattern is none of it', () => {
+    expect(badPattern('x', 'rg: ./a: Permission denied (os error 13)')).toBeUndefined()
+  })
+
+  test.each([
+    [{ path: 'scr' }, { errorType: 'not_found', details: { suggestion: 'src' } }],
+    [{ path: '/' }, { errorType: 'too_broad', details: { suggestion: '.' } }],
+    [{ path: '/etc' }, { errorType: 'permission', status: 'failed' }],
+    [{ path: 'etc' }, { errorType: 'permission', status: 'failed' }],
+    [{ path: 'pipe' }, { errorType: 'unsupported', status: 'failed' }],
+    [{ include: '{a' }, { details: { parameter: 'include' } }],
+    [{ exclude: '[a' }, { details: { parameter: 'exclude' } }],
+    [{ page: 2 }, { details: { parameter: 'page', suggestion: 1 } }],
+  ])('refuses %j', async (input, expected) => expect(await refused(tool('grep'), { pattern: 'needle', ...input })).toMatchObject(expected))
+
+  test('ten thousand matches in pages, each once', async () => {
+    const many = fixture({ 'a.txt': 'hit\n'.repeat(4000), 'b.txt': 'hit\nmiss\n'.repeat(6000) })
+    const seen = new Set<string>()
+    let page = 1
+    for (;;) {
+      const { data, hasMore, count, content } = await run(many.tool('grep'), { pattern: 'hit', limit: 1500, page })
+      expect(count).toBe(10_000)
+      for (const file of data['files'] as { path: string; lines: { line: number }[] }[])
+        for (const { line } of file.lines) seen.add(`${file.path}:${line}`)
+      expect((content as string).endsWith(`has_more=true, next: page=${page + 1}`)).toBe(hasMore)
+      if (!hasMore) break
+      page++
+    }
+    expect([page, seen.size]).toEqual([7, 10_000])
+  })
+
+  test('more than can be held is counted and said', async () => {
+    const many = fixture({ 'a.txt': 'hit\n'.repeat(50) }, { limits: { heldMatches: 10 } })
+    const result = await run(many.tool('grep'), { pattern: 'hit' })
+    expect(result).toMatchObject({ count: 50, data: { partial: true } })
+    expect(result.notes?.[0]).toContain('Only the first 10 of 50')
+  })
+
+  test('long lines are cut around the match', async () => {
+    const long = fixture({ 'min.js': `${'ü'.repeat(10_000)}needle${'y'.repeat(10_000)}` })
+    const { content, data } = await run(long.tool('grep'), { pattern: 'needle' })
+    expect((content as string).length).toBeLessThan(500)
+    expect(content).toContain('üneedley')
+    expect(data['files']).toMatchObject([{ lines: [{ column: 10_001 }] }])
+    expect(around('abcdefghij', 8, 9, 4)).toBe('…ghij')
+  })
+
+  test('file names are no options and no glob', async () => {
+    const odd = fixture({ '-e': 'needle', 'a b[1].ts': 'needle' })
+    expect((await run(odd.tool('grep'), { pattern: 'needle', path: '-e' })).count).toBe(1)
+    expect((await run(odd.tool('grep'), { pattern: 'needle', path: 'a b[1].ts' })).count).toBe(1)
+  })
+
+  test('spilled results are searched by their virtual path', async () => {
+    const outputs = fixture({ 'c1.txt': 'a\nneedle\n' })
+    const { tool: find } = fixture({}, { outputs: { dir: outputs.root } })
+    for (const path of ['@output/c1.txt', '@output', '@output/'])
+      expect((await run(find('grep'), { pattern: 'needle', path })).data['files']).toMatchObject([{ path: '@output/c1.txt' }])
+  })
+})
+
+describe('a search that is cut short', () => {
+  const { workspace } = fixture()
+  const ended = (end: Partial<RipgrepEnd>, records: readonly string[] = []) =>
+    grepTool(workspace, DEFAULT_LIMITS, async (_, { onRecord }) => {
+      for (const record of records) onRecord(record)
+      return { code: null, stderr: '', stopped: 'end', dropped: 0, ...end }
+    })
+  const match = JSON.stringify({
+    type: 'match',
+    data: { path: { text: './a.ts' }, lines: { text: 'x\n' }, line_number: 1, submatches: [{ start: 0, end: 1 }] },
+  })
+
+  test('with nothing found is too broad, never empty', async () => {
+    for (const mode of ['content', 'files', 'count'])
+      expect(await refused(ended({ stopped: 'deadline' }), { pattern: 'x', mode })).toMatchObject({
+        status: 'retry',
+        errorType: 'too_broad',
+      })
+  })
+
+  test('with something found is partial', async () => {
+    const result = await run(ended({ stopped: 'deadline' }, [match]), { pattern: 'x' })
+    expect(result).toMatchObject({ count: 1, data: { partial: true } })
+    expect(result.notes?.[0]).toContain('Partial: stopped after 10 s')
+  })
+
+  test('the deadline kills the real ripgrep', async () => {
+    const { tool } = fixture({ 'a.txt': 'x' }, { limits: { searchSeconds: 0 } })
+    const big = fixture(Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`d${at % 50}/f${at}`, 'y\n'.repeat(50)])), {
+      limits: { searchSeconds: 0 },
+    })
+    expect(tool('grep').timeout).toBeGreaterThan(DEFAULT_LIMITS.searchSeconds)
+    expect(await refused(big.tool('grep'), { pattern: '(y.*)*z' })).toMatchObject({ errorType: 'too_broad' })
+  })
+
+  test('files that can not be read are named', async () => {
+    const stderr = 'rg: ./secret.txt: Permission denied (os error 13)\n'
+    expect((await run(ended({ code: 2, stderr }, [match]), { pattern: 'x' })).notes?.[0]).toBe(
+      'Partial: 1 could not be read: "secret.txt".',
+    )
+    expect((await run(ended({ code: 2, stderr }), { pattern: 'x' })).notes?.[0]).toContain('secret.txt')
+  })
+
+  test('a failure without a reason is no empty result', async () => {
+    expect(await refused(ended({ code: 2, stderr: 'rg: something else' }), { pattern: 'x' })).toMatchObject({ status: 'failed' })
+  })
+
+  test('ends with the turn', async () => {
+    const { tool } = fixture({ 'a.txt': 'x' })
+    const controller = new AbortController()
+    const running = run(tool('grep'), { pattern: 'x' }, context(controller.signal))
+    controller.abort(new Error('stop'))
+    await expect(running).rejects.toThrow('stop')
+  })
+})

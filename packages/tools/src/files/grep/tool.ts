@@ -1,0 +1,222 @@
+import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { globParameter } from '../shared/glob-input.ts'
+import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../shared/limits.ts'
+import { nextPage, pageOf, plural } from '../shared/page.ts'
+import { type SearchRoot, searchRoot } from '../shared/search-root.ts'
+import { fenced } from '../shared/unified-diff.ts'
+import { unreadable } from '../shared/unreadable.ts'
+import { tooSlow } from '../shared/walk.ts'
+import { badPattern } from './bad-pattern.ts'
+import { gather, pageOfMatches, rendered } from './matches.ts'
+import { withOnly } from './only-files.ts'
+
+const DEFAULT_MATCHES = 100
+const MAX_MATCHES = 5000
+const MAX_CONTEXT = 20
+
+const input = z.object({
+  pattern: z.string().min(1).describe('regex'),
+  path: z.string().default('.').describe('file or folder'),
+  include: z.string().optional().describe('glob, e.g. *.ts'),
+  exclude: z.string().optional().describe('glob'),
+  regex: z.boolean().default(true).describe('false: literal'),
+  ignore_case: z.boolean().optional().describe('default: smart'),
+  context: z.int().min(0).max(MAX_CONTEXT).default(0).describe('lines around'),
+  mode: z.enum(['content', 'files', 'count']).default('content').describe('output'),
+  limit: z.int().min(1).max(MAX_MATCHES).default(DEFAULT_MATCHES).describe('a page'),
+  page: z.int().min(1).max(1e6).default(1).describe('from 1'),
+})
+type Input = z.infer<typeof input>
+
+/** What a run found, whatever the mode. */
+interface Search {
+  readonly end: RipgrepEnd
+  readonly root: SearchRoot
+}
+
+/** Searches file contents with ripgrep. A search that was cut short says so, and is never "nothing found". */
+export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS, run = ripgrep): Tool {
+  return defineTool({
+    name: 'grep',
+    description: describe(import.meta.url, { SECONDS: limits.searchSeconds }),
+    input,
+    effect: 'read',
+    timeout: WALK_TIMEOUT,
+    aliases: ['search', 'ripgrep', 'rg', 'grep_search', 'search_files', 'search_file_content'].map((name) => ({ name, adapt: fromOthers })),
+    parameterAliases: {
+      pattern: ['query', 'regexp', 'search_term'],
+      path: ['dir', 'directory', 'dir_path', 'folder', 'file', 'file_path'],
+      include: ['glob', 'include_pattern', 'file_pattern'],
+      exclude: ['exclude_pattern'],
+      ignore_case: ['case_insensitive', '-i'],
+      context: ['-C', 'context_lines'],
+      mode: ['output_mode'],
+      limit: ['max_results', 'head_limit'],
+    },
+    target: ({ pattern }) => pattern,
+    examples: [
+      { outcome: 'ok', input: { pattern: 'export' }, files: { 'src/main.ts': 'export const a = 1\n' } },
+      { outcome: 'ok', input: { pattern: 'a', mode: 'files', include: '*.ts' }, files: { 'src/main.ts': 'a\n', 'b.md': 'a\n' } },
+      { outcome: 'empty', input: { pattern: 'nowhere' }, files: { 'src/main.ts': 'export {}\n' } },
+      { outcome: 'retry', input: { pattern: 'main(' }, files: { 'src/main.ts': 'main()\n' }, why: 'a bad regex; the fixed one is given' },
+      { outcome: 'retry', input: { pattern: 'a', path: 'scr' }, files: { 'src/main.ts': 'a\n' }, why: 'the nearest folder is named' },
+    ],
+    execute: (call, ctx) => grep(call, ctx),
+  })
+
+  async function grep(call: Input, ctx: ToolContext): Promise<ToolOk> {
+    const matches = call.include === undefined ? undefined : globParameter('include', call.include)
+    if (call.exclude !== undefined) globParameter('exclude', call.exclude)
+    const root = await searchRoot(workspace, call.path, { files: true })
+    const prefix = folderOf(root)
+    const keep = (path: string): boolean => !matches || matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+    return call.mode === 'content' ? content(call, root, keep, ctx) : perFile(call, root, keep, ctx)
+  }
+
+  async function content(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
+    const found = gather({ name: root.name, keep, most: limits.heldMatches, chars: limits.matchChars })
+    const context = call.context > 0 ? [`--context=${call.context}`] : []
+    const end = await search(call, root, ['--json', ...context], '\n', found.add, ctx)
+    const { files, total, overflow } = found.result()
+    const notes = settle(call, { end, root }, total)
+    if (overflow) notes.push(`Only the first ${limits.heldMatches} of ${total} matches can be paged. Narrow path, include or pattern.`)
+    if (total === 0) return nothing(call, root, notes)
+    const paged = pageOf(Array.from({ length: Math.min(total, limits.heldMatches) }), call.page, call.limit)
+    const shown = pageOfMatches(files, call.page, call.limit, call.context)
+    const heading = `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}${paged.pages > 1 ? `, page ${call.page} of ${paged.pages}` : ''}`
+    return ok(
+      { files: shown, total, totalFiles: files.length, partial: end.stopped === 'deadline' || overflow },
+      {
+        content: `${heading}\n${rendered(shown)}${nextPage(paged)}`,
+        display: `**${heading}** for \`${call.pattern}\`\n\n${fenced(rendered(shown))}`,
+        count: total,
+        page: call.page,
+        hasMore: paged.hasMore,
+        ...(notes.length > 0 ? { notes } : {}),
+      },
+    )
+  }
+
+  async function perFile(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
+    const counts = new Map<string, number>()
+    let beyond = 0
+    const counting = call.mode === 'count'
+    // `--count` ends a record with a newline and has the NUL inside; `--files-with-matches` ends it with the NUL.
+    const add = (record: string): void => {
+      const at = record.lastIndexOf('\0')
+      const path = root.name(at === -1 ? record : record.slice(0, at))
+      if (!keep(path)) return
+      if (counts.size < limits.heldMatches) counts.set(path, at === -1 ? 1 : Number(record.slice(at + 1)))
+      else beyond++
+    }
+    const args = ['--null', '--with-filename', counting ? '--count-matches' : '--files-with-matches']
+    const end = await search(call, root, args, counting ? '\n' : '\0', add, ctx)
+    const files = [...counts].map(([path, matches]) => (counting ? { path, matches } : { path }))
+    files.sort((a, b) => (a.path < b.path ? -1 : 1))
+    const notes = settle(call, { end, root }, files.length)
+    if (beyond > 0) notes.push(`${plural(beyond, 'more file')} matched than can be listed. Narrow path, include or pattern.`)
+    if (files.length === 0) return nothing(call, root, notes)
+    const total = counting ? [...counts.values()].reduce((sum, one) => sum + one, 0) : files.length
+    const paged = pageOf(files, call.page, call.limit)
+    const lines = paged.items.map((file) => ('matches' in file ? `${file.path}: ${file.matches}` : file.path))
+    const heading = counting ? `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}` : plural(total, 'file')
+    return ok(
+      { files: paged.items, total, partial: end.stopped === 'deadline' || beyond > 0 },
+      {
+        content: `${heading}${paged.pages > 1 ? `, page ${call.page} of ${paged.pages}` : ''}\n${lines.join('\n')}${nextPage(paged)}`,
+        display: `**${heading}** for \`${call.pattern}\`\n\n${lines.map((line) => `- ${line}`).join('\n')}`,
+        count: total,
+        page: call.page,
+        hasMore: paged.hasMore,
+        ...(notes.length > 0 ? { notes } : {}),
+      },
+    )
+  }
+
+  function search(
+    call: Input,
+    root: SearchRoot,
+    args: readonly string[],
+    separator: '\n' | '\0',
+    onRecord: (record: string) => void,
+    ctx: ToolContext,
+  ): Promise<RipgrepEnd> {
+    const options = {
+      cwd: root.cwd,
+      signal: ctx.signal,
+      deadline: AbortSignal.timeout(limits.searchSeconds * 1000),
+      separator,
+      onRecord: (record: string) => {
+        if (record !== '') onRecord(record)
+      },
+    }
+    return withOnly(call.include, folderOf(root).slice(0, -1), (only) =>
+      run([...args, ...only, ...flags(call, root), '--', root.target], options),
+    )
+  }
+
+  /** What the end of the run means: throws where there is no answer, else the notes that go with it. */
+  function settle(call: Input, { end, root }: Search, found: number): string[] {
+    const bad = end.code === 2 ? badPattern(call.pattern, end.stderr) : undefined
+    if (bad) throw bad
+    const cut = end.stopped === 'deadline'
+    if (cut && found === 0) throw tooSlow(root, limits)
+    const notes = unreadable(end.stderr)
+    if (end.code === 2 && found === 0 && notes.length === 0) {
+      const says = /^rg: (?:error parsing glob.*|.*glob.*)$/m.exec(end.stderr)?.[0]
+      if (says)
+        throw new ModelRetry(`exclude is not a valid glob.`, {
+          parameter: 'exclude',
+          value: call.exclude,
+          constraint: 'a glob such as *.min.js',
+        })
+      throw new ToolFailure('ripgrep failed without saying why.', { cause: end.stderr })
+    }
+    if (cut) notes.push(`Partial: stopped after ${limits.searchSeconds} s; there may be more. Narrow path, include or pattern.`)
+    if (end.dropped > 0) notes.push(`Partial: ${plural(end.dropped, 'match', 'matches')} in lines of many megabytes left out.`)
+    return notes
+  }
+}
+
+/** The folder searched, with its slash; empty for the root. */
+const folderOf = ({ at, name, target }: SearchRoot): string => (at.kind === 'file' || target === '.' ? '' : `${name(target)}/`)
+
+function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot): string[] {
+  const lines = /\n|\\n/.test(pattern)
+  return [
+    `--regexp=${pattern}`,
+    regex ? '--engine=auto' : '--fixed-strings',
+    ignore_case === undefined ? '--smart-case' : ignore_case ? '--ignore-case' : '--case-sensitive',
+    ...(lines ? ['--multiline'] : []),
+    ...(exclude === undefined ? [] : [`--glob=!${exclude}`]),
+    ...(root.at.output ? ['--no-ignore', '--hidden'] : []),
+  ]
+}
+
+function nothing({ pattern, include, exclude }: Input, { at }: SearchRoot, notes: readonly string[]): ToolOk {
+  const within = [...(include === undefined ? [] : [`include=${include}`]), ...(exclude === undefined ? [] : [`exclude=${exclude}`])]
+  const where = `"${at.relative}"${within.length > 0 ? ` with ${within.join(', ')}` : ''}`
+  const without = at.kind === 'file' || at.output ? '' : ' (without hidden and git-ignored files)'
+  return empty({ files: [], total: 0 }, `No match for ${JSON.stringify(pattern)} in ${where}${without}.`, notes.length > 0 ? { notes } : {})
+}
+
+const MODES: Readonly<Record<string, Input['mode']>> = { files_with_matches: 'files', files_only: 'files', lines: 'content' }
+
+/** Other agents' `output_mode` words, and lists of globs. */
+function fromOthers(call: Record<string, unknown>): Record<string, unknown> {
+  const { output_mode, include, exclude, ...rest } = call
+  const mode = typeof output_mode === 'string' ? (MODES[output_mode] ?? output_mode) : undefined
+  return {
+    ...rest,
+    ...(mode === undefined ? {} : { mode }),
+    ...(include === undefined ? {} : { include: oneGlob(include) }),
+    ...(exclude === undefined ? {} : { exclude: oneGlob(exclude) }),
+  }
+}
+
+const oneGlob = (globs: unknown): unknown =>
+  Array.isArray(globs) && globs.every((glob) => typeof glob === 'string') ? (globs.length === 1 ? globs[0] : `{${globs.join(',')}}`) : globs

@@ -1,0 +1,21 @@
+import type { Tool } from '@mulligan/core'
+import type { Workspace } from '../workspace/workspace.ts'
+import { editFileTool } from './edit_file/tool.ts'
+import { globTool } from './glob/tool.ts'
+import { grepTool } from './grep/tool.ts'
+import { listDirTool } from './list_dir/tool.ts'
+import { readFileTool } from './read_file/tool.ts'
+import { DEFAULT_LIMITS, type FileLimits } from './shared/limits.ts'
+import { treeTool } from './tree/tool.ts'
+import { writeFileTool } from './write_file/tool.ts'
+
+/**
+ * The tools for files, for one workspace and so for one session.
+ *
+ * @example
+ * const tools = fileTools(createWorkspace('.'), { searchSeconds: 5 })
+ */
+export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}): Tool[] {
+  const all = { ...DEFAULT_LIMITS, ...limits }
+  return [readFileTool, writeFileTool, editFileTool, listDirTool, treeTool, globTool, grepTool].map((make) => make(workspace, all))
+}

@@ -1,0 +1,101 @@
+import type { Dirent } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { defineTool, empty, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { fsError } from '../../workspace/fs-error.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { ignoring } from '../shared/glob-input.ts'
+import { FILE_TIMEOUT } from '../shared/limits.ts'
+import { plural, size } from '../shared/page.ts'
+
+const DEFAULT_ENTRIES = 500
+const MAX_ENTRIES = 5000
+
+const input = z.object({
+  path: z.string().default('.').describe('folder'),
+  ignore: z.array(z.string()).default([]).describe('globs'),
+  hidden: z.boolean().default(false).describe('dot files too'),
+  limit: z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES).describe('entries'),
+})
+type Input = z.infer<typeof input>
+
+export interface DirEntry {
+  readonly name: string
+  readonly type: 'file' | 'directory' | 'link' | 'other'
+  /** Of a file. */
+  readonly bytes?: number
+}
+
+/** Lists a folder as it is on disk, folders first. */
+export function listDirTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: 'list_dir',
+    description: describe(import.meta.url),
+    input,
+    effect: 'read',
+    timeout: FILE_TIMEOUT,
+    aliases: ['ls', 'list_directory', 'list_files'],
+    parameterAliases: { path: ['dir', 'directory', 'dir_path', 'folder'], ignore: ['exclude'], hidden: ['all', 'show_hidden'] },
+    target: ({ path }) => path,
+    examples: [
+      { outcome: 'ok', input: { path: 'src' }, files: { 'src/main.ts': 'export {}\n', 'src/lib/a.ts': '' } },
+      { outcome: 'empty', input: { ignore: ['*.md'] }, files: { 'README.md': '# Hello\n' } },
+      { outcome: 'retry', input: { path: 'scr' }, files: { 'src/main.ts': 'export {}\n' }, why: 'the nearest folder is named' },
+    ],
+    execute: (call) => list(workspace, call),
+  })
+}
+
+async function list(workspace: Workspace, { path, ignore, hidden, limit }: Input): Promise<ToolOk> {
+  const ignored = ignoring(ignore)
+  const dir = await workspace.resolve(path, { mustExist: true, kind: 'directory' })
+  if (dir.kind === 'file')
+    throw new ModelRetry(`"${dir.relative}" is a file.`, {
+      parameter: 'path',
+      value: path,
+      constraint: 'a directory',
+      call: { tool: 'read_file', input: { path: dir.relative } },
+    })
+  const entries = await readdir(dir.absolute, { withFileTypes: true }).catch((error) => {
+    throw fsError(error, dir.relative, 'list')
+  })
+  const shown = entries.filter((entry) => (hidden || !entry.name.startsWith('.')) && !ignored(entry.name)).sort(foldersFirst)
+  const leftOut = entries.length - shown.length
+  const data = { path: dir.relative, total: shown.length }
+  if (shown.length === 0) {
+    const says = leftOut === 0 ? 'is empty' : `has nothing but ${plural(leftOut, 'hidden or ignored entry', 'hidden or ignored entries')}`
+    return empty({ ...data, entries: [] }, `"${dir.relative}" ${says}.`)
+  }
+  const listed = await Promise.all(shown.slice(0, limit).map((entry) => describeEntry(dir.absolute, entry)))
+  const hasMore = shown.length > limit
+  const more = !hasMore ? '' : `\n${limit} of ${shown.length} shown, has_more=true, next: limit=${Math.min(shown.length, MAX_ENTRIES)}`
+  return ok(
+    { ...data, entries: listed },
+    {
+      content: listed.map(line).join('\n') + more,
+      display: `**${dir.relative}** (${plural(shown.length, 'entry', 'entries')})\n\n${listed.map((entry) => `- ${line(entry)}`).join('\n')}`,
+      count: shown.length,
+      hasMore,
+    },
+  )
+}
+
+const foldersFirst = (a: Dirent, b: Dirent): number => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1)
+
+async function describeEntry(dir: string, entry: Dirent): Promise<DirEntry> {
+  const { name } = entry
+  if (entry.isDirectory()) return { name, type: 'directory' }
+  if (entry.isSymbolicLink()) return { name, type: 'link' }
+  if (!entry.isFile()) return { name, type: 'other' }
+  const stats = await lstat(join(dir, name)).catch(() => undefined)
+  return stats ? { name, type: 'file', bytes: stats.size } : { name, type: 'file' }
+}
+
+function line({ name, type, bytes }: DirEntry): string {
+  if (type === 'directory') return `${name}/`
+  if (type === 'link') return `${name} (link)`
+  if (type === 'other') return `${name} (not a regular file)`
+  return bytes === undefined ? name : `${name}  ${size(bytes)}`
+}

@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { context, fixture, refused, run } from '../../fixtures/fixture.ts'
+import { lineWindow } from './line-window.ts'
+
+const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
+
+describe('read_file', () => {
+  test('numbers lines', async () => {
+    const { tool } = fixture({ 'a.txt': 'one\r\ntwo\r\n\r\nfour' })
+    const { content, data } = await run(tool('read_file'), { path: 'a.txt' })
+    expect(content).toBe('     1\tone\n     2\ttwo\n     3\t\n     4\tfour')
+    expect(data).toMatchObject({ path: 'a.txt', totalLines: 4, bytes: 16, encoding: 'utf-8' })
+  })
+
+  test('pages by lines, and the pages make the whole', async () => {
+    const { tool } = fixture({ 'a.txt': lines(25) })
+    const seen: string[] = []
+    let offset: number | undefined = 0
+    while (offset !== undefined) {
+      const { data, hasMore, content } = await run(tool('read_file'), { path: 'a.txt', offset, limit: 10 })
+      seen.push(...(data['lines'] as { text: string }[]).map((line) => line.text))
+      offset = data['nextOffset'] as number | undefined
+      expect(hasMore).toBe(offset !== undefined)
+      if (offset !== undefined) expect(content).toMatch(new RegExp(`of 25 lines\\) more: offset=${offset}$`))
+    }
+    expect(`${seen.join('\n')}\n`).toBe(lines(25))
+  })
+
+  test('pages by bytes', async () => {
+    const { tool } = fixture({ 'a.txt': lines(1000) }, { limits: { pageBytes: 100 } })
+    const { data } = await run(tool('read_file'), { path: 'a.txt' })
+    expect(data).toMatchObject({ nextOffset: 13, totalLines: 1000 })
+    expect((await run(tool('read_file'), { path: 'a.txt', offset: 13 })).data['lines']).toContainEqual({
+      number: 14,
+      text: 'line 14',
+      cut: 0,
+    })
+  })
+
+  test('cuts long lines and says by how much', async () => {
+    const { tool } = fixture({ 'a.txt': `${'x'.repeat(5000)}\nshort\n` })
+    const { content } = await run(tool('read_file'), { path: 'a.txt' })
+    expect(content).toContain('… [3000 more characters]\n     2\tshort')
+  })
+
+  test.each([
+    ['UTF-8 with BOM', Buffer.from('\ufeffgrüß\n'), 'utf-8-bom'],
+    ['UTF-16 LE', Buffer.from('\ufeffgrüß\n', 'utf16le'), 'utf-16le'],
+    ['UTF-16 BE', Buffer.from('\ufeffgrüß\n', 'utf16le').swap16(), 'utf-16be'],
+  ])('decodes %s', async (_, bytes, encoding) => {
+    const { tool } = fixture({ 'a.txt': bytes })
+    const { content, data } = await run(tool('read_file'), { path: 'a.txt' })
+    expect(content).toBe('     1\tgrüß')
+    expect(data['encoding']).toBe(encoding)
+  })
+
+  test('a character cut by a chunk is whole', async () => {
+    const text = `${'ü'.repeat(300_000)}\nend\n`
+    const { tool } = fixture({ 'a.txt': `x${text}` })
+    const result = await run(tool('read_file'), { path: 'a.txt' })
+    expect(result.notes).toBeUndefined()
+    expect(result.content).toContain('     2\tend')
+  })
+
+  test('a few bytes that are not UTF-8 are shown and noted', async () => {
+    const { tool } = fixture({ 'a.log': Buffer.concat([Buffer.from(lines(20)), Buffer.from([0xff]), Buffer.from('\n')]) })
+    expect((await run(tool('read_file'), { path: 'a.log' })).notes?.[0]).toContain('not UTF-8')
+  })
+
+  test.each([
+    ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'models? that takes images|image viewer'],
+    ['a PDF document', Buffer.from('%PDF-1.7\n1 0 obj\n'), 'pdftotext'],
+    ['a SQLite database', Buffer.from('SQLite format 3\0rest'), 'sqlite3'],
+    ['a binary file', Buffer.from([1, 0, 2, 3, 0, 9, 9, 9]), 'xxd'],
+    ['UTF-16 without a byte order mark', Buffer.from('hello there, this is text', 'utf16le'), 'iconv'],
+    ['an 8-bit or East Asian encoding', Buffer.from('93fa967b8cea82c582b70a93fa967b8cea', 'hex'), 'iconv'],
+  ])('says what it is: %s', async (what, bytes, reader) => {
+    const { tool } = fixture({ file: bytes })
+    const error = await refused(tool('read_file'), { path: 'file' })
+    expect(error).toMatchObject({ name: 'ToolFailure', errorType: 'unsupported', status: 'failed' })
+    expect(error.message).toContain(what)
+    expect(error.message).toMatch(new RegExp(reader))
+  })
+
+  test('an image goes to a model that takes it', async () => {
+    const { tool } = fixture({ 'a.png': Buffer.from('89504e470d0a1a0a00', 'hex') }, { limits: { media: ['image/png'] } })
+    expect((await run(tool('read_file'), { path: 'a.png' })).content).toContainEqual({
+      type: 'media',
+      mediaType: 'image/png',
+      data: 'iVBORw0KGgoA',
+    })
+  })
+
+  test('a file that may not be read is a matter of permission', async () => {
+    const { root } = fixture({ 'a.txt': 'secret' })
+    chmodSync(join(root, 'a.txt'), 0o000)
+    chmodSync(root, 0o755)
+    const script = `
+      const { openInside } = await import(${JSON.stringify(new URL('../../workspace/contain.ts', import.meta.url).href)})
+      process.setuid?.(65534)
+      await openInside(${JSON.stringify(root)}, ${JSON.stringify(join(root, 'a.txt'))}).then(() => console.log('read'), (error) => console.log(error.code))`
+    if (process.getuid?.() === 0) {
+      const hook = `import { registerHooks } from 'node:module'
+        registerHooks({ resolve: (name, context, next) => next(name === '@mulligan/core' ? ${JSON.stringify(new URL('../../../../core/src/index.ts', import.meta.url).href)} : name, context) })`
+      const out = execFileSync(process.execPath, [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(hook)}`,
+        '--input-type=module',
+        '--eval',
+        script,
+      ])
+      expect(out.toString().trim()).toBe('EACCES')
+    }
+    const { fsError } = await import('../../workspace/fs-error.ts')
+    expect(fsError(Object.assign(new Error(`EACCES: ${root}`), { code: 'EACCES' }), 'a.txt', 'read')).toMatchObject({
+      name: 'ToolFailure',
+      errorType: 'permission',
+      message: 'No permission to read "a.txt".',
+    })
+  })
+
+  test('a directory is listed in the hint', async () => {
+    const { tool } = fixture({ 'src/a.ts': '', 'src/lib/b.ts': '' })
+    const error = await refused(tool('read_file'), { path: 'src' })
+    expect(error.message).toContain('In it: a.ts, lib/')
+    expect(error.details).toMatchObject({ call: { tool: 'list_dir', input: { path: 'src' } }, candidates: ['src/a.ts'] })
+  })
+
+  test('past the end: the last line there is', async () => {
+    const { tool } = fixture({ 'a.txt': lines(3) })
+    expect(await refused(tool('read_file'), { path: 'a.txt', offset: 3 })).toMatchObject({
+      details: { parameter: 'offset', suggestion: 2 },
+    })
+    expect((await run(tool('read_file'), { path: 'a.txt', offset: 2 })).content).toContain('line 3')
+  })
+
+  test('stops when aborted', async () => {
+    const { tool } = fixture({ 'a.txt': 'x' })
+    await expect(run(tool('read_file'), { path: 'a.txt' }, context(AbortSignal.abort(new Error('stop'))))).rejects.toThrow('stop')
+  })
+
+  test('a spilled result is read by its virtual path', async () => {
+    const outputs = fixture({ 'c1.txt': 'long result\n' })
+    const { tool } = fixture({}, { outputs: { dir: outputs.root } })
+    expect((await run(tool('read_file'), { path: '@output/c1.txt' })).content).toBe('     1\tlong result')
+  })
+
+  test.each([
+    ['view', { path: 'a', view_range: [3, 5] }, { path: 'a', offset: 2, limit: 3 }],
+    ['view', { path: 'a', view_range: [3, -1] }, { path: 'a', offset: 2 }],
+    ['read', { filePath: 'a', offset: 5 }, { filePath: 'a', offset: 5 }],
+    ['cat', { file: 'a', start_line: 1, end_line: 2 }, { file: 'a', offset: 0, limit: 2 }],
+  ])('%s %j is adapted', (name, input, adapted) => {
+    const { tool } = fixture()
+    expect(
+      tool('read_file')
+        .aliases.find((alias) => alias.name === name)
+        ?.adapt?.(input),
+    ).toEqual(adapted)
+  })
+})
+
+describe('a large file', () => {
+  const MEGABYTES = 50
+  const { root, tool, workspace } = fixture()
+  const path = join(root, 'big.log')
+  const line = `${'0123456789'.repeat(10)}\n`
+  const block = line.repeat(10_000)
+  const blocks = Math.ceil((MEGABYTES * 1024 * 1024) / block.length)
+  const file = openSync(path, 'w')
+  for (let at = 0; at < blocks; at++) writeSync(file, block)
+  writeSync(file, 'last')
+  closeSync(file)
+
+  test('gives its first page without being read through', async () => {
+    const { data } = await run(tool('read_file'), { path: 'big.log', limit: 10 })
+    expect(data).toMatchObject({ nextOffset: 10 })
+    expect(data).not.toHaveProperty('totalLines')
+    expect(workspace.seen.get(path)).toEqual({})
+  })
+
+  test('gives its last page in memory that does not grow with it', async () => {
+    const before = process.memoryUsage().arrayBuffers
+    const { data } = await run(tool('read_file'), { path: 'big.log', offset: blocks * 10_000 })
+    expect(data).toMatchObject({ totalLines: blocks * 10_000 + 1, lines: [{ text: 'last' }] })
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024)
+  })
+
+  test('past its end the number of lines is known', async () => {
+    expect(await refused(tool('read_file'), { path: 'big.log', offset: 900_000_000 })).toMatchObject({
+      details: { suggestion: blocks * 10_000 },
+    })
+  })
+
+  test('one line without end is held only as far as it is shown', () => {
+    const window = lineWindow({ offset: 0, limit: 10, bytes: 50_000, chars: 100 })
+    for (let at = 0; at < 1000; at++) window.push('x'.repeat(1000))
+    window.end()
+    expect(window.lines).toEqual([{ number: 1, text: 'x'.repeat(100), cut: 999_900 }])
+  })
+
+  test('the fixture is what it says', () => expect(readFileSync(path).length).toBeGreaterThan(MEGABYTES * 1024 * 1024))
+})

@@ -1,0 +1,20 @@
+/** Compiles every package to its `dist`, in dependency order, and lays the texts that tools read beside the code. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+process.chdir(root)
+
+const packages = globSync('packages/*/tsconfig.build.json').sort()
+if (process.argv.includes('--clean')) for (const one of packages) rmSync(`${dirname(one)}/dist`, { recursive: true, force: true })
+
+const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...packages], { stdio: 'inherit' })
+if (status !== 0) process.exit(status ?? 1)
+
+for (const text of globSync('packages/*/src/**/*.md')) {
+  const target = text.replace('/src/', '/dist/')
+  if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true })
+  cpSync(text, target)
+}

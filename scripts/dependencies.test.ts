@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { wrongArrows } from './dependencies.ts'
+
+const check = (file: string, text: string) => wrongArrows([file], () => text)
+
+it.each([
+  ['packages/core/src/a.ts', `import { x } from '@mulligan/agent'`],
+  ['packages/core/src/a.ts', `import fs from 'node:fs'`],
+  ['packages/core/src/a.ts', `const x = await import('ai')`],
+  ['packages/tools/src/a.ts', `export * from '@mulligan/testing'`],
+  ['packages/tools/src/a.ts', `import { x } from '@mulligan/core/src/guard.ts'`],
+  ['packages/agent/src/a.ts', `import { x } from '../../core/src/index.ts'`],
+  ['packages/agent/src/a.ts', `import { x } from 'mulligan'`],
+])('%s with %s is refused', (file, text) => {
+  expect(check(file, text)).toHaveLength(1)
+})
+
+it('arrows that point down pass, and so does the repository', () => {
+  expect(check('packages/agent/src/a/b.ts', `import { x } from '@mulligan/core'\nimport { y } from '../c.ts'`)).toEqual([])
+  expect(check('packages/agent/src/a.test.ts', `import { x } from '@mulligan/testing'`)).toEqual([])
+  expect(wrongArrows()).toEqual([])
+})

@@ -1,0 +1,38 @@
+/** Which package may know which. Arrows point down only. */
+import { globSync, readFileSync } from 'node:fs'
+
+/** What each package's shipped code may import of ours; tests may use `testing` besides. */
+const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  tools: ['core'],
+  testing: ['core'],
+  agent: ['core'],
+  cli: ['core', 'tools', 'agent', 'testing'],
+}
+/** Packages that run where there is no Node. */
+const NO_NODE = ['core']
+
+const IMPORT = /(?:from|import)\s*\(?\s*'([^']+)'/g
+
+export function wrongArrows(
+  files: readonly string[] = globSync('packages/*/src/**/*.ts'),
+  read = (file: string) => readFileSync(file, 'utf8'),
+): string[] {
+  const wrong: string[] = []
+  for (const file of files) {
+    const [, name = ''] = file.split('/')
+    const test = /\.(test|fixture)\.ts$/.test(file)
+    for (const [, target = ''] of read(file).matchAll(IMPORT)) {
+      const known = target === 'mulligan' ? 'cli' : /^@mulligan\/([^/]+)/.exec(target)?.[1]
+      if (known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known) && !(test && known === 'testing'))
+        wrong.push(`${file} imports ${target}: ${name} may know only ${MAY_KNOW[name]?.join(', ') || 'nobody'}`)
+      if (known === name) wrong.push(`${file} imports ${target}: its own package, by name`)
+      if (/^@mulligan\/[^/]+\//.test(target)) wrong.push(`${file} imports ${target}: past the package's front door`)
+      if (NO_NODE.includes(name) && !test && (target.startsWith('node:') || target === 'ai' || target.startsWith('@ai-sdk/')))
+        wrong.push(`${file} imports ${target}: ${name} runs where there is none`)
+      if (target.startsWith('.') && target.split('../').length - 1 > file.split('/').length - 4)
+        wrong.push(`${file} imports ${target}: a file of another package`)
+    }
+  }
+  return wrong
+}
