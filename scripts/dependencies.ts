@@ -12,7 +12,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
 /** Packages that run where there is no Node. */
 const NO_NODE = ['core']
 
-const IMPORT = /(?:from|import)\s*\(?\s*'([^']+)'/g
+/** Imports of code, not of the examples in comments and strings. */
+const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm
 
 export function wrongArrows(
   files: readonly string[] = globSync('packages/*/src/**/*.ts'),
@@ -22,9 +23,10 @@ export function wrongArrows(
   for (const file of files) {
     const [, name = ''] = file.split('/')
     const test = /\.(test|fixture)\.ts$/.test(file)
-    for (const [, target = ''] of read(file).matchAll(IMPORT)) {
+    for (const [, still, lazy] of read(file).matchAll(IMPORT)) {
+      const target = still ?? lazy ?? ''
       const known = target === 'mulligan' ? 'cli' : /^@mulligan\/([^/]+)/.exec(target)?.[1]
-      if (known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known) && !(test && known === 'testing'))
+      if (!test && known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known))
         wrong.push(`${file} imports ${target}: ${name} may know only ${MAY_KNOW[name]?.join(', ') || 'nobody'}`)
       if (known === name) wrong.push(`${file} imports ${target}: its own package, by name`)
       if (/^@mulligan\/[^/]+\//.test(target)) wrong.push(`${file} imports ${target}: past the package's front door`)

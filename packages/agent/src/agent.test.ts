@@ -132,7 +132,14 @@ describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
   it('an abort in mid-tool gives every call a result, and the conversation goes on', async () => {
     const stop = new AbortController()
     const store = memoryStore()
-    const slow = { ...search, name: 'slow', execute: () => (stop.abort(), new Promise(() => undefined)) }
+    const slow = {
+      ...search,
+      name: 'slow',
+      execute: () => {
+        stop.abort()
+        return new Promise(() => undefined)
+      },
+    }
     const { server, agent } = await start(
       [calls(['slow', { query: 'a' }], ['save', { path: 'a.md', text: '' }]), say('Welcome back.')],
       protocol,

@@ -1,18 +1,36 @@
 /** Values in one form: equal values give equal text, whatever the order of their keys. */
 
+/** Deeper than any input means anything, and than the stack of every runtime allows. */
+const MAX_NESTING = 200
+/** Where {@link canonical} stops looking, so that a deep value costs no stack overflow. */
+const CANONICAL_DEPTH = 500
+
 /** JSON with sorted keys. `undefined` members are left out, as in JSON. */
-export function canonical(value: unknown): string {
+export function canonical(value: unknown, depth = 0): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (depth > CANONICAL_DEPTH) return '"…"'
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`
   const toJSON = (value as { toJSON?: () => unknown }).toJSON
-  if (typeof toJSON === 'function') return canonical(toJSON.call(value))
+  if (typeof toJSON === 'function') return canonical(toJSON.call(value), depth + 1)
   let text = ''
   for (const key of Object.keys(value).sort()) {
     const member = (value as Record<string, unknown>)[key]
     if (member === undefined || typeof member === 'function') continue
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(member)}`
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(member, depth + 1)}`
   }
   return `{${text}}`
+}
+
+/** True for JSON values nested deeper than 200 levels: whoever walks them recursively would run out of stack. */
+export function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_NESTING) return true
+    const next: unknown[] = []
+    for (const one of level) if (typeof one === 'object' && one !== null) for (const member of Object.values(one)) next.push(member)
+    level = next
+  }
+  return false
 }
 
 /** Deep equality of JSON values. */

@@ -659,6 +659,34 @@ describe('approval', () => {
   })
 })
 
+describe('aliases', () => {
+  const edit = defineTool({
+    name: 'edit_file',
+    description: 'Edits.',
+    effect: 'write',
+    input: z.object({ path: z.string(), edits: z.array(z.object({ old_text: z.string(), new_text: z.string() })) }),
+    aliases: [
+      {
+        name: 'str_replace',
+        adapt: ({ old_str, new_str, ...rest }) => (old_str === undefined ? rest : { ...rest, edits: [{ old_text: old_str, new_text: new_str }] }),
+      },
+    ],
+    parameterAliases: { path: ['file_path'] },
+    execute: (input) => input,
+  })
+  const shaped = { path: 'a', edits: [{ old_text: 'x', new_text: 'y' }] }
+
+  it.each(['str_replace', 'edit_file', 'edit-file'])("another agent's shape is adapted under the name %s", async (name) => {
+    const record = await harness([edit]).call(name, { file_path: 'a', old_str: 'x', new_str: 'y' })
+    expect(record).toMatchObject({ tool: 'edit_file', input: shaped, result: { ok: true, data: shaped } })
+    expect(record.repairs.map(({ kind }) => kind)).toContain('adapted')
+  })
+
+  it('an input that fits is never adapted', async () => {
+    expect(await harness([edit]).call('edit_file', shaped)).toMatchObject({ input: shaped, repairs: [] })
+  })
+})
+
 describe('results', () => {
   it.each<[string, unknown, object]>([
     ['data', { a: 1 }, { ok: true, data: { a: 1 } }],

@@ -15,7 +15,7 @@ import { type Clock, runTool, systemClock } from './run/run-tool.ts'
 import { type Breakers, createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
 import { earlierDenial, isInDoubt } from './turn/consent.ts'
-import { judge } from './turn/counters.ts'
+import { closedUntil, judge } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
 import * as refuse from './turn/refusals.ts'
@@ -146,6 +146,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function prepare(call: IncomingCall): Promise<Prepared> {
     const understood = await understand(call, index)
+    if (understood.thrown !== undefined) options.log?.({ callId: call.id, tool: understood.tool?.name ?? '', error: understood.thrown })
     const ready = toReady(call, understood)
     emit({
       type: 'tool.call',
@@ -168,7 +169,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const requested = typeof call.name === 'string' ? call.name : ''
     const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
     const inputKey = canonical(input)
-    const dropped = repairs.filter((repair) => repair.kind === 'unknown_dropped')
     return {
       id: call.id,
       step: call.step,
@@ -181,15 +181,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
       effect: tool?.effect ?? 'external',
       target: tool && !refusal ? targetOf(tool, value) : '',
       repairs,
-      notes: dropped.map((repair) => `"${repair.parameter}" is no parameter of ${name} and had no effect.`),
+      notes: droppedNotes(repairs, name),
     }
   }
 
   const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
 
   function closed({ counter, tool }: Understood): ToolError | undefined {
-    const name = tool && state.counters.closed[tool.name] ? tool.name : counter.name
-    const until = state.counters.closed[name]
+    const name = tool && closedUntil(state.counters, tool.name) ? tool.name : counter.name
+    const until = closedUntil(state.counters, name)
     return until && refuse.closed(name, until)
   }
 
@@ -360,7 +360,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const parameter = result.details?.parameter
     const wrongCall = { callId: call.id, step: call.step, tool: counter.name, errorType: result.errorType, triesLeft }
     emit({ type: 'tool.retry', ...wrongCall, ...(parameter !== undefined && { parameter }) })
-    if (closes && !state.counters.closed[counter.name]) emit({ type: 'tool.closed', callId: call.id, tool: counter.name, until })
+    if (closes && !closedUntil(state.counters, counter.name)) emit({ type: 'tool.closed', callId: call.id, tool: counter.name, until })
     return result
   }
 
@@ -378,6 +378,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     state: () => state,
     looping: () => isLooping(state.guard),
   }
+}
+
+/** Parameters that were dropped and are named one by one. */
+const MAX_DROPPED = 5
+
+function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
+  const dropped = repairs.filter(({ kind }) => kind === 'unknown_dropped')
+  const notes = dropped.slice(0, MAX_DROPPED).map(({ parameter }) => `"${parameter}" is no parameter of ${tool} and had no effect.`)
+  const more = dropped.length - notes.length
+  return more > 0 ? [...notes, `Nor had ${more} more.`] : notes
 }
 
 const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`

@@ -30,7 +30,10 @@ export type ToolSchema<Input = unknown> =
   | { readonly schema: StandardSchema<Input>; readonly jsonSchema: JsonSchema }
   | JsonSchema
 
-export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: readonly Issue[] }
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  /** `thrown`: the schema's own rule threw, so nothing is known about the value. */
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly thrown?: unknown }
 
 export interface SchemaCheck {
   /** As sent to the model. */
@@ -48,7 +51,7 @@ const isStandard = (schema: object): schema is StandardSchema => '~standard' in 
  * @throws TypeError when it is not for an object, or gives no JSON Schema.
  */
 export function checker(schema: ToolSchema): SchemaCheck {
-  if (typeof schema !== 'object' && typeof schema !== 'function') throw new TypeError('must be a schema')
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw new TypeError('must be a schema')
   if (isStandard(schema)) return standard(schema, inputSchema(schema))
   if ('schema' in schema && 'jsonSchema' in schema) return standard(schema['schema'] as StandardSchema, schema['jsonSchema'] as JsonSchema)
   const json = objectSchema(schema as JsonSchema)
@@ -83,11 +86,18 @@ function standard(schema: StandardSchema, jsonSchema: JsonSchema): SchemaCheck {
     check: (value) => {
       const issues = validate(strict, value)
       if (issues.length > 0) return { ok: false, issues }
-      const result = schema['~standard'].validate(value)
-      return result instanceof Promise ? result.then(settle) : settle(result)
+      try {
+        const result = schema['~standard'].validate(value)
+        // Not `instanceof Promise`: another realm's promise would pass for a success without a value.
+        return 'then' in result ? Promise.resolve(result).then(settle, threw) : settle(result)
+      } catch (error) {
+        return threw(error)
+      }
     },
   }
 }
+
+const threw = (thrown: unknown): Checked => ({ ok: false, issues: [], thrown })
 
 function objectSchema(json: JsonSchema): JsonSchema {
   if (json['type'] !== 'object' && !('properties' in json) && !('anyOf' in json) && !('oneOf' in json) && !('$ref' in json))

@@ -96,7 +96,8 @@ export interface Tool {
 export const DEFAULT_TIMEOUT = 60
 const MAX_TIMEOUT = 3600
 const MAX_EXTERNAL_RETRIES = 2
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+/** What every provider takes as a tool's name. */
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** How often a model may try again, by effect, when the tool says nothing. */
 export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, write: 3, external: 1 }
@@ -117,7 +118,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   const fail = (what: string): never => {
     throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
   }
-  if (typeof name !== 'string' || !NAME.test(name)) fail('name must match ^[a-zA-Z0-9_-]{1,64}$')
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) fail('name must match ^[a-zA-Z0-9_-]{1,64}$')
   if (typeof description !== 'string' || description.trim() === '') fail('description is missing')
   if (typeof definition.execute !== 'function') fail('execute must be a function')
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)

@@ -1,5 +1,5 @@
 /** Small wrappers that compose toolsets. A toolset is a list of tools with distinct names. */
-import type { Tool, ToolContext } from './tool.ts'
+import { TOOL_NAME, type Tool, type ToolContext } from './tool.ts'
 
 export type Toolset = readonly Tool[]
 
@@ -16,9 +16,17 @@ export function mergeToolsets(...sets: readonly Toolset[]): Toolset {
   return sets.flat()
 }
 
-/** The tools under `prefix + name`. Their aliases are dropped: an alias that another set may claim is no name. Retries stay. */
+/**
+ * The tools under `prefix + name`. Their aliases are dropped: an alias that another set may claim is no name. Retries stay. A service
+ * that was named after its tool goes with the name, so that `a_search` and `b_search` share no circuit breaker.
+ * @throws TypeError when a name would be none.
+ */
 export const prefixTools = (set: Toolset, prefix: string): Toolset =>
-  set.map((tool) => ({ ...tool, name: `${prefix}${tool.name}`, aliases: [] }))
+  set.map((tool) => {
+    const name = `${prefix}${tool.name}`
+    if (!TOOL_NAME.test(name)) throw new TypeError(`prefixTools: ${JSON.stringify(name)} does not match ${TOOL_NAME.source}`)
+    return { ...tool, name, aliases: [], service: tool.service === tool.name ? name : tool.service }
+  })
 
 /** Only the tools that pass. */
 export const filterTools = (set: Toolset, keep: (tool: Tool) => boolean): Toolset => set.filter(keep)

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { describe } from './describe.ts'
-import { put, temporary } from './fixtures/fixture.ts'
+import { put, temporary } from './workspace.fixture.ts'
 
 const dir = temporary()
 put(dir, { 'description.md': 'At most {{LINES}} lines of {{WHAT}}.\n' })

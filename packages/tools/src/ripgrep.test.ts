@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { fixture } from './fixtures/fixture.ts'
 import { ripgrep } from './ripgrep.ts'
+import { fixture } from './workspace.fixture.ts'
 
 const { root } = fixture({ 'a.txt': 'one\ntwo\n', 'b.txt': 'one\n' })
 

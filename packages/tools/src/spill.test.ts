@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fixture, run, temporary } from './fixtures/fixture.ts'
 import { createSpill } from './index.ts'
+import { fixture, run, temporary } from './workspace.fixture.ts'
 
 test('a spilled text is private, and read by the path it is given', async () => {
   const dir = join(temporary(), 'outputs')

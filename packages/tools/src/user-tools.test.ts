@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { put, run, temporary } from './fixtures/fixture.ts'
 import { loadUserTools } from './index.ts'
+import { put, run, temporary } from './workspace.fixture.ts'
 
 const DEFINITION = `{ name: 'NAME', description: 'Says hello.', effect: 'read', input: { type: 'object', properties: {} }, execute: () => ok('hello') }`
 const named = (name: string): string => DEFINITION.replace('NAME', name).replace("ok('hello')", "'hello'")

@@ -118,14 +118,16 @@ export async function openStore(path: string): Promise<Store> {
         .execute()
       return joinHistory(messages.map(fromMessageRow), calls.map(fromCallRow)) as readonly Message[]
     },
-    saveMessage: (sessionId, message: AssistantMessage) => {
+    saveMessage: async (sessionId, message: AssistantMessage) => {
       const row = toMessageRow(sessionId, message, Date.now())
-      return queue.add(
+      void queue.add(
         db
           .insertInto('messages')
           .values(row)
           .onConflict((on) => on.column('id').doUpdateSet({ content: row.content })),
       )
+      // A reply has cost seconds and money: it is not left to the next turn of the event loop.
+      await queue.flush()
     },
     saveCall: (sessionId, turnId, record: CallRecord) => {
       const row = toCallRow(sessionId, turnId, record, Date.now())

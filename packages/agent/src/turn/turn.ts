@@ -170,17 +170,22 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** One reply: the request is made again after faults that may pass. What was shown of a broken one is discarded. */
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     let asked: Asked | undefined
+    const before = context.before.messages.get(step)
     await journal
       .step(`request ${step}`, async () => {
-        asked = await attempts(step, concluding, nudge)
+        asked = before ? { kind: 'reply', message: before } : await attempts(step, concluding, nudge)
         if (asked.kind !== 'reply') throw new NotDone()
-        await store.saveMessage(context.sessionId, asked.message)
-        return asked.message.id
+        const { message } = asked
+        if (message === before) return message.id
+        await store.saveMessage(context.sessionId, message)
+        await context.emit({ type: 'message.completed', messageId: message.id, step, message })
+        await context.emit({ type: 'usage', step, usage: message.usage })
+        await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
+        return message.id
       })
       .catch((error) => {
         if (!(error instanceof NotDone)) throw error
       })
-    const before = context.before.messages.get(step)
     return asked ?? (before ? { kind: 'reply', message: before } : { kind: 'aborted' })
   }
 
@@ -204,9 +209,6 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
         })
         if (reply.finishReason === 'error') throw new Error('the provider reported an error')
         const message = toMessage(reply, messageId, step, concluding !== undefined)
-        await context.emit({ type: 'message.completed', messageId, step, message })
-        await context.emit({ type: 'usage', step, usage: message.usage })
-        await context.emit({ type: 'finish-step', step, finishReason: reply.finishReason, calls: callsOf(message).length })
         return { kind: 'reply', message }
       } catch (error) {
         const fault = redact(requestFault(error), context.secrets)

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { ApprovalDecision, ApprovalRequest } from '@mulligan/core'
 import type { Colors } from './colors.ts'
-import { oneLine, safeJson, sanitize } from './sanitize.ts'
+import { oneLine, safeJson, visible } from './sanitize.ts'
 
 export type Approve = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
 
@@ -71,7 +71,7 @@ function questionOf({ tool, effect, target, input, reason, forced }: ApprovalReq
 export function inputLines(input: Readonly<Record<string, unknown>>): string[] {
   const lines = Object.entries(input).flatMap(([key, value]) => {
     const name = oneLine(key, 64)
-    const text = typeof value === 'string' ? sanitize(value) : safeJson(value, 2)
+    const text = typeof value === 'string' ? visible(value) : safeJson(value, 2)
     if (!text.includes('\n')) return [`${name}: ${clip(text)}`]
     return [`${name}:`, ...text.split('\n').map((line) => `  | ${clip(line)}`)]
   })
@@ -88,8 +88,10 @@ export function askInTerminal(interrupt: () => void): Ask {
     const ended = new AbortController()
     reader.on('SIGINT', interrupt)
     reader.on('close', () => ended.abort())
+    const lastLine = question.lastIndexOf('\n') + 1
+    process.stderr.write(question.slice(0, lastLine))
     try {
-      return await reader.question(question, { signal: AbortSignal.any([signal, ended.signal]) })
+      return await reader.question(question.slice(lastLine), { signal: AbortSignal.any([signal, ended.signal]) })
     } catch {
       process.stderr.write('\n')
       return undefined

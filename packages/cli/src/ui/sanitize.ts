@@ -16,6 +16,11 @@ export function oneLine(text: string, most = 200): string {
   return flat.length <= most ? flat : `${flat.slice(0, most - 1)}…`
 }
 
+/** The same characters made visible instead of left out, where a person decides about exactly this text. */
+export const visible = (text: string): string => text.replace(CONTROLS, escaped)
+
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** An unfinished sequence at the end of a piece of a stream; a long one is none. */
 const UNFINISHED = /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)?|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/
 const MOST_UNFINISHED = 1000
@@ -49,6 +54,6 @@ export function streamSanitizer(): StreamSanitizer {
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(
     /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    escaped,
   )
 }

@@ -1,5 +1,5 @@
 /** Schema-directed coercion: a value is changed only where it does not fit, only without loss, and each change is a note. */
-import { canonical } from '../canonical.ts'
+import { canonical, isTooDeep } from '../canonical.ts'
 import type { Repair } from '../events.ts'
 import { pathText } from '../schema/issue.ts'
 import { deref, isRecord, typeOf, typesOf, validate } from '../schema/validate.ts'
@@ -26,7 +26,8 @@ interface Walk {
   readonly depth: number
 }
 
-const NUMBER = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i
+/** Written so that no digit can be matched in two ways: a long text that is no number is refused in linear time. */
+const NUMBER = /^\s*[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?\s*$/i
 const MAX_DEPTH = 100
 
 /** The value with what could be mended mended. Whether the result is valid is for the caller to check. */
@@ -40,10 +41,11 @@ function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   const schema = deref(given, walk.root)
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
+  if (schema !== given) return mend(schema, value, path, inner)
   const parts = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(parts)) return mendOneOf(parts, value, path, inner)
+  const chosen = Array.isArray(parts) ? mendOneOf(parts, value, path, inner) : value
   const types = typesOf(schema)
-  const changed = retype(types, schema, value, path, inner)
+  const changed = retype(types, schema, chosen, path, inner)
   if (Array.isArray(changed)) return mendItems(schema, changed, path, inner)
   if (isRecord(changed)) return mendProperties(schema, changed, path, inner)
   if (walk.options.lenient && typeof changed === 'string' && Array.isArray(schema['enum']))
@@ -177,28 +179,28 @@ function renameKeys(
   const [lone] = unknown
   if (missing.length === 1 && unknown.length === 1 && lone !== undefined) {
     const child = properties[missing[0] as string]
-    if (!isRecord(child) || validate(child, result[lone], walk.root).length === 0)
+    if (isRecord(child) && validate(child, result[lone], walk.root).length === 0)
       rename(lone, missing[0] as string, 'the only unknown parameter, and the only one missing')
   }
   if (schema['additionalProperties'] === false && missing.every((key) => Object.hasOwn(result, key)))
-    for (const key of [...unknown]) {
-      walk.repairs.push({
-        kind: 'unknown_dropped',
-        parameter: pathText([...path, key]),
-        from: result[key],
-        to: undefined,
-        why: 'no such parameter: it had no effect',
-      })
-      result = Object.fromEntries(Object.entries(result).filter(([name]) => name !== key))
-    }
+    return dropKeys(new Set(unknown), result, path, walk)
   return result
+}
+
+/** All at once, so that many cost no more than linear time. */
+function dropKeys(keys: ReadonlySet<string>, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
+  const why = 'no such parameter: it had no effect'
+  for (const key of keys)
+    walk.repairs.push({ kind: 'unknown_dropped', parameter: pathText([...path, key]), from: value[key], to: undefined, why })
+  return keys.size === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }
 
 function tryJson(text: string): unknown {
   const start = text.trimStart()[0]
   if (start !== '[' && start !== '{') return undefined
   try {
-    return JSON.parse(text)
+    const parsed: unknown = JSON.parse(text)
+    return isTooDeep(parsed) ? undefined : parsed
   } catch {
     return undefined
   }

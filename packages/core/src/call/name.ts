@@ -3,7 +3,8 @@ import type { Repair } from '../events.ts'
 import type { Tool } from '../tool.ts'
 import { fold, nearest } from './did-you-mean.ts'
 
-type Adapt = (input: Record<string, unknown>) => Record<string, unknown>
+/** Turns another agent's shape of input into the tool's. */
+export type Adapt = (input: Record<string, unknown>) => Record<string, unknown>
 interface Entry {
   readonly tool: Tool
   readonly alias: boolean

@@ -1,4 +1,5 @@
 /** From what came on the wire as arguments to one object, or to what is wrong with the text. */
+import { isTooDeep } from '../canonical.ts'
 import type { Repair } from '../events.ts'
 import { notOk, type ToolError } from '../result.ts'
 
@@ -15,6 +16,7 @@ const AFTER = 40
  * @param cutOff the response was cut off in this call: it is refused even where what came happens to parse
  */
 export function parseInput(raw: unknown, cutOff = false): Parsed {
+  if (typeof raw !== 'string' && isTooDeep(raw)) return tooDeep()
   if (cutOff) return truncated(typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? ''))
   if (raw === undefined || raw === null) return { ok: true, input: {}, repairs: [] }
   if (typeof raw !== 'string') return asObject(raw, [])
@@ -28,6 +30,7 @@ export function parseInput(raw: unknown, cutOff = false): Parsed {
 }
 
 function asObject(value: unknown, repairs: readonly Repair[]): Parsed {
+  if (isTooDeep(value)) return tooDeep()
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return { ok: true, input: value as Record<string, unknown>, repairs }
   const kind = Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`
@@ -63,6 +66,11 @@ function malformed(raw: string, why: string, position: number | undefined): Pars
       details: { value: where, constraint: 'one JSON object with the parameters of the tool', ...(position !== undefined && { position }) },
     }),
   }
+}
+
+function tooDeep(): Parsed {
+  const error = 'The arguments are nested too deep to be read. Nothing was done.'
+  return { ok: false, error: notOk('malformed_call', error, { details: { constraint: 'one JSON object, at most 200 levels deep' } }) }
 }
 
 function truncated(raw: string): Parsed {

@@ -1,13 +1,15 @@
 /** From a call as it came to a call that can run, or to what is wrong with it: name → parse → coerce → validate. Changes nothing. */
-import { canonical } from '../canonical.ts'
+import { canonical, isTooDeep } from '../canonical.ts'
 import type { Repair } from '../events.ts'
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
+import { fromThrown } from '../run/classify.ts'
 import { withPath } from '../schema/issue.ts'
+import type { Checked } from '../schema.ts'
 import type { Tool } from '../tool.ts'
 import { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from '../turn/counters.ts'
 import { coerce } from './coerce.ts'
 import { invalidInput, shown } from './hint.ts'
-import { type NameIndex, type Resolved, resolveName } from './name.ts'
+import { type Adapt, type NameIndex, type Resolved, resolveName } from './name.ts'
 import { parseInput } from './parse.ts'
 
 /** A call as the model made it. */
@@ -34,6 +36,8 @@ export interface Understood {
   /** The value the tool gets: defaults and transforms applied. */
   readonly value?: unknown
   readonly refusal?: ToolError
+  /** What the tool's own check of its input threw: for the log. */
+  readonly thrown?: unknown
   /** Under which name a wrong call of this kind is counted, and how often it may be repeated. */
   readonly counter: { readonly name: string; readonly retries: number }
 }
@@ -47,15 +51,47 @@ export async function understand(call: IncomingCall, index: NameIndex): Promise<
   // A read that came whole by luck may run; an effect may not, because servers complete cut JSON by themselves.
   const parsed = parseInput(call.input, call.cutOff === true && tool.effect !== 'read')
   if (!parsed.ok)
-    return { tool, input: call.input, repairs: named, refusal: parsed.error, counter: { name: MALFORMED_CALL, retries: CALL_RETRIES } }
+    return {
+      tool,
+      input: asCame(call.input),
+      repairs: named,
+      refusal: parsed.error,
+      counter: { name: MALFORMED_CALL, retries: CALL_RETRIES },
+    }
   const counter = { name: tool.name, retries: tool.retries }
-  const adapted = adaptInput(adapt, parsed.input, resolved.repair)
-  const mended = coerce(tool.check.strict, adapted.input, { parameterAliases: tool.parameterAliases, lenient: tool.effect === 'read' })
+  const read = await fit(tool, parsed.input, adapt, requested)
+  const repairs = [...named, ...parsed.repairs, ...read.repairs]
+  if (read.checked.ok) return { tool, input: read.input, repairs, value: read.checked.value, counter }
+  return { tool, input: read.input, repairs, refusal: await invalidInput(tool, read.input, read.checked.issues), counter }
+}
+
+interface Fit {
+  readonly input: Record<string, unknown>
+  readonly repairs: readonly Repair[]
+  readonly checked: Checked
+}
+
+/**
+ * The input in the tool's shape. Under an alias its own adapter comes first; under the tool's own name the adapters are
+ * tried where the input does not fit as it is, because models mix one agent's names with another's parameters.
+ */
+async function fit(tool: Tool, input: Record<string, unknown>, adapt: Adapt | undefined, requested: string): Promise<Fit> {
+  const first = await mend(tool, adapt ? adaptInput(adapt, input, requested) : { input, repairs: [] })
+  if (first.checked.ok || adapt) return first
+  for (const { name, adapt: other } of tool.aliases) {
+    if (!other) continue
+    const adapted = adaptInput(other, input, name)
+    if (adapted.repairs.length === 0) continue
+    const second = await mend(tool, adapted)
+    if (second.checked.ok) return second
+  }
+  return first
+}
+
+async function mend(tool: Tool, given: Omit<Fit, 'checked'>): Promise<Fit> {
+  const mended = coerce(tool.check.strict, given.input, { parameterAliases: tool.parameterAliases, lenient: tool.effect === 'read' })
   const input = mended.value as Record<string, unknown>
-  const repairs = [...named, ...parsed.repairs, ...adapted.repairs, ...mended.repairs]
-  const checked = await tool.check.check(input)
-  if (checked.ok) return { tool, input, repairs, value: checked.value, counter }
-  return { tool, input, repairs, refusal: await invalidInput(tool, input, checked.issues), counter }
+  return { input, repairs: [...given.repairs, ...mended.repairs], checked: await tool.check.check(input) }
 }
 
 function unknown(call: IncomingCall, requested: string, resolved: Exclude<Resolved, { kind: 'tool' }>, index: NameIndex): Understood {
@@ -74,12 +110,15 @@ function unknown(call: IncomingCall, requested: string, resolved: Exclude<Resolv
     resolved.kind === 'ambiguous' ? ` It could be ${candidates.join(' or ')}.` : nearest === undefined ? '' : ` Did you mean ${nearest}?`
   return {
     tool: undefined,
-    input: parsed.ok ? parsed.input : call.input,
+    input: parsed.ok ? parsed.input : asCame(call.input),
     repairs: [],
     refusal: notOk('unknown_tool', says + more, { details: withCall(details, tool, parsed.ok ? parsed.input : undefined) }),
     counter: { name: UNKNOWN_TOOL, retries: CALL_RETRIES },
   }
 }
+
+/** What could not be read, for the record; a value that nobody could write down is left out. */
+const asCame = (input: unknown): unknown => (isTooDeep(input) ? '(nested too deep)' : input)
 
 /** The suggested call, when the input fits the suggested tool as it stands. */
 function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<string, unknown> | undefined): ErrorDetails {
@@ -88,19 +127,11 @@ function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<s
   return 'ok' in checked && checked.ok ? { ...details, call: { tool: tool.name, input } } : details
 }
 
-function adaptInput(
-  adapt: ((input: Record<string, unknown>) => Record<string, unknown>) | undefined,
-  input: Record<string, unknown>,
-  alias: Repair | undefined,
-): { readonly input: Record<string, unknown>; readonly repairs: readonly Repair[] } {
-  if (!adapt) return { input, repairs: [] }
+function adaptInput(adapt: Adapt, input: Record<string, unknown>, name: string): Omit<Fit, 'checked'> {
   try {
     const adapted = adapt(input)
     if (canonical(adapted) === canonical(input)) return { input, repairs: [] }
-    return {
-      input: adapted,
-      repairs: [{ kind: 'adapted', from: input, to: adapted, why: `the input of ${String(alias?.from)} in this tool's shape` }],
-    }
+    return { input: adapted, repairs: [{ kind: 'adapted', from: input, to: adapted, why: `the input of ${name} in this tool's shape` }] }
   } catch {
     return { input, repairs: [] }
   }

@@ -1,6 +1,6 @@
 /** Output is bounded before the model reads it: head and tail kept, true totals first, the whole spilled to where it can be read in pages. */
 import { contentParts, dataText } from '../render.ts'
-import type { ContentPart, ToolError, ToolResult } from '../result.ts'
+import type { ContentPart, ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
 import { CHARS_PER_TOKEN } from '../tokens.ts'
 
 /** Writes an over-long text to where the model can read it, and returns the path to read. */
@@ -16,6 +16,10 @@ export interface Bound {
 /** Of what is kept, the share of the head. The end of an output says how it went, the beginning what it is. */
 const HEAD = 0.6
 const MAX_ERROR = 4000
+const MAX_NOTE = 1000
+const MAX_NOTES = 20
+/** A suggested call: a whole file's content does not belong in a hint. */
+const MAX_CALL = 2000
 const MAX_DISPLAY = 200_000
 
 export async function bound(result: ToolResult, options: Bound): Promise<ToolResult> {
@@ -63,11 +67,31 @@ function cutTail(text: string, most: number): string {
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The sentences of an error and the person's Markdown have ceilings of their own. */
+/** The sentences of an error, its hint, notes and the person's Markdown have ceilings of their own. */
 function trimWords(result: ToolResult): ToolResult {
-  const display =
-    result.display !== undefined && result.display.length > MAX_DISPLAY ? headAndTail(result.display, MAX_DISPLAY).text : undefined
-  const shorter = display === undefined ? result : { ...result, display }
-  if (shorter.ok || shorter.error.length <= MAX_ERROR) return shorter
-  return { ...(shorter as ToolError), error: headAndTail(shorter.error, MAX_ERROR).text }
+  const { display, notes } = result
+  const shorter: ToolResult = {
+    ...result,
+    ...(display !== undefined && { display: clip(display, MAX_DISPLAY) }),
+    ...(notes && { notes: notes.slice(0, MAX_NOTES).map((note) => clip(note, MAX_NOTE)) }),
+  }
+  if (shorter.ok) return shorter
+  const { error, details } = shorter as ToolError
+  return { ...(shorter as ToolError), error: clip(error, MAX_ERROR), ...(details && { details: trimHint(details) }) }
 }
+
+/** A hint that repeats a long input would cost more than the call: it goes, and the sentence stays. */
+function trimHint(details: ErrorDetails): ErrorDetails {
+  const { constraint, suggestion, candidates, call, example, ...rest } = details
+  const fits = (value: unknown, most = MAX_NOTE): boolean => value !== undefined && (JSON.stringify(value)?.length ?? 0) <= most
+  return {
+    ...rest,
+    ...(constraint !== undefined && { constraint: clip(constraint, MAX_NOTE) }),
+    ...(fits(suggestion) && { suggestion }),
+    ...(candidates && { candidates: candidates.slice(0, MAX_NOTES).filter((one) => fits(one)) }),
+    ...(fits(call, MAX_CALL) && { call: call as SuggestedCall }),
+    ...(fits(example, MAX_CALL) && { example }),
+  }
+}
+
+const clip = (text: string, most: number): string => headAndTail(text, most).text

@@ -5,6 +5,44 @@ const MAX_ERROR = 2000
 
 /** The result of a value a tool returned. */
 export function fromReturned(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolResult {
+  try {
+    const result = resultOf(value, options)
+    return result.ok ? withPlainData(result) : result
+  } catch {
+    // A getter that throws, a proxy: the tool has returned, and nobody can say what.
+    return notOk('internal', 'The tool returned something that cannot be read. Its work may be done.')
+  }
+}
+
+/** Data goes to the store, the events and the model as JSON: what is none (cycles, BigInt) is replaced, and that is said. */
+function withPlainData(result: ToolOk): ToolOk {
+  if (typeof result.data === 'string') return result
+  try {
+    JSON.stringify(result.data)
+    return result
+  } catch {
+    const note = 'Parts of the result cannot be written as JSON and were replaced.'
+    const { ok: _, data, ...more } = result
+    return ok(plain(data, new Set()), { ...more, notes: [...(result.notes ?? []), note] })
+  }
+}
+
+const MAX_DEPTH = 100
+
+function plain(value: unknown, above: Set<object>): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object' || value === null) return value
+  if (above.has(value)) return '(circular)'
+  if (above.size >= MAX_DEPTH) return '(nested too deep)'
+  above.add(value)
+  const copy = Array.isArray(value)
+    ? value.map((item) => plain(item, above))
+    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member, above)]))
+  above.delete(value)
+  return copy
+}
+
+function resultOf(value: unknown, options: { readonly errorStrings?: boolean }): ToolResult {
   if (isToolResult(value)) return value
   const error = extractToolError(value, options)
   if (error) return error
@@ -40,13 +78,16 @@ function isPlainOk(value: unknown): value is ToolOk {
 }
 
 /** The words in an error field: a string, an Error-like, or MCP content parts. */
-function words(value: unknown): string | undefined {
+function words(value: unknown, depth = 0): string | undefined {
+  if (depth > 5) return undefined
   if (typeof value === 'string' && value.trim() !== '') return value
   if (Array.isArray(value)) {
-    const texts = value.map((part: unknown) => words((part as { text?: unknown } | null)?.text)).filter((one) => one !== undefined)
+    const texts = value
+      .map((part: unknown) => words((part as { text?: unknown } | null)?.text, depth + 1))
+      .filter((one) => one !== undefined)
     return texts.length > 0 ? texts.join('\n') : undefined
   }
-  if (typeof value === 'object' && value !== null) return words((value as { message?: unknown }).message)
+  if (typeof value === 'object' && value !== null) return words((value as { message?: unknown }).message, depth + 1)
   return undefined
 }
 

@@ -1,6 +1,6 @@
 /** JSON Schema 2020-12 over plain data, with issues a hint can be made of. No code generation, so it runs on edge runtimes. */
 import { nearest } from '../call/did-you-mean.ts'
-import { equal } from '../canonical.ts'
+import { canonical, equal } from '../canonical.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Issue } from './issue.ts'
 
@@ -46,10 +46,19 @@ export function deref(schema: JsonSchema, root: JsonSchema): unknown {
   if (!ref.startsWith('#/')) return true
   let target: unknown = root
   for (const raw of ref.slice(2).split('/')) {
-    const key = decodeURIComponent(raw).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decodeStep(raw).replaceAll('~1', '/').replaceAll('~0', '~')
     target = isRecord(target) && Object.hasOwn(target, key) ? target[key] : true
   }
   return target
+}
+
+/** A stray `%` in a name is no reason to throw. */
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
 }
 
 /** The JSON Schema type of a value; a whole number is `integer`. */
@@ -135,18 +144,18 @@ function numbers(schema: JsonSchema, value: number, path: Path, { issues }: Cont
 
 function arrays(schema: JsonSchema, value: readonly unknown[], path: Path, context: Context): void {
   const { issues } = context
-  const { minItems, maxItems, uniqueItems, contains } = schema
+  const { minItems, maxItems, uniqueItems, contains, minContains } = schema
   if (typeof minItems === 'number' && value.length < minItems)
     issues.push({ path, keyword: 'minItems', value, constraint: `a list of at least ${minItems}` })
   if (typeof maxItems === 'number' && value.length > maxItems)
     issues.push({ path, keyword: 'maxItems', value, constraint: `a list of at most ${maxItems}`, suggestion: value.slice(0, maxItems) })
-  if (uniqueItems === true && value.some((one, at) => value.slice(0, at).some((other) => equal(one, other))))
+  if (uniqueItems === true && new Set(value.map((item) => canonical(item))).size < value.length)
     issues.push({ path, keyword: 'uniqueItems', value, constraint: 'a list without doubles' })
   const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
   value.forEach((item, at) => {
     node(at < prefix.length ? prefix[at] : schema['items'], item, [...path, at], context)
   })
-  if (contains !== undefined && !value.some((item) => passes(contains, item, context)))
+  if (contains !== undefined && minContains !== 0 && !value.some((item) => passes(contains, item, context)))
     issues.push({ path, keyword: 'contains', value, constraint: 'a list that holds the required item' })
 }
 

@@ -28,6 +28,12 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { counts: {}, tried: {}, closed: {}, closings: {} }
 
+/** How long the tool is closed, if it is. A tool may be named `toString`, so only own keys count. */
+export const closedUntil = ({ closed }: Counters, tool: string): 'turn' | 'other_success' | undefined =>
+  Object.hasOwn(closed, tool) ? closed[tool] : undefined
+
+const closings = (counters: Counters, tool: string): number => (Object.hasOwn(counters.closings, tool) ? (counters.closings[tool] ?? 0) : 0)
+
 /** What a wrong call costs. */
 export interface Verdict {
   /** Wrong calls of this kind that are still allowed after this one. */
@@ -54,7 +60,7 @@ export function judge(counters: Counters, failure: Failure): Verdict {
   const failures = (count?.failures ?? 0) + (count?.step === step ? 0 : 1)
   const free = isExploring(counters, tool, result)
   const triesLeft = Math.max(0, retries + 1 - (free ? (count?.failures ?? 0) : failures))
-  const lasting = effect === 'external' || (counters.closings[tool] ?? 0) >= MAX_REOPENINGS
+  const lasting = effect === 'external' || closings(counters, tool) >= MAX_REOPENINGS
   return { triesLeft, free, closes: !free && triesLeft === 0, until: lasting ? 'turn' : 'other_success' }
 }
 
@@ -70,7 +76,7 @@ export function reduceCounters(counters: Counters, event: ToolEvent): Counters {
       return {
         ...counters,
         closed: { ...counters.closed, [event.tool]: event.until },
-        closings: { ...counters.closings, [event.tool]: (counters.closings[event.tool] ?? 0) + 1 },
+        closings: { ...counters.closings, [event.tool]: closings(counters, event.tool) + 1 },
       }
     case 'tool.result':
       if (event.late) return counters

@@ -1,7 +1,7 @@
 import type { ErrorDetails, Tool, ToolExample } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
-import { fixture, put, refused, run, temporary } from '../fixtures/fixture.ts'
 import { createWorkspace, fileTools } from '../index.ts'
+import { fixture, put, refused, run, temporary } from '../workspace.fixture.ts'
 
 const TOKENS = 1100
 

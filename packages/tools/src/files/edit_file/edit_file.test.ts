@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fixture, refused, run } from '../../fixtures/fixture.ts'
+import { fixture, refused, run } from '../../workspace.fixture.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { plan } from './plan.ts'
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
-import { context, fixture, refused, run } from '../../fixtures/fixture.ts'
+import { context, fixture, refused, run } from '../../workspace.fixture.ts'
 import { DEFAULT_LIMITS } from '../shared/limits.ts'
 import { globTool } from './tool.ts'
 

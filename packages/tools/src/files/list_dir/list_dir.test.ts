@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fixture, refused, run } from '../../fixtures/fixture.ts'
+import { fixture, refused, run } from '../../workspace.fixture.ts'
 
 test('lists folders first, with sizes, links and pipes as what they are', async () => {
   const { root, tool } = fixture({ 'b.txt': 'x'.repeat(1500), 'a.txt': '', 'src/main.ts': '', '.env': 'secret' })

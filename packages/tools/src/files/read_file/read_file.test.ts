@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { context, fixture, refused, run } from '../../fixtures/fixture.ts'
+import { context, fixture, refused, run } from '../../workspace.fixture.ts'
 import { lineWindow } from './line-window.ts'
 
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fixture, refused, run } from '../../fixtures/fixture.ts'
+import { fixture, refused, run } from '../../workspace.fixture.ts'
 import { foldTree } from './fold.ts'
 
 test('shows what git does not ignore, folded at depth', async () => {

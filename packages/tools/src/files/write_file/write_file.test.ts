@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fixture, refused, run, temporary } from '../../fixtures/fixture.ts'
+import { fixture, refused, run, temporary } from '../../workspace.fixture.ts'
 import { findPlaceholder } from './placeholder.ts'
 
 describe('write_file', () => {

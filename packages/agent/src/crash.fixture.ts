@@ -1,0 +1,63 @@
+/** A turn that kills its own process at a given point. Run as a program by the crash test. */
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineTool } from '@mulligan/core'
+import type { ScriptedModel } from '@mulligan/testing'
+import { z } from 'zod'
+import { agentModel, type Protocol, search } from './agent.fixture.ts'
+import { createAgent, openStore, type Store } from './index.ts'
+
+const append = (folder: string, die: () => void) =>
+  defineTool({
+    name: 'append',
+    description: 'Appends a line.',
+    effect: 'write',
+    input: z.object({ text: z.string() }),
+    execute: ({ text }) => {
+      appendFileSync(join(folder, 'effects'), `${text}\n`)
+      die()
+    },
+  })
+
+async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol, at: string) {
+  const die = (point: string) => {
+    if (point === at) process.kill(process.pid, 'SIGKILL')
+  }
+  const opened = await openStore(join(folder, 'store.db'))
+  const store: Store = {
+    ...opened,
+    append: async (events, durable) => {
+      await opened.append(events, durable)
+      // The intent is on disk, the effect has not begun.
+      for (const event of events) if (event.type === 'tool.started') die(`${event.type} ${event.tool}`)
+    },
+  }
+  const agent = createAgent({
+    model: agentModel(server, protocol),
+    tools: [search, append(folder, () => die('effect'))],
+    store,
+    cwd: folder,
+    approve: async () => ({ answer: 'once' }),
+    onEvent: (event) => {
+      if (event.type === 'message.created' || event.type === 'message.completed') die(`${event.type} ${event.step}`)
+      if (event.type === 'tool.result') die(`${event.type} ${event.tool}`)
+    },
+  })
+  return { agent, store }
+}
+
+/** In the test's own process: takes the turn up again. */
+export async function resumeTurn(folder: string, server: ScriptedModel) {
+  const { agent, store } = await agentIn(folder, server, 'openai', 'never')
+  const [session] = await store.sessions()
+  const outcome = await agent.resume(session?.id as string)
+  await store.close()
+  return outcome
+}
+
+const { CRASH_AT, CRASH_DIR, CRASH_URL = '', CRASH_PROTOCOL } = process.env
+if (CRASH_AT && CRASH_DIR) {
+  const server = { url: CRASH_URL, anthropicUrl: CRASH_URL } as ScriptedModel
+  const { agent } = await agentIn(CRASH_DIR, server, CRASH_PROTOCOL as Protocol, CRASH_AT)
+  await agent.run({ prompt: 'go' })
+}

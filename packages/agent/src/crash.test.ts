@@ -1,0 +1,78 @@
+/** The process is killed at every point of a turn: the session opens again, nothing finished is repeated, and both protocols accept the history. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { call, calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { agentModel, PROTOCOLS, search } from './agent.fixture.ts'
+import { createAgent, openStore } from './index.ts'
+
+const runner = fileURLToPath(new URL('./crash.fixture.ts', import.meta.url))
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mulligan-crash-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs a turn in a process of its own that kills itself with SIGKILL at the given event. */
+function killedAt(at: string, server: ScriptedModel, protocol: string): Promise<NodeJS.Signals | null> {
+  const env = {
+    ...process.env,
+    CRASH_AT: at,
+    CRASH_DIR: folder,
+    CRASH_URL: protocol === 'openai' ? server.url : server.anthropicUrl,
+    CRASH_PROTOCOL: protocol,
+  }
+  const child = spawn(process.execPath, [runner], { env, stdio: ['ignore', 'inherit', 'inherit'] })
+  return new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)))
+}
+
+const effects = () => (existsSync(join(folder, 'effects')) ? readFileSync(join(folder, 'effects'), 'utf8').split('\n').filter(Boolean) : [])
+const script = () => [calls(['search', { query: 'a' }], ['append', { text: 'one' }]), call('append', { text: 'two' }), say('Done.')]
+
+describe.each(PROTOCOLS)('over %s', (protocol) => {
+  it.each([
+    ['message.created 1', 0, 0],
+    ['message.completed 1', 0, 1],
+    ['tool.started append', 0, 1],
+    ['effect', 1, 1],
+    ['tool.result append', 1, 1],
+    ['message.completed 2', 1, 2],
+  ])('killed at %s, a new turn goes on from what is known', async (at, ran, answered) => {
+    const server = await scriptedModel([...script().slice(0, Math.max(1, answered)), say('Welcome back.')].slice(answered === 0 ? 1 : 0), {
+      otherwise: () => say('Welcome back.'),
+    })
+    expect(await killedAt(at, server, protocol)).toBe('SIGKILL')
+    expect(effects()).toHaveLength(ran)
+    const store = await openStore(join(folder, 'store.db'))
+    const agent = createAgent({ model: agentModel(server, protocol), tools: [search], store, cwd: folder })
+    const [session] = await store.sessions()
+    const outcome = await agent.run({ sessionId: session?.id as string, prompt: 'go on' })
+    expect(outcome).toMatchObject({ status: 'answered', answer: 'Welcome back.' })
+    const sent = JSON.stringify(server.requests.at(-1)?.body)
+    expect(sent.includes('indeterminate (internal)')).toBe(at === 'tool.started append' || at === 'effect' || at === 'tool.result append')
+    expect(server.violations).toEqual([])
+    await store.close()
+    await server.close()
+  })
+})
+
+it.each([
+  ['message.completed 1', ['one', 'two'], undefined],
+  ['tool.result search', ['one', 'two'], undefined],
+  ['effect', ['one', 'two'], 'append'],
+  ['message.completed 2', ['one', 'two'], undefined],
+])('killed at %s and resumed, the turn ends as if nothing had been, and no effect runs twice', async (at, expected, unknown) => {
+  const server = await scriptedModel(script(), { otherwise: () => say('Done.') })
+  await killedAt(at, server, 'openai')
+  const { resumeTurn } = await import('./crash.fixture.ts')
+  const outcome = await resumeTurn(folder, server)
+  expect(outcome).toMatchObject({ status: 'answered', answer: 'Done.' })
+  expect(outcome?.calls).toHaveLength(3)
+  expect(effects()).toEqual(expected)
+  expect(outcome?.ledger.unknown.map(({ tool }) => tool)).toEqual(unknown ? [unknown] : [])
+  expect(server.violations).toEqual([])
+  await server.close()
+})

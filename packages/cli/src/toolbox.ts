@@ -1,0 +1,47 @@
+/** The tools of a folder: the built-in ones for files, and the person's own. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Tool } from '@mulligan/core'
+import { createWorkspace, fileTools, loadUserTools, type UserToolProblem } from '@mulligan/tools'
+import { UsageError } from './exit.ts'
+import { TOOLS_FOLDER } from './paths.ts'
+
+export interface Toolbox {
+  readonly tools: readonly Tool[]
+  /** Names of the person's own. */
+  readonly own: ReadonlySet<string>
+  readonly problems: readonly UserToolProblem[]
+  /** Own tools that are left out because a built-in one has their name. */
+  readonly taken: readonly UserToolProblem[]
+}
+
+/** @param outputs where over-long results are; asked for when one is first read */
+export async function openToolbox(cwd: string, outputs?: { readonly dir: string }): Promise<Toolbox> {
+  const builtIn = fileTools(createWorkspace(cwd, outputs && { outputs }))
+  const folder = join(cwd, TOOLS_FOLDER)
+  const { tools, problems } = await loadUserTools(folder)
+  const names = new Set(builtIn.map(({ name }) => name))
+  const own = tools.filter(({ name }) => !names.has(name))
+  const taken = tools
+    .filter(({ name }) => names.has(name))
+    .map(({ name }) => ({ file: fileThatDefines(folder, name), error: `it defines "${name}", which is the name of a built-in tool: rename it.` }))
+  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems, taken }
+}
+
+/** @throws UsageError for an own tool with the name of a built-in one: nobody could say which was meant */
+export function refuseTaken({ taken: [first] }: Toolbox): void {
+  if (first) throw new UsageError(`${join(TOOLS_FOLDER, first.file)}: ${first.error}`, 'mulligan tools list shows the built-in names.')
+}
+
+export const problemText = ({ file, error }: UserToolProblem): string => `${join(TOOLS_FOLDER, file)}: ${error}`
+
+/** The file named like the tool, else the one that writes its name. */
+function fileThatDefines(folder: string, name: string): string {
+  const files = readdirSync(folder).filter((file) => /\.(?:ts|m?js)$/.test(file))
+  const quoted = new RegExp(`["'\`]${name}["'\`]`)
+  return (
+    files.find((file) => file.replace(/\.\w+$/, '') === name) ??
+    files.find((file) => quoted.test(readFileSync(join(folder, file), 'utf8'))) ??
+    ''
+  )
+}
