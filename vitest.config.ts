@@ -10,6 +10,8 @@ export default defineConfig({
     alias: Object.fromEntries(['core', 'tools', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)])),
   },
   test: {
+    // The cache does not know of a mutation: it would serve the rule that was taken out.
+    fsModuleCache: !process.env['MULLIGAN_MUTATION'],
     include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'],
     testTimeout: 30_000,
   },

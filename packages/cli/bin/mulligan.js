@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Runs on any Node: finds one that is new enough before anything newer is loaded. So no `node:` imports and no late syntax here.
-import { spawn } from 'child_process' // biome-ignore lint/style/useNodejsImportProtocol: unknown to old versions
-import { existsSync } from 'fs' // biome-ignore lint/style/useNodejsImportProtocol: unknown to old versions
-import { dirname, join } from 'path' // biome-ignore lint/style/useNodejsImportProtocol: unknown to old versions
-import { fileURLToPath } from 'url' // biome-ignore lint/style/useNodejsImportProtocol: unknown to old versions
+// Runs on any Node: finds one that is new enough before anything newer is loaded. So no late syntax here.
+// biome-ignore-all lint/style/useNodejsImportProtocol: old versions do not know it
+import { existsSync } from 'fs'
+import { dirname, join } from 'path'
+import { fileURLToPath } from 'url'
 
 const NEEDED = [22, 18]
 const here = dirname(fileURLToPath(import.meta.url))
@@ -33,7 +33,13 @@ function startOnNewer() {
       `it needs Node ${NEEDED.join('.')} or newer; this is ${process.versions.node}.\n` +
         'Install a newer Node (https://nodejs.org), or put one beside it: npm install node@24',
     )
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit', env: Object.assign({}, process.env, { MULLIGAN_STARTED_AGAIN: '1' }) })
+  import('child_process').then(({ spawn }) => {
+    const env = Object.assign({}, process.env, { MULLIGAN_STARTED_AGAIN: '1' })
+    follow(spawn(node, process.argv.slice(1), { stdio: 'inherit', env }), node)
+  })
+}
+
+function follow(child, node) {
   // Ctrl-C in a terminal reaches the child by itself; passed on as well it would count as the second one.
   const inTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])

@@ -14,7 +14,10 @@ export interface Interrupt {
 export function watchInterrupts(onFirst: () => void, exit: (code: number) => void = (code) => process.exit(code)): Interrupt {
   const controller = new AbortController()
   const trigger = (): void => {
-    if (controller.signal.aborted) return exit(EXIT.cancelled)
+    if (controller.signal.aborted) {
+      exit(EXIT.cancelled)
+      return
+    }
     controller.abort(new Error('interrupted'))
     onFirst()
   }

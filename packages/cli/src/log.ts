@@ -1,5 +1,6 @@
 /** The log file: JSON lines, for the person alone. Exceptions of tools go here whole, and nowhere else. */
 import { appendFileSync, renameSync, statSync } from 'node:fs'
+import { isMulliganError } from '@mulligan/core'
 
 const MAX_BYTES = 10_000_000
 
@@ -12,6 +13,8 @@ export interface LogEntry {
 /** Writes at once, so that what led to a crash is in it. A log that can't be written is no reason to fail. */
 export function fileLog(path: string): (entry: LogEntry) => void {
   return ({ error, ...entry }) => {
+    // The three errors a tool throws are written for everybody: only what stands behind one is news.
+    if (isMulliganError(error) && error.cause === undefined) return
     try {
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`)
       appendFileSync(path, `${JSON.stringify({ at: new Date().toISOString(), ...entry, error: wholeError(error) })}\n`, { mode: 0o600 })

@@ -31,7 +31,10 @@ export function openDataDir(env: Env = process.env): DataPaths {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new UsageError(`the data folder ${dir} can't be made: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a folder you can write.')
+    throw new UsageError(
+      `the data folder ${dir} can't be made: ${(error as Error).message}`,
+      'Set MULLIGAN_DATA_DIR to a folder you can write.',
+    )
   }
   return { dir, store: join(dir, 'mulligan.db'), log: join(dir, 'mulligan.log'), output: join(dir, 'output') }
 }

@@ -27,7 +27,8 @@ export async function readPrompt(given: string | undefined, resumes: boolean, st
     if (given.trim() === '') throw new UsageError('the prompt is empty', HINT)
     if (stdin.isTerminal) return { text: given }
     const piped = await stdin.readIfAny()
-    if (piped === undefined) return { text: given, warning: 'Nothing came on stdin, so the prompt goes without it (redirect < /dev/null to not wait).' }
+    if (piped === undefined)
+      return { text: given, warning: 'Nothing came on stdin, so the prompt goes without it (redirect < /dev/null to not wait).' }
     return { text: piped.trim() === '' ? given : `${given}\n\n${piped.trimEnd()}` }
   }
   if (given === undefined && stdin.isTerminal) {

@@ -31,7 +31,11 @@ async function namedSession(store: Store, cwd: string, id: string): Promise<stri
 async function unknownSession(store: Store, cwd: string, id: string): Promise<UsageError> {
   const all = await store.sessions({ limit: 1000 })
   const here = all.filter((one) => one.cwd === cwd)
-  const [near] = nearest(id, [...here, ...all].map((one) => one.id), 1)
+  const [near] = nearest(
+    id,
+    [...here, ...all].map((one) => one.id),
+    1,
+  )
   const listed = (here.length > 0 ? here : all).slice(0, LISTED)
   const hint =
     listed.length === 0
@@ -40,4 +44,5 @@ async function unknownSession(store: Store, cwd: string, id: string): Promise<Us
   return new UsageError(`there is no session ${oneLine(id, 80)}${near ? `; did you mean ${near}?` : ''}`, hint)
 }
 
-const described = ({ id, title, updatedAt }: SessionRow): string => `${id}  ${new Date(updatedAt).toISOString().slice(0, 16)}  ${oneLine(title, 60)}`
+const described = ({ id, title, updatedAt }: SessionRow): string =>
+  `${id}  ${new Date(updatedAt).toISOString().slice(0, 16)}  ${oneLine(title, 60)}`

@@ -24,7 +24,10 @@ export async function openToolbox(cwd: string, outputs?: { readonly dir: string 
   const own = tools.filter(({ name }) => !names.has(name))
   const taken = tools
     .filter(({ name }) => names.has(name))
-    .map(({ name }) => ({ file: fileThatDefines(folder, name), error: `it defines "${name}", which is the name of a built-in tool: rename it.` }))
+    .map(({ name }) => ({
+      file: fileThatDefines(folder, name),
+      error: `it defines "${name}", which is the name of a built-in tool: rename it.`,
+    }))
   return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems, taken }
 }
 

@@ -240,7 +240,7 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     const { call } = harness([sender(() => order.push('effect'))], {
       onEvent: async ({ type }) => {
         if (type !== 'tool.started') return
-        await Promise.resolve()
+        await new Promise((resolve) => setTimeout(resolve, 0))
         order.push('intent')
       },
     })
@@ -668,7 +668,8 @@ describe('aliases', () => {
     aliases: [
       {
         name: 'str_replace',
-        adapt: ({ old_str, new_str, ...rest }) => (old_str === undefined ? rest : { ...rest, edits: [{ old_text: old_str, new_text: new_str }] }),
+        adapt: ({ old_str, new_str, ...rest }) =>
+          old_str === undefined ? rest : { ...rest, edits: [{ old_text: old_str, new_text: new_str }] },
       },
     ],
     parameterAliases: { path: ['file_path'] },

@@ -259,10 +259,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (!tool) return await finish(call, notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
       const lock = stillRunning.get(lockOf(call))
       if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
-      if (!(await recordIntent(call))) return await finish(call, refuse.unrecorded(call.tool))
+      const inputHash = hash(call.inputKey)
+      if (!(await recordIntent(call, inputHash))) return await finish(call, refuse.unrecorded(call.tool))
       const { result, attempts, late } = await runTool(tool, await inputOf(call, tool), {
         callId: call.id,
-        idempotencyKey: `${call.id}.${hash(call.inputKey)}`,
+        idempotencyKey: `${call.id}.${inputHash}`,
         signal,
         graceMs,
         clock,
@@ -278,9 +279,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The intent stands on record before the effect begins; what can't be recorded is not run. */
-  async function recordIntent({ id, tool, effect, inputKey }: ReadyCall): Promise<boolean> {
+  async function recordIntent({ id, tool, effect }: ReadyCall, inputHash: string): Promise<boolean> {
     try {
-      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash: hash(inputKey) })
+      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash })
       return true
     } catch (error) {
       options.log?.({ callId: id, tool, error })
@@ -365,9 +366,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   function hold(call: ReadyCall, by: 1 | -1): void {
-    const held = (inFlight.get(keyOf(call)) ?? 0) + by
-    if (held > 0) inFlight.set(keyOf(call), held)
-    else inFlight.delete(keyOf(call))
+    const key = keyOf(call)
+    const held = (inFlight.get(key) ?? 0) + by
+    if (held > 0) inFlight.set(key, held)
+    else inFlight.delete(key)
   }
 
   return {

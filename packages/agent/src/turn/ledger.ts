@@ -18,10 +18,14 @@ export function ledgerOf(records: readonly CallRecord[]): Ledger {
     }
     const told = { ...entry, status: result.status, says: result.error }
     if (result.status === 'indeterminate') unknown.push(told)
-    else if (!NOT_TOLD.has(result.status) && !madeGood(record, records.slice(at + 1))) failed.push(told)
+    else if (!NOT_TOLD.has(result.status) && !isSlip(record) && !madeGood(record, records.slice(at + 1))) failed.push(told)
   }
   return { changed, failed, unknown }
 }
+
+/** A wrong call that would have changed nothing anyway. */
+const isSlip = ({ effect, result }: CallRecord): boolean =>
+  !result.ok && result.status === 'retry' && (effect === 'read' || result.errorType === 'unknown_tool')
 
 /** The same tool succeeded later: on the same target, or for a wrong call on any. */
 const madeGood = (failure: CallRecord, later: readonly CallRecord[]): boolean =>

@@ -4,13 +4,13 @@ import { type Agent, createAgent, openStore, type Store, type TurnOutcome } from
 import type { Limits } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
-import { watchInterrupts } from '../interrupt.ts'
+import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { fileLog } from '../log.ts'
 import { type ConfiguredModel, openModel } from '../models/open.ts'
-import { openDataDir, workingFolder } from '../paths.ts'
+import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
-import { openToolbox, problemText, refuseTaken, type Toolbox } from '../toolbox.ts'
+import { openToolbox, problemText, refuseTaken } from '../toolbox.ts'
 import { askInTerminal, createApprover } from '../ui/approve.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
@@ -18,6 +18,7 @@ import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '.
 import { subjectOf } from '../ui/subject.ts'
 
 export interface RunFlags {
+  /** `PROVIDER/NAME`. */
   readonly model?: string
   readonly baseUrl?: string
   readonly cwd?: string
@@ -27,18 +28,115 @@ export interface RunFlags {
   readonly jsonStream?: boolean
   readonly yes?: boolean
   readonly maxRequests?: number
+  /** Seconds. */
   readonly timeout?: number
 }
 
 /** @returns the exit code. @throws UsageError */
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
-  const resumes = flags.last === true || flags.session !== undefined
   const cwd = workingFolder(flags.cwd)
   const configured = await openModel(flags, process.env)
-  const prompt = await readPrompt(promptArgument, resumes)
-  const toolbox = await openToolbox(cwd, { get dir() { return outputsOf() } })
+  const data = openDataDir()
+  const store = await openStoreAt(data)
+  try {
+    const session = await chooseSession(store, cwd, flags)
+    const prompt = await readPrompt(promptArgument, session !== undefined)
+    if (prompt.warning) output.err(`${prompt.warning}\n`)
+    return await oneTurn({ cwd, configured, data, store, session, prompt: prompt.text, flags, output })
+  } finally {
+    await store.close()
+  }
+}
+
+interface Run {
+  readonly cwd: string
+  readonly configured: ConfiguredModel
+  readonly data: DataPaths
+  readonly store: Store
+  readonly session: string | undefined
+  /** Empty to take up an interrupted turn. */
+  readonly prompt: string
+  readonly flags: RunFlags
+  readonly output: Output
+}
+
+async function oneTurn({ cwd, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
+  // A new session has its id from the agent, with the first event, which comes before any call.
+  let current = session
+  const outputDir = (): string => join(data.output, current ?? 'new')
+  const outputs = {
+    get dir() {
+      return outputDir()
+    },
+  }
+  const toolbox = await openToolbox(cwd, outputs)
   refuseTaken(toolbox)
-  if (prompt.warning) output.err(`${prompt.warning}\n`)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
-  return 0
+
+  const isJson = flags.json === true || flags.jsonStream === true
+  const colors = colorsFor(process.stderr)
+  const reporter = reporterOf(flags, output, () =>
+    textReporter(output, { live: process.stdout.isTTY === true, colors, subject: subjectOf(toolbox.tools), model: configured.model }),
+  )
+  const interrupt = watchInterrupts(() => isJson || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
+  const isAttended = !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true
+  const agent = createAgent({
+    model: configured.model,
+    tools: toolbox.tools,
+    store,
+    cwd,
+    limits: limitsOf(flags),
+    spill: (text, callId) => createSpill(outputDir())(text, callId),
+    approve: createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) }),
+    onEvent: (event) => {
+      current ??= event.sessionId
+      reporter.event(event)
+    },
+    log: fileLog(data.log),
+    secrets: configured.secrets,
+  })
+  try {
+    const outcome = await take(agent, session, prompt, AbortSignal.any([interrupt.signal, output.closed]))
+    reporter.end(outcome)
+    return codeOf(outcome, output, interrupt)
+  } finally {
+    interrupt.dispose()
+  }
+}
+
+async function take(agent: Agent, session: string | undefined, prompt: string, signal: AbortSignal): Promise<TurnOutcome> {
+  if (prompt !== '' || session === undefined) return agent.run({ prompt, signal, ...(session !== undefined && { sessionId: session }) })
+  const outcome = await agent.resume(session, { signal })
+  if (outcome) return outcome
+  throw new UsageError(
+    `there is nothing to resume: the last turn of session ${session} came to its end`,
+    `Give a prompt to go on: mulligan run --session ${session} "…"`,
+  )
+}
+
+/** A turn that was stopped because nobody reads its output any more is no failure: `| head` has what it wanted. */
+function codeOf(outcome: TurnOutcome, output: Output, interrupt: Interrupt): number {
+  const unread = outcome.status === 'cancelled' && output.closed.aborted && !interrupt.signal.aborted
+  return unread ? EXIT.ok : exitCodeOf(outcome)
+}
+
+function reporterOf(flags: RunFlags, output: Output, text: () => Reporter): Reporter {
+  if (flags.json) return jsonReporter(output)
+  return flags.jsonStream ? jsonStreamReporter(output) : text()
+}
+
+const limitsOf = ({ maxRequests, timeout }: RunFlags): Partial<Limits> => ({
+  ...(maxRequests !== undefined && { requests: maxRequests }),
+  ...(timeout !== undefined && { seconds: timeout }),
+})
+
+async function openStoreAt({ store }: DataPaths): Promise<Store> {
+  try {
+    return await openStore(store)
+  } catch (error) {
+    throw new UsageError(
+      `the store ${store} can't be opened: ${(error as Error).message}`,
+      'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
+    )
+  }
 }

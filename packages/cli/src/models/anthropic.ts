@@ -4,8 +4,9 @@ import type { OpenModel } from './provider.ts'
 
 const URL = 'https://api.anthropic.com/v1'
 
-export const open: OpenModel = async ({ name, baseUrl, env }) => {
-  const apiKey = requiredKey(env, 'ANTHROPIC_API_KEY', 'anthropic')
+export const open: OpenModel = async (request) => {
+  const { name, baseUrl, env } = request
+  const apiKey = requiredKey(request, 'ANTHROPIC_API_KEY', 'anthropic')
   const baseURL = normalBaseUrl(baseUrl ?? (env['ANTHROPIC_BASE_URL'] || URL))
   const { createAnthropic } = await import('@ai-sdk/anthropic')
   return { model: createAnthropic({ baseURL, apiKey })(name), baseUrl: baseURL, contextTokens: 200_000, secrets: [apiKey] }

@@ -13,7 +13,8 @@ export function normalBaseUrl(given: string): string {
   const url = new URL(given)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new UsageError(`the base URL must begin with http:// or https://, not ${url.protocol}`, hint)
-  if (url.username || url.password) throw new UsageError('the base URL holds a name or password', 'Put the key in MULLIGAN_API_KEY instead.')
+  if (url.username || url.password)
+    throw new UsageError('the base URL holds a name or password', 'Put the key in MULLIGAN_API_KEY instead.')
   const path = url.pathname.replace(/\/+$/, '').replace(ENDPOINT, '')
   return `${url.origin}${path === '' ? '/v1' : path}`
 }

@@ -5,8 +5,9 @@ import type { OpenModel } from './provider.ts'
 
 const URL = 'https://api.openai.com/v1'
 
-export const open: OpenModel = async ({ name, baseUrl, env }) => {
-  const apiKey = requiredKey(env, 'OPENAI_API_KEY', 'openai')
+export const open: OpenModel = async (request) => {
+  const { name, baseUrl, env } = request
+  const apiKey = requiredKey(request, 'OPENAI_API_KEY', 'openai')
   const baseURL = normalBaseUrl(baseUrl ?? (env['OPENAI_BASE_URL'] || URL))
   const { createOpenAI } = await import('@ai-sdk/openai')
   return { model: createOpenAI({ baseURL, apiKey }).chat(name), baseUrl: baseURL, contextTokens: 128_000, secrets: [apiKey] }

@@ -6,7 +6,7 @@ import { oneLine, safeJson, visible } from './sanitize.ts'
 
 export type Approve = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
 
-/** Puts a question to a person. `undefined` when no answer came: the terminal is gone or the turn was stopped. */
+/** Puts a question to a person. `undefined` when it was closed without an answer. */
 export type Ask = (question: string, signal: AbortSignal) => Promise<string | undefined>
 
 export interface ApproverOptions {
@@ -29,7 +29,7 @@ export function createApprover({ yes, ask, colors }: ApproverOptions): Approve {
     let question = questionOf(request, colors)
     for (;;) {
       const line = await ask(question, signal)
-      if (line === undefined) return { answer: 'timeout' }
+      if (line === undefined) return { answer: signal.aborted ? 'timeout' : 'no' }
       const decision = answerOf(line)
       if (decision?.answer === 'session') allowed.add(request.tool)
       if (decision) return decision

@@ -60,7 +60,9 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
     case 'tool.result':
       return resultLines(view.get(event.callId), event, style)
     case 'tool.closed':
-      return [yellow(`  ${oneLine(event.tool, 64)} is closed ${event.until === 'turn' ? 'for this turn' : 'until another tool has succeeded'}`)]
+      return [
+        yellow(`  ${oneLine(event.tool, 64)} is closed ${event.until === 'turn' ? 'for this turn' : 'until another tool has succeeded'}`),
+      ]
     default:
       return []
   }
@@ -98,7 +100,7 @@ function okText({ count, content, data, hasMore, truncated }: Extract<ToolResult
 
 function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
   const says = oneLine(error, 300)
-  if (status !== 'retry') return red(`${status} ${errorType}: ${says}`)
+  if (status !== 'retry') return red(`${status === errorType ? status : `${status} ${errorType}`}: ${says}`)
   const { suggestion, call, triesLeft } = details
   const instead = suggestion !== undefined ? oneLine(inline(suggestion), 120) : call ? oneLine(callText(call), 160) : undefined
   const left = triesLeft === undefined ? '' : ` (${triesLeft} ${triesLeft === 1 ? 'try' : 'tries'} left)`

@@ -34,7 +34,11 @@ export function endLines({ status, stoppedBy, error, sessionId }: TurnOutcome, {
     case 'interrupted':
       return [red(`The turn failed: ${oneLine(error ?? 'no reason is known', 500)}`)]
     case 'stopped':
-      return [yellow(`Stopped by ${WORDS[stoppedBy ?? ''] ?? oneLine(stoppedBy ?? 'a limit')}. To go on: mulligan run --session ${sessionId} "…"`)]
+      return [
+        yellow(
+          `Stopped by ${WORDS[stoppedBy ?? ''] ?? oneLine(stoppedBy ?? 'a limit')}. To go on: mulligan run --session ${sessionId} "…"`,
+        ),
+      ]
     case 'needs_approval':
       return [yellow('It needed an approval, and nobody was there to give one. Run it in a terminal, or with --yes.')]
     case 'cancelled':

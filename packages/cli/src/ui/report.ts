@@ -4,7 +4,7 @@ import type { Colors } from './colors.ts'
 import { type LineStyle, linesOf, NEW_VIEW, reduceView } from './events-to-lines.ts'
 import { endLines, ledgerLines, statusLine } from './ledger.ts'
 import type { Output } from './output.ts'
-import { safeJson, sanitize, type StreamSanitizer, streamSanitizer } from './sanitize.ts'
+import { type StreamSanitizer, safeJson, sanitize, streamSanitizer } from './sanitize.ts'
 
 export interface Reporter {
   readonly event: (event: AgentEvent) => void

@@ -1,7 +1,8 @@
 /** Text from models, tools and files, made fit for a terminal: nothing in it may move the cursor, recolour, retitle or hide. */
 
 /** CSI, OSC and the other string sequences, then any two-character escape. A string sequence ends at its terminator or its line. */
-const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]/g
+const SEQUENCES =
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]/g
 /** C0 but for tab and newline, DEL, C1, and the marks that reorder what is read. */
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
@@ -22,7 +23,8 @@ export const visible = (text: string): string => text.replace(CONTROLS, escaped)
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** An unfinished sequence at the end of a piece of a stream; a long one is none. */
-const UNFINISHED = /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)?|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/
+const UNFINISHED =
+  /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)?|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/
 const MOST_UNFINISHED = 1000
 
 export interface StreamSanitizer {
@@ -52,8 +54,5 @@ export function streamSanitizer(): StreamSanitizer {
 
 /** JSON that is safe in a terminal too, and the same value: what JSON leaves as it is, is escaped. */
 export function safeJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(
-    /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
-    escaped,
-  )
+  return JSON.stringify(value, undefined, indent).replace(/[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, escaped)
 }

@@ -62,7 +62,10 @@ export async function understand(call: IncomingCall, index: NameIndex): Promise<
   const read = await fit(tool, parsed.input, adapt, requested)
   const repairs = [...named, ...parsed.repairs, ...read.repairs]
   if (read.checked.ok) return { tool, input: read.input, repairs, value: read.checked.value, counter }
-  return { tool, input: read.input, repairs, refusal: await invalidInput(tool, read.input, read.checked.issues), counter }
+  const { issues, thrown } = read.checked
+  // A rule that throws is the tool's fault: the model cannot mend it, and no retry is spent.
+  if ('thrown' in read.checked) return { tool, input: read.input, repairs, refusal: fromThrown(thrown, tool.name), thrown, counter }
+  return { tool, input: read.input, repairs, refusal: await invalidInput(tool, read.input, issues), counter }
 }
 
 interface Fit {

@@ -70,6 +70,7 @@ const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 /** The sentences of an error, its hint, notes and the person's Markdown have ceilings of their own. */
 function trimWords(result: ToolResult): ToolResult {
   const { display, notes } = result
+  if (result.ok && display === undefined && notes === undefined) return result
   const shorter: ToolResult = {
     ...result,
     ...(display !== undefined && { display: clip(display, MAX_DISPLAY) }),

@@ -60,7 +60,7 @@ export function fromThrown(thrown: unknown, tool: string): ToolError {
 function classOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'an exception that is no Error'
   const name = thrown.constructor?.name ?? 'Error'
-  return /^[A-Za-z]\w{0,40}$/.test(name) ? `a ${name}` : 'an Error'
+  return /^[A-Za-z]\w{0,40}$/.test(name) ? `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}` : 'an Error'
 }
 
 /** A system error's code, its own or its cause's (`fetch failed`). */

@@ -12,20 +12,30 @@ export const NO_CONSENT: Consent = { denied: {}, inDoubt: {} }
 
 const key = (tool: string, what: string): string => `${tool}\0${what}`
 
+/** Keys hold whole inputs: none is made where there is nothing to find. */
+const find = <T>(record: Readonly<Record<string, T>>, tool: string, what: string): T | undefined =>
+  isEmpty(record) ? undefined : record[key(tool, what)]
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false
+  return true
+}
+
 /** The reason of an earlier no to the same tool on the same target. */
-export const earlierDenial = (consent: Consent, tool: string, target: string): string | undefined => consent.denied[key(tool, target)]
+export const earlierDenial = (consent: Consent, tool: string, target: string): string | undefined => find(consent.denied, tool, target)
 
 /** Whether the same call has been cut off before, and may have taken effect. */
-export const isInDoubt = (consent: Consent, tool: string, inputKey: string): boolean => consent.inDoubt[key(tool, inputKey)] === true
+export const isInDoubt = (consent: Consent, tool: string, inputKey: string): boolean => find(consent.inDoubt, tool, inputKey) === true
 
 export function reduceConsent(consent: Consent, event: ToolEvent): Consent {
   if (event.type === 'tool.approval.resolved' && event.decision.answer === 'no')
     return { ...consent, denied: { ...consent.denied, [key(event.tool, event.target)]: event.decision.reason ?? '' } }
   if (event.type !== 'tool.result') return consent
-  const doubt = key(event.tool, event.inputKey)
-  if (!event.result.ok && event.result.status === 'indeterminate') return { ...consent, inDoubt: { ...consent.inDoubt, [doubt]: true } }
-  const settled = consent.inDoubt[doubt] && (event.late || event.result.ok)
+  const { tool, inputKey, result, late } = event
+  if (!result.ok && result.status === 'indeterminate')
+    return { ...consent, inDoubt: { ...consent.inDoubt, [key(tool, inputKey)]: true } }
+  const settled = isInDoubt(consent, tool, inputKey) && (late || result.ok)
   if (!settled) return consent
-  const { [doubt]: _, ...rest } = consent.inDoubt
+  const { [key(tool, inputKey)]: _, ...rest } = consent.inDoubt
   return { ...consent, inDoubt: rest }
 }

@@ -17,7 +17,7 @@ interface Entry {
   readonly step: number
   /** Tool and canonical input. */
   readonly key: string
-  /** The same with case, white space and punctuation folded. */
+  /** The same with case, white space and punctuation folded; of failures only. */
   readonly loose: string
   readonly fingerprint: string
   readonly failed: boolean
@@ -71,7 +71,7 @@ function entryOf(
   return {
     step,
     key,
-    loose: looseKey(tool, inputKey),
+    loose: result.ok ? '' : looseKey(tool, inputKey),
     fingerprint: fingerprint(result),
     failed: !result.ok,
     changed: effect !== 'read' && (result.ok || result.status === 'indeterminate'),
@@ -84,13 +84,14 @@ const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
 /** Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. */
 function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number {
   const key = keyOf(asked.tool, asked.inputKey)
-  const loose = looseKey(asked.tool, asked.inputKey)
+  let loose: string | undefined
   let found: Entry | undefined
   let count = 0
   let nearestStep = asked.step
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at] as Entry
     if (entry.changed || nearestStep - entry.step > MAX_CYCLE) break
+    if (entry.failed) loose ??= looseKey(asked.tool, asked.inputKey)
     const same = entry.key === key || (entry.failed && entry.loose === loose)
     if (!same) continue
     if (found && found.fingerprint !== entry.fingerprint) break

@@ -1,0 +1,11 @@
+/** The benches, by name. Each is loaded when it is asked for. */
+import type { Table } from './table.ts'
+
+export type Bench = () => Promise<Table>
+
+export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>> = {
+  executor: () => import('./executor.ts'),
+  step: () => import('./step.ts'),
+  growth: () => import('./growth.ts'),
+  start: () => import('./start.ts'),
+}

@@ -1,0 +1,47 @@
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BIN, type Place, place } from './fixtures/cli.ts'
+
+/** Makes this Node say it is an old one. */
+const OLD = ['--import', 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.0"}})']
+
+function install(here: Place): string {
+  const home = join(here.dir, 'app/packages/cli')
+  mkdirSync(join(home, 'bin'), { recursive: true })
+  copyFileSync(BIN, join(home, 'bin/mulligan.js'))
+  writeFileSync(join(home, 'package.json'), '{"type":"module"}')
+  return join(home, 'bin/mulligan.js')
+}
+
+function build(here: Place): void {
+  const code = 'export const run = (argv) => { console.log(JSON.stringify([process.versions.node, argv])); process.exit(7) }'
+  here.write('app/packages/cli/dist/main.js', code)
+}
+
+describe('bin/mulligan.js', () => {
+  it('in a clone that is not built says how to build it', async () => {
+    using here = place()
+    const { code, stderr } = await here.run(['--version'], { bin: install(here) })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('npm run build')])
+  })
+
+  it('on an old Node starts again on the one beside it', async () => {
+    using here = place()
+    const bin = install(here)
+    build(here)
+    mkdirSync(join(here.dir, 'app/node_modules/node/bin'), { recursive: true })
+    symlinkSync(process.execPath, join(here.dir, 'app/node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node'))
+    const { code, stdout } = await here.run(['a', '--b'], { bin, execArgv: OLD })
+    expect([code, JSON.parse(stdout)]).toEqual([7, [process.versions.node, ['a', '--b']]])
+  })
+
+  it('on an old Node without another says what to do', async () => {
+    using here = place()
+    const bin = install(here)
+    build(here)
+    const { code, stdout, stderr } = await here.run(['a'], { bin, execArgv: OLD })
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/needs Node 22\.18 or newer; this is 18\.20\.0\.\n.*npm install node@24/)
+  })
+})

@@ -1,0 +1,45 @@
+/** What each tool does on found, empty, wrong and failing, and whether it keeps the contract. */
+import type { Tool } from '@mulligan/core'
+import { type ConformanceReport, conformance, type ToolReport } from '@mulligan/testing'
+import { createWorkspace, fileTools } from '@mulligan/tools'
+import { EXIT } from '../../exit.ts'
+import { workingFolder } from '../../paths.ts'
+import { openToolbox, problemText } from '../../toolbox.ts'
+import { type Colors, colorsFor } from '../../ui/colors.ts'
+import type { Output } from '../../ui/output.ts'
+import { oneLine, safeJson } from '../../ui/sanitize.ts'
+import { table } from '../../ui/table.ts'
+import type { ToolsFlags } from './list.ts'
+
+/** @returns 1 where a tool does not conform or could not be loaded */
+export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
+  const { tools, own, problems, taken } = await openToolbox(workingFolder(flags.cwd))
+  const mine = tools.filter(({ name }) => own.has(name))
+  const report = await conformance((dir): readonly Tool[] => [...fileTools(createWorkspace(dir)), ...mine])
+  const left = [...problems, ...taken]
+  const conforms = report.conforms && left.length === 0
+  if (flags.json) out(`${safeJson({ ...report, conforms, problems: left })}\n`)
+  else {
+    out(`${tableOf(report).join('\n')}\n`)
+    for (const line of [...faultLines(report, colorsFor(process.stdout)), ...left.map((one) => oneLine(problemText(one), 400))])
+      out(`${line}\n`)
+    if (report.problem) err(`${oneLine(report.problem, 400)}\n`)
+  }
+  return conforms ? EXIT.ok : EXIT.failed
+}
+
+const tableOf = ({ tools }: ConformanceReport): string[] =>
+  table([
+    ['TOOL', 'FOUND', 'EMPTY', 'WRONG', 'FAILING', 'CONFORMS'],
+    ...tools.map(({ tool, behaviour, conforms }) =>
+      [tool, behaviour.found, behaviour.empty, behaviour.wrong, behaviour.failing, conforms ? 'yes' : 'NO'].map((cell) =>
+        oneLine(cell, 60),
+      ),
+    ),
+  ])
+
+const faultLines = ({ tools }: ConformanceReport, { red }: Colors): string[] =>
+  tools.flatMap((report) => faultsOf(report).map((fault) => `${red('✗')} ${oneLine(report.tool, 64)}: ${fault}`))
+
+const faultsOf = ({ checks }: ToolReport): string[] =>
+  checks.filter(({ outcome }) => outcome === 'fail').map(({ check, why }) => `${check}${why ? `: ${oneLine(why, 400)}` : ''}`)

@@ -1,0 +1,60 @@
+/** One call by hand, through the same executor that a model's calls go through. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
+import { createSpill } from '@mulligan/tools'
+import { EXIT } from '../../exit.ts'
+import { watchInterrupts } from '../../interrupt.ts'
+import { fileLog } from '../../log.ts'
+import { openDataDir, workingFolder } from '../../paths.ts'
+import { readStdin } from '../../stdin.ts'
+import { openToolbox, problemText, refuseTaken } from '../../toolbox.ts'
+import { type Approve, askInTerminal, createApprover } from '../../ui/approve.ts'
+import { colorsFor } from '../../ui/colors.ts'
+import { repairText } from '../../ui/events-to-lines.ts'
+import type { Output } from '../../ui/output.ts'
+import { safeJson, sanitize } from '../../ui/sanitize.ts'
+import type { ToolsFlags } from './list.ts'
+
+export interface CallFlags extends ToolsFlags {
+  readonly yes?: boolean
+}
+
+/** @returns 0 when the result is ok, 1 when it is not, 130 when it was stopped. @throws UsageError */
+export async function callTool(name: string, json: string, flags: CallFlags, output: Output): Promise<number> {
+  const cwd = workingFolder(flags.cwd)
+  const data = openDataDir()
+  const dir = join(data.output, 'calls')
+  const toolbox = await openToolbox(cwd, { dir })
+  refuseTaken(toolbox)
+  for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
+  const input = json === '-' ? await readStdin() : json
+  const interrupt = watchInterrupts(() => undefined)
+  const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
+  const colors = colorsFor(process.stderr)
+  const approve = createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) })
+  const executor = createExecutor({ tools: toolbox.tools, signal: interrupt.signal, spill: createSpill(dir), log: fileLog(data.log) })
+  const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
+  const record = await settle(await executor.prepare(call), executor, approve, interrupt.signal)
+  interrupt.dispose()
+  print(record, flags, output)
+  if (interrupt.signal.aborted) return EXIT.cancelled
+  return record.result.ok ? EXIT.ok : EXIT.failed
+}
+
+async function settle(prepared: Prepared, executor: Executor, approve: Approve, signal: AbortSignal): Promise<CallRecord> {
+  if (prepared.kind === 'result') return prepared.record
+  if (prepared.kind === 'ready') return executor.execute(prepared.call)
+  const { call, request } = prepared
+  return settle(await executor.decide(call, request, await approve(request, signal)), executor, approve, signal)
+}
+
+function print({ result, repairs }: CallRecord, { json }: CallFlags, { out, err }: Output): void {
+  if (json) {
+    out(`${safeJson(result)}\n`)
+    return
+  }
+  if (!result.ok && result.details?.['by'] === 'nobody') err('Run it in a terminal, or with --yes.\n')
+  for (const repair of repairs) err(`Repaired: ${repairText(repair)}\n`)
+  out(`${sanitize(render(result))}\n`)
+}

@@ -1,0 +1,28 @@
+import { workingFolder } from '../../paths.ts'
+import { openToolbox, problemText } from '../../toolbox.ts'
+import type { Output } from '../../ui/output.ts'
+import { oneLine, safeJson } from '../../ui/sanitize.ts'
+import { table } from '../../ui/table.ts'
+
+export interface ToolsFlags {
+  readonly cwd?: string
+  readonly json?: boolean
+}
+
+export async function listTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
+  const { tools, own, problems, taken } = await openToolbox(workingFolder(flags.cwd))
+  const left = [...problems, ...taken]
+  const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
+  if (flags.json) out(`${safeJson({ tools: listed, problems: left })}\n`)
+  else {
+    const rows = listed.map(({ name, effect, source, description }) => [
+      name,
+      effect,
+      source,
+      oneLine(description.split('\n')[0] ?? '', 90),
+    ])
+    out(`${table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n`)
+    for (const problem of left) err(`Left out: ${oneLine(problemText(problem), 400)}\n`)
+  }
+  return 0
+}

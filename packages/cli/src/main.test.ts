@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { place } from './fixtures/cli.ts'
+
+const trace = fileURLToPath(new URL('./fixtures/trace-imports.ts', import.meta.url))
+const HEAVY = /node_modules\/(?:zod|kysely|@ai-sdk|ai|commander)\/|packages\/(?:core|agent|tools|testing)\//
+
+describe('what is loaded', () => {
+  it.each([
+    ['--version', /^0\.\d+\.\d+\n$/, HEAVY],
+    ['--help', /Usage: mulligan/, /node_modules\/(?:zod|kysely|@ai-sdk|ai)\/|packages\/(?:core|agent|tools|testing)\//],
+  ])('%s loads only what it needs', async (flag, says, heavy) => {
+    using here = place()
+    const file = join(here.dir, 'trace')
+    const { code, stdout } = await here.run([flag], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(says)])
+    const loaded = readFileSync(file, 'utf8').split('\n')
+    expect(loaded.some((url) => url.endsWith('/dist/main.js'))).toBe(true)
+    expect(loaded.filter((url) => heavy.test(url))).toEqual([])
+  })
+
+  it('of the providers only the one that is named', async () => {
+    using here = place()
+    const file = join(here.dir, 'trace')
+    const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1', '--session', 'none']
+    await here.run(['run', 'hi', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    const loaded = readFileSync(file, 'utf8')
+    expect(loaded).toContain('@ai-sdk/openai-compatible/')
+    expect(loaded).not.toMatch(/@ai-sdk\/(?:anthropic|openai)\//)
+  })
+})
+
+describe('usage errors', () => {
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['an unknown flag', ['run', 'hi', '--jsn'], /unknown option '--jsn'\nDid you mean --json\?/],
+    ['an unknown command', ['toosl', 'list'], /no command "toosl"; did you mean tools\?/],
+    ['an unknown subcommand', ['tools', 'lst'], /unknown command 'lst'\nDid you mean list\?/],
+    ['tools alone', ['tools'], /Usage: mulligan tools/],
+    ['two prompts', ['why', 'not'], /more than one prompt\nPut it in quotes/],
+    ['flags that exclude each other', ['run', 'hi', '--last', '--session', 'x'], /'--last' cannot be used with option '--session/],
+    ['no requests', ['run', 'hi', '--max-requests', '0'], /--max-requests.*whole number from 1/],
+    ['half a request', ['run', 'hi', '--max-requests', '1.5'], /--max-requests.*whole number from 1/],
+    ['a negative time', ['run', 'hi', '--timeout', '-1'], /--timeout.*in seconds/],
+    ['an empty prompt', ['run', ' ', '--model', 'ollama/x'], /the prompt is empty/],
+    ['nothing on stdin', ['run', '--model', 'ollama/x'], /the prompt on stdin is empty/],
+    ['no folder', ['run', 'hi', '--cwd', 'nowhere'], /there is no folder .*nowhere/],
+    ['no model', ['hi there'], /no model is named\n[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*ANTHROPIC_API_KEY/],
+    ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not say who runs it/],
+    ['an unknown provider', ['hi there', '--model', 'antropic/x'], /no provider "antropic"\nDid you mean --model anthropic\/x\?/],
+    ['no server', ['hi there', '--model', 'openai-compatible/x'], /needs the address of its server\n.*--base-url/],
+    ['a missing key', ['hi there', '--model', 'anthropic/x'], /ANTHROPIC_API_KEY is not set/],
+    ['another missing key', ['hi there', '--model', 'openai/x'], /OPENAI_API_KEY is not set/],
+    ['a bad context', ['hi there', '--model', 'ollama/x'], /MULLIGAN_CONTEXT=much/],
+    ['no session', ['run', 'hi', '--session', 'x', '--model', 'ollama/x'], /no session x\nThere is no session yet/],
+    ['no latest session', ['run', 'hi', '--last', '--model', 'ollama/x'], /no session in .* yet\nLeave out --last/],
+    ['no such tool', ['tools', 'show', 'reed_file'], /no tool reed_file; did you mean read_file\?/],
+    ['no input', ['tools', 'call', 'read_file'], /missing required argument 'json'/],
+  ]
+  it.each(cases)('%s', async (name, args, says) => {
+    using here = place()
+    const { code, stdout, stderr } = await here.run(args, { env: name === 'a bad context' ? { MULLIGAN_CONTEXT: 'much' } : {} })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(says)
+  })
+
+  it.each(['--json', '--json-stream'])('with %s they are on stdout as an object too', async (flag) => {
+    using here = place()
+    const { code, stdout, stderr } = await here.run(['run', 'hi', '--nonsense', flag])
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toEqual({ error: { message: "unknown option '--nonsense'", hint: expect.stringContaining('--help') } })
+    expect(stderr).toContain("unknown option '--nonsense'")
+  })
+
+  it('a key in the environment alone picks no cloud', async () => {
+    using here = place()
+    const { code, stderr } = await here.run(['hi there'], { env: { ANTHROPIC_API_KEY: 'sk-secret', OPENAI_API_KEY: 'sk-secret' } })
+    expect(code).toBe(2)
+    expect(stderr).toContain('no model is named')
+    expect(stderr).not.toContain('sk-secret')
+  })
+})

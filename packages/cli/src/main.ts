@@ -1,0 +1,57 @@
+/** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
+import { readFileSync } from 'node:fs'
+import { EXIT, UsageError } from './exit.ts'
+import { type Output, openOutput } from './ui/output.ts'
+import { safeJson, sanitize } from './ui/sanitize.ts'
+
+/** Runs the command and ends the process: a tool that was given up on must not hold it open. */
+export async function run(argv: readonly string[]): Promise<void> {
+  muteExperimental()
+  const output = openOutput()
+  const code = await main(argv, output)
+  await output.flush()
+  process.exit(code)
+}
+
+/** @returns the exit code */
+export async function main(argv: readonly string[], output: Output): Promise<number> {
+  try {
+    if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+      output.out(`${version()}\n`)
+      return EXIT.ok
+    }
+    const { runProgram } = await import('./program.ts')
+    return await runProgram(argv, version(), output)
+  } catch (error) {
+    return report(error, argv, output)
+  }
+}
+
+function report(error: unknown, argv: readonly string[], { out, err }: Output): number {
+  const isUsage = error instanceof UsageError
+  const message = error instanceof Error ? error.message : String(error)
+  const hint = isUsage ? error.hint : 'This is a defect of mulligan. With MULLIGAN_DEBUG=1 it shows where.'
+  err(`mulligan: ${sanitize(message)}\n${sanitize(hint)}\n`)
+  if (!isUsage && process.env['MULLIGAN_DEBUG'] && error instanceof Error) err(`${sanitize(error.stack ?? '')}\n`)
+  if (wantsJson(argv)) out(`${safeJson({ error: { message, hint } })}\n`)
+  return isUsage ? EXIT.usage : EXIT.failed
+}
+
+/** Also where the flags could not be read. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? argv.length : end).some((arg) => arg === '--json' || arg === '--json-stream')
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }).version
+}
+
+/** Node 22 warns of parts that are stable in later versions. */
+function muteExperimental(): void {
+  const others = process.listeners('warning')
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') for (const tell of others) tell(warning)
+  })
+}

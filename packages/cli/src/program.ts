@@ -1,0 +1,143 @@
+/** Commands and flags. What a command does is loaded when it is asked for. */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { RunFlags } from './commands/run.ts'
+import type { CallFlags } from './commands/tools/call.ts'
+import type { ToolsFlags } from './commands/tools/list.ts'
+import type { DemoFlags } from './demo/demo.ts'
+import { EXIT, UsageError } from './exit.ts'
+import type { Output } from './ui/output.ts'
+
+const COMMANDS = ['run', 'tools', 'demo', 'help']
+const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
+
+/** @returns the exit code. @throws UsageError */
+export async function runProgram(argv: readonly string[], version: string, output: Output): Promise<number> {
+  const args = await withCommand(argv)
+  let code: number = EXIT.ok
+  const program = createProgram(version, output, async (action) => {
+    code = await action()
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return EXIT.ok
+    if (error.code === 'commander.help') return EXIT.usage
+    throw usageError(error, args)
+  }
+}
+
+/** A first argument that is no command is the prompt; one that is nearly a command is a slip. */
+async function withCommand(argv: readonly string[]): Promise<readonly string[]> {
+  const [first] = argv
+  if (first !== undefined && (COMMANDS.includes(first) || NO_COMMAND.has(first))) return argv
+  if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
+    const { editDistance } = await import('@mulligan/core')
+    const meant = COMMANDS.find((command) => editDistance(command, first.toLowerCase()) <= 1)
+    if (meant) throw new UsageError(`there is no command "${first}"; did you mean ${meant}?`, `As a prompt: mulligan run ${first}`)
+  }
+  return ['run', ...argv]
+}
+
+type Action = () => Promise<number>
+
+function createProgram(version: string, output: Output, act: (action: Action) => Promise<void>): Command {
+  const program = new Command('mulligan')
+    .description('A terminal agent whose tool calls are reliable.')
+    .version(version)
+    .usage('[command] [options]\n       mulligan "what to do"')
+    .exitOverride()
+    .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
+
+  const run = program
+    .command('run')
+    .description('one turn: from a prompt to an answer')
+    .argument('[prompt]', 'what to do; - reads it from stdin')
+    .option('--model <provider/name>', 'the model (MULLIGAN_MODEL)')
+    .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
+    .option('--cwd <dir>', 'the folder to work in')
+    .option('--session <id>', 'go on with this session')
+    .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))
+    .option('--json', 'one object on stdout at the end')
+    .addOption(new Option('--json-stream', 'one event a line on stdout, the result last').conflicts('json'))
+    .option('--yes', 'allow what would be asked, except what only a person may allow')
+    .option('--max-requests <n>', 'model requests of the turn', positiveInteger)
+    .option('--timeout <s>', 'seconds the turn may take', seconds)
+    .action((prompt: string | undefined, flags: RunFlags) =>
+      act(async () => (await import('./commands/run.ts')).runCommand(prompt, flags, output)),
+    )
+  run.addHelpText('after', RUN_HELP)
+
+  const tools = program.command('tools').description('look at the tools, call one, check them')
+  inFolder(tools.command('list').description('every tool')).action((flags: ToolsFlags) =>
+    act(async () => (await import('./commands/tools/list.ts')).listTools(flags, output)),
+  )
+  inFolder(tools.command('show').description('what a tool takes and does').argument('<name>')).action((name: string, flags: ToolsFlags) =>
+    act(async () => (await import('./commands/tools/show.ts')).showTool(name, flags, output)),
+  )
+  inFolder(
+    tools
+      .command('call')
+      .description('call a tool as a model would')
+      .argument('<name>')
+      .argument('<json>', 'its input; - reads it from stdin'),
+  )
+    .option('--yes', 'allow what would be asked')
+    .action((name: string, json: string, flags: CallFlags) =>
+      act(async () => (await import('./commands/tools/call.ts')).callTool(name, json, flags, output)),
+    )
+  inFolder(tools.command('audit').description('whether every tool keeps the contract')).action((flags: ToolsFlags) =>
+    act(async () => (await import('./commands/tools/audit.ts')).auditTools(flags, output)),
+  )
+
+  program
+    .command('demo')
+    .description('see it work, with a scripted model and no key')
+    .option('--without <catch>', 'do without one catch, and see what happens')
+    .action((flags: DemoFlags) => act(async () => (await import('./demo/demo.ts')).demo(flags, output)))
+  return program
+}
+
+const inFolder = (command: Command): Command => command.option('--cwd <dir>', 'the folder to work in').option('--json', 'JSON on stdout')
+
+const RUN_HELP = `
+Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit or the loop guard,
+4 needed an approval nobody gave, 130 cancelled.
+
+Environment: MULLIGAN_MODEL, MULLIGAN_BASE_URL, MULLIGAN_API_KEY (ollama and openai-compatible),
+ANTHROPIC_API_KEY, OPENAI_API_KEY, OLLAMA_HOST, MULLIGAN_CONTEXT (tokens), MULLIGAN_DATA_DIR, NO_COLOR, FORCE_COLOR.
+
+Examples:
+  mulligan "why does npm test fail?" --model ollama/qwen3
+  npm test 2>&1 | mulligan "what went wrong?" --model my-model --base-url http://localhost:8080/v1
+  mulligan run --last "and now fix it"
+  mulligan run --last                      take up a turn that was cut off`
+
+function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}
+
+const MOST_SECONDS = 1_000_000
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0 || value > MOST_SECONDS)
+    throw new InvalidArgumentError(`It is in seconds, above 0 and up to ${MOST_SECONDS}.`)
+  return value
+}
+
+/** Commander's message as ours: what is wrong, and what to do. */
+function usageError({ message, code }: CommanderError, args: readonly string[]): UsageError {
+  const [what = '', ...suggestion] = message.replace(/^error: /, '').split('\n')
+  const command =
+    args[0] === 'tools' && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand' ? `tools ${args[1]}` : args[0]
+  const help = `mulligan ${command} --help shows what there is.`
+  if (code === 'commander.excessArguments' && args[0] === 'run')
+    return new UsageError(
+      'more than one prompt',
+      `Put it in quotes, as in mulligan "why does npm test fail?"; a command stands first. ${help}`,
+    )
+  return new UsageError(what, [...suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1')), help].join(' '))
+}
