@@ -315,7 +315,7 @@ export const MUTATIONS: readonly Mutation[] = [
     id: 'no-invalid-history',
     rule: 'history: arguments that were no object go back as one',
     file: 'packages/agent/src/history/projection.ts',
-    find: `input: isObject(input) ? input : { [INVALID_JSON]: String(input).slice(0, 2000) }`,
+    find: `input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) }`,
     replace: `input: input as object`,
     test: agent('bad calls of every kind leave a history the strict server accepts'),
   },

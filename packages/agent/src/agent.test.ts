@@ -113,6 +113,17 @@ describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
     await server.close()
   })
 
+  it('a server that answers a streaming request without streaming is asked without it', async () => {
+    const whole = {
+      openai: { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello.' } }] },
+      anthropic: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hello.' }], stop_reason: 'end_turn', usage: {} },
+    }[protocol]
+    const { server, agent } = await start([{ raw: JSON.stringify(whole), contentType: 'application/json' }, say('Hello.')], protocol)
+    expect(await agent.run({ prompt: 'go' })).toMatchObject({ status: 'answered', answer: 'Hello.', requests: 1 })
+    expect(server.requests.map(({ body }) => (body as { stream?: boolean }).stream === true)).toEqual([true, false])
+    await server.close()
+  })
+
   it('429 and 5xx are waited out, 400 is not', async () => {
     const { server, agent } = await start(
       [{ fault: { status: 429, retryAfter: 0 } }, { fault: { status: 503 } }, say('Here.'), { fault: { status: 400 } }],

@@ -17,6 +17,7 @@ function isNewEnough(version) {
 }
 
 function start() {
+  delete process.env.MULLIGAN_STARTED_AGAIN
   const main = new URL('../dist/main.js', import.meta.url)
   if (!existsSync(fileURLToPath(main))) return stop('it is not built yet. Run `npm run build` (`npm ci` does it too).')
   import(main.href).then(
@@ -47,7 +48,7 @@ function follow(child, node) {
       if (signal !== 'SIGINT' || !inTerminal) child.kill(signal)
     })
   child.on('error', (error) => stop(`${node} could not be started: ${error.message}`))
-  child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
+  child.on('exit', (code, signal) => process.exit(signal ? 130 : code))
 }
 
 function findNode() {

@@ -118,7 +118,10 @@ const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
   Object.values(metadata).some((values) => Object.values(values).some((value) => value !== null && value !== undefined))
 
 function canonicalFace({ tool, input }: CallRecord): { readonly name: string; readonly input: object } {
-  return { name: safeName(tool), input: isObject(input) ? input : { [INVALID_JSON]: String(input).slice(0, 2000) } }
+  return {
+    name: safeName(tool),
+    input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
+  }
 }
 
 function wireFace({ name, input }: CallPart): { readonly name: string; readonly input: object } {

@@ -9,7 +9,7 @@ const MAX_RETRY_AFTER = 60
 /** The stream ended before the reply did. */
 export class BrokenStream extends Error {
   constructor() {
-    super('the connection ended before the reply did')
+    super('the stream ended before the reply did')
     this.name = 'BrokenStream'
   }
 }
@@ -20,6 +20,8 @@ export interface RequestFault {
   readonly retryable: boolean
   /** Seconds, where the server said so. */
   readonly retryAfter?: number
+  /** The stream came to an orderly end that was none: the next attempt is made without streaming. */
+  readonly noEnd?: boolean
 }
 
 const RETRYABLE = new Set([408, 409, 425, 429])
@@ -46,7 +48,8 @@ export function requestFault(error: unknown): RequestFault {
       message: `The model's server could not be reached (${code}). Is it running, and is the address right?`,
       retryable: code === 'ECONNREFUSED',
     }
-  if (error instanceof BrokenStream) return { message: `The model's reply broke off: ${error.message}.`, retryable: true }
+  if (error instanceof BrokenStream || /without a finish reason/.test(said))
+    return { message: "The model's reply broke off: the stream ended before the reply did.", retryable: true, noEnd: true }
   const broken = code !== undefined || NETWORK.test(said) || typeof statusCode === 'number'
   if (broken) return { message: clip(`The connection to the model's server broke${code ? ` (${code})` : ''}: ${said}`), retryable: true }
   // A reply the provider package could not read: the model may do better the next time.

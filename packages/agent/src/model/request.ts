@@ -2,7 +2,14 @@
  * One model request, over the contract that every AI SDK provider implements (`LanguageModelV4.doStream`). Calls come as
  * they were on the wire, with the raw text of their arguments: what they mean is the executor's business.
  */
-import type { LanguageModelV4, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider'
 import type { AssistantPart, ProviderMetadata, Usage } from '../history/message.ts'
 import { BrokenStream } from './fault.ts'
 import { repetition } from './repetition.ts'
@@ -41,14 +48,7 @@ const LOOK_EVERY = 1000
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
   const signal = AbortSignal.any([request.signal, inner.signal])
-  const { stream } = await model.doStream({
-    prompt: request.prompt,
-    ...(request.tools.length > 0 && {
-      tools: [...request.tools],
-      toolChoice: { type: request.noCalls ? ('none' as const) : ('auto' as const) },
-    }),
-    abortSignal: signal,
-  })
+  const { stream } = await model.doStream(options(request, signal))
   const parts: (Growing | Extract<ReplyPart, { type: 'call' }>)[] = []
   const growing = new Map<string, Growing>()
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
@@ -68,9 +68,11 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   }
 
   const reader = stream.getReader()
+  let ended = false
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
+      ended = done
       if (done) break
       switch (part.type) {
         case 'text-start':
@@ -99,26 +101,64 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
           break
         case 'tool-call':
           if (part.providerExecuted) break
-          parts.push({
-            type: 'call',
-            wireId: part.toolCallId ?? '',
-            name: part.toolName ?? null,
-            input: typeof part.input === 'string' ? part.input : JSON.stringify(part.input ?? {}),
-            ...(part.providerMetadata && { metadata: part.providerMetadata as ProviderMetadata }),
-          })
+          parts.push(callPart(part))
           break
         case 'finish':
           finishReason = part.finishReason.unified
-          usage = { inputTokens: part.usage.inputTokens.total ?? 0, outputTokens: part.usage.outputTokens.total ?? 0 }
+          usage = usageOf(part.usage)
           break
         case 'error':
           throw part.error
       }
     }
   } finally {
-    inner.abort()
-    reader.cancel().catch(() => undefined)
+    if (!ended) {
+      inner.abort()
+      reader.cancel().catch(() => undefined)
+    }
   }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
   return { parts: parts.filter((part) => part.type !== 'text' || part.text !== ''), finishReason, usage }
 }
+
+/** The same request without streaming: for servers that can't stream, or never say that they are done. */
+export async function requestWhole(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
+  const { content, finishReason, usage } = await model.doGenerate(options(request, request.signal))
+  const parts: ReplyPart[] = []
+  for (const part of content) {
+    const metadata = part.providerMetadata && { metadata: part.providerMetadata as ProviderMetadata }
+    if (part.type === 'text' && part.text !== '') {
+      parts.push({ type: 'text', text: part.text, ...metadata })
+      request.onText(part.text)
+    } else if (part.type === 'reasoning') {
+      parts.push({ type: 'reasoning', text: part.text, ...metadata })
+      request.onReasoning(part.text)
+    } else if (part.type === 'tool-call' && !part.providerExecuted) parts.push(callPart(part))
+  }
+  return { parts, finishReason: finishReason.unified, usage: usageOf(usage) }
+}
+
+const options = ({ prompt, tools, noCalls }: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => ({
+  prompt,
+  ...(tools.length > 0 && { tools: [...tools], toolChoice: { type: noCalls ? ('none' as const) : ('auto' as const) } }),
+  abortSignal,
+})
+
+const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage => ({
+  inputTokens: inputTokens.total ?? 0,
+  outputTokens: outputTokens.total ?? 0,
+})
+
+/** A call as it came; servers leave out what they should not. */
+const callPart = ({
+  toolCallId,
+  toolName,
+  input,
+  providerMetadata,
+}: Partial<LanguageModelV4ToolCall>): Extract<ReplyPart, { type: 'call' }> => ({
+  type: 'call',
+  wireId: toolCallId ?? '',
+  name: toolName ?? null,
+  input: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+  ...(providerMetadata && { metadata: providerMetadata as ProviderMetadata }),
+})

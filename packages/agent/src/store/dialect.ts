@@ -1,31 +1,81 @@
-/** Node's own SQLite behind Kysely. Statements are prepared once and kept. */
+/** Node's own SQLite: behind Kysely for what is read, and directly for batches of writes. Statements are prepared once and kept. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { SqliteDialect } from 'kysely'
 
+/** One statement to be run, with its values. */
+export interface Write {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+export interface NodeSqlite {
+  readonly dialect: SqliteDialect
+  /**
+   * All in one transaction, in order, or none. Synchronous, so that nothing gets in between, and a row costs what SQLite takes for it.
+   * `durable`: on disk even if the power fails, which WAL with synchronous=NORMAL does not promise for the latest commits.
+   */
+  readonly write: (batch: readonly Write[], durable: boolean) => void
+}
+
 const MAX_STATEMENTS = 200
 
-export function nodeSqliteDialect(path: string): SqliteDialect {
+interface Prepared {
+  readonly statement: StatementSync
+  readonly reader: boolean
+}
+
+export function openSqlite(path: string): NodeSqlite {
   const database = new DatabaseSync(path)
   for (const pragma of ['journal_mode = WAL', 'synchronous = NORMAL', 'busy_timeout = 5000', 'foreign_keys = ON'])
     database.exec(`PRAGMA ${pragma}`)
-  const statements = new Map<string, StatementSync>()
-  return new SqliteDialect({
-    database: {
-      close: () => {
-        statements.clear()
-        database.close()
-      },
-      prepare: (text) => {
-        const known = statements.get(text)
-        const statement = known ?? database.prepare(text)
-        if (!known && statements.size < MAX_STATEMENTS) statements.set(text, statement)
-        return {
-          reader: statement.columns().length > 0,
-          all: (parameters) => statement.all(...(parameters as never[])),
-          run: (parameters) => statement.run(...(parameters as never[])),
-          iterate: (parameters) => statement.iterate(...(parameters as never[])) as IterableIterator<unknown>,
-        }
-      },
+  const prepared = new Map<string, Prepared>()
+
+  function prepare(text: string): Prepared {
+    const known = prepared.get(text)
+    if (known) return known
+    const statement = database.prepare(text)
+    const made = { statement, reader: statement.columns().length > 0 }
+    if (prepared.size < MAX_STATEMENTS) prepared.set(text, made)
+    return made
+  }
+
+  function transaction(batch: readonly Write[]): void {
+    database.exec('BEGIN')
+    try {
+      for (const { sql, parameters } of batch) prepare(sql).statement.run(...(parameters as never[]))
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    write: (batch, durable) => {
+      if (!durable) return transaction(batch)
+      database.exec('PRAGMA synchronous = FULL')
+      try {
+        transaction(batch)
+      } finally {
+        database.exec('PRAGMA synchronous = NORMAL')
+      }
     },
-  })
+    dialect: new SqliteDialect({
+      database: {
+        close: () => {
+          prepared.clear()
+          database.close()
+        },
+        prepare: (text) => {
+          const { statement, reader } = prepare(text)
+          return {
+            reader,
+            all: (parameters) => statement.all(...(parameters as never[])),
+            run: (parameters) => statement.run(...(parameters as never[])),
+            iterate: (parameters) => statement.iterate(...(parameters as never[])) as IterableIterator<unknown>,
+          }
+        },
+      },
+    }),
+  }
 }

@@ -60,11 +60,10 @@ export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => (
 })
 
 export function toEventRow(event: AgentEvent) {
-  const { id = 0, sessionId, turnId, at, type, ...rest } = event
-  const payload: Record<string, unknown> = rest
-  if (type === 'tool.result' && payload['late'] !== true) delete payload['result']
-  if (type === 'message.completed') delete payload['message']
-  return { id, session_id: sessionId, turn_id: turnId, type, payload: JSON.stringify(payload), at }
+  const { id = 0, sessionId, turnId, at, type, ...payload } = event
+  const elsewhere =
+    event.type === 'message.completed' ? { message: undefined } : event.type === 'tool.result' && !event.late ? { result: undefined } : {}
+  return { id, session_id: sessionId, turn_id: turnId, type, payload: JSON.stringify({ ...payload, ...elsewhere }), at }
 }
 
 export function fromEventRow(

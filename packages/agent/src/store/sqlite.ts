@@ -6,10 +6,10 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import type { CallRecord } from '@mulligan/core'
-import { type Compilable, Kysely, sql } from 'kysely'
+import { type Compilable, Kysely } from 'kysely'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
-import { nodeSqliteDialect } from './dialect.ts'
+import { type NodeSqlite, openSqlite, type Write } from './dialect.ts'
 import { joinHistory } from './history.ts'
 import { fromCallRow, fromEventRow, fromMessageRow, toCallRow, toEventRow, toMessageRow } from './rows.ts'
 import { type Database, migrate } from './schema.ts'
@@ -25,10 +25,31 @@ export const OWNER = `${process.pid}@${hostname()}`
  */
 export async function openStore(path: string): Promise<Store> {
   if (path !== ':memory:') prepareFile(path)
-  const db = new Kysely<Database>({ dialect: nodeSqliteDialect(path) })
+  const { dialect, write } = openSqlite(path)
+  const db = new Kysely<Database>({ dialect })
   await migrate(db, path)
   if (path !== ':memory:') for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
-  const queue = createQueue(db)
+  const queue = createQueue(write)
+  const insertMessage = compiledOnce((row: ReturnType<typeof toMessageRow>) =>
+    db
+      .insertInto('messages')
+      .values(row)
+      .onConflict((on) => on.column('id').doUpdateSet((to) => ({ content: to.ref('excluded.content') }))),
+  )
+  const insertCall = compiledOnce((row: ReturnType<typeof toCallRow>) =>
+    db
+      .insertInto('calls')
+      .values(row)
+      .onConflict((on) =>
+        on.column('id').doUpdateSet((to) => ({
+          result: to.ref('excluded.result'),
+          attempts: to.ref('excluded.attempts'),
+          duration_ms: to.ref('excluded.duration_ms'),
+        })),
+      ),
+  )
+  const insertEvent = compiledOnce((row: ReturnType<typeof toEventRow>) => db.insertInto('events').values(row))
+  const insertStep = compiledOnce((row: Database['steps']) => db.insertInto('steps').values(row))
 
   async function read<T>(get: () => Promise<T>): Promise<T> {
     await queue.flush()
@@ -38,7 +59,7 @@ export async function openStore(path: string): Promise<Store> {
   return {
     createSession: ({ id, cwd, title }) => {
       const now = Date.now()
-      return queue.add(db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now }))
+      return queue.add(db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now }).compile())
     },
     session: async (id) => (await read(() => sessions(db).where('sessions.id', '=', id).execute())).map(toSession)[0],
     sessions: async ({ cwd, limit = 50 } = {}) => {
@@ -63,15 +84,17 @@ export async function openStore(path: string): Promise<Store> {
         db
           .insertInto('turns')
           .values(turn)
-          .onConflict((on) => on.column('id').doUpdateSet({ owner: OWNER, status: 'running' })),
+          .onConflict((on) => on.column('id').doUpdateSet({ owner: OWNER, status: 'running' }))
+          .compile(),
       )
       void queue.add(
         db
           .insertInto('messages')
           .values(toMessageRow(sessionId, message, now))
-          .onConflict((on) => on.column('id').doNothing()),
+          .onConflict((on) => on.column('id').doNothing())
+          .compile(),
       )
-      void queue.add(db.updateTable('sessions').set({ updated_at: now }).where('id', '=', sessionId))
+      void queue.add(db.updateTable('sessions').set({ updated_at: now }).where('id', '=', sessionId).compile())
       await queue.flush()
     },
     endTurn: async (outcome) => {
@@ -80,7 +103,8 @@ export async function openStore(path: string): Promise<Store> {
         db
           .updateTable('turns')
           .set({ status, answer, outcome: JSON.stringify(outcome), ended_at: Date.now() })
-          .where('id', '=', turnId),
+          .where('id', '=', turnId)
+          .compile(),
       )
       await queue.flush()
     },
@@ -119,27 +143,13 @@ export async function openStore(path: string): Promise<Store> {
       return joinHistory(messages.map(fromMessageRow), calls.map(fromCallRow)) as readonly Message[]
     },
     saveMessage: async (sessionId, message: AssistantMessage) => {
-      const row = toMessageRow(sessionId, message, Date.now())
-      void queue.add(
-        db
-          .insertInto('messages')
-          .values(row)
-          .onConflict((on) => on.column('id').doUpdateSet({ content: row.content })),
-      )
+      void queue.add(insertMessage(toMessageRow(sessionId, message, Date.now())))
       // A reply has cost seconds and money: it is not left to the next turn of the event loop.
       await queue.flush()
     },
-    saveCall: (sessionId, turnId, record: CallRecord) => {
-      const row = toCallRow(sessionId, turnId, record, Date.now())
-      return queue.add(
-        db
-          .insertInto('calls')
-          .values(row)
-          .onConflict((on) => on.column('id').doUpdateSet({ result: row.result, attempts: row.attempts, duration_ms: row.duration_ms })),
-      )
-    },
+    saveCall: (sessionId, turnId, record: CallRecord) => queue.add(insertCall(toCallRow(sessionId, turnId, record, Date.now()))),
     append: async (events, durable) => {
-      if (events.length > 0) void queue.add(db.insertInto('events').values(events.map(toEventRow)))
+      for (const event of events) void queue.add(insertEvent(toEventRow(event)))
       if (durable) await queue.flush(true)
     },
     events: async ({ sessionId, turnId, after = 0 }) => {
@@ -173,7 +183,7 @@ export async function openStore(path: string): Promise<Store> {
         if (steps.has(name)) return steps.get(name) as T
         const value = await fn()
         steps.set(name, value)
-        await queue.add(db.insertInto('steps').values({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
+        await queue.add(insertStep({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
         return value
       }
       return { step, wait: step }
@@ -217,45 +227,35 @@ const toSession = (row: {
   turns: row.turns ?? 0,
 })
 
-/** Writes that wait for each other: one transaction for all that came together, in order. */
-function createQueue(db: Kysely<Database>) {
-  let waiting: Compilable[] = []
-  let scheduled = false
-  let tail: Promise<void> = Promise.resolve()
-
-  function flush(durable = false): Promise<void> {
-    const mine = tail.then(() => write(durable))
-    tail = mine.catch(() => undefined)
-    return mine
+/** A statement that is built and compiled once: what is written brings the values of a row, in the order of its keys. */
+function compiledOnce<Row extends object>(build: (row: Row) => Compilable): (row: Row) => Write {
+  let text: string | undefined
+  return (row) => {
+    text ??= build(row).compile().sql
+    return { sql: text, parameters: Object.values(row) }
   }
+}
 
-  async function write(durable: boolean): Promise<void> {
-    const batch = waiting
+/** Writes that wait for each other: one transaction for all that came together, in order. */
+function createQueue(write: NodeSqlite['write']) {
+  let waiting: Write[] = []
+  let scheduled = false
+
+  /** What could not be written stays queued; the next flush that is waited for says why. */
+  async function flush(durable = false): Promise<void> {
+    if (waiting.length === 0) return
+    write(waiting, durable)
     waiting = []
-    if (batch.length === 0) return
-    // WAL with synchronous=NORMAL may lose the latest commits when the power fails: not good enough for an intent.
-    if (durable) await sql`PRAGMA synchronous = FULL`.execute(db)
-    try {
-      await db.transaction().execute(async (trx) => {
-        for (const query of batch) await trx.executeQuery(query.compile() as never)
-      })
-    } catch (error) {
-      waiting = [...batch, ...waiting]
-      throw error
-    } finally {
-      if (durable) await sql`PRAGMA synchronous = NORMAL`.execute(db)
-    }
   }
 
   return {
     /** Queued for the next turn of the event loop, together with all that comes until then. */
-    add(query: Compilable): Promise<void> {
-      waiting.push(query)
+    add(one: Write): Promise<void> {
+      waiting.push(one)
       if (!scheduled) {
         scheduled = true
         setImmediate(() => {
           scheduled = false
-          // What could not be written stays queued; the next flush that is waited for says why.
           flush().catch(() => undefined)
         })
       }

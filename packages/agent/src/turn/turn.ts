@@ -22,7 +22,7 @@ import type { TurnEvent } from '../events.ts'
 import { type AssistantMessage, callsOf, type Message, textOf, type Usage } from '../history/message.ts'
 import { createProjection, type Projection } from '../history/projection.ts'
 import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
-import { type Reply, requestModel } from '../model/request.ts'
+import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
 import type { Store } from '../store/store.ts'
 import { runCalls } from './calls.ts'
@@ -191,6 +191,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
 
   async function attempts(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     const messageId = `${turnId}/${step}`
+    let noStream = false
     for (let attempt = 1; ; attempt++) {
       await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
       let shown = false
@@ -199,7 +200,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
         void context.emit({ type, messageId, text })
       }
       try {
-        const reply = await requestModel(model.model, {
+        const reply = await (noStream ? requestWhole : requestModel)(model.model, {
           prompt: [...projection.prompt, ...instruction(concluding ? conclude(concluding) : nudge ? NUDGE : undefined)],
           tools,
           noCalls: concluding !== undefined,
@@ -224,6 +225,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
           await context.emit({ type: 'error', message: fault.message })
           return { kind: 'fault', fault }
         }
+        noStream = fault.noEnd === true
         const retryInMs = pauseBefore(attempt + 1, fault)
         await context.emit({ type: 'error', message: fault.message, retryInMs })
         await clock.sleep(retryInMs)

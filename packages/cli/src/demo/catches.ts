@@ -126,4 +126,3 @@ export const CATCHES: readonly Catch[] = [
     without: on('grep', (tool) => ({ ...tool, polls: true })),
   },
 ]
-

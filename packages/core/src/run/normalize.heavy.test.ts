@@ -1,5 +1,7 @@
 import * as fcx from 'fast-check'
+
 fcx.default.configureGlobal({ numRuns: 4000 })
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { empty, isToolResult, notOk, ok } from '../result.ts'

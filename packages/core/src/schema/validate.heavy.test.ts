@@ -1,5 +1,7 @@
 import * as fcx from 'fast-check'
+
 fcx.default.configureGlobal({ numRuns: 4000 })
+
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

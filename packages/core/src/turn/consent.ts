@@ -32,8 +32,7 @@ export function reduceConsent(consent: Consent, event: ToolEvent): Consent {
     return { ...consent, denied: { ...consent.denied, [key(event.tool, event.target)]: event.decision.reason ?? '' } }
   if (event.type !== 'tool.result') return consent
   const { tool, inputKey, result, late } = event
-  if (!result.ok && result.status === 'indeterminate')
-    return { ...consent, inDoubt: { ...consent.inDoubt, [key(tool, inputKey)]: true } }
+  if (!result.ok && result.status === 'indeterminate') return { ...consent, inDoubt: { ...consent.inDoubt, [key(tool, inputKey)]: true } }
   const settled = isInDoubt(consent, tool, inputKey) && (late || result.ok)
   if (!settled) return consent
   const { [key(tool, inputKey)]: _, ...rest } = consent.inDoubt

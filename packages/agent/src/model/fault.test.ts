@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { BrokenStream, requestFault } from './fault.ts'
+import { repetition } from './repetition.ts'
+
+const api = (statusCode: number, body: unknown = '', responseHeaders: Record<string, string> = {}) => ({
+  name: 'AI_APICallError',
+  message: 'failed',
+  statusCode,
+  responseBody: typeof body === 'string' ? body : JSON.stringify(body),
+  responseHeaders,
+})
+
+describe('a failed model request', () => {
+  it.each([
+    [400, false],
+    [401, false],
+    [404, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+    [529, true],
+  ])('status %i: asked again is %s', (status, retryable) => {
+    expect(requestFault(api(status))).toMatchObject({ retryable, message: expect.stringContaining(String(status)) })
+  })
+
+  it.each([
+    [{ error: { message: 'model not found' } }, 'model not found'],
+    [{ error: 'model not found' }, 'model not found'],
+    [{ message: 'model not found' }, 'model not found'],
+    ['model not found', 'model not found'],
+  ])('says what the server said: %j', (body, says) => {
+    expect(requestFault(api(400, body)).message).toContain(says)
+  })
+
+  it('an HTML page is not quoted', () => {
+    expect(requestFault(api(502, '<html>secret</html>')).message).not.toContain('secret')
+  })
+
+  it.each([
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after-ms': '1500' }, 1.5],
+    [{ 'retry-after': 'soon' }, undefined],
+  ])('Retry-After %j is %s s', (headers, retryAfter) => {
+    expect(requestFault(api(429, '', headers)).retryAfter).toBe(retryAfter)
+  })
+
+  it('a Retry-After of an hour is not waited for', () => {
+    expect(requestFault(api(429, '', { 'retry-after': '3600' })).retryable).toBe(false)
+  })
+
+  it('tells what to do when nothing listens', () => {
+    const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+    expect(requestFault(Object.assign(new TypeError('fetch failed'), { cause })).message).toMatch(/could not be reached.*Is it running/)
+  })
+
+  it('a broken stream and a reply that can’t be read are asked for again', () => {
+    expect(requestFault(new BrokenStream()).retryable).toBe(true)
+    expect(requestFault(Object.assign(new Error('bad'), { name: 'AI_InvalidResponseDataError' })).retryable).toBe(true)
+    expect(requestFault(new RangeError('a bug')).retryable).toBe(false)
+    expect(requestFault(undefined).retryable).toBe(false)
+  })
+})
+
+describe('repetition', () => {
+  it.each(['ab', 'I look again. ', `${'x'.repeat(240)}\n`])('is seen from its second round on', (round) => {
+    const text = `Once. ${round.repeat(Math.ceil(3000 / round.length))}`
+    const start = repetition(text) as number
+    expect(text.slice(0, start).length).toBeLessThanOrEqual('Once. '.length + round.length)
+  })
+
+  it('is not seen in prose, in numbered lines, in white space, or in what is short', () => {
+    const lines = Array.from({ length: 300 }, (_, n) => `${n}: the same words on each line`).join('\n')
+    for (const text of [lines, ' '.repeat(5000), 'ab'.repeat(500), '']) expect(repetition(text)).toBeUndefined()
+  })
+})

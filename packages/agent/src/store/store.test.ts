@@ -1,0 +1,184 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type CallRecord, notOk, ok } from '@mulligan/core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AgentEvent } from '../events.ts'
+import type { AssistantMessage } from '../history/message.ts'
+import { memoryStore } from './memory.ts'
+import { openStore } from './sqlite.ts'
+import type { Store } from './store.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mulligan-store-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const message: AssistantMessage = {
+  role: 'assistant',
+  id: 's/1/1',
+  turnId: 's/1',
+  step: 1,
+  parts: [
+    { type: 'text', text: 'Let me see.' },
+    { type: 'call', callId: 's/1/1/0', wireId: 'w', name: 'search', input: '{}' },
+  ],
+  model: 'p/m',
+  finishReason: 'tool-calls',
+  usage: { inputTokens: 1, outputTokens: 2 },
+}
+const record: CallRecord = {
+  id: 's/1/1/0',
+  step: 1,
+  ordinal: 0,
+  wireId: 'w',
+  tool: 'search',
+  input: { a: [1] },
+  effect: 'read',
+  target: 't',
+  attempts: 1,
+  repairs: [],
+  result: ok(['x'], { count: 1 }),
+  durationMs: 1.5,
+}
+const place = { sessionId: 's', turnId: 's/1', at: 5 }
+const events: AgentEvent[] = [
+  { id: 1, ...place, type: 'session.created', cwd: '/w' },
+  { id: 2, ...place, type: 'message.completed', messageId: 's/1/1', step: 1, message },
+  {
+    id: 3,
+    ...place,
+    type: 'tool.result',
+    callId: 's/1/1/0',
+    step: 1,
+    tool: 'search',
+    effect: 'read',
+    inputKey: '{}',
+    result: record.result,
+    attempts: 1,
+    durationMs: 1,
+  },
+  {
+    id: 4,
+    ...place,
+    type: 'tool.result',
+    callId: 's/1/1/0',
+    step: 1,
+    tool: 'search',
+    effect: 'read',
+    inputKey: '{}',
+    result: notOk('timeout', 'late'),
+    attempts: 1,
+    durationMs: 1,
+    late: true,
+  },
+]
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+async function fill(store: Store): Promise<void> {
+  await store.createSession({ id: 's', cwd: '/w', title: 'go' })
+  await store.startTurn({ id: 's/1', sessionId: 's', prompt: 'go', model: 'p/m' }, { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' })
+  await store.saveMessage('s', message)
+  await store.saveCall('s', 's/1', record)
+  await store.saveCall('s', 's/1', record)
+  await store.append(events, true)
+}
+
+describe.each([
+  ['memory', async () => memoryStore()],
+  ['SQLite', () => openStore(join(folder, 'deep', 'store.db'))],
+])('%s', (_, open) => {
+  it('keeps sessions, the conversation and the events, in order', async () => {
+    const store = await open()
+    await fill(store)
+    expect(await store.session('s')).toMatchObject({ cwd: '/w', title: 'go', turns: 1 })
+    expect(await store.session('other')).toBeUndefined()
+    expect(plain(await store.history('s'))).toEqual(
+      plain([
+        { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
+        message,
+        { role: 'results', turnId: 's/1', step: 1, records: [record] },
+      ]),
+    )
+    expect(plain(await store.events({ sessionId: 's' }))).toEqual(plain(events))
+    expect((await store.events({ sessionId: 's', after: 3 })).map(({ id }) => id)).toEqual([4])
+    expect(await store.lastEventId('s')).toBe(4)
+    expect(await store.lastTurn('s')).toMatchObject({ id: 's/1', status: 'running' })
+    expect(await store.sessions({ cwd: '/elsewhere' })).toEqual([])
+    expect((await store.sessions({ cwd: '/w' })).map(({ id }) => id)).toEqual(['s'])
+    await store.close()
+  })
+
+  it('a finished step is not run again', async () => {
+    const store = await open()
+    await fill(store)
+    let ran = 0
+    const once = async () => ++ran
+    expect(await (await store.journal('s/1')).step('a', once)).toBe(1)
+    expect(await (await store.journal('s/1')).step('a', once)).toBe(1)
+    await expect((await store.journal('s/1')).step('b', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await (await store.journal('s/1')).step('b', once)).toBe(2)
+    await store.close()
+  })
+})
+
+describe('the SQLite file', () => {
+  it('is private, and is all there after it was closed', async () => {
+    const path = join(folder, 'deep', 'store.db')
+    const store = await openStore(path)
+    await fill(store)
+    for (const file of [path, `${path}-wal`]) if (existsSync(file)) expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700)
+    await store.close()
+    const again = await openStore(path)
+    expect(await again.history('s')).toHaveLength(3)
+    await again.close()
+  })
+
+  it('keeps a large result once', async () => {
+    const path = join(folder, 'store.db')
+    const store = await openStore(path)
+    await fill(store)
+    const large = 'unmistakable '.repeat(10)
+    const result = ok(large)
+    await store.saveCall('s', 's/1', { ...record, id: 's/1/1/1', result })
+    await store.append(
+      [
+        {
+          id: 5,
+          ...place,
+          type: 'tool.result',
+          callId: 's/1/1/1',
+          step: 1,
+          tool: 'search',
+          effect: 'read',
+          inputKey: '{}',
+          result,
+          attempts: 1,
+          durationMs: 1,
+        },
+      ],
+      true,
+    )
+    await store.close()
+    expect(readFileSync(path, 'latin1').split(large).length - 1).toBe(1)
+  })
+
+  it('of a newer version is refused with what to do, and left as it is', async () => {
+    const path = join(folder, 'store.db')
+    await (await openStore(path)).close()
+    const database = new DatabaseSync(path)
+    database.exec('PRAGMA user_version = 99')
+    database.close()
+    await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
+  })
+
+  it('that is none is refused', async () => {
+    const { writeFileSync } = await import('node:fs')
+    const path = join(folder, 'store.db')
+    writeFileSync(path, 'this is no database at all, but a text of some length'.repeat(50))
+    await expect(openStore(path)).rejects.toThrow(/not a database/)
+  })
+})
