@@ -106,7 +106,7 @@ export function createAgent(options: AgentOptions): Agent {
       const emit = events.of(turnId)
       if (sessionId === undefined) await emit({ type: 'session.created', cwd })
       await emit({ type: 'turn.started', prompt, model: model.id, where: model.where, resumed: false })
-      return turn(id, turnId, emit, signal)
+      return turn(id, turnId, emit, signal, [])
     })
   }
 
@@ -119,22 +119,24 @@ export function createAgent(options: AgentOptions): Agent {
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
       assertFree(last)
+      const past = (await store.events({ sessionId, turnId: last.id })) as unknown as readonly ToolEvent[]
       const emit = eventSink(sessionId, await store.lastEventId(sessionId)).of(last.id)
       await store.startTurn(last, { role: 'user', id: `${last.id}/0`, turnId: last.id, text: last.prompt })
       await emit({ type: 'turn.started', prompt: last.prompt, model: model.id, where: model.where, resumed: true })
-      return turn(sessionId, last.id, emit, signal)
+      return turn(sessionId, last.id, emit, signal, past)
     })
   }
 
+  /** `past`: what happened in this turn before the process that began it ended. */
   async function turn(
     sessionId: string,
     turnId: string,
     emit: (event: TurnEvent) => Promise<void>,
     signal: AbortSignal,
+    past: readonly ToolEvent[],
   ): Promise<TurnOutcome> {
     const all = await store.history(sessionId)
     const mine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
-    const past = (await store.events({ sessionId, turnId })) as unknown as readonly ToolEvent[]
     const messages = new Map<number, AssistantMessage>()
     const records = new Map<string, CallRecord>()
     for (const message of all.filter(mine)) {
@@ -162,7 +164,8 @@ export function createAgent(options: AgentOptions): Agent {
     let id = lastId
     return {
       of: (turnId: string) => async (event: TurnEvent) => {
-        const placed = { ...event, ...(isDurable(event) && { id: ++id }), sessionId, turnId, at: Date.now() } as AgentEvent
+        const at = Date.now()
+        const placed: AgentEvent = isDurable(event) ? { ...event, id: ++id, sessionId, turnId, at } : { ...event, sessionId, turnId, at }
         options.onEvent?.(placed)
         if (placed.id !== undefined) await store.append([placed], event.type === 'tool.started' && event.effect !== 'read')
       },

@@ -7,6 +7,8 @@ import { safeJson, sanitize } from './ui/sanitize.ts'
 /** Runs the command and ends the process: a tool that was given up on must not hold it open. */
 export async function run(argv: readonly string[]): Promise<void> {
   muteExperimental()
+  // Should the event loop run empty before there is an answer, that is no success.
+  process.exitCode = EXIT.failed
   const output = openOutput()
   const code = await main(argv, output)
   await output.flush()

@@ -153,17 +153,28 @@ export async function openStore(path: string): Promise<Store> {
       if (durable) await queue.flush(true)
     },
     events: async ({ sessionId, turnId, after = 0 }) => {
-      const all = db.selectFrom('events').selectAll().where('session_id', '=', sessionId).where('id', '>', after).orderBy('id')
-      const rows = await read(() => (turnId === undefined ? all : all.where('turn_id', '=', turnId)).execute())
-      const calls = new Map(
-        (await db.selectFrom('calls').selectAll().where('session_id', '=', sessionId).execute()).map((row) => [row.id, fromCallRow(row)]),
+      const wanted = { session_id: sessionId, ...(turnId !== undefined && { turn_id: turnId }) }
+      const rows = await read(() =>
+        db
+          .selectFrom('events')
+          .selectAll()
+          .where((on) => on.and(wanted))
+          .where('id', '>', after)
+          .orderBy('id')
+          .execute(),
       )
-      const messages = new Map(
-        (await db.selectFrom('messages').selectAll().where('session_id', '=', sessionId).execute()).map((row) => [
-          row.id,
-          fromMessageRow(row),
-        ]),
-      )
+      const callRows = await db
+        .selectFrom('calls')
+        .selectAll()
+        .where((on) => on.and(wanted))
+        .execute()
+      const messageRows = await db
+        .selectFrom('messages')
+        .selectAll()
+        .where((on) => on.and(wanted))
+        .execute()
+      const calls = new Map(callRows.map((row) => [row.id, fromCallRow(row)]))
+      const messages = new Map(messageRows.map((row) => [row.id, fromMessageRow(row)]))
       return rows.map((row) => fromEventRow(row, calls, messages)) as readonly AgentEvent[]
     },
     lastEventId: async (sessionId) => {

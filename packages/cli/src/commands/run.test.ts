@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
@@ -257,6 +257,18 @@ describe('own tools', () => {
     expect(code).toBe(0)
     expect(stderr).toMatch(/^Left out: \.mulligan.tools.broken\.mjs: /m)
     expect(model.requests[1] && lastToolResults(model.requests[1])[0]?.text).toBe('hello')
+  })
+
+  it('that fail outside their call do not end the run; the log has it', async () => {
+    const stray = `() => { Promise.reject(new Error('stray one')); process.nextTick(() => { throw new Error('stray two') }); return 'fine' }`
+    using here = place({ '.mulligan/tools/stray.mjs': TOOL('stray', stray) })
+    await using model = await scriptedModel([call('stray', {}), say('Fine.')])
+    const { code, stdout, stderr } = await here.run(['Hi', ...using(model)])
+    expect([code, stdout]).toEqual([0, 'Fine.\n'])
+    expect(stderr).toMatch(/^Something failed outside every call; see .*mulligan\.log$/m)
+    expect(stderr).not.toContain('stray two')
+    const logged = readFileSync(join(here.data, 'mulligan.log'), 'utf8')
+    expect([logged.includes('stray one'), logged.includes('stray two')]).toEqual([true, true])
   })
 
   it('with the name of a built-in one are refused, with the file', async () => {

@@ -10,6 +10,7 @@ import { type ConfiguredModel, openModel } from '../models/open.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
+import { watchStray } from '../stray.ts'
 import { openToolbox, problemText, refuseTaken } from '../toolbox.ts'
 import { askInTerminal, createApprover } from '../ui/approve.ts'
 import { colorsFor } from '../ui/colors.ts'
@@ -69,6 +70,8 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
       return outputDir()
     },
   }
+  const log = fileLog(data.log)
+  const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${data.log}\n`))
   const toolbox = await openToolbox(cwd, outputs)
   refuseTaken(toolbox)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
@@ -92,7 +95,7 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
       current ??= event.sessionId
       reporter.event(event)
     },
-    log: fileLog(data.log),
+    log,
     secrets: configured.secrets,
   })
   try {
@@ -101,6 +104,7 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
     return codeOf(outcome, output, interrupt)
   } finally {
     interrupt.dispose()
+    unwatch()
   }
 }
 

@@ -68,6 +68,7 @@ describe('openModel', () => {
     ['openai/x', { OPENAI_API_KEY: 'k' }, { where: 'api.openai.com', contextTokens: 128_000 }, ['k']],
     ['ollama/x', {}, { where: 'this machine', contextTokens: 32_768 }, []],
     ['x', { MULLIGAN_BASE_URL: 'http://box/v1', MULLIGAN_API_KEY: 'k' }, { id: 'openai-compatible/x', where: 'box' }, ['k']],
+    ['anthropic/x', { ANTHROPIC_API_KEY: 'k', MULLIGAN_BASE_URL: 'http://box/v1' }, { where: 'api.anthropic.com' }, ['k']],
     ['ollama/x', { MULLIGAN_CONTEXT: '8192' }, { contextTokens: 8192 }, []],
   ])('%s', async (model, env, expected, secrets) => {
     expect(await openModel({ model }, env as Record<string, string>)).toMatchObject({ model: expected, secrets })

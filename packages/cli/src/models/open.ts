@@ -12,6 +12,7 @@ const PROVIDERS: Readonly<Record<string, () => Promise<{ readonly open: OpenMode
   openai: () => import('./openai.ts'),
 }
 const NAMES = Object.keys(PROVIDERS)
+const IN_THE_CLOUD = new Set(['anthropic', 'openai'])
 
 const WAYS = [
   'Name one in one of these ways (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
@@ -54,8 +55,10 @@ export interface ConfiguredModel {
 
 /** @throws UsageError */
 export async function openModel(flags: { readonly model?: string; readonly baseUrl?: string }, env: Env): Promise<ConfiguredModel> {
-  const baseUrl = flags.baseUrl ?? (env['MULLIGAN_BASE_URL'] || undefined)
-  const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], baseUrl)
+  const local = env['MULLIGAN_BASE_URL'] || undefined
+  const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
+  // A cloud's key goes elsewhere only when the command line says so.
+  const baseUrl = flags.baseUrl ?? (IN_THE_CLOUD.has(provider) ? undefined : local)
   const context = contextOf(env)
   const load = PROVIDERS[provider] as (typeof PROVIDERS)[string]
   const opened = await (await load()).open({ name, baseUrl, env })

@@ -8,7 +8,7 @@ import type { Checked } from '../schema.ts'
 import type { Tool } from '../tool.ts'
 import { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from '../turn/counters.ts'
 import { coerce } from './coerce.ts'
-import { invalidInput, shown } from './hint.ts'
+import { invalidInput } from './hint.ts'
 import { type Adapt, type NameIndex, type Resolved, resolveName } from './name.ts'
 import { parseInput } from './parse.ts'
 
@@ -104,7 +104,7 @@ function unknown(call: IncomingCall, requested: string, resolved: Exclude<Resolv
   const parsed = parseInput(call.input)
   const details: ErrorDetails = {
     parameter: 'name',
-    value: shown(requested),
+    value: requested.slice(0, 64),
     constraint: `one of these tools: ${index.names.join(', ')}`,
     ...(nearest !== undefined && { suggestion: nearest, candidates }),
   }

@@ -8,6 +8,7 @@ import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { readStdin } from '../../stdin.ts'
+import { watchStray } from '../../stray.ts'
 import { openToolbox, problemText, refuseTaken } from '../../toolbox.ts'
 import { type Approve, askInTerminal, createApprover } from '../../ui/approve.ts'
 import { colorsFor } from '../../ui/colors.ts'
@@ -25,6 +26,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const cwd = workingFolder(flags.cwd)
   const data = openDataDir()
   const dir = join(data.output, 'calls')
+  const log = fileLog(data.log)
+  const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
   const toolbox = await openToolbox(cwd, { dir })
   refuseTaken(toolbox)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
@@ -33,10 +36,11 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
   const colors = colorsFor(process.stderr)
   const approve = createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) })
-  const executor = createExecutor({ tools: toolbox.tools, signal: interrupt.signal, spill: createSpill(dir), log: fileLog(data.log) })
+  const executor = createExecutor({ tools: toolbox.tools, signal: interrupt.signal, spill: createSpill(dir), log })
   const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
   const record = await settle(await executor.prepare(call), executor, approve, interrupt.signal)
   interrupt.dispose()
+  unwatch()
   print(record, flags, output)
   if (interrupt.signal.aborted) return EXIT.cancelled
   return record.result.ok ? EXIT.ok : EXIT.failed

@@ -1,0 +1,117 @@
+/** Runs a row: the real command against a scripted model, and everything that must hold of every row. */
+import { readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { TurnOutcome } from '@mulligan/agent'
+import { type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
+import { expect } from 'vitest'
+import { type Ended, type Place, place } from '../fixtures/cli.ts'
+import { checkHints, describeCall } from './hints.ts'
+import { CANARY, leaks } from './leaks.ts'
+import { ANSWERED, type Row, type Run } from './row.ts'
+import { keptRows, unansweredCalls } from './store.ts'
+
+const TOOLS = fileURLToPath(new URL('./tools/', import.meta.url))
+const KEY = `sk-${CANARY}-key`
+
+/** A workspace with the fault tools; home and data lie elsewhere, under a name that must not get out. */
+export function workspace(given: Readonly<Record<string, string>> = {}): Place & { readonly home: string } {
+  const tools = readdirSync(TOOLS).map((file) => [`.mulligan/tools/${file}`, readFileSync(join(TOOLS, file), 'utf8')] as const)
+  const here = place({ ...Object.fromEntries(tools), ...given })
+  const home = join(dirname(here.dir), `${CANARY}-home`)
+  here.write(`../${CANARY}-home/secret.txt`, `${CANARY}-secret`)
+  symlinkSync(home, join(here.dir, 'link'))
+  return { ...here, home }
+}
+
+/** Flags and environment of a run. */
+export function using(model: { readonly url: string; readonly anthropicUrl: string }, protocol: Protocol, home: string) {
+  const flags =
+    protocol === 'openai'
+      ? ['--model', 'scripted', '--base-url', model.url]
+      : ['--model', 'anthropic/claude-scripted', '--base-url', model.anthropicUrl]
+  const env = {
+    HOME: home,
+    XDG_DATA_HOME: join(home, 'share'),
+    MULLIGAN_DATA_DIR: join(home, 'data'),
+    SERVICE_TOKEN: `${CANARY}-env`,
+    [protocol === 'openai' ? 'MULLIGAN_API_KEY' : 'ANTHROPIC_API_KEY']: KEY,
+  }
+  return { flags, env }
+}
+
+export async function drive(row: Row, protocol: Protocol): Promise<void> {
+  const here = workspace(row.given)
+  const model = await scriptedModel(row.script)
+  try {
+    const first = await runOnce(row, row, [], here, model, protocol)
+    if (row.then) {
+      model.push(...row.then.script)
+      const again = first ? ['--session', first.sessionId] : ['--last']
+      const second = await runOnce(row.then, row, again, here, model, protocol)
+      if (first) expect(second?.sessionId).toBe(first.sessionId)
+    }
+    for (const [file, text] of Object.entries(row.files ?? {})) expect([file, textOf(join(here.dir, file))]).toEqual([file, text])
+    const log = textOf(join(here.home, 'data', 'mulligan.log')) ?? ''
+    for (const text of row.logged ?? []) expect(log).toContain(text)
+    row.sent?.(model.requests)
+  } finally {
+    await model.close()
+    rmSync(dirname(here.dir), { recursive: true, force: true })
+  }
+}
+
+type Here = ReturnType<typeof workspace>
+
+/** @returns what it came to; `undefined` when it was killed */
+async function runOnce(run: Run, row: Row, more: readonly string[], here: Here, model: ScriptedModel, protocol: Protocol) {
+  const before = model.requests.length
+  const address = row.down ? await deserted() : model
+  const { flags, env } = using(address, protocol, here.home)
+  const { child, ended } = here.start(['run', 'Do it.', '--json', ...(run.flags ?? []), ...more, ...flags], { env })
+  if (run.interrupt) {
+    const { file, signal } = run.interrupt
+    await Promise.race([appears(() => here.has(file) && model.requests.length > before), ended])
+    child.kill(signal)
+  }
+  const result = await ended
+  await model.idle()
+  const killed = run.interrupt?.signal === 'SIGKILL'
+  const outcome = killed ? undefined : outcomeOf(result)
+  if (outcome) checkOutcome(run, result, outcome)
+  model.assertDone()
+  const requests = model.requests.slice(before)
+  for (const { headers } of requests) expect(headers['authorization'] ?? headers['x-api-key']).toContain(KEY)
+  for (const text of run.told ?? []) expect(requests.flatMap(resultTexts).join('\n⸻\n')).toMatch(multiline(text))
+  if (outcome) checkHints(outcome, requests, run === row ? row.unmended : undefined)
+  const kept = keptRows(join(here.home, 'data', 'mulligan.db'))
+  if (!killed) expect(unansweredCalls(kept)).toEqual([])
+  expect(leaks({ stdout: result.stdout, stderr: result.stderr, ...bodies(requests), ...kept })).toEqual([])
+  return outcome
+}
+
+function outcomeOf({ code, stdout, stderr }: Ended): TurnOutcome {
+  try {
+    return JSON.parse(stdout) as TurnOutcome
+  } catch {
+    throw new Error(`no outcome on stdout; exit code ${code}, stderr: ${stderr.slice(0, 2000)}, stdout: ${stdout.slice(0, 500)}`)
+  }
+}
+
+function checkOutcome(run: Run, { code, stderr }: Ended, outcome: TurnOutcome): void {
+  const { exit, status, stoppedBy } = run.ends ?? ANSWERED
+  expect({
+    calls: outcome.calls.map(describeCall),
+    exit: code,
+    status: outcome.status,
+    stoppedBy: outcome.stoppedBy,
+    error: outcome.error !== undefined,
+    stderr,
+  }).toEqual({ calls: run.calls, exit, status, stoppedBy, error: status === 'failed', stderr: '' })
+  expect(new Set(outcome.calls.map(({ id }) => id)).size).toBe(outcome.calls.length)
+  expect(outcome.answer.trim()).not.toBe('')
+  if (run.answer) expect(outcome.answer).toMatch(run.answer)
+}

@@ -1,0 +1,32 @@
+/** Throws what it is asked for, by each of the three typed errors. */
+import { defineTool, type ErrorType, ModelRetry, ok, type Status, ToolFailure, TransientError } from '@mulligan/core'
+import { z } from 'zod'
+
+export default defineTool({
+  name: 'raise',
+  description: 'Opens an entry.',
+  effect: 'read',
+  input: z.object({
+    entry: z.string(),
+    as: z.enum(['retry', 'failure', 'transient']),
+    type: z.string().optional(),
+    status: z.string().optional(),
+    retryAfter: z.number().optional(),
+  }),
+  execute: ({ entry, as, type, status, retryAfter }) => {
+    if (entry === 'good') return ok('The good entry.')
+    const kind = {
+      ...(type !== undefined && { errorType: type as ErrorType }),
+      ...(status !== undefined && { status: status as Status }),
+    }
+    if (as === 'failure') throw new ToolFailure('The entry is locked.', kind)
+    if (as === 'transient') throw new TransientError('The index is busy.', { ...kind, ...(retryAfter !== undefined && { retryAfter }) })
+    throw new ModelRetry(`Entry "${entry}" will not do.`, {
+      ...kind,
+      parameter: 'entry',
+      value: entry,
+      constraint: 'an entry that is open',
+      suggestion: 'good',
+    })
+  },
+})
