@@ -2,6 +2,7 @@
 import { createExecutor, defineTool, type IncomingCall, ModelRetry, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { type Go, inMicroseconds, inTurns } from './measure.ts'
+import { median } from './stats.ts'
 import type { Row, Table } from './table.ts'
 
 const AIM = 20
@@ -77,7 +78,8 @@ export async function bench(): Promise<Table> {
   )
   const rows = Object.entries(samples).map(([subject, ms]): Row => {
     const values = inMicroseconds(ms)
-    return { subject, values, aim: { says: `median ≤ ${AIM} µs`, met: (values['median µs'] as number) <= AIM } }
+    return { subject, values, aim: { says: `median ≤ ${AIM} µs`, met: median(ms) * 1000 <= AIM } }
   })
-  return { title: 'executor: one call of a tool that does nothing', note: `A new executor every ${CALLS} calls, as in a turn.`, rows }
+  const note = `A new executor every ${CALLS} calls, as in a turn. Of a thrown \`ModelRetry\`, about half is the engine of JavaScript writing down the stack.`
+  return { title: 'executor: one call of a tool that does nothing', note, rows }
 }

@@ -1,7 +1,9 @@
+import { notOk } from '@mulligan/core'
 import { call, calls, lastToolResults, say, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { agentModel, PROTOCOLS, save, search, start } from './agent.fixture.ts'
 import { createAgent, memoryStore } from './index.ts'
+import { doubtsOf } from './turn/doubts.ts'
 
 describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
   it('two searches that find nothing, at one allowed retry, do not end the turn', async () => {
@@ -239,6 +241,61 @@ describe('the turn', () => {
       stoppedBy: 'approval',
       calls: [{ attempts: 0, result: { status: 'denied' } }],
     })
+    await server.close()
+  })
+
+  it('an effect that was cut off in an earlier turn is not repeated without a person', async () => {
+    let ran = 0
+    const { server, agent } = await start(
+      [call('slow', { query: 'a' }), say('Unknown.'), call('slow', { query: 'a' }), call('slow', { query: 'b' }), say('Asked.')],
+      'openai',
+      {
+        tools: [{ ...search, name: 'slow', effect: 'write', timeout: 0.01, execute: () => (ran++, new Promise(() => undefined)) }],
+        approve: async ({ forced }) => ({ answer: forced ? 'nobody' : 'once' }),
+      },
+    )
+    const first = await agent.run({ prompt: 'go' })
+    expect(first.calls).toMatchObject([{ result: { status: 'indeterminate' } }])
+    expect(await agent.run({ sessionId: first.sessionId, prompt: 'again' })).toMatchObject({
+      status: 'needs_approval',
+      calls: [{ result: { status: 'denied' } }, { result: { status: 'indeterminate' } }],
+    })
+    expect(ran).toBe(2)
+    await server.close()
+  })
+
+  it('a late outcome ends the doubt', async () => {
+    const store = memoryStore()
+    const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('Saved.')], 'openai', { store })
+    await store.createSession({ id: 's', cwd: '/', title: '' })
+    await store.startTurn({ id: 's/1', sessionId: 's', prompt: '', model: '' }, { role: 'user', id: 's/1/0', turnId: 's/1', text: '' })
+    const cut = {
+      step: 1,
+      tool: 'save',
+      effect: 'write',
+      input: { path: 'a.md', text: '' },
+      result: notOk('timeout', '', { status: 'indeterminate' }),
+    }
+    const part = { type: 'call', callId: 's/1/1/0', wireId: 'w', name: 'save', input: '{}' } as const
+    const usage = { inputTokens: 0, outputTokens: 0 }
+    const message = {
+      role: 'assistant',
+      id: 's/1/1',
+      turnId: 's/1',
+      step: 1,
+      parts: [part],
+      model: '',
+      finishReason: 'stop',
+      usage,
+    } as const
+    await store.saveMessage('s', message)
+    await store.saveCall('s', 's/1', { id: 's/1/1/0', ordinal: 0, target: '', attempts: 1, repairs: [], durationMs: 1, ...cut } as never)
+    const late = { type: 'tool.result', callId: 's/1/1/0', late: true, id: 1, sessionId: 's', turnId: 's/1', at: 0 }
+    const doubts = async () => doubtsOf(store, 's', await store.history('s'))
+    expect(await doubts()).toMatchObject([{ tool: 'save', input: { path: 'a.md', text: '' } }])
+    await store.append([late as never], false)
+    expect(await doubts()).toEqual([])
+    expect((await agent.run({ sessionId: 's', prompt: 'again' })).ledger.changed).toHaveLength(1)
     await server.close()
   })
 

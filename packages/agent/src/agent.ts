@@ -18,6 +18,7 @@ import type { AssistantMessage, Message, UserMessage } from './history/message.t
 import type { TurnOutcome } from './outcome.ts'
 import type { Store, TurnRow } from './store/store.ts'
 import { begunCalls } from './turn/calls.ts'
+import { doubtsOf } from './turn/doubts.ts'
 import { settleInterrupted } from './turn/settle.ts'
 import { runTurn } from './turn/turn.ts'
 
@@ -144,6 +145,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
     }
     const finished = past.filter((event) => 'callId' in event && event.callId !== undefined)
+    const history = all.filter((message) => !mine(message))
     return runTurn({
       ...options,
       breakers,
@@ -151,7 +153,8 @@ export function createAgent(options: AgentOptions): Agent {
       turnId,
       limits: options.limits,
       journal: await store.journal(turnId),
-      history: all.filter((message) => !mine(message)),
+      history,
+      inDoubt: await doubtsOf(store, sessionId, history),
       before: { events: finished, messages, records, begun: begunCalls(finished) },
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
       emit,

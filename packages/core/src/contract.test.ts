@@ -150,6 +150,7 @@ describe('rule 3: no secret, stack or host path', () => {
       'hunter2',
       { message: 'hunter2' },
       Object.assign(new Error('x'), { code: 'HUNTER2' }),
+      Object.assign(new Error('x'), { code: 'EHUNTER2' }),
       Object.assign(new Error('hunter2'), { code: 'EACCES' }),
     ]) {
       const { call } = harness([tool('search', () => Promise.reject(thrown))])
@@ -233,6 +234,14 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     expect(again).toMatchObject({ kind: 'approval', request: { forced: true } })
     const other = await executor.prepare({ id: 's/t/9/1', step: 9, ordinal: 1, name: 'send', input: { query: 'y' } })
     expect(other.kind).toBe('ready')
+  })
+
+  it('nor does a doubt of an earlier turn end with that turn', async () => {
+    const allowed = { policy: () => ({ decision: 'allow' as const, reason: '' }) }
+    const { executor } = harness([sender(() => 'sent')], { ...allowed, inDoubt: [{ tool: 'send', input: { query: 'x' } }] })
+    const send = (query: string) => executor.prepare({ id: `s/t/1/${query}`, step: 1, ordinal: 0, name: 'send', input: { query } })
+    expect(await send('x')).toMatchObject({ kind: 'approval', request: { forced: true } })
+    expect((await send('y')).kind).toBe('ready')
   })
 
   it('the intent is recorded before the effect begins', async () => {
@@ -484,6 +493,11 @@ describe('transient faults', () => {
       result: { status: 'unavailable', errorType: 'rate_limited' },
     })
     expect(events.some(({ type }) => type === 'tool.retry')).toBe(false)
+  })
+
+  it('a thrower that names a status is taken at its word', async () => {
+    const { call } = harness([tool('search', () => Promise.reject(new TransientError('gone', { status: 'failed', retryAfter: 3600 })))])
+    expect(failure(await call('search', { query: 'x' }))).toMatchObject({ status: 'failed', errorType: 'network' })
   })
 
   it('a Retry-After beyond the deadline is not waited for', async () => {

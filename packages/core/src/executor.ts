@@ -14,7 +14,7 @@ import { bound, type Spill } from './run/bound.ts'
 import { type Clock, runTool, systemClock } from './run/run-tool.ts'
 import { type Breakers, createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
-import { earlierDenial, isInDoubt } from './turn/consent.ts'
+import { type DoubtfulCall, earlierDenial, isInDoubt, withDoubts } from './turn/consent.ts'
 import { closedUntil, judge } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
@@ -92,6 +92,8 @@ export interface ExecutorOptions {
   readonly signal?: AbortSignal
   /** What happened in this turn before: a resumed turn has its counters, guard and denials as they were. */
   readonly events?: readonly ToolEvent[]
+  /** Calls of earlier turns that may have taken effect: the same again needs a person. */
+  readonly inDoubt?: readonly DoubtfulCall[]
   /** Called in order. What it returns for `tool.started` is awaited before the tool runs: intent before effect. */
   readonly onEvent?: (event: ToolEvent) => void | Promise<void>
   /** Gets exceptions whole, with message and stack. They go nowhere else. */
@@ -130,7 +132,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const breakers = options.breakers ?? createBreakers()
   const index = indexes.get(tools) ?? indexNames(tools)
   indexes.set(tools, index)
-  let state = (options.events ?? []).reduce(reduceTurn, NEW_TURN)
+  let state = (options.events ?? []).reduce(reduceTurn, { ...NEW_TURN, consent: withDoubts(options.inDoubt ?? []) })
   const values = new WeakMap<ReadyCall, unknown>()
   /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
   const inFlight = new Map<string, number>()

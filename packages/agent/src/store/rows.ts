@@ -60,10 +60,13 @@ export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => (
 })
 
 export function toEventRow(event: AgentEvent) {
-  const { id = 0, sessionId, turnId, at, type, ...payload } = event
-  const elsewhere =
-    event.type === 'message.completed' ? { message: undefined } : event.type === 'tool.result' && !event.late ? { result: undefined } : {}
-  return { id, session_id: sessionId, turn_id: turnId, type, payload: JSON.stringify({ ...payload, ...elsewhere }), at }
+  const { id = 0, sessionId, turnId, at, type } = event
+  // What has a column or a row of its own is undefined here, and so not in the JSON.
+  const own = { id: undefined, sessionId: undefined, turnId: undefined, at: undefined, type: undefined }
+  const payload: Record<string, unknown> = { ...event, ...own }
+  if (event.type === 'message.completed') payload['message'] = undefined
+  if (event.type === 'tool.result' && !event.late) payload['result'] = undefined
+  return { id, session_id: sessionId, turn_id: turnId, type, payload: JSON.stringify(payload), at }
 }
 
 export function fromEventRow(

@@ -1,5 +1,5 @@
 /** A turn whose process ended: every call gets a result, so that the conversation can go on. */
-import { type CallRecord, type Effect, notOk, type ToolEvent } from '@mulligan/core'
+import { type CallRecord, canonical, type Effect, notOk, type ToolEvent } from '@mulligan/core'
 import type { TurnEvent } from '../events.ts'
 import { type CallPart, callsOf } from '../history/message.ts'
 import type { Store, TurnRow } from '../store/store.ts'
@@ -37,7 +37,7 @@ export async function settleInterrupted(store: Store, turn: TurnRow, emit: (even
         step,
         tool,
         effect,
-        inputKey: JSON.stringify(record.input),
+        inputKey: canonical(record.input),
         result,
         attempts: record.attempts,
         durationMs: 0,

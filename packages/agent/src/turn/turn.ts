@@ -8,7 +8,7 @@ import {
   type CallRecord,
   createExecutor,
   DEFAULT_LIMITS,
-  estimateTokens,
+  type DoubtfulCall,
   type LimitReached,
   type Limits,
   limitReached,
@@ -16,6 +16,7 @@ import {
   type Spent,
   spend,
   type ToolEvent,
+  tokensIn,
 } from '@mulligan/core'
 import type { AgentModel, AgentOptions } from '../agent.ts'
 import type { TurnEvent } from '../events.ts'
@@ -44,6 +45,8 @@ export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'polic
   readonly journal: Journal
   /** The conversation up to and with the user's message of this turn. */
   readonly history: readonly Message[]
+  /** Effects of earlier turns of which nobody knows whether they took place. */
+  readonly inDoubt: readonly DoubtfulCall[]
   /** What happened in this turn before a restart. */
   readonly before: {
     readonly events: readonly ToolEvent[]
@@ -81,6 +84,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
+  /** Of the prompt, which only grows: so that no request counts the whole of it again. */
+  const measured = { messages: 0, characters: 1 }
   let unapproved = context.before.events.some(isUnapproved)
   const tools = context.tools.map(toFunctionTool)
   const executor = createExecutor({
@@ -89,6 +94,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
     signal: clock.signal,
     events: context.before.events,
+    inDoubt: context.inDoubt,
     onEvent: (event) => {
       unapproved ||= isUnapproved(event)
       const kept = context.emit(event)
@@ -152,7 +158,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** Tokens and cost are reserved before a request and settled after it. */
   function spentUp({ prompt }: Projection): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
-    return limitReached(spent, { tokens: estimateTokens(JSON.stringify(prompt)), cost: 0 }, limits)
+    for (const message of prompt.slice(measured.messages)) measured.characters += JSON.stringify(message).length + 1
+    measured.messages = prompt.length
+    return limitReached(spent, { tokens: tokensIn(measured.characters), cost: 0 }, limits)
   }
 
   function settle(used: Usage): void {

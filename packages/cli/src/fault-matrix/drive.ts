@@ -1,12 +1,12 @@
 /** Runs a row: the real command against a scripted model, and everything that must hold of every row. */
-import { readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { TurnOutcome } from '@mulligan/agent'
-import { type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
+import { lastToolResults, type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { expect } from 'vitest'
 import { type Ended, type Place, place } from '../fixtures/cli.ts'
 import { checkHints, describeCall } from './hints.ts'
@@ -114,4 +114,28 @@ function checkOutcome(run: Run, { code, stderr }: Ended, outcome: TurnOutcome): 
   expect(new Set(outcome.calls.map(({ id }) => id)).size).toBe(outcome.calls.length)
   expect(outcome.answer.trim()).not.toBe('')
   if (run.answer) expect(outcome.answer).toMatch(run.answer)
+}
+
+const bodies = (requests: ScriptedModel['requests']) =>
+  Object.fromEntries(requests.map(({ n, bodyText }) => [`request ${n}`, bodyText]))
+
+const resultTexts = (request: ScriptedModel['requests'][number]): string[] => lastToolResults(request).map(({ text }) => text)
+
+const multiline = (text: RegExp): RegExp => new RegExp(text.source, [...new Set(`${text.flags}m`)].join(''))
+
+function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+async function appears(there: () => boolean): Promise<void> {
+  while (!there()) await sleep(10)
+}
+
+/** An address at which nobody listens. */
+async function deserted(): Promise<{ readonly url: string; readonly anthropicUrl: string }> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await new Promise((resolve) => server.close(resolve))
+  return { url: `${origin}/v1`, anthropicUrl: origin }
 }

@@ -220,6 +220,12 @@ describe('hostile input', () => {
     expect(() => coerce(tree, input, LENIENT)).not.toThrow()
   })
 
+  it.each([
+    ['['.repeat(10_000) + ']'.repeat(10_000)],
+    [`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+  ])('a text with 10,000 levels in it stays a text', (deep) =>
+    expect(coerce(object({ l: { type: ['array', 'object'] } }), { l: deep }, LENIENT).value).toEqual({ l: deep }))
+
   /** Steps are counted and not seconds: reading each member of the input a few times is linear. */
   const reads = (size: number, schema: JsonSchema, make: (size: number) => Record<string, unknown>): number => {
     let count = 0

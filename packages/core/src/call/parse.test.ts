@@ -36,6 +36,8 @@ describe('parseInput', () => {
     ['{"a": 1,}', /at character 8/],
     ["{'a': 1}", /at character 1/],
     ['{"a": 1} extra', /at character 9/],
+    ['{"a": plan}', /at character 6: .*You sent: \{"a": ⟦here⟧plan\}/],
+    [`{"a": "${'x'.repeat(3000)}", "b": [True]}`, /at character 3016: .*xxx", "b": \[⟦here⟧True\]\}$/],
   ])('%j is malformed, and told where', (raw, says) => {
     const error = fault(raw)
     expect(error).toMatchObject({ status: 'retry', errorType: 'malformed_call', details: { constraint: expect.any(String) } })

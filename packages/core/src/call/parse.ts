@@ -44,16 +44,45 @@ function json(text: string): Json {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {
     const message = (error as Error).message
-    const found = /position (\d+)/.exec(message)
-    const position = found ? Number(found[1]) : undefined
-    const atEnd =
-      /end of (JSON )?(input|data)|unterminated string/i.test(message) || (position !== undefined && position >= text.trimEnd().length)
+    const position = positionIn(message)
+    const atEnd = endsTooSoon(message, text)
     return {
       ok: false,
       message: message.replace(/,? *(\.\.\.)?".*/s, '').replace(/ in JSON.*| \(line.*/s, ''),
-      position: atEnd ? text.length : position,
+      position: atEnd ? text.length : (position ?? faultAt(text)),
       atEnd,
     }
+  }
+}
+
+function positionIn(message: string): number | undefined {
+  const found = /position (\d+)/.exec(message)
+  return found ? Number(found[1]) : undefined
+}
+
+function endsTooSoon(message: string, text: string): boolean {
+  const position = positionIn(message)
+  return /end of (JSON )?(input|data)|unterminated string/i.test(message) || (position !== undefined && position >= text.trimEnd().length)
+}
+
+/** Where the text stops being the beginning of JSON: V8 gives a position for some faults only. */
+function faultAt(text: string): number {
+  let good = 0
+  let bad = text.length
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (isBeginning(text.slice(0, middle))) good = middle
+    else bad = middle
+  }
+  return good
+}
+
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    return endsTooSoon((error as Error).message, text)
   }
 }
 

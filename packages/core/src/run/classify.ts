@@ -67,9 +67,18 @@ function classOf(thrown: unknown): string {
 function codeOf(thrown: unknown, depth = 0): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || depth > 3) return undefined
   const { code, cause } = thrown as { code?: unknown; cause?: unknown }
-  if (typeof code === 'string' && /^E?[A-Z][A-Z0-9_]{2,40}$/.test(code) && SYSTEM.test(code)) return code
+  if (typeof code === 'string' && (SYSTEM.has(code) || NODES.test(code))) return code
   return codeOf(cause, depth + 1)
 }
 
-/** Codes of Node, libuv and undici; anything else that calls itself a code may be a secret. */
-const SYSTEM = /^(E[A-Z0-9]{2,20}|EAI_[A-Z]{2,12}|ERR_[A-Z_]{2,40}|UND_ERR_[A-Z_]{2,30})$/
+/** The system's own codes. Anything else that calls itself a code may be a secret. */
+const SYSTEM = new Set(
+  (
+    'E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAGAIN EBADF EBUSY ECANCELED ECONNABORTED ECONNREFUSED ECONNRESET EDQUOT EEXIST EFBIG ' +
+    'EHOSTDOWN EHOSTUNREACH EINTR EINVAL EIO EISDIR ELOOP EMFILE EMLINK EMSGSIZE ENAMETOOLONG ENETDOWN ENETRESET ENETUNREACH ENFILE ' +
+    'ENOBUFS ENODEV ENOENT ENOEXEC ENOMEM ENOSPC ENOSYS ENOTCONN ENOTDIR ENOTEMPTY ENOTFOUND ENOTSUP ENXIO EPERM EPIPE EPROTO ERANGE ' +
+    'EROFS ESPIPE ESRCH ETIMEDOUT ETXTBSY EXDEV'
+  ).split(' '),
+)
+/** Those of Node, its resolver and undici. */
+const NODES = /^(EAI_[A-Z]{2,12}|ERR_[A-Z_]{2,40}|UND_ERR_[A-Z_]{2,30})$/

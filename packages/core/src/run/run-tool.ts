@@ -91,7 +91,7 @@ function unavailable(tool: Tool, error: unknown, { retryAfter }: { readonly retr
   if (tool.effect !== 'read' && brokeInMidFlight(error)) return inDoubt(tool, 'lost its connection')
   const result = fromThrown(error, tool.name)
   const details = retryAfter === undefined ? result.details : { ...result.details, retryAfter }
-  return { ...result, status: result.status === 'failed' ? 'unavailable' : result.status, ...(details && { details }) }
+  return { ...result, ...(details && { details }) }
 }
 
 const circuitOpen = (tool: Tool, wait: number): ToolResult =>

@@ -1,4 +1,5 @@
 /** What was refused in this turn, and which effects are in doubt: a pure reducer over events. */
+import { canonical } from '../canonical.ts'
 import type { ToolEvent } from '../events.ts'
 
 export interface Consent {
@@ -10,7 +11,20 @@ export interface Consent {
 
 export const NO_CONSENT: Consent = { denied: {}, inDoubt: {} }
 
+/** A call with effects that was cut off in an earlier turn of the conversation. */
+export interface DoubtfulCall {
+  readonly tool: string
+  /** Canonical, as its record has it. */
+  readonly input: unknown
+}
+
 const key = (tool: string, what: string): string => `${tool}\0${what}`
+
+/** A turn ends, a doubt does not. */
+export const withDoubts = (calls: readonly DoubtfulCall[]): Consent => ({
+  ...NO_CONSENT,
+  inDoubt: Object.fromEntries(calls.map(({ tool, input }) => [key(tool, canonical(input)), true as const])),
+})
 
 /** Keys hold whole inputs: none is made where there is nothing to find. */
 const find = <T>(record: Readonly<Record<string, T>>, tool: string, what: string): T | undefined =>

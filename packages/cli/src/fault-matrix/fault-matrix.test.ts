@@ -1,0 +1,50 @@
+/**
+ * Every fault that a tool, a model or a provider can come up with, through the real command and over HTTP: the turn ends in words
+ * and with the right exit code, every call has one result, every hint works, and nothing gets out that should not.
+ */
+import { describe, it } from 'vitest'
+import { drive } from './drive.ts'
+import type { Row } from './row.ts'
+import { COUNTERS } from './rows/counters.ts'
+import { EFFECTS } from './rows/effects.ts'
+import { LIMITS } from './rows/limits.ts'
+import { LOOPS } from './rows/loops.ts'
+import { PROVIDER } from './rows/provider.ts'
+import { RESULTS } from './rows/results.ts'
+import { SECRETS } from './rows/secrets.ts'
+
+const THEMES: Readonly<Record<string, readonly Row[]>> = {
+  results: RESULTS,
+  counters: COUNTERS,
+  limits: LIMITS,
+  loops: LOOPS,
+  effects: EFFECTS,
+  provider: PROVIDER,
+  secrets: SECRETS,
+}
+
+const AT_ONCE = 4
+/** Milliseconds. It has waited for its turn, on a machine that is busy. */
+const TIMEOUT = 240_000
+
+const atOnce = limited(AT_ONCE)
+
+describe.concurrent.each(Object.entries(THEMES))('%s', (_, rows) => {
+  const cases = rows.flatMap((row) => (row.on ?? ['openai']).map((protocol) => [row.name, protocol, row] as const))
+  it.concurrent.each(cases)('%s (%s)', (_name, protocol, row) => atOnce(() => drive(row, protocol)), TIMEOUT)
+})
+
+function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** What must hold of every hint: it says what to do, and doing that works. */
+import { isDeepStrictEqual } from 'node:util'
+import type { TurnOutcome } from '@mulligan/agent'
+import type { CallRecord, ToolError } from '@mulligan/core'
+import { lastToolResults, type RecordedRequest } from '@mulligan/testing'
+import { expect } from 'vitest'
+
+/** `TOOL ok`, `TOOL ok 0`, `TOOL STATUS ERRORTYPE, N left`. */
+export function describeCall({ tool, result }: CallRecord): string {
+  if (result.ok) return `${tool} ok${result.count === 0 ? ' 0' : ''}`
+  const left = result.details?.triesLeft
+  return `${tool} ${result.status} ${result.errorType}${left === undefined ? '' : `, ${left} left`}`
+}
+
+/** @param unmended why a wrong call is not followed by a right one, where the row is about just that */
+export function checkHints({ calls }: TurnOutcome, requests: readonly RecordedRequest[], unmended: string | undefined): void {
+  for (const record of calls) {
+    const { result } = record
+    if (result.ok) continue
+    const text = textRead(record, requests)
+    if (text !== undefined) expect(text).toContain(`${result.status} (${result.errorType}): ${result.error}`)
+    if (result.details?.call) checkSuggestion(record, calls)
+    if (result.status === 'retry') checkRetry(record, result, text, unmended === undefined ? calls : undefined)
+  }
+}
+
+/** The model issued the suggested call in its next response, and it came to ok. */
+function checkSuggestion(record: CallRecord, calls: readonly CallRecord[]): void {
+  const suggested = record.result.ok ? undefined : record.result.details?.call
+  const followed = calls.filter(
+    ({ step, tool, input }) => step === record.step + 1 && tool === suggested?.tool && isDeepStrictEqual(input, suggested.input),
+  )
+  expect({ suggested, cameTo: followed.map(describeCall) }).toEqual({ suggested, cameTo: [`${suggested?.tool} ok`] })
+}
+
+/** It names the parameter and what it must be; and the tool comes to ok later in the turn. */
+function checkRetry(record: CallRecord, { errorType, details = {} }: ToolError, text: string | undefined, calls?: readonly CallRecord[]): void {
+  const { parameter, constraint = '' } = details
+  expect(constraint).not.toBe('')
+  if (errorType !== 'malformed_call') expect(parameter).toMatch(/./)
+  if (text !== undefined) for (const word of [parameter ?? '', constraint]) expect(text).toContain(word)
+  if (!calls) return
+  const later = calls.slice(calls.indexOf(record) + 1).filter(({ result }) => result.ok)
+  const mended = errorType === 'unknown_tool' ? later : later.filter(({ tool }) => tool === record.tool)
+  expect({ wrong: describeCall(record), mended: mended.length > 0 }).toEqual({ wrong: describeCall(record), mended: true })
+}
+
+/** What the model was sent of a result; `undefined` when the turn ended before. */
+function textRead(record: CallRecord, requests: readonly RecordedRequest[]): string | undefined {
+  const place = calls(record)
+  for (const request of requests) {
+    const results = lastToolResults(request)
+    const found = results[place.ordinal]
+    if (found?.text.includes(place.error)) {
+      if (request.protocol === 'anthropic') expect(found.isError).toBe(true)
+      return found.text
+    }
+  }
+  return undefined
+}
+
+const calls = ({ ordinal, result }: CallRecord) => ({ ordinal, error: result.ok ? '' : result.error })
