@@ -246,11 +246,15 @@ describe('the turn', () => {
 
   it('an effect that was cut off in an earlier turn is not repeated without a person', async () => {
     let ran = 0
+    const hang = () => {
+      ran++
+      return new Promise(() => undefined)
+    }
     const { server, agent } = await start(
       [call('slow', { query: 'a' }), say('Unknown.'), call('slow', { query: 'a' }), call('slow', { query: 'b' }), say('Asked.')],
       'openai',
       {
-        tools: [{ ...search, name: 'slow', effect: 'write', timeout: 0.01, execute: () => (ran++, new Promise(() => undefined)) }],
+        tools: [{ ...search, name: 'slow', effect: 'write', timeout: 0.01, execute: hang }],
         approve: async ({ forced }) => ({ answer: forced ? 'nobody' : 'once' }),
       },
     )

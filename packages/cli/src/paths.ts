@@ -1,7 +1,7 @@
 /** Where things are kept. */
 import { mkdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join, resolve, sep } from 'node:path'
 import { UsageError } from './exit.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -38,6 +38,10 @@ export function openDataDir(env: Env = process.env): DataPaths {
   }
   return { dir, store: join(dir, 'mulligan.db'), log: join(dir, 'mulligan.log'), output: join(dir, 'output') }
 }
+
+/** A path as the person may show it around: `~` stands for the home folder. */
+export const fromHome = (path: string, home: string = homedir()): string =>
+  path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 
 /** The real path of the folder to work in. @throws UsageError */
 export function workingFolder(given: string | undefined): string {

@@ -77,6 +77,9 @@ export type Prepared =
   | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
   | { readonly kind: 'ready'; readonly call: ReadyCall }
 
+/** What is left when a person has been asked. */
+export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
+
 export interface ExecutorOptions {
   readonly tools: readonly Tool[]
   /** Default: reads run, everything else asks. */
@@ -107,7 +110,7 @@ export interface Executor {
   /** Everything up to running: a result already, a question for a person, or a call that is ready. */
   readonly prepare: (call: IncomingCall) => Promise<Prepared>
   /** Applies a person's answer. */
-  readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Prepared>
+  readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
   readonly execute: (call: ReadyCall) => Promise<CallRecord>
   /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
   readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
@@ -237,7 +240,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return { kind: 'approval', call, request }
   }
 
-  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Prepared> {
+  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     emit({ type: 'tool.approval.resolved', callId: call.id, tool: call.tool, target: request.target, decision })
     const { answer, reason } = decision
     if (answer === 'once' || answer === 'session' || answer === 'always') return { kind: 'ready', call }

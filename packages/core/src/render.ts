@@ -14,6 +14,9 @@ const NEXT: Readonly<Record<Status, string>> = {
   cancelled: 'The user stopped the turn.',
 }
 
+/** Nobody said no, so it is not refused for good; but asking again at once would find nobody either. */
+const UNANSWERED = 'Nobody has said no. Go on without it, and say in your answer that it waits for an approval.'
+
 /** The text parts of a result's rendering; media parts are left to {@link renderParts}. */
 export function render(result: ToolResult): string {
   return renderParts(result)
@@ -54,7 +57,8 @@ function errorText(result: ToolError): string {
   const lines = [`${status} (${errorType}): ${error}`]
   if (content !== undefined) lines.push(...contentParts(content).map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)))
   lines.push(...detailLines(details, error))
-  if (NEXT[status] !== '') lines.push(NEXT[status])
+  const next = details['by'] === 'nobody' || details['by'] === 'timeout' ? UNANSWERED : NEXT[status]
+  if (next !== '') lines.push(next)
   if (status === 'retry' && details.triesLeft !== undefined) lines.push(triesText(details.triesLeft))
   return lines.join('\n')
 }

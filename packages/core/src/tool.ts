@@ -1,4 +1,5 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
+import { nearest } from './call/did-you-mean.ts'
 import { checker, type JsonSchema, type SchemaCheck, type ToolSchema } from './schema.ts'
 
 /**
@@ -99,6 +100,26 @@ const MAX_EXTERNAL_RETRIES = 2
 /** What every provider takes as a tool's name. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
+/** Every field of a definition: a misspelt `effect` would otherwise be an undeclared one. */
+const FIELDS: ReadonlySet<string> = new Set<keyof ToolDefinition>([
+  'name',
+  'description',
+  'input',
+  'effect',
+  'timeout',
+  'retries',
+  'aliases',
+  'parameterAliases',
+  'examples',
+  'target',
+  'service',
+  'idempotent',
+  'polls',
+  'errorStrings',
+  'untrusted',
+  'execute',
+])
+
 /** How often a model may try again, by effect, when the tool says nothing. */
 export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, write: 3, external: 1 }
 
@@ -122,6 +143,11 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (typeof description !== 'string' || description.trim() === '') fail('description is missing')
   if (typeof definition.execute !== 'function') fail('execute must be a function')
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
+  for (const field of Object.keys(definition)) {
+    if (FIELDS.has(field)) continue
+    const [meant] = nearest(field, [...FIELDS])
+    fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
+  }
   const timeout = definition.timeout ?? DEFAULT_TIMEOUT
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
     fail(

@@ -7,7 +7,6 @@ import {
   type IncomingCall,
   notOk,
   type Prepared,
-  type ReadyCall,
   type ToolEvent,
 } from '@mulligan/core'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
@@ -54,7 +53,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
             ready.request,
             await journal.wait(`approval ${ready.call.id}`, () => context.approve(ready.request)),
           )
-    return decided.kind === 'result' ? decided.record : executor.execute((decided as { call: ReadyCall }).call)
+    return decided.kind === 'result' ? decided.record : executor.execute(decided.call)
   }
 
   const last = calls.length - 1

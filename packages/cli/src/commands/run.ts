@@ -7,7 +7,7 @@ import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { fileLog } from '../log.ts'
 import { type ConfiguredModel, openModel } from '../models/open.ts'
-import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
+import { type DataPaths, fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
 import { watchStray } from '../stray.ts'
@@ -71,7 +71,7 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
     },
   }
   const log = fileLog(data.log)
-  const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${data.log}\n`))
+  const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${fromHome(data.log)}\n`))
   const toolbox = await openToolbox(cwd, outputs)
   refuseTaken(toolbox)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)

@@ -34,7 +34,12 @@ function checkSuggestion(record: CallRecord, calls: readonly CallRecord[]): void
 }
 
 /** It names the parameter and what it must be; and the tool comes to ok later in the turn. */
-function checkRetry(record: CallRecord, { errorType, details = {} }: ToolError, text: string | undefined, calls?: readonly CallRecord[]): void {
+function checkRetry(
+  record: CallRecord,
+  { errorType, details = {} }: ToolError,
+  text: string | undefined,
+  calls?: readonly CallRecord[],
+): void {
   const { parameter, constraint = '' } = details
   expect(constraint).not.toBe('')
   if (errorType !== 'malformed_call') expect(parameter).toMatch(/./)

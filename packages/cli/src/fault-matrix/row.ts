@@ -19,6 +19,8 @@ export interface Run {
   readonly answer?: RegExp
   /** Each is in some result that the model was sent. */
   readonly told?: readonly RegExp[]
+  /** All of stderr. Default: nothing. */
+  readonly stderr?: RegExp
   /** The signal is sent as soon as the file is there. */
   readonly interrupt?: { readonly file: string; readonly signal: 'SIGINT' | 'SIGKILL' }
 }

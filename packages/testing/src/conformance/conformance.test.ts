@@ -256,6 +256,25 @@ describe('actionable_hint', () => {
   })
 })
 
+describe('retry_versus_empty', () => {
+  it('a refused call that has done something all the same is flagged', async () => {
+    const hasty: Make = (notes) =>
+      endNote(notes, async (write) => write(), {
+        execute: ({ path }) => {
+          if (!notes.has(path)) {
+            notes.set('tried.md', path)
+            throw missing(path)
+          }
+          notes.set(path, 'ended')
+          return ok(path)
+        },
+      })
+    const found = await report(hasty)
+    expect(failing(found)).toEqual(['retry_versus_empty'])
+    expect(check(found, 'retry_versus_empty')?.why).toContain('changed tried.md')
+  })
+})
+
 describe('wrong_types', () => {
   it('flags a tool whose own check lets everything through', async () => {
     const lax: Make = (notes) => {

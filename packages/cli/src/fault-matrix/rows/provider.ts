@@ -46,7 +46,10 @@ export const PROVIDER: readonly Row[] = [
   passes('cut before the reply', say('Tw', { fault: { cut: 'before-body' } })),
   passes('cut in mid-text', say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })),
   passes('cut in mid-call', call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } })),
-  passes('cut after a whole call', { ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]), fault: { cut: 'mid-call' } }),
+  passes('cut after a whole call', {
+    ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]),
+    fault: { cut: 'mid-call' },
+  }),
   passes('a connection closed without an answer', { fault: { refuse: true } }),
   {
     name: 'nobody listens: the turn fails with what to look at',

@@ -4,31 +4,8 @@ import { ANTHROPIC, BOTH, HEED, type Row, UNAPPROVED } from '../row.ts'
 
 const raise = (as: 'retry' | 'failure' | 'transient', more: object = {}) => call('raise', { entry: 'bad', as, ...more })
 
-/** "You called this wrong": the hint has the call to issue instead, and it works. */
-const retry = (type: string, on: Row['on'] = ['openai']): Row => ({
-  name: `retry ${type}: the suggested call works`,
-  on,
-  script: [raise('retry', { type }), HEED, say('It is open.')],
-  calls: [type === 'not_found' ? 'raise retry not_found' : `raise retry ${type}, 3 left`, 'raise ok'],
-  told: [new RegExp(`^retry \\(${type}\\): Entry "bad" will not do\\.`)],
-})
-
-/** "The call was right, the work failed": no retry is spent, and the model goes another way. */
-const failed = (type: string, on: Row['on'] = ['openai']): Row => ({
-  name: `failed ${type}: no retry is spent, and another way is open`,
-  on,
-  script: [raise('failure', { type }), raise('failure', { type, entry: 'worse' }), call('search_notes', { query: 'plan' }), say('It is locked.')],
-  calls: [`raise failed ${type}`, `raise failed ${type}`, 'search_notes ok'],
-  told: [new RegExp(`^failed \\(${type}\\): The entry is locked\\.\nThe call was right`)],
-})
-
-/** The thrower says otherwise than the type's default. */
-const overridden = (as: 'retry' | 'failure' | 'transient', type: string, status: string, exit: Partial<Row> = {}): Row => ({
-  name: `${as} ${type} thrown as ${status}`,
-  script: [raise(as, { type, status }), say('So be it.')],
-  calls: [`raise ${status} ${type}`],
-  ...exit,
-})
+const RETRIED = ['validation', 'not_found', 'conflict', 'too_broad', 'too_large', 'unsupported']
+const FAILED = ['permission', 'execution', 'config', 'sandbox', 'timeout', 'internal']
 
 export const RESULTS: readonly Row[] = [
   {
@@ -42,18 +19,27 @@ export const RESULTS: readonly Row[] = [
     calls: ['search_notes ok', 'search_notes ok 0', 'search_notes ok 0', 'search_notes ok'],
     told: [/^No note has "winter"\.$/],
   },
-  retry('validation'),
-  retry('not_found', ANTHROPIC),
-  retry('conflict'),
-  retry('too_broad', ANTHROPIC),
-  retry('too_large'),
-  retry('unsupported', ANTHROPIC),
+  {
+    name: `retry ${RETRIED.join(', ')}: each suggested call works`,
+    on: BOTH,
+    script: [...RETRIED.flatMap((type) => [raise('retry', { type }), HEED]), say('It is open.')],
+    // A value that was never tried and is not there costs nothing.
+    calls: RETRIED.flatMap((type) => [`raise retry ${type}${type === 'not_found' ? '' : ', 3 left'}`, 'raise ok']),
+    told: RETRIED.map((type) => new RegExp(`^retry \\(${type}\\): Entry "bad" will not do\\.`)),
+  },
   {
     name: 'retry validation, found by the schema: two parameters at once',
     on: BOTH,
-    script: [call('search_notes', { query: 'plan', limit: 900, colour: 'red' }), call('search_notes', { query: 'plan', limit: 0 }), HEED, say('Two plans.')],
-    calls: ['search_notes retry validation, 3 left', 'search_notes retry validation, 2 left', 'search_notes ok'],
-    unmended: 'the first of the two is mended by the second, which is wrong in another way',
+    script: [
+      call('search_notes', { query: 'plan', limit: 900, colour: 'red' }),
+      HEED,
+      call('add_note', { texts: 'x' }),
+      HEED,
+      say('Two plans.'),
+    ],
+    flags: ['--yes'],
+    calls: ['search_notes retry validation, 3 left', 'search_notes ok', 'add_note retry validation, 3 left', 'add_note ok'],
+    files: { 'notes.txt': 'x\n' },
   },
   {
     name: 'retry unknown_tool: the nearest one is suggested, and works',
@@ -91,12 +77,13 @@ export const RESULTS: readonly Row[] = [
       'search_notes ok',
     ],
   },
-  failed('permission'),
-  failed('execution', ANTHROPIC),
-  failed('config'),
-  failed('sandbox', ANTHROPIC),
-  failed('timeout'),
-  failed('internal', ANTHROPIC),
+  {
+    name: `failed ${FAILED.join(', ')}: no retry is spent, and another way is open`,
+    on: BOTH,
+    script: [...FAILED.map((type) => raise('failure', { type })), call('search_notes', { query: 'plan' }), say('It is locked.')],
+    calls: [...FAILED.map((type) => `raise failed ${type}`), 'search_notes ok'],
+    told: FAILED.map((type) => new RegExp(`^failed \\(${type}\\): The entry is locked\\.\nThe call was right`)),
+  },
   {
     name: 'failed timeout: a read that does not heed its signal is cut off, and the turn goes on',
     on: BOTH,
@@ -138,29 +125,31 @@ export const RESULTS: readonly Row[] = [
     files: { 'notes.txt': undefined },
   },
   {
-    name: 'denied: nobody is asked about a call that is wrong',
-    on: ANTHROPIC,
-    script: [call('add_note', { texts: 'x' }), HEED, say('Added.')],
-    flags: ['--yes'],
-    calls: ['add_note retry validation, 3 left', 'add_note ok'],
-    files: { 'notes.txt': 'x\n' },
-  },
-  overridden('failure', 'permission', 'denied', { on: ANTHROPIC }),
-  overridden('failure', 'network', 'unavailable'),
-  overridden('failure', 'validation', 'failed', { on: ANTHROPIC }),
-  overridden('failure', 'execution', 'indeterminate'),
-  overridden('transient', 'network', 'failed', {
-    script: [raise('transient', { type: 'network', status: 'failed', retryAfter: 3600 }), say('So be it.')],
-  }),
-  {
-    name: 'retry execution: a type that fails by default, thrown as retry',
-    script: [raise('retry', { type: 'execution' }), HEED, say('It is open.')],
-    calls: ['raise retry execution, 3 left', 'raise ok'],
-  },
-  {
-    name: 'failed validation: a type that is a retry by default, thrown as failed, spends none',
-    script: [raise('retry', { status: 'failed' }), HEED, say('It is open.')],
-    calls: ['raise failed validation', 'raise ok'],
+    name: 'a status that the thrower names, instead of the one its type has by default',
+    on: BOTH,
+    script: [
+      raise('failure', { type: 'permission', status: 'denied' }),
+      raise('failure', { type: 'network', status: 'unavailable' }),
+      raise('failure', { type: 'validation' }),
+      raise('failure', { type: 'execution', status: 'indeterminate' }),
+      raise('transient', { type: 'network', status: 'failed', retryAfter: 3600 }),
+      raise('retry', { type: 'execution' }),
+      HEED,
+      raise('retry', { status: 'failed' }),
+      HEED,
+      say('So be it.'),
+    ],
+    calls: [
+      'raise denied permission',
+      'raise unavailable network',
+      'raise failed validation',
+      'raise indeterminate execution',
+      'raise failed network',
+      'raise retry execution, 3 left',
+      'raise ok',
+      'raise failed validation',
+      'raise ok',
+    ],
   },
   {
     name: 'ok: a long result is cut, and the whole can be read in pages',

@@ -4,25 +4,34 @@ import { ANTHROPIC, BOTH, type Row } from '../row.ts'
 
 const WHOLE = ['kanarie-message', 'kanarie-env', 'kanarie-cause', 'kanarie-thrower.ts']
 
-const crash = (how: string, outcome: string, more: Partial<Row> = {}): Row => ({
-  name: `an exception that is ${how}`,
-  on: BOTH,
-  script: [call('crash', { how }), call('search_notes', { query: 'plan' }), say('The database is broken.')],
-  calls: [`crash ${outcome}`, 'search_notes ok'],
-  ...more,
-})
+/** Of what was thrown the class and a code of the system get out. */
+const UNEXPECTED = ['error', 'rejected', 'text', 'object', 'code', 'name', 'getter'] as const
 
 export const SECRETS: readonly Row[] = [
-  crash('error', 'failed internal', { told: [/^failed \(internal\): crash failed with a DatabaseError\. The log has the details\./], logged: WHOLE }),
-  crash('rejected', 'failed internal', { logged: WHOLE, on: ANTHROPIC }),
-  crash('text', 'failed internal', { logged: ['kanarie-message'], on: ['openai'] }),
-  crash('object', 'failed internal', { on: ANTHROPIC }),
-  crash('code', 'failed internal', { logged: ['kanarie-message'] }),
-  crash('permission', 'failed permission', { logged: WHOLE, told: [/crash failed with a DatabaseError \(EACCES\)/] }),
-  crash('name', 'failed internal', { logged: ['kanarie-message'], on: ['openai'] }),
-  crash('getter', 'failed internal'),
-  crash('cause', 'failed execution', { logged: WHOLE, told: [/^failed \(execution\): The database did not answer\./] }),
-  crash('callback', 'ok', { logged: WHOLE }),
+  {
+    name: `an exception that nobody expected: ${UNEXPECTED.join(', ')}`,
+    on: BOTH,
+    script: [calls(...UNEXPECTED.map((how) => ['crash', { how }] as const)), call('crash', { how: 'permission' }), say('It is broken.')],
+    calls: [...UNEXPECTED.map(() => 'crash failed internal'), 'crash failed permission'],
+    told: [/^failed \(internal\): crash failed with a DatabaseError\. The log has the details\./, /with a DatabaseError \(EACCES\)/],
+    logged: WHOLE,
+  },
+  {
+    name: 'a cause behind a failure',
+    on: BOTH,
+    script: [call('crash', { how: 'cause' }), say('The database is broken.')],
+    calls: ['crash failed execution'],
+    told: [/^failed \(execution\): The database did not answer\./],
+    logged: WHOLE,
+  },
+  {
+    name: 'an exception outside every call',
+    on: BOTH,
+    script: [call('crash', { how: 'callback' }), say('Done.')],
+    calls: ['crash ok'],
+    stderr: /^Something failed outside every call; see ~.data.mulligan\.log\n$/,
+    logged: WHOLE,
+  },
   {
     name: 'a cause behind a retry',
     on: BOTH,
@@ -57,11 +66,16 @@ export const SECRETS: readonly Row[] = [
     name: 'a built-in tool that is asked for what lies outside, by name and by a link',
     on: BOTH,
     script: [
-      calls(['read_file', { path: '../data/mulligan.db' }], ['read_file', { path: 'link/secret.txt' }], ['list_dir', { path: 'link' }], ['glob', { pattern: 'link/*' }]),
+      calls(
+        ['read_file', { path: '../data/mulligan.db' }],
+        ['read_file', { path: 'link/secret.txt' }],
+        ['list_dir', { path: 'link' }],
+        ['glob', { pattern: 'link/*' }],
+      ),
       call('read_file', { path: 'here.txt' }),
       say('Only what is here.'),
     ],
     given: { 'here.txt': 'here\n' },
-    calls: [],
+    calls: ['read_file failed permission', 'read_file failed permission', 'list_dir failed permission', 'glob ok 0', 'read_file ok'],
   },
 ]
