@@ -1,56 +1,16 @@
 /** Sessions and their turns over one store: what the front doors drive. */
+import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { LanguageModelV4 } from '@ai-sdk/provider'
-import {
-  type ApprovalDecision,
-  type ApprovalRequest,
-  type Breakers,
-  type CallRecord,
-  createBreakers,
-  type Limits,
-  type Policy,
-  type Spill,
-  type Tool,
-  type ToolEvent,
-} from '@mulligan/core'
+import { type CallRecord, createBreakers, type ToolEvent } from '@mulligan/core'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
+import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
-import type { Store, TurnRow } from './store/store.ts'
+import type { TurnRow } from './store/store.ts'
 import { begunCalls } from './turn/calls.ts'
 import { doubtsOf } from './turn/doubts.ts'
 import { settleInterrupted } from './turn/settle.ts'
 import { runTurn } from './turn/turn.ts'
-
-/** A model, and what must be known of it. */
-export interface AgentModel {
-  /** `PROVIDER/NAME`, as the person named it. */
-  readonly id: string
-  readonly model: LanguageModelV4
-  /** Where it runs, for the person: "this machine" or a host. */
-  readonly where: string
-  /** Tokens of its context. A result may have at most 15 % of it. */
-  readonly contextTokens: number
-}
-
-export interface AgentOptions {
-  readonly model: AgentModel
-  readonly tools: readonly Tool[]
-  readonly store: Store
-  /** The workspace, told to the model and kept with the session. */
-  readonly cwd: string
-  /** Asks the person. Default: nobody is there. */
-  readonly approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
-  readonly policy?: Policy
-  readonly limits?: Partial<Limits>
-  readonly spill?: Spill
-  readonly breakers?: Breakers
-  readonly onEvent?: (event: AgentEvent) => void
-  /** Gets exceptions of tools whole. */
-  readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
-  /** Texts that must never be shown, such as API keys: replaced in errors. */
-  readonly secrets?: readonly string[]
-}
 
 export interface RunOptions {
   /** Goes on with this session; a new one without it. */
@@ -204,8 +164,10 @@ function assertFree({ sessionId, status, owner }: TurnRow): void {
 const TITLE = 60
 const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)
 
-/** Sorts by time, and can be typed: `20261121-2330-k3f9`. */
+/** Sorts by time, and can be typed: `20261121-2330-k3f9x2`. */
 function newSessionId(): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
-  return `${stamp}-${Math.random().toString(36).slice(2, 6).padEnd(4, '0')}`
+  return `${stamp}-${randomInt(36 ** 6)
+    .toString(36)
+    .padStart(6, '0')}`
 }

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-/** DESIGN: at most 25 kB. */
+/** What this package may cost a page, with all of it in use. */
 const MAX_BYTES = 25_000
 const GLOBALS = { setTimeout, clearTimeout, AbortController, AbortSignal, performance }
 

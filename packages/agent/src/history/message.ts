@@ -61,3 +61,15 @@ export const textOf = (message: AssistantMessage): string =>
     .filter((part) => part.type === 'text')
     .map((part) => part.text)
     .join('')
+
+/** A closing message in the engine's own words. */
+export const ownWords = (turnId: string, text: string): AssistantMessage => ({
+  role: 'assistant',
+  id: `${turnId}/end`,
+  turnId,
+  step: Number.MAX_SAFE_INTEGER,
+  parts: [{ type: 'text', text: `[${text}]` }],
+  model: 'engine',
+  finishReason: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0 },
+})

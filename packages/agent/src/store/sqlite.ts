@@ -247,16 +247,26 @@ function compiledOnce<Row extends object>(build: (row: Row) => Compilable): (row
   }
 }
 
+/** SQLite's BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Anything else is wrong with the row itself, and would be again. */
+const PASSING = new Set([5, 6, 8, 10, 13, 14])
+const mayPass = (error: unknown): boolean => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff)
+
 /** Writes that wait for each other: one transaction for all that came together, in order. */
 function createQueue(write: NodeSqlite['write']) {
   let waiting: Write[] = []
   let scheduled = false
 
-  /** What could not be written stays queued; the next flush that is waited for says why. */
+  /** What a full or busy disk would not take stays queued, and the next flush that is waited for says why. */
   async function flush(durable = false): Promise<void> {
-    if (waiting.length === 0) return
-    write(waiting, durable)
+    const batch = waiting
     waiting = []
+    if (batch.length === 0) return
+    try {
+      write(batch, durable)
+    } catch (error) {
+      if (mayPass(error)) waiting = [...batch, ...waiting]
+      throw error
+    }
   }
 
   return {

@@ -1,11 +1,10 @@
 /** A turn whose process ended: every call gets a result, so that the conversation can go on. */
 import { type CallRecord, canonical, type Effect, notOk, type ToolEvent } from '@mulligan/core'
 import type { TurnEvent } from '../events.ts'
-import { type CallPart, callsOf } from '../history/message.ts'
+import { type CallPart, callsOf, ownWords } from '../history/message.ts'
 import type { Store, TurnRow } from '../store/store.ts'
 import { begunCalls, interrupted } from './calls.ts'
 import { ledgerOf, summary } from './ledger.ts'
-import { ownWords } from './turn.ts'
 
 export async function settleInterrupted(store: Store, turn: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<void> {
   const { sessionId, id: turnId } = turn

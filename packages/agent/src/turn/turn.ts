@@ -3,12 +3,10 @@
  * each a named step of the journal. It always ends in words, and every call has a result.
  */
 
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import {
   type CallRecord,
   createExecutor,
   DEFAULT_LIMITS,
-  type DoubtfulCall,
   type LimitReached,
   type Limits,
   limitReached,
@@ -18,55 +16,20 @@ import {
   type ToolEvent,
   tokensIn,
 } from '@mulligan/core'
-import type { AgentModel, AgentOptions } from '../agent.ts'
-import type { TurnEvent } from '../events.ts'
-import { type AssistantMessage, callsOf, type Message, textOf, type Usage } from '../history/message.ts'
+import { type AssistantMessage, callsOf, ownWords, textOf, type Usage } from '../history/message.ts'
 import { createProjection, type Projection } from '../history/projection.ts'
-import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
-import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
-import type { Store } from '../store/store.ts'
+import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
-import type { Journal } from './journal.ts'
+import { startClock } from './clock.ts'
 import { ledgerOf, summary } from './ledger.ts'
-import { conclude, NUDGE, systemPrompt } from './prompt.ts'
+import { systemPrompt } from './prompt.ts'
+import type { TurnContext } from './turn-context.ts'
 
 /** Replies without words and calls that are asked for again. */
 const MAX_EMPTY = 2
 /** Of the context, the share a result may have. */
 const RESULT_SHARE = 0.15
-
-export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'policy' | 'spill' | 'breakers' | 'log' | 'secrets'> {
-  readonly sessionId: string
-  readonly turnId: string
-  readonly model: AgentModel
-  readonly limits: Partial<Limits> | undefined
-  readonly store: Store
-  readonly journal: Journal
-  /** The conversation up to and with the user's message of this turn. */
-  readonly history: readonly Message[]
-  /** Effects of earlier turns of which nobody knows whether they took place. */
-  readonly inDoubt: readonly DoubtfulCall[]
-  /** What happened in this turn before a restart. */
-  readonly before: {
-    readonly events: readonly ToolEvent[]
-    /** By step. */
-    readonly messages: ReadonlyMap<number, AssistantMessage>
-    /** By call. */
-    readonly records: ReadonlyMap<string, CallRecord>
-    /** Calls that were started and have no outcome. */
-    readonly begun: ReadonlySet<string>
-  }
-  readonly approve: NonNullable<AgentOptions['approve']>
-  /** Keeps an event and shows it. Await it where the event must be on disk first. */
-  readonly emit: (event: TurnEvent) => Promise<void>
-  readonly signal: AbortSignal
-}
-
-type Asked =
-  | { readonly kind: 'reply'; readonly message: AssistantMessage }
-  | { readonly kind: 'fault'; readonly fault: RequestFault }
-  | { readonly kind: 'aborted' }
 
 export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const { turnId, model, store, journal, signal } = context
@@ -81,13 +44,13 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     },
     context.history,
   )
+  const ask = createAsk(context, projection, clock)
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   /** Of the prompt, which only grows: so that no request counts the whole of it again. */
   const measured = { messages: 0, characters: 1 }
   let unapproved = context.before.events.some(isUnapproved)
-  const tools = context.tools.map(toFunctionTool)
   const executor = createExecutor({
     tools: context.tools,
     maxCalls: limits.calls,
@@ -160,12 +123,15 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
     for (const message of prompt.slice(measured.messages)) measured.characters += JSON.stringify(message).length + 1
     measured.messages = prompt.length
-    return limitReached(spent, { tokens: tokensIn(measured.characters), cost: 0 }, limits)
+    const tokens = tokensIn(measured.characters)
+    return limitReached(spent, { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
   function settle(used: Usage): void {
     usage = { inputTokens: usage.inputTokens + used.inputTokens, outputTokens: usage.outputTokens + used.outputTokens }
-    spent = spend(spent, { tokens: used.inputTokens + used.outputTokens })
+    const { input = 0, output = 0 } = model.prices ?? {}
+    const cost = (used.inputTokens * input + used.outputTokens * output) / 1_000_000
+    spent = spend(spent, { tokens: used.inputTokens + used.outputTokens, cost })
   }
 
   /** Why the request about to be sent is the last, if it is. */
@@ -173,80 +139,6 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     if (executor.looping()) return 'loop'
     if (executor.state().calls >= limits.calls) return 'calls'
     return spent.requests >= limits.requests ? 'requests' : undefined
-  }
-
-  /** One reply: the request is made again after faults that may pass. What was shown of a broken one is discarded. */
-  async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
-    let asked: Asked | undefined
-    const before = context.before.messages.get(step)
-    await journal
-      .step(`request ${step}`, async () => {
-        asked = before ? { kind: 'reply', message: before } : await attempts(step, concluding, nudge)
-        if (asked.kind !== 'reply') throw new NotDone()
-        const { message } = asked
-        if (message === before) return message.id
-        await store.saveMessage(context.sessionId, message)
-        await context.emit({ type: 'message.completed', messageId: message.id, step, message })
-        await context.emit({ type: 'usage', step, usage: message.usage })
-        await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
-        return message.id
-      })
-      .catch((error) => {
-        if (!(error instanceof NotDone)) throw error
-      })
-    return asked ?? (before ? { kind: 'reply', message: before } : { kind: 'aborted' })
-  }
-
-  async function attempts(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
-    const messageId = `${turnId}/${step}`
-    let noStream = false
-    for (let attempt = 1; ; attempt++) {
-      await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
-      let shown = false
-      const show = (type: 'message.part.delta' | 'reasoning.delta') => (text: string) => {
-        shown = true
-        void context.emit({ type, messageId, text })
-      }
-      try {
-        const reply = await (noStream ? requestWhole : requestModel)(model.model, {
-          prompt: [...projection.prompt, ...instruction(concluding ? conclude(concluding) : nudge ? NUDGE : undefined)],
-          tools,
-          noCalls: concluding !== undefined,
-          signal: clock.signal,
-          onText: show('message.part.delta'),
-          onReasoning: show('reasoning.delta'),
-        })
-        if (reply.finishReason === 'error') throw new Error('the provider reported an error')
-        const message = toMessage(reply, messageId, step, concluding !== undefined)
-        return { kind: 'reply', message }
-      } catch (error) {
-        const fault = redact(requestFault(error), context.secrets)
-        if (shown || clock.signal.aborted)
-          await context.emit({
-            type: 'message.discarded',
-            messageId,
-            step,
-            why: clock.signal.aborted ? 'the turn was stopped' : fault.message,
-          })
-        if (clock.signal.aborted) return { kind: 'aborted' }
-        if (!fault.retryable || attempt === MAX_REQUEST_ATTEMPTS) {
-          await context.emit({ type: 'error', message: fault.message })
-          return { kind: 'fault', fault }
-        }
-        noStream = fault.noEnd === true
-        const retryInMs = pauseBefore(attempt + 1, fault)
-        await context.emit({ type: 'error', message: fault.message, retryInMs })
-        await clock.sleep(retryInMs)
-      }
-    }
-  }
-
-  function toMessage(reply: Reply, id: string, step: number, noCalls: boolean): AssistantMessage {
-    let ordinal = 0
-    const parts = reply.parts
-      .filter((part) => !(noCalls && part.type === 'call'))
-      .map((part) => (part.type === 'call' ? { ...part, callId: `${turnId}/${step}/${ordinal++}` } : part))
-    return { role: 'assistant', id, turnId, step, parts, model: model.id, finishReason: reply.finishReason, usage: reply.usage }
   }
 
   async function answerCalls(message: AssistantMessage): Promise<readonly CallRecord[]> {
@@ -308,58 +200,4 @@ const WHY_STOPPED: Partial<Record<StoppedBy, string>> = {
   loop: 'I stopped because I was repeating myself.',
 }
 
-/** A closing message in the engine's own words. */
-export const ownWords = (turnId: string, text: string): AssistantMessage => ({
-  role: 'assistant',
-  id: `${turnId}/end`,
-  turnId,
-  step: Number.MAX_SAFE_INTEGER,
-  parts: [{ type: 'text', text: `[${text}]` }],
-  model: 'engine',
-  finishReason: 'stop',
-  usage: { inputTokens: 0, outputTokens: 0 },
-})
-
 const isUnapproved = (event: ToolEvent): boolean => event.type === 'tool.approval.resolved' && event.decision.answer === 'nobody'
-
-/** Ends a journal step without recording it. */
-class NotDone extends Error {}
-
-const instruction = (text: string | undefined) =>
-  text === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }]
-
-const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'][number]): LanguageModelV4FunctionTool => ({
-  type: 'function',
-  name,
-  description,
-  inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
-})
-
-function redact(fault: RequestFault, secrets: readonly string[] = []): RequestFault {
-  const message = secrets.filter((secret) => secret.length > 3).reduce((text, secret) => text.replaceAll(secret, '[secret]'), fault.message)
-  return { ...fault, message }
-}
-
-/** The turn's deadline and the user's stop as one signal. The timer holds the process open. */
-function startClock(seconds: number, user: AbortSignal) {
-  const deadline = new AbortController()
-  const timer = Number.isFinite(seconds)
-    ? setTimeout(() => deadline.abort(new Error('the turn ran out of time')), seconds * 1000)
-    : undefined
-  const signal = AbortSignal.any([user, deadline.signal])
-  return {
-    signal,
-    expired: () => deadline.signal.aborted && !user.aborted,
-    stop: () => clearTimeout(timer),
-    sleep: (ms: number) =>
-      new Promise<void>((resolve) => {
-        const done = () => {
-          clearTimeout(pause)
-          resolve()
-        }
-        const pause = setTimeout(done, ms)
-        signal.addEventListener('abort', done, { once: true })
-        if (signal.aborted) done()
-      }),
-  }
-}

@@ -1,6 +1,6 @@
 /** Exceptions that nobody expected. Their class is told; the rest goes to the log, and nowhere else. */
 import { call, calls, say } from '@mulligan/testing'
-import { ANTHROPIC, BOTH, type Row } from '../row.ts'
+import { BOTH, type Row } from '../row.ts'
 
 const WHOLE = ['kanarie-message', 'kanarie-env', 'kanarie-cause', 'kanarie-thrower.ts']
 

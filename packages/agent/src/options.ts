@@ -1,0 +1,37 @@
+/** What a front door hands the agent. */
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { ApprovalDecision, ApprovalRequest, Breakers, Limits, Policy, Spill, Tool } from '@mulligan/core'
+import type { AgentEvent } from './events.ts'
+import type { Store } from './store/store.ts'
+
+/** A model, and what must be known of it. */
+export interface AgentModel {
+  /** `PROVIDER/NAME`, as the person named it. */
+  readonly id: string
+  readonly model: LanguageModelV4
+  /** Where it runs, for the person: "this machine" or a host. */
+  readonly where: string
+  /** Tokens of its context. A result may have at most 15 % of it. */
+  readonly contextTokens: number
+  /** Per million tokens, in the currency of `limits.cost`. Without them nothing is counted against it. */
+  readonly prices?: { readonly input: number; readonly output: number }
+}
+
+export interface AgentOptions {
+  readonly model: AgentModel
+  readonly tools: readonly Tool[]
+  readonly store: Store
+  /** The workspace, told to the model and kept with the session. */
+  readonly cwd: string
+  /** Asks the person. Default: nobody is there. */
+  readonly approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
+  readonly policy?: Policy
+  readonly limits?: Partial<Limits>
+  readonly spill?: Spill
+  readonly breakers?: Breakers
+  readonly onEvent?: (event: AgentEvent) => void
+  /** Gets exceptions of tools whole. */
+  readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
+  /** Texts that must never be shown, such as API keys: replaced in errors. */
+  readonly secrets?: readonly string[]
+}

@@ -1,0 +1,115 @@
+/** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import { type AssistantMessage, callsOf } from '../history/message.ts'
+import type { Projection } from '../history/projection.ts'
+import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
+import { type Reply, requestModel, requestWhole } from '../model/request.ts'
+import type { AgentOptions } from '../options.ts'
+import type { StoppedBy } from '../outcome.ts'
+import type { TurnClock } from './clock.ts'
+import { conclude, NUDGE } from './prompt.ts'
+import type { TurnContext } from './turn-context.ts'
+
+export type Asked =
+  | { readonly kind: 'reply'; readonly message: AssistantMessage }
+  | { readonly kind: 'fault'; readonly fault: RequestFault }
+  | { readonly kind: 'aborted' }
+
+/** @returns asks for the reply of a step. `concluding`: it is the last one; `nudge`: the one before was empty. */
+export function createAsk(context: TurnContext, projection: Projection, clock: TurnClock) {
+  const { turnId, model, store, journal } = context
+  const tools = context.tools.map(toFunctionTool)
+
+  async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
+    let asked: Asked | undefined
+    const before = context.before.messages.get(step)
+    await journal
+      .step(`request ${step}`, async () => {
+        asked = before ? { kind: 'reply', message: before } : await attempts(step, concluding, nudge)
+        if (asked.kind !== 'reply') throw new NotDone()
+        const { message } = asked
+        if (message === before) return message.id
+        await store.saveMessage(context.sessionId, message)
+        await context.emit({ type: 'message.completed', messageId: message.id, step, message })
+        await context.emit({ type: 'usage', step, usage: message.usage })
+        await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
+        return message.id
+      })
+      .catch((error) => {
+        if (!(error instanceof NotDone)) throw error
+      })
+    return asked ?? (before ? { kind: 'reply', message: before } : { kind: 'aborted' })
+  }
+
+  async function attempts(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
+    const messageId = `${turnId}/${step}`
+    let noStream = false
+    for (let attempt = 1; ; attempt++) {
+      await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
+      let shown = false
+      const show = (type: 'message.part.delta' | 'reasoning.delta') => (text: string) => {
+        shown = true
+        void context.emit({ type, messageId, text })
+      }
+      try {
+        const reply = await (noStream ? requestWhole : requestModel)(model.model, {
+          prompt: [...projection.prompt, ...instruction(concluding ? conclude(concluding) : nudge ? NUDGE : undefined)],
+          tools,
+          noCalls: concluding !== undefined,
+          signal: clock.signal,
+          onText: show('message.part.delta'),
+          onReasoning: show('reasoning.delta'),
+        })
+        if (reply.finishReason === 'error') throw new Error('the provider reported an error')
+        const message = toMessage(reply, messageId, step, concluding !== undefined)
+        return { kind: 'reply', message }
+      } catch (error) {
+        const fault = redact(requestFault(error), context.secrets)
+        if (shown || clock.signal.aborted)
+          await context.emit({
+            type: 'message.discarded',
+            messageId,
+            step,
+            why: clock.signal.aborted ? 'the turn was stopped' : fault.message,
+          })
+        if (clock.signal.aborted) return { kind: 'aborted' }
+        if (!fault.retryable || attempt === MAX_REQUEST_ATTEMPTS) {
+          await context.emit({ type: 'error', message: fault.message })
+          return { kind: 'fault', fault }
+        }
+        noStream = fault.noEnd === true
+        const retryInMs = pauseBefore(attempt + 1, fault)
+        await context.emit({ type: 'error', message: fault.message, retryInMs })
+        await clock.sleep(retryInMs)
+      }
+    }
+  }
+
+  function toMessage(reply: Reply, id: string, step: number, noCalls: boolean): AssistantMessage {
+    let ordinal = 0
+    const parts = reply.parts
+      .filter((part) => !(noCalls && part.type === 'call'))
+      .map((part) => (part.type === 'call' ? { ...part, callId: `${turnId}/${step}/${ordinal++}` } : part))
+    return { role: 'assistant', id, turnId, step, parts, model: model.id, finishReason: reply.finishReason, usage: reply.usage }
+  }
+
+  return ask
+}
+
+/** Ends a journal step without recording it. */
+class NotDone extends Error {}
+
+const instruction = (text: string | undefined) =>
+  text === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }]
+
+const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'][number]): LanguageModelV4FunctionTool => ({
+  type: 'function',
+  name,
+  description,
+  inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
+})
+
+function redact(fault: RequestFault, secrets: readonly string[] = []): RequestFault {
+  const message = secrets.filter((secret) => secret.length > 3).reduce((text, secret) => text.replaceAll(secret, '[secret]'), fault.message)
+  return { ...fault, message }
+}

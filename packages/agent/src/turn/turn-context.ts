@@ -1,0 +1,34 @@
+/** What a turn is run with. */
+import type { CallRecord, DoubtfulCall, Limits, ToolEvent } from '@mulligan/core'
+import type { TurnEvent } from '../events.ts'
+import type { AssistantMessage, Message } from '../history/message.ts'
+import type { AgentModel, AgentOptions } from '../options.ts'
+import type { Store } from '../store/store.ts'
+import type { Journal } from './journal.ts'
+
+export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'policy' | 'spill' | 'breakers' | 'log' | 'secrets'> {
+  readonly sessionId: string
+  readonly turnId: string
+  readonly model: AgentModel
+  readonly limits: Partial<Limits> | undefined
+  readonly store: Store
+  readonly journal: Journal
+  /** The conversation up to and with the user's message of this turn. */
+  readonly history: readonly Message[]
+  /** Effects of earlier turns of which nobody knows whether they took place. */
+  readonly inDoubt: readonly DoubtfulCall[]
+  /** What happened in this turn before a restart. */
+  readonly before: {
+    readonly events: readonly ToolEvent[]
+    /** By step. */
+    readonly messages: ReadonlyMap<number, AssistantMessage>
+    /** By call. */
+    readonly records: ReadonlyMap<string, CallRecord>
+    /** Calls that were started and have no outcome. */
+    readonly begun: ReadonlySet<string>
+  }
+  readonly approve: NonNullable<AgentOptions['approve']>
+  /** Keeps an event and shows it. Await it where the event must be on disk first. */
+  readonly emit: (event: TurnEvent) => Promise<void>
+  readonly signal: AbortSignal
+}
