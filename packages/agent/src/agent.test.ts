@@ -232,6 +232,29 @@ describe('the turn', () => {
     await server.close()
   })
 
+  it('nobody is asked about a call once the turn was stopped', async () => {
+    const stop = new AbortController()
+    const asked: string[] = []
+    const slow = (): Promise<never> => {
+      stop.abort()
+      return new Promise(() => undefined)
+    }
+    const { server, agent } = await start([calls(['slow', { query: 'a' }], ['save', { path: 'a.md', text: '' }])], 'openai', {
+      tools: [save, { ...search, name: 'slow', execute: slow }],
+      approve: async ({ tool }) => {
+        asked.push(tool)
+        return { answer: 'nobody' }
+      },
+    })
+    const outcome = await agent.run({ prompt: 'go', signal: stop.signal })
+    expect(outcome).toMatchObject({
+      status: 'cancelled',
+      calls: [{ result: { status: 'cancelled' } }, { result: { status: 'cancelled' } }],
+    })
+    expect(asked).toEqual([])
+    await server.close()
+  })
+
   it('an approval that nobody gives is denied, said to the model, and told in the status', async () => {
     const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('I may not save.')], 'openai', {
       approve: async () => ({ answer: 'nobody' }),

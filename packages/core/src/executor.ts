@@ -5,15 +5,26 @@
  */
 
 import { indexNames, type NameIndex } from './call/name.ts'
+import {
+  type ApprovalRequest,
+  type CallRecord,
+  type Decided,
+  keyOf,
+  lockOf,
+  type Prepared,
+  type ReadyCall,
+  resultEvent,
+  toReady,
+} from './call/ready-call.ts'
 import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
-import { canonical, hash } from './canonical.ts'
-import type { ApprovalDecision, Repair, ToolEvent } from './events.ts'
-import { defaultPolicy, type Policy } from './policy.ts'
+import { hash } from './canonical.ts'
+import type { ApprovalDecision, ToolEvent } from './events.ts'
+import { defaultPolicy, type Policy, type PolicyDecision } from './policy.ts'
 import { notOk, type ToolError, type ToolResult } from './result.ts'
 import { bound, type Spill } from './run/bound.ts'
 import { type Clock, runTool, systemClock } from './run/run-tool.ts'
 import { type Breakers, createBreakers } from './run/transient.ts'
-import type { Effect, Tool } from './tool.ts'
+import type { Tool } from './tool.ts'
 import { type DoubtfulCall, earlierDenial, isInDoubt, withDoubts } from './turn/consent.ts'
 import { closedUntil, judge } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
@@ -23,62 +34,6 @@ import { NEW_TURN, reduceTurn, type TurnState } from './turn/state.ts'
 
 /** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
 export const DEFAULT_RESULT_TOKENS = 4915
-
-/** A call that may run. Plain data: an approval can wait for days in another process. */
-export interface ReadyCall {
-  readonly id: string
-  readonly step: number
-  readonly ordinal: number
-  readonly wireId?: string
-  readonly tool: string
-  readonly requestedTool?: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** Canonical JSON of the input. */
-  readonly inputKey: string
-  readonly effect: Effect
-  readonly target: string
-  readonly repairs: readonly Repair[]
-  /** Sentences that go with the result. */
-  readonly notes: string[]
-}
-
-export interface ApprovalRequest {
-  readonly callId: string
-  readonly tool: string
-  readonly effect: Effect
-  readonly target: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** Why it asks, for the person. */
-  readonly reason: string
-  /** Only a person may answer, whatever has been allowed in advance. */
-  readonly forced: boolean
-}
-
-/** What became of a call, for the store, the person and `--json`. */
-export interface CallRecord {
-  readonly id: string
-  readonly step: number
-  readonly ordinal: number
-  readonly wireId?: string
-  readonly tool: string
-  readonly requestedTool?: string
-  readonly input: unknown
-  readonly effect: Effect
-  readonly target: string
-  /** Executions: 0 when it was refused without running. */
-  readonly attempts: number
-  readonly repairs: readonly Repair[]
-  readonly result: ToolResult
-  readonly durationMs: number
-}
-
-export type Prepared =
-  | { readonly kind: 'result'; readonly record: CallRecord }
-  | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
-  | { readonly kind: 'ready'; readonly call: ReadyCall }
-
-/** What is left when a person has been asked. */
-export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
 
 export interface ExecutorOptions {
   readonly tools: readonly Tool[]
@@ -170,26 +125,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return consent(ready)
   }
 
-  function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: Understood): ReadyCall {
-    const requested = typeof call.name === 'string' ? call.name : ''
-    const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
-    const inputKey = canonical(input)
-    return {
-      id: call.id,
-      step: call.step,
-      ordinal: call.ordinal,
-      ...(call.wireId !== undefined && { wireId: call.wireId }),
-      tool: name,
-      ...(requested !== name && { requestedTool: requested }),
-      input: (refusal ? {} : input) as Record<string, unknown>,
-      inputKey,
-      effect: tool?.effect ?? 'external',
-      target: tool && !refusal ? targetOf(tool, value) : '',
-      repairs,
-      notes: droppedNotes(repairs, name),
-    }
-  }
-
   const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
 
   function closed({ counter, tool }: Understood): ToolError | undefined {
@@ -219,7 +154,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { tool, effect, input, target } = call
     const denial = earlierDenial(state.consent, tool, target)
     if (denial !== undefined) return { kind: 'result', record: await finish(call, refuse.denied('before', denial)) }
-    const { decision, reason } = policy({ tool, effect, input, target })
+    const { decision, reason } = decisionOf(call)
     if (decision === 'deny') return { kind: 'result', record: await finish(call, refuse.denied('policy', reason)) }
     const doubt = isInDoubt(state.consent, tool, call.inputKey) ? 'the same call was cut off before and may have taken effect' : undefined
     const tainted =
@@ -238,6 +173,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     emit({ type: 'tool.approval.required', callId: call.id, tool, target, reason: request.reason, forced: request.forced })
     return { kind: 'approval', call, request }
+  }
+
+  /** A policy that fails allows nothing. */
+  function decisionOf({ id, tool, effect, input, target }: ReadyCall): PolicyDecision {
+    try {
+      return policy({ tool, effect, input, target })
+    } catch (error) {
+      options.log?.({ callId: id, tool, error })
+      return { decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }
+    }
   }
 
   async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
@@ -386,34 +331,3 @@ export function createExecutor(options: ExecutorOptions): Executor {
     looping: () => isLooping(state.guard),
   }
 }
-
-/** Parameters that were dropped and are named one by one. */
-const MAX_DROPPED = 5
-
-function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
-  const dropped = repairs.filter(({ kind }) => kind === 'unknown_dropped')
-  const notes = dropped.slice(0, MAX_DROPPED).map(({ parameter }) => `"${parameter}" is no parameter of ${tool} and had no effect.`)
-  const more = dropped.length - notes.length
-  return more > 0 ? [...notes, `Nor had ${more} more.`] : notes
-}
-
-const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
-const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
-
-function targetOf(tool: Tool, input: unknown): string {
-  try {
-    return String(tool.target(input as never)).slice(0, 500)
-  } catch {
-    return ''
-  }
-}
-
-const resultEvent = ({ id, step, tool, effect, inputKey }: ReadyCall, result: ToolResult) => ({
-  type: 'tool.result' as const,
-  callId: id,
-  step,
-  tool,
-  effect,
-  inputKey,
-  result,
-})

@@ -1,6 +1,7 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
 import { nearest } from './call/did-you-mean.ts'
-import { checker, type JsonSchema, type SchemaCheck, type ToolSchema } from './schema.ts'
+import type { JsonSchema } from './schema/json-schema.ts'
+import { checker, type SchemaCheck, type ToolSchema } from './schema/schema.ts'
 
 /**
  * What a call does: `read` changes nothing, `write` changes this machine inside the workspace and can be undone,

@@ -55,9 +55,12 @@ export function requestFault(error: unknown): RequestFault {
   // A reply the provider package could not read: the model may do better the next time.
   return {
     message: clip(`The model's reply could not be read: ${said}`),
-    retryable: typeof name === 'string' && /^AI_|TypeValidation|JSONParse/.test(name),
+    retryable: !(typeof name === 'string' && HOPELESS.test(name)),
   }
 }
+
+/** Refused by the provider package before anything was sent: the same request is refused again. */
+const HOPELESS = /^AI_(LoadAPIKey|LoadSetting|UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)/
 
 const NETWORK = /terminated|socket|fetch failed|network|ECONN|other side closed|cannot connect/i
 

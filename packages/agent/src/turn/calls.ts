@@ -17,6 +17,8 @@ export interface CallContext {
   readonly executor: Executor
   readonly journal: Journal
   readonly approve: (request: ApprovalRequest) => Promise<ApprovalDecision>
+  /** Aborted when the turn is stopped. */
+  readonly signal: AbortSignal
   readonly save: (record: CallRecord) => Promise<void>
   /** The record of a call that finished before a restart. */
   readonly recorded: (callId: string) => CallRecord | undefined
@@ -45,6 +47,8 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 
   async function carryOut(ready: Exclude<Prepared, { kind: 'result' }>): Promise<CallRecord> {
     if (context.begun.has(ready.call.id) && ready.call.effect !== 'read') return executor.settle(ready.call, interrupted(ready.call))
+    // A stopped turn asks nobody: the executor cancels what has not started.
+    if (context.signal.aborted) return executor.execute(ready.call)
     const decided =
       ready.kind === 'ready'
         ? ready

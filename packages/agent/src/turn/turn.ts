@@ -146,6 +146,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       executor,
       journal,
       approve: (request) => context.approve(request, clock.signal),
+      signal: clock.signal,
       save: (record) => store.saveCall(context.sessionId, turnId, record),
       recorded: (callId) => context.before.records.get(callId),
       begun: context.before.begun,

@@ -52,10 +52,10 @@ export async function drive(row: Row, protocol: Protocol): Promise<void> {
   const model = await scriptedModel(row.script)
   try {
     const first = await runOnce(row, row, [], here, model, protocol)
-    if (row.then) {
-      model.push(...row.then.script)
+    if (row.next) {
+      model.push(...row.next.script)
       const again = first ? ['--session', first.sessionId] : ['--last']
-      const second = await runOnce(row.then, row, again, here, model, protocol)
+      const second = await runOnce(row.next, row, again, here, model, protocol)
       if (first) expect(second?.sessionId).toBe(first.sessionId)
     }
     for (const [file, text] of Object.entries(row.files ?? {})) expect([file, textOf(join(here.dir, file))]).toEqual([file, text])

@@ -50,18 +50,13 @@ function checkRetry(
   expect({ wrong: describeCall(record), mended: mended.length > 0 }).toEqual({ wrong: describeCall(record), mended: true })
 }
 
-/** What the model was sent of a result; `undefined` when the turn ended before. */
-function textRead(record: CallRecord, requests: readonly RecordedRequest[]): string | undefined {
-  const place = calls(record)
+/** What the model was sent of a result; `undefined` when the turn ended before, or its id was one that could not be sent back. */
+function textRead({ wireId }: CallRecord, requests: readonly RecordedRequest[]): string | undefined {
   for (const request of requests) {
-    const results = lastToolResults(request)
-    const found = results[place.ordinal]
-    if (found?.text.includes(place.error)) {
-      if (request.protocol === 'anthropic') expect(found.isError).toBe(true)
-      return found.text
-    }
+    const found = lastToolResults(request).find(({ id }) => id === wireId)
+    if (!found) continue
+    if (request.protocol === 'anthropic') expect(found.isError).toBe(true)
+    return found.text
   }
   return undefined
 }
-
-const calls = ({ ordinal, result }: CallRecord) => ({ ordinal, error: result.ok ? '' : result.error })

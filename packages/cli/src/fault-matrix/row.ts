@@ -30,7 +30,7 @@ export interface Row extends Run {
   /** Default: OpenAI's. */
   readonly on?: readonly Protocol[]
   /** The same session afterwards, in another process. */
-  readonly then?: Run
+  readonly next?: Run
   /** What is in the workspace before. */
   readonly given?: Readonly<Record<string, string>>
   /** What is in it afterwards; `undefined`: no such file. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { validate } from '../schema/validate.ts'
-import type { JsonSchema } from '../schema.ts'
 import { type CoerceOptions, coerce } from './coerce.ts'
 
 const STRICT: CoerceOptions = { lenient: false }

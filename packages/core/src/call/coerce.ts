@@ -2,8 +2,8 @@
 import { canonical, isTooDeep } from '../canonical.ts'
 import type { Repair } from '../events.ts'
 import { pathText } from '../schema/issue.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { deref, isRecord, typeOf, typesOf, validate } from '../schema/validate.ts'
-import type { JsonSchema } from '../schema.ts'
 import { fold } from './did-you-mean.ts'
 
 export interface Coerced {

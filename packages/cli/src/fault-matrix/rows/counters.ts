@@ -49,7 +49,6 @@ export const COUNTERS: readonly Row[] = [
   },
   {
     name: 'its own success gives the tries back, that of another tool does not',
-    on: BOTH,
     script: [
       measure(1, 2),
       call('search_notes', { query: 'plan' }),
@@ -115,7 +114,7 @@ export const COUNTERS: readonly Row[] = [
   },
   {
     name: 'an external tool is closed for the turn, whatever else succeeds',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [send('team'), send('all'), call('search_notes', { query: 'plan' }), send('#team'), say('I could not send it.')],
     calls: ['send_note retry validation, 1 left', 'send_note retry validation, 0 left', 'search_notes ok', 'send_note closed limit'],
@@ -132,7 +131,6 @@ export const COUNTERS: readonly Row[] = [
   },
   {
     name: 'looking in new places is free; insisting on one is not, and closes the tool',
-    on: BOTH,
     script: [
       ...['hats', 'gloves', 'maps', 'keys', 'coins'].map(drawer),
       drawer('hats'),
@@ -157,7 +155,7 @@ export const COUNTERS: readonly Row[] = [
   },
   {
     name: 'unknown tools have a counter of their own, and a right call is never refused for them',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [
       calls(['fly', {}], ['swim', {}]),
       call('somersault', {}),

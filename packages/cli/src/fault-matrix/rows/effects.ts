@@ -18,12 +18,12 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'nor in a later turn of the session may it be repeated unasked',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [slowSend('ann'), say('I do not know whether it was sent.')],
     calls: ['slow_send indeterminate timeout'],
     files: { 'sent.txt': 'ann hello\n' },
-    then: {
+    next: {
       flags: ['--yes'],
       script: [slowSend('ann'), call('search_notes', { query: 'plan' }), say('It needs your word.')],
       ends: UNAPPROVED,
@@ -40,7 +40,7 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'its late outcome is recorded and told',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [
       slowSend('ann'),
@@ -62,7 +62,6 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'a call with effects that the length limit cut off is not run',
-    on: BOTH,
     flags: ['--yes'],
     script: [
       call('add_note', { text: 'half of a long' }, { finish: 'length' }),
@@ -75,7 +74,7 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'what was read from outside may not send anything, --yes or not',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [
       call('fetch_page', { url: 'https://example.org' }),
@@ -94,7 +93,7 @@ export const EFFECTS: readonly Row[] = [
     interrupt: { file: 'hanging', signal: 'SIGINT' },
     ends: CANCELLED,
     calls: ['hang cancelled cancelled', 'hang cancelled cancelled'],
-    then: { script: [call('search_notes', { query: 'plan' }), say('Two plans.')], calls: ['search_notes ok'] },
+    next: { script: [call('search_notes', { query: 'plan' }), say('Two plans.')], calls: ['search_notes ok'] },
   },
   {
     name: 'Ctrl-C in a write: it is unknown, those after it never start, and it is not repeated unasked',
@@ -105,8 +104,8 @@ export const EFFECTS: readonly Row[] = [
     ends: CANCELLED,
     calls: ['hang_write indeterminate cancelled', 'add_note cancelled cancelled'],
     answer: /Not known whether it took effect: hang_write one\./,
-    files: { 'written.txt': 'one\n', 'notes.txt': undefined },
-    then: {
+    files: { 'written.txt': 'one\n', 'notes.txt': 'x\n' },
+    next: {
       flags: ['--yes'],
       script: [calls(['hang_write', { text: 'one' }], ['add_note', { text: 'x' }]), say('It needs your word.')],
       ends: UNAPPROVED,
@@ -121,7 +120,7 @@ export const EFFECTS: readonly Row[] = [
     interrupt: { file: 'hanging', signal: 'SIGKILL' },
     calls: [],
     files: { 'written.txt': 'one\n' },
-    then: {
+    next: {
       flags: ['--yes'],
       script: [hangWrite, say('It needs your word.')],
       ends: UNAPPROVED,
@@ -130,12 +129,11 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'Ctrl-C while the model is in mid-answer',
-    on: BOTH,
     script: [call('touch', {}, { fault: { hang: 'mid-call' } })],
     given: { hanging: '' },
     interrupt: { file: 'hanging', signal: 'SIGINT' },
     ends: CANCELLED,
     calls: [],
-    then: { script: [say('Here I am.')], calls: [] },
+    next: { script: [say('Here I am.')], calls: [] },
   },
 ]

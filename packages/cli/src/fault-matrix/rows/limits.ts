@@ -18,7 +18,6 @@ function mayNotCall(requests: readonly RecordedRequest[]): void {
 export const LIMITS: readonly Row[] = [
   {
     name: 'one request: it is sent to conclude',
-    on: BOTH,
     flags: ['--max-requests', '1'],
     script: [say('I know nothing of it.')],
     ends: stopped('requests'),
@@ -35,7 +34,7 @@ export const LIMITS: readonly Row[] = [
     calls: [],
     answer: /^I add it\.$/,
     files: { 'notes.txt': undefined },
-    then: { script: [say('Not done.')], calls: [] },
+    next: { script: [say('Not done.')], calls: [] },
   },
   {
     name: 'one request: with calls alone the words are the engine’s',
@@ -46,11 +45,11 @@ export const LIMITS: readonly Row[] = [
     calls: [],
     answer: /^I stopped at this turn’s limit of model requests\. Nothing was changed\.$/,
     files: { 'notes.txt': undefined },
-    then: { script: [look('plan'), say('Two.')], calls: ['search_notes ok'] },
+    next: { script: [look('plan'), say('Two.')], calls: ['search_notes ok'] },
   },
   {
     name: 'two requests: one to work, one to conclude',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--max-requests', '2', '--yes'],
     script: [call('add_note', { text: 'x' }), say('Added.', { calls: [{ name: 'add_note', input: { text: 'y' } }] })],
     ends: stopped('requests'),
@@ -82,13 +81,12 @@ export const LIMITS: readonly Row[] = [
   },
   {
     name: 'the time is up while the model says nothing',
-    on: BOTH,
     flags: ['--timeout', '1'],
     script: [{ fault: { hang: true } }],
     ends: stopped('seconds'),
     calls: [],
     answer: /^I stopped after 1 s, this turn's limit\. Nothing was changed\.$/,
-    then: { script: [say('Here I am.')], calls: [] },
+    next: { script: [say('Here I am.')], calls: [] },
   },
   {
     name: 'the time is up while the model is in mid-call',
@@ -98,7 +96,7 @@ export const LIMITS: readonly Row[] = [
     ends: stopped('seconds'),
     calls: [],
     files: { 'notes.txt': undefined },
-    then: { script: [say('Here I am.')], calls: [] },
+    next: { script: [say('Here I am.')], calls: [] },
   },
   {
     name: 'the time is up while a tool hangs',
@@ -106,6 +104,6 @@ export const LIMITS: readonly Row[] = [
     script: [calls(['hang', { topic: 'x' }], ['add_note', { text: 'x' }])],
     ends: stopped('seconds'),
     calls: ['hang cancelled cancelled', 'add_note cancelled cancelled'],
-    then: { script: [say('Here I am.')], calls: [] },
+    next: { script: [say('Here I am.')], calls: [] },
   },
 ]

@@ -45,7 +45,7 @@ export const LOOPS: readonly Row[] = [
   },
   {
     name: 'the same effect over and over is carried out three times at most',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [...round(5, [call('add_note', { text: 'x' })]), ENOUGH],
     ends: LOOPED,
@@ -54,7 +54,6 @@ export const LOOPS: readonly Row[] = [
   },
   {
     name: 'copies of a call in one response are one refusal, not the end',
-    on: BOTH,
     script: [calls(...times(6, () => ['search_notes', { query: 'plan' }] as const)), look('shop'), say('Shopping.')],
     calls: [...same(3, 'search_notes ok'), ...same(3, 'search_notes blocked loop'), 'search_notes ok'],
   },
@@ -66,7 +65,7 @@ export const LOOPS: readonly Row[] = [
   },
   {
     name: 'none: edit → test → edit → test, eleven rounds, though every test says the same',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [...times(11, (value) => [call('set_value', { value }), TESTS]).flat(), say('Still red.')],
     calls: again(11, ['set_value ok', 'run_tests ok']),
@@ -80,7 +79,6 @@ export const LOOPS: readonly Row[] = [
   },
   {
     name: 'none: a tool that is meant to be asked again',
-    on: BOTH,
     script: [...round(9, [call('job_status', {})]), say('It is still pending.')],
     calls: same(9, 'job_status ok'),
   },

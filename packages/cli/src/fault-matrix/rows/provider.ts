@@ -5,13 +5,13 @@ import { ANTHROPIC, BOTH, NO_PROVIDER, type Row, times } from '../row.ts'
 const look = call('search_notes', { query: 'plan' })
 const FINE = say('Two plans.')
 
-/** A fault that passes: the request is made again, and nothing is seen of the first. */
-const passes = (name: string, first: ScriptedTurn, on: Row['on'] = BOTH): Row => ({
+/** Faults that pass: each request is made again, and nothing is seen of what came first. */
+const passes = (name: string, faults: readonly ScriptedTurn[], on: Row['on'] = BOTH): Row => ({
   name: `${name}: asked again`,
   on,
   flags: ['--yes'],
-  script: [look, first, FINE],
-  calls: ['search_notes ok'],
+  script: [...faults.flatMap((fault, n) => [fault, call('search_notes', { query: `plan ${n}` })]), FINE],
+  calls: faults.map(() => 'search_notes ok 0'),
   answer: /^Two plans\.$/,
   files: { 'notes.txt': undefined },
 })
@@ -26,31 +26,28 @@ const fails = (name: string, first: ScriptedTurn, on: Row['on'] = BOTH): Row => 
   calls: ['add_note ok'],
   answer: /^I could not go on: the model did not answer\. Done: add_note notes\.txt\.$/,
   files: { 'notes.txt': 'x\n' },
-  then: { script: [say('Here I am.')], calls: [] },
+  next: { script: [say('Here I am.')], calls: [] },
 })
 
 export const PROVIDER: readonly Row[] = [
-  fails('400', { fault: { status: 400 } }),
+  fails('400', { fault: { status: 400 } }, ANTHROPIC),
   fails('401 that quotes the key', {
     fault: { status: 401, body: { type: 'error', error: { type: 'authentication_error', message: 'bad key sk-kanarie-key' } } },
   }),
   fails('404 in HTML', { fault: { status: 404, body: '<html>kein Modell</html>' } }, ANTHROPIC),
-  fails('429 that asks for an hour', { fault: { status: 429, retryAfter: 3600 } }),
-  passes('429 with Retry-After', { fault: { status: 429, retryAfter: 1 } }),
-  passes('500', { fault: { status: 500 } }),
-  passes('529 of an overloaded server', { fault: { status: 529 } }, ANTHROPIC),
+  fails('429 that asks for an hour', { fault: { status: 429, retryAfter: 3600 } }, ['openai']),
+  passes('429 with Retry-After', [{ fault: { status: 429, retryAfter: 1 } }], ANTHROPIC),
+  passes('500, 503 and 529', [{ fault: { status: 500 } }, { fault: { status: 503 } }, { fault: { status: 529 } }]),
   {
     ...fails('500 for ever', { fault: { status: 500 } }, ['openai']),
     script: [call('add_note', { text: 'x' }), ...times(4, () => ({ fault: { status: 500 } }))],
   },
-  passes('cut before the reply', say('Tw', { fault: { cut: 'before-body' } })),
-  passes('cut in mid-text', say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })),
-  passes('cut in mid-call', call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } })),
-  passes('cut after a whole call', {
-    ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]),
-    fault: { cut: 'mid-call' },
-  }),
-  passes('a connection closed without an answer', { fault: { refuse: true } }),
+  passes('a stream cut in mid-text', [say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })]),
+  passes('a stream cut in mid-call', [
+    call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } }),
+    { ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]), fault: { cut: 'mid-call' } },
+  ]),
+  passes('no reply at all, and one without a body', [{ fault: { refuse: true } }, say('Tw', { fault: { cut: 'before-body' } })]),
   {
     name: 'nobody listens: the turn fails with what to look at',
     down: true,
@@ -60,19 +57,18 @@ export const PROVIDER: readonly Row[] = [
   },
   {
     name: 'an empty reply: asked for words',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [look, say(''), FINE],
     calls: ['search_notes ok'],
     answer: /^Two plans\.$/,
   },
   {
     name: 'empty replies without end',
-    on: BOTH,
     script: [look, say(''), say('  \n'), say('')],
     ends: { exit: 1, status: 'failed', stoppedBy: 'empty' },
     calls: ['search_notes ok'],
     answer: /^The model gave no answer\. Nothing was changed\.$/,
-    then: { script: [FINE], calls: [] },
+    next: { script: [FINE], calls: [] },
   },
   {
     name: 'finish length with a read that is whole: it runs',
@@ -81,33 +77,30 @@ export const PROVIDER: readonly Row[] = [
   },
   {
     name: 'finish length in the arguments of a read: it is told',
-    on: BOTH,
     script: [call('search_notes', '{"query":"pl', { finish: 'length' }), look, FINE],
     calls: ['search_notes retry malformed_call, 3 left', 'search_notes ok'],
     told: [/The call was cut off \(truncated\) after 12 characters/],
   },
   {
     name: 'finish length in mid-answer: the answer says so',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [say('Two plans and', { finish: 'length' })],
     calls: [],
     answer: /^Two plans and\n\n\[The model's output limit cut this answer off\.\]$/,
   },
   {
     name: 'finish stop with a call: it runs all the same',
-    on: BOTH,
     script: [{ ...look, finish: 'stop' }, FINE],
     calls: ['search_notes ok'],
   },
   {
     name: 'finish tool_calls without one: the text is the answer',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [say('Two plans.', { finish: 'tool_calls' })],
     calls: [],
   },
   {
     name: 'a content filter: the turn fails with the reason',
-    on: BOTH,
     script: [look, say('', { finish: 'content_filter' })],
     ends: NO_PROVIDER,
     calls: ['search_notes ok'],
@@ -138,10 +131,10 @@ export const PROVIDER: readonly Row[] = [
   },
   {
     name: 'the same id again in a later response and in a later turn',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [call('search_notes', { query: 'plan' }, { id: 'same' }), call('search_notes', { query: 'shop' }, { id: 'same' }), FINE],
     calls: ['search_notes ok', 'search_notes ok'],
-    then: { script: [call('search_notes', { query: 'plan' }, { id: 'same' }), FINE], calls: ['search_notes ok'] },
+    next: { script: [call('search_notes', { query: 'plan' }, { id: 'same' }), FINE], calls: ['search_notes ok'] },
   },
   {
     name: 'an id that no provider would take back',
@@ -149,21 +142,23 @@ export const PROVIDER: readonly Row[] = [
     script: [call('search_notes', { query: 'plan' }, { id: 'functions.search_notes:0' }), FINE],
     calls: ['search_notes ok'],
   },
-  passes('a tool name that is null', call(null, { query: 'plan' })),
+  passes('a tool name that is null', [call(null, { query: 'plan' })]),
+  passes('a tool name that is empty, which this client refuses', [call('', { query: 'plan' })], ['openai']),
   {
     name: 'a tool name that is empty',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [call('', { query: 'plan' }), look, FINE],
     calls: ['(none) retry unknown_tool, 3 left', 'search_notes ok'],
   },
   {
     name: 'a tool name with markup stuck on, and one of another agent',
-    on: BOTH,
     script: [calls(['functions.search_notes', { query: 'plan' }], ['search-notes<|channel|>commentary', { query: 'shop' }]), FINE],
     calls: ['search_notes ok', 'search_notes ok'],
   },
-  passes('a reply in HTML', { raw: '<html><body>Bad gateway</body></html>', contentType: 'text/html' }),
-  passes('a stream of something else', { raw: 'data: {"hello": 1}\n\ndata: nonsense\n\ndata: [DONE]\n\n' }),
-  passes('a reply that is JSON of something else', { raw: '{"ok":true}', contentType: 'application/json' }),
-  passes('a reply with nothing in it', { raw: '' }),
+  passes('a reply that is none: HTML, another stream, JSON, nothing', [
+    { raw: '<html><body>Bad gateway</body></html>', contentType: 'text/html' },
+    { raw: 'data: {"hello": 1}\n\ndata: nonsense\n\ndata: [DONE]\n\n' },
+    { raw: '{"ok":true}', contentType: 'application/json' },
+    { raw: '' },
+  ]),
 ]

@@ -64,7 +64,7 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'retry malformed_call: a list, a number and nothing at all',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [
       calls(['search_notes', '["plan"]'], ['search_notes', '7'], ['search_notes', '']),
       call('search_notes', { query: 'plan' }),
@@ -86,7 +86,6 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'failed timeout: a read that does not heed its signal is cut off, and the turn goes on',
-    on: BOTH,
     script: [call('slow_read', { topic: 'all' }), call('search_notes', { query: 'plan' }), say('The other took too long.')],
     calls: ['slow_read failed timeout', 'search_notes ok'],
     told: [/^failed \(timeout\): slow_read was cut off after 0\.2 s\./],
@@ -106,7 +105,7 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'unavailable rate_limited: a pause beyond the deadline is not waited for',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [raise('transient', { type: 'rate_limited', retryAfter: 3600 }), say('Not now.')],
     calls: ['raise unavailable rate_limited'],
   },
@@ -118,7 +117,6 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'denied permission: nobody is there to allow it',
-    on: BOTH,
     script: [call('add_note', { text: 'x' }), say('I may not.')],
     ends: UNAPPROVED,
     calls: ['add_note denied permission'],
@@ -153,12 +151,12 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'ok: a long result is cut, and the whole can be read in pages',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [
       call('dump', {}),
       {
         calls: (request) => [
-          { name: 'read_file', input: { path: /@output\/\S+\.txt/.exec(JSON.stringify(request.body))?.[0], offset: 30_001, limit: 1 } },
+          { name: 'read_file', input: { path: /@output\/\S+\.txt/.exec(JSON.stringify(request.body))?.[0], offset: 30_000, limit: 1 } },
         ],
       },
       say('Read.'),

@@ -1,6 +1,6 @@
 /** Exceptions that nobody expected. Their class is told; the rest goes to the log, and nowhere else. */
 import { call, calls, say } from '@mulligan/testing'
-import { BOTH, type Row } from '../row.ts'
+import { ANTHROPIC, BOTH, type Row } from '../row.ts'
 
 const WHOLE = ['kanarie-message', 'kanarie-env', 'kanarie-cause', 'kanarie-thrower.ts']
 
@@ -18,7 +18,6 @@ export const SECRETS: readonly Row[] = [
   },
   {
     name: 'a cause behind a failure',
-    on: BOTH,
     script: [call('crash', { how: 'cause' }), say('The database is broken.')],
     calls: ['crash failed execution'],
     told: [/^failed \(execution\): The database did not answer\./],
@@ -26,7 +25,6 @@ export const SECRETS: readonly Row[] = [
   },
   {
     name: 'an exception outside every call',
-    on: BOTH,
     script: [call('crash', { how: 'callback' }), say('Done.')],
     calls: ['crash ok'],
     stderr: /^Something failed outside every call; see ~.data.mulligan\.log\n$/,
@@ -34,14 +32,14 @@ export const SECRETS: readonly Row[] = [
   },
   {
     name: 'a cause behind a retry',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [call('crash', { how: 'retry' }), call('crash', { how: 'nothing' }), say('Done.')],
     calls: ['crash retry validation, 3 left', 'crash ok'],
     logged: WHOLE,
   },
   {
     name: 'an exception in a write, whose target throws too',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [calls(['crash_write', { how: 'error' }], ['crash_write', { how: 'nothing' }]), say('One of two.')],
     calls: ['crash_write failed internal', 'crash_write ok'],
@@ -49,14 +47,13 @@ export const SECRETS: readonly Row[] = [
   },
   {
     name: 'an exception in a rule of the schema',
-    on: BOTH,
     script: [call('crash_check', { key: 'k' }), say('Its rule is broken.')],
     calls: ['crash_check failed internal'],
     logged: WHOLE,
   },
   {
     name: 'a system error with a path in it',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [call('read_missing', {}), say('It is not there.')],
     calls: ['read_missing failed internal'],
     told: [/read_missing failed with an Error \(ENOENT\)/],

@@ -1,10 +1,9 @@
 /** One face for every kind of schema a tool may have: its JSON Schema for the model, and a check with structured issues. */
-import { closeObjects } from './schema/close.ts'
-import type { Issue } from './schema/issue.ts'
-import { validate } from './schema/validate.ts'
 
-/** A JSON Schema (2020-12) as plain data. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
+import { closeObjects } from './close.ts'
+import type { Issue } from './issue.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { validate } from './validate.ts'
 
 interface StandardIssue {
   readonly message: string

@@ -1,0 +1,114 @@
+/** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
+import { canonical } from '../canonical.ts'
+import type { Repair } from '../events.ts'
+import type { ToolResult } from '../result.ts'
+import type { Effect, Tool } from '../tool.ts'
+import type { IncomingCall, Understood } from './understand.ts'
+
+/** A call that may run. Plain data: an approval can wait for days in another process. */
+export interface ReadyCall {
+  readonly id: string
+  readonly step: number
+  readonly ordinal: number
+  readonly wireId?: string
+  readonly tool: string
+  readonly requestedTool?: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Canonical JSON of the input. */
+  readonly inputKey: string
+  readonly effect: Effect
+  readonly target: string
+  readonly repairs: readonly Repair[]
+  /** Sentences that go with the result. */
+  readonly notes: string[]
+}
+
+export interface ApprovalRequest {
+  readonly callId: string
+  readonly tool: string
+  readonly effect: Effect
+  readonly target: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Why it asks, for the person. */
+  readonly reason: string
+  /** Only a person may answer, whatever has been allowed in advance. */
+  readonly forced: boolean
+}
+
+/** What became of a call, for the store, the person and `--json`. */
+export interface CallRecord {
+  readonly id: string
+  readonly step: number
+  readonly ordinal: number
+  readonly wireId?: string
+  readonly tool: string
+  readonly requestedTool?: string
+  readonly input: unknown
+  readonly effect: Effect
+  readonly target: string
+  /** Executions: 0 when it was refused without running. */
+  readonly attempts: number
+  readonly repairs: readonly Repair[]
+  readonly result: ToolResult
+  readonly durationMs: number
+}
+
+export type Prepared =
+  | { readonly kind: 'result'; readonly record: CallRecord }
+  | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
+  | { readonly kind: 'ready'; readonly call: ReadyCall }
+
+/** What is left when a person has been asked. */
+export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
+
+/** What was understood of a call, in the form in which it is judged, asked about and run. */
+export function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: Understood): ReadyCall {
+  const requested = typeof call.name === 'string' ? call.name : ''
+  const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
+  const inputKey = canonical(input)
+  return {
+    id: call.id,
+    step: call.step,
+    ordinal: call.ordinal,
+    ...(call.wireId !== undefined && { wireId: call.wireId }),
+    tool: name,
+    ...(requested !== name && { requestedTool: requested }),
+    input: (refusal ? {} : input) as Record<string, unknown>,
+    inputKey,
+    effect: tool?.effect ?? 'external',
+    target: tool && !refusal ? targetOf(tool, value) : '',
+    repairs,
+    notes: droppedNotes(repairs, name),
+  }
+}
+
+/** Parameters that were dropped and are named one by one. */
+const MAX_DROPPED = 5
+
+function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
+  const dropped = repairs.filter(({ kind }) => kind === 'unknown_dropped')
+  const notes = dropped.slice(0, MAX_DROPPED).map(({ parameter }) => `"${parameter}" is no parameter of ${tool} and had no effect.`)
+  const more = dropped.length - notes.length
+  return more > 0 ? [...notes, `Nor had ${more} more.`] : notes
+}
+
+export const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
+export const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
+
+function targetOf(tool: Tool, input: unknown): string {
+  try {
+    return String(tool.target(input as never)).slice(0, 500)
+  } catch {
+    return ''
+  }
+}
+
+export const resultEvent = ({ id, step, tool, effect, inputKey }: ReadyCall, result: ToolResult) => ({
+  type: 'tool.result' as const,
+  callId: id,
+  step,
+  tool,
+  effect,
+  inputKey,
+  result,
+})
