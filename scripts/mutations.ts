@@ -59,8 +59,8 @@ export const MUTATIONS: readonly Mutation[] = [
     id: 'code-is-no-secret',
     rule: '3: nor a code that is none',
     file: core('run/classify.ts'),
-    find: `&& SYSTEM.test(code)`,
-    replace: ``,
+    find: `SYSTEM.has(code)`,
+    replace: `code !== ''`,
     test: contract('nor of a rejection that is no Error'),
   },
   {
@@ -171,8 +171,8 @@ export const MUTATIONS: readonly Mutation[] = [
     id: 'resumed-state',
     rule: '8: a resumed turn has its state as it was',
     file: core('executor.ts'),
-    find: `(options.events ?? []).reduce(reduceTurn, NEW_TURN)`,
-    replace: `NEW_TURN`,
+    find: `(options.events ?? []).reduce(`,
+    replace: `([] as ToolEvent[]).reduce(`,
     test: contract('a resumed turn has its counters, guard and denials'),
   },
   {

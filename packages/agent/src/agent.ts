@@ -29,7 +29,7 @@ export interface Agent {
 /** There is no session of that id. */
 export class UnknownSession extends Error {
   constructor(id: string) {
-    super(`There is no session ${id}.`)
+    super(`there is no session ${id}`)
     this.name = 'UnknownSession'
   }
 }
@@ -37,7 +37,7 @@ export class UnknownSession extends Error {
 /** Another process runs a turn of this session. */
 export class SessionBusy extends Error {
   constructor(id: string, owner: string) {
-    super(`Session ${id} is in use by process ${owner.split('@')[0]}. Wait for it, or start a new session.`)
+    super(`session ${id} is in use by process ${owner.split('@')[0]}`)
     this.name = 'SessionBusy'
   }
 }

@@ -56,7 +56,6 @@ describe('usage errors', () => {
     ['no session', ['run', 'hi', '--session', 'x', '--model', 'ollama/x'], /no session x\nThere is no session yet/],
     ['no latest session', ['run', 'hi', '--last', '--model', 'ollama/x'], /no session in .* yet\nLeave out --last/],
     ['no such tool', ['tools', 'show', 'reed_file'], /no tool reed_file; did you mean read_file\?/],
-    ['no input', ['tools', 'call', 'read_file'], /missing required argument 'json'/],
   ]
   it.each(cases)('%s', async (name, args, says) => {
     using here = place()

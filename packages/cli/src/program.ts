@@ -81,7 +81,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
       .command('call')
       .description('call a tool as a model would')
       .argument('<name>')
-      .argument('<json>', 'its input; - reads it from stdin'),
+      .argument('[json]', 'its input; - reads it from stdin', '{}'),
   )
     .option('--yes', 'allow what would be asked')
     .action((name: string, json: string, flags: CallFlags) =>
@@ -94,7 +94,10 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
   program
     .command('demo')
     .description('see it work, with a scripted model and no key')
-    .option('--without <catch>', 'do without one catch, and see what happens')
+    .option(
+      '--without <catch>',
+      'do without one catch, and see what happens: wrong-path, number-as-text, unknown-tool,\nempty-search, failing-edit, alias, same-call-again',
+    )
     .action((flags: DemoFlags) => act(async () => (await import('./demo/demo.ts')).demo(flags, output)))
   return program
 }
@@ -106,10 +109,11 @@ Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit 
 4 needed an approval nobody gave, 130 cancelled.
 
 Environment: MULLIGAN_MODEL, MULLIGAN_BASE_URL, MULLIGAN_API_KEY (ollama and openai-compatible),
-ANTHROPIC_API_KEY, OPENAI_API_KEY, OLLAMA_HOST, MULLIGAN_CONTEXT (tokens), MULLIGAN_DATA_DIR, NO_COLOR, FORCE_COLOR.
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OLLAMA_HOST, MULLIGAN_CONTEXT (tokens),
+MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
 
 Examples:
-  mulligan "why does npm test fail?" --model ollama/qwen3
+  mulligan "why does npm test fail?" --model ollama/NAME
   npm test 2>&1 | mulligan "what went wrong?" --model my-model --base-url http://localhost:8080/v1
   mulligan run --last "and now fix it"
   mulligan run --last                      take up a turn that was cut off`

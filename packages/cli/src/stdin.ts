@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 
 /** Milliseconds in which the first byte must come where stdin only adds to a prompt: some programs leave it open and say nothing. */
-const PATIENCE = { pipe: 3000, other: 1500 } as const
+const PATIENCE = { pipe: 10_000, other: 1500 } as const
 
 /** Everything on stdin, to its end. */
 export async function readStdin(): Promise<string> {

@@ -57,6 +57,7 @@ describe('a failed model request', () => {
   it('a broken stream and a reply that can’t be read are asked for again', () => {
     expect(requestFault(new BrokenStream()).retryable).toBe(true)
     expect(requestFault(Object.assign(new Error('bad'), { name: 'AI_InvalidResponseDataError' })).retryable).toBe(true)
+    expect(requestFault(new Error('Expected a normalized stream error')).retryable).toBe(true)
     expect(requestFault(new RangeError('a bug')).retryable).toBe(false)
     expect(requestFault(undefined).retryable).toBe(false)
   })

@@ -43,9 +43,10 @@ export function requestFault(error: unknown): RequestFault {
     return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked }
   }
   const code = networkCode(error)
+  const address = originOf(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
     return {
-      message: `The model's server could not be reached (${code}). Is it running, and is the address right?`,
+      message: `The model's server${address} could not be reached (${code}). Is it running, and is the address right?`,
       retryable: code === 'ECONNREFUSED',
     }
   if (error instanceof BrokenStream || /without a finish reason/.test(said))
@@ -55,12 +56,12 @@ export function requestFault(error: unknown): RequestFault {
   // A reply the provider package could not read: the model may do better the next time.
   return {
     message: clip(`The model's reply could not be read: ${said}`),
-    retryable: !(typeof name === 'string' && HOPELESS.test(name)),
+    retryable: typeof name === 'string' && UNREADABLE.test(name),
   }
 }
 
-/** Refused by the provider package before anything was sent: the same request is refused again. */
-const HOPELESS = /^AI_(LoadAPIKey|LoadSetting|UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)/
+/** What provider packages throw on a reply they can't read, some of it plain; a `RangeError` is a defect, and stays one. */
+const UNREADABLE = /^(AI_|Error$)|TypeValidation|JSONParse/
 
 const NETWORK = /terminated|socket|fetch failed|network|ECONN|other side closed|cannot connect/i
 
@@ -77,6 +78,12 @@ function parseRetryAfter(headers: Record<string, string> | undefined): number | 
   if (Number.isFinite(seconds)) return Math.max(0, seconds)
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000)
+}
+
+/** Scheme, host and port of the request, without what else a URL may hold. */
+function originOf(error: unknown): string {
+  const url = (error as { url?: unknown } | undefined)?.url
+  return typeof url === 'string' && URL.canParse(url) ? ` at ${new URL(url).origin}` : ''
 }
 
 /** The server's own sentence in an error body, in the shapes that are common. */

@@ -1,6 +1,6 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
 import { join } from 'node:path'
-import { type Agent, createAgent, openStore, type Store, type TurnOutcome } from '@mulligan/agent'
+import { type Agent, createAgent, openStore, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import type { Limits } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
@@ -109,6 +109,16 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
 }
 
 async function take(agent: Agent, session: string | undefined, prompt: string, signal: AbortSignal): Promise<TurnOutcome> {
+  try {
+    return await begin(agent, session, prompt, signal)
+  } catch (error) {
+    if (error instanceof SessionBusy) throw new UsageError(error.message, 'A new session starts without --last and --session.')
+    if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last goes on with the latest of this folder.')
+    throw error
+  }
+}
+
+async function begin(agent: Agent, session: string | undefined, prompt: string, signal: AbortSignal): Promise<TurnOutcome> {
   if (prompt !== '' || session === undefined) return agent.run({ prompt, signal, ...(session !== undefined && { sessionId: session }) })
   const outcome = await agent.resume(session, { signal })
   if (outcome) return outcome

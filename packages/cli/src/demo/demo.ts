@@ -96,9 +96,9 @@ async function run(
     `\n${caught} of ${rows.length} mistakes caught, ${outcome.calls.length} calls, ${retries} of the model's retries spent, the turn ${outcome.status}.`,
   )
   if (!well) say(red(`It did not go well: ${outcome.error ?? (after.passed ? 'a mistake went uncaught' : 'the project is not mended')}.`))
-  say(`\nGo on with a model of your own, in a folder of your own:
-  npx mulligan "what is in this folder?" --model ollama/qwen3
-  npx mulligan "what is in this folder?" --model NAME --base-url http://localhost:8080/v1`)
+  say(`\nGo on with a model and a folder of your own:
+  npx mulligan "what is in this folder?" --cwd FOLDER --model ollama/NAME
+  npx mulligan "what is in this folder?" --cwd FOLDER --model NAME --base-url http://localhost:8080/v1`)
   return well ? EXIT.ok : EXIT.failed
 }
 

@@ -78,7 +78,7 @@ describe('the line of a call', () => {
 describe('other lines', () => {
   const cases: readonly (readonly [string, TurnEvent, readonly string[]])[] = [
     ['a fault that is tried again', { type: 'error', message: 'Gone.', retryInMs: 1500 }, ['! Gone. Trying again in 1.5 s.']],
-    ['a fault that is not', { type: 'error', message: 'Gone.' }, ['! Gone.']],
+    ['a fault that is not, which the end of the turn tells', { type: 'error', message: 'Gone.' }, []],
     ['discarded text', { type: 'message.discarded', messageId: 'm', step: 1, why: 'it broke off' }, ['Discarded: it broke off']],
     [
       'a closed tool',

@@ -41,7 +41,7 @@ const DISPLAY_LINES = { read: 12, write: 60, external: 60 } as const
 
 /** The lines of one event; most have none. `view` is as it was before the event. */
 export function linesOf(view: View, event: AgentEvent, style: LineStyle): string[] {
-  const { dim, yellow, red } = style.colors
+  const { dim, yellow } = style.colors
   switch (event.type) {
     case 'turn.started':
       return event.resumed ? [dim('Going on where the turn was cut off.')] : []
@@ -50,11 +50,8 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
     case 'message.discarded':
       return [yellow(`Discarded: ${oneLine(event.why, 300)}`)]
     case 'error':
-      return [
-        event.retryInMs === undefined
-          ? red(`! ${oneLine(event.message, 500)}`)
-          : yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`),
-      ]
+      // The last one is told at the end, as the reason why the turn failed.
+      return event.retryInMs === undefined ? [] : [yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`)]
     case 'tool.delta':
       return [dim(`  ${oneLine(event.tool, 64)}: ${oneLine(event.message)}`)]
     case 'tool.result':

@@ -87,7 +87,6 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'Ctrl-C in a read: every call has a result, and the session goes on',
-    on: BOTH,
     flags: ['--yes'],
     script: [calls(['hang', { topic: 'x' }], ['hang', { topic: 'y' }])],
     interrupt: { file: 'hanging', signal: 'SIGINT' },
@@ -114,7 +113,7 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'killed in a write: the next turn knows that it is unknown, and does not repeat it unasked',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--yes'],
     script: [hangWrite],
     interrupt: { file: 'hanging', signal: 'SIGKILL' },

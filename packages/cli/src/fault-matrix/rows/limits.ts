@@ -38,7 +38,7 @@ export const LIMITS: readonly Row[] = [
   },
   {
     name: 'one request: with calls alone the words are the engine’s',
-    on: BOTH,
+    on: ANTHROPIC,
     flags: ['--max-requests', '1', '--yes'],
     script: [call('add_note', { text: 'x' })],
     ends: stopped('requests'),

@@ -26,7 +26,6 @@ const fails = (name: string, first: ScriptedTurn, on: Row['on'] = BOTH): Row => 
   calls: ['add_note ok'],
   answer: /^I could not go on: the model did not answer\. Done: add_note notes\.txt\.$/,
   files: { 'notes.txt': 'x\n' },
-  next: { script: [say('Here I am.')], calls: [] },
 })
 
 export const PROVIDER: readonly Row[] = [
@@ -37,17 +36,22 @@ export const PROVIDER: readonly Row[] = [
   fails('404 in HTML', { fault: { status: 404, body: '<html>kein Modell</html>' } }, ANTHROPIC),
   fails('429 that asks for an hour', { fault: { status: 429, retryAfter: 3600 } }, ['openai']),
   passes('429 with Retry-After', [{ fault: { status: 429, retryAfter: 1 } }], ANTHROPIC),
-  passes('500, 503 and 529', [{ fault: { status: 500 } }, { fault: { status: 503 } }, { fault: { status: 529 } }]),
+  passes('500, 503 and 529', [{ fault: { status: 500 } }, { fault: { status: 503 } }, { fault: { status: 529 } }], ['openai']),
   {
     ...fails('500 for ever', { fault: { status: 500 } }, ['openai']),
     script: [call('add_note', { text: 'x' }), ...times(4, () => ({ fault: { status: 500 } }))],
+    next: { script: [say('Here I am.')], calls: [] },
   },
-  passes('a stream cut in mid-text', [say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })]),
+  passes('a stream cut in mid-text', [say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })], ANTHROPIC),
   passes('a stream cut in mid-call', [
     call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } }),
     { ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]), fault: { cut: 'mid-call' } },
   ]),
-  passes('no reply at all, and one without a body', [{ fault: { refuse: true } }, say('Tw', { fault: { cut: 'before-body' } })]),
+  passes(
+    'no reply at all, and one without a body',
+    [{ fault: { refuse: true } }, say('Tw', { fault: { cut: 'before-body' } })],
+    ['openai'],
+  ),
   {
     name: 'nobody listens: the turn fails with what to look at',
     down: true,

@@ -29,7 +29,7 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'retry validation, found by the schema: two parameters at once',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [
       call('search_notes', { query: 'plan', limit: 900, colour: 'red' }),
       HEED,
@@ -57,7 +57,7 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'retry malformed_call: it is shown its own text and the place',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [call('search_notes', '{"query": plan}'), call('search_notes', { query: 'plan' }), say('Two plans.')],
     calls: ['search_notes retry malformed_call, 3 left', 'search_notes ok'],
     told: [/^retry \(malformed_call\): The arguments are not valid JSON at character 10: .*You sent: \{"query": ⟦here⟧plan\}/],
@@ -124,7 +124,6 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'a status that the thrower names, instead of the one its type has by default',
-    on: BOTH,
     script: [
       raise('failure', { type: 'permission', status: 'denied' }),
       raise('failure', { type: 'network', status: 'unavailable' }),

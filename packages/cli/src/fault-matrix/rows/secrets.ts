@@ -61,7 +61,7 @@ export const SECRETS: readonly Row[] = [
   },
   {
     name: 'a built-in tool that is asked for what lies outside, by name and by a link',
-    on: BOTH,
+    on: ANTHROPIC,
     script: [
       calls(
         ['read_file', { path: '../data/mulligan.db' }],

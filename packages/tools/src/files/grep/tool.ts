@@ -19,7 +19,11 @@ const MAX_MATCHES = 5000
 const MAX_CONTEXT = 20
 
 const input = z.object({
-  pattern: z.string().min(1).describe('regex'),
+  pattern: z
+    .string()
+    .min(1)
+    .refine((pattern) => !pattern.includes('\0'), 'must not hold a NUL character (write \\x00)')
+    .describe('regex'),
   path: z.string().default('.').describe('file or folder'),
   include: z.string().optional().describe('glob, e.g. *.ts'),
   exclude: z.string().optional().describe('glob'),

@@ -1,0 +1,60 @@
+/** That the matrix can fail: what it looks for is found where it is. And the canaries once more in text, which has more of it than JSON. */
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { call, calls, say, scriptedModel } from '@mulligan/testing'
+import { describe, expect, it } from 'vitest'
+import { drive, using, workspace } from './drive.ts'
+import { leaks } from './leaks.ts'
+import type { Row } from './row.ts'
+import { keptRows } from './store.ts'
+
+const bad = call('raise', { entry: 'bad', as: 'retry' })
+const good = call('raise', { entry: 'good', as: 'retry' })
+const look = call('search_notes', { query: 'plan' })
+
+describe('the matrix notices', () => {
+  const rows: readonly (readonly [string, Row, RegExp])[] = [
+    [
+      'a suggested call that is not issued',
+      { name: '', script: [bad, look, good, say('Done.')], calls: ['raise retry validation, 3 left', 'search_notes ok', 'raise ok'] },
+      /suggested/,
+    ],
+    [
+      'a wrong call that is never put right',
+      { name: '', script: [call('open_drawer', { drawer: 'hats' }), say('No.')], calls: ['open_drawer retry not_found'] },
+      /mended/,
+    ],
+    [
+      'a secret in a result',
+      { name: '', script: [call('tell', {}), say('Well.')], calls: ['tell failed execution'] },
+      /request 2: .*kanarie-told/,
+    ],
+    ['a turn that is not asked for', { name: '', script: [say('Done.'), look], calls: [] }, /never asked for/],
+    ['another exit code', { name: '', script: [look], flags: ['--max-requests', '1'], calls: [] }, /exit/],
+  ]
+  it.each(rows)('%s', async (_, row, says) => {
+    await expect(drive(row, 'openai')).rejects.toThrow(says)
+  })
+})
+
+describe('in text', () => {
+  async function inText(name: string, hows: readonly string[]): Promise<string[]> {
+    const here = workspace()
+    await using model = await scriptedModel([calls(...hows.map((how) => [name, how === '' ? {} : { how }] as const)), say('It is broken.')])
+    const { flags, env } = using(model, 'openai', here.home)
+    const { stdout, stderr } = await here.run(['run', 'Do it.', '--yes', ...flags], { env })
+    expect([stdout, stderr]).toEqual(['It is broken.\n', expect.stringMatching(new RegExp(`✗ ${name} `))])
+    const found = leaks({ stdout, stderr, ...keptRows(join(here.home, 'data', 'mulligan.db')) })
+    rmSync(dirname(here.dir), { recursive: true, force: true })
+    return found.map((leak) => leak.split(' ')[0] ?? '')
+  }
+
+  it('nothing of an exception gets out', async () => {
+    const hows = ['error', 'rejected', 'text', 'object', 'code', 'permission', 'name', 'getter', 'cause', 'callback']
+    expect(await inText('crash', hows)).toEqual([])
+  })
+
+  it('but what a tool says to everybody does', async () => {
+    expect(new Set(await inText('tell', ['']))).toEqual(new Set(['stderr:', 'turns', 'calls']))
+  })
+})
