@@ -104,6 +104,22 @@ export const MUTATIONS: readonly Mutation[] = [
     test: contract('after indeterminate the same call needs a person'),
   },
   {
+    id: 'doubt-outlives-its-turn',
+    rule: '5: nor does a doubt end with its turn',
+    file: core('executor.ts'),
+    find: `withDoubts(options.inDoubt ?? [])`,
+    replace: `withDoubts([])`,
+    test: contract('nor does a doubt of an earlier turn end with that turn'),
+  },
+  {
+    id: 'policy-fails-closed',
+    rule: 'approval: a policy that fails allows nothing',
+    file: core('executor.ts'),
+    find: `return { decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }`,
+    replace: `return { decision: 'allow', reason: '' }`,
+    test: contract('a policy that fails allows nothing'),
+  },
+  {
     id: 'intent-first',
     rule: '5: the intent is recorded before the effect begins',
     file: core('executor.ts'),
@@ -274,7 +290,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     id: 'last-request',
     rule: 'limits: request N of N concludes in words',
-    file: 'packages/agent/src/turn/turn.ts',
+    file: 'packages/agent/src/turn/ask.ts',
     find: `noCalls: concluding !== undefined,`,
     replace: `noCalls: false,`,
     test: agent('request N of N concludes in words'),

@@ -17,12 +17,12 @@ describe('the matrix notices', () => {
     [
       'a suggested call that is not issued',
       { name: '', script: [bad, look, good, say('Done.')], calls: ['raise retry validation, 3 left', 'search_notes ok', 'raise ok'] },
-      /suggested/,
+      /the suggested call comes next/,
     ],
     [
       'a wrong call that is never put right',
       { name: '', script: [call('open_drawer', { drawer: 'hats' }), say('No.')], calls: ['open_drawer retry not_found'] },
-      /mended/,
+      /a right call follows/,
     ],
     [
       'a secret in a result',
@@ -55,6 +55,6 @@ describe('in text', () => {
   })
 
   it('but what a tool says to everybody does', async () => {
-    expect(new Set(await inText('tell', ['']))).toEqual(new Set(['stderr:', 'turns', 'calls']))
+    expect(new Set(await inText('tell', ['']))).toEqual(new Set(['stderr:', 'turns', 'calls', 'events']))
   })
 })

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { TurnOutcome } from '@mulligan/agent'
 import { lastToolResults, type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { type Ended, type Place, place } from '../fixtures/cli.ts'
 import { checkHints, describeCall } from './hints.ts'
 import { CANARY, leaks } from './leaks.ts'
@@ -18,6 +18,7 @@ import { keptRows, unansweredCalls } from './store.ts'
 const TOOLS = fileURLToPath(new URL('./tools/', import.meta.url))
 /** Shared by all runs: they load the same modules. */
 const COMPILED = join(tmpdir(), `mulligan-compiled-${process.pid}`)
+afterAll(() => rmSync(COMPILED, { recursive: true, force: true }))
 const KEY = `sk-${CANARY}-key`
 
 /** A workspace with the fault tools; home and data lie elsewhere, under a name that must not get out. */
@@ -93,7 +94,8 @@ async function runOnce(run: Run, row: Row, more: readonly string[], here: Here, 
   if (outcome) checkHints(outcome, requests, run === row ? row.unmended : undefined)
   const kept = keptRows(join(here.home, 'data', 'mulligan.db'))
   if (!killed) expect(unansweredCalls(kept)).toEqual([])
-  expect(leaks({ stdout: result.stdout, stderr: result.stderr, ...bodies(requests), ...kept })).toEqual([])
+  const found = leaks({ stdout: result.stdout, stderr: result.stderr, ...bodies(requests), ...kept })
+  expect(found, found.join('\n')).toEqual([])
   return outcome
 }
 

@@ -2,7 +2,8 @@
  * Every fault that a tool, a model or a provider can come up with, through the real command and over HTTP: the turn ends in words
  * and with the right exit code, every call has one result, every hint works, and nothing gets out that should not.
  */
-import { describe, it } from 'vitest'
+import { DEFAULT_STATUS } from '@mulligan/core'
+import { describe, expect, it } from 'vitest'
 import { drive } from './drive.ts'
 import type { Row } from './row.ts'
 import { COUNTERS } from './rows/counters.ts'
@@ -32,6 +33,13 @@ const atOnce = limited(AT_ONCE)
 describe.concurrent.each(Object.entries(THEMES))('%s', (_, rows) => {
   const cases = rows.flatMap((row) => (row.on ?? ['openai']).map((protocol) => [row.name, protocol, row] as const))
   it.concurrent.each(cases)('%s (%s)', (_name, protocol, row) => atOnce(() => drive(row, protocol)), TIMEOUT)
+})
+
+it('has every status and every type of error', () => {
+  const rows = Object.values(THEMES).flat()
+  const outcomes = rows.flatMap((row) => [...row.calls, ...(row.next?.calls ?? [])]).flatMap((line) => line.split(/[ ,]+/).slice(1))
+  const asked = new Set([...Object.keys(DEFAULT_STATUS), ...Object.values(DEFAULT_STATUS), 'denied', 'indeterminate', 'closed', 'ok', '0'])
+  expect([...asked].filter((one) => !outcomes.includes(one))).toEqual([])
 })
 
 function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {

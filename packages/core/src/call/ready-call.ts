@@ -5,20 +5,28 @@ import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
 import type { IncomingCall, Understood } from './understand.ts'
 
-/** A call that may run. Plain data: an approval can wait for days in another process. */
-export interface ReadyCall {
+/** Which call it is. */
+interface CallIdentity {
+  /** The engine's own: session/turn/step/ordinal. */
   readonly id: string
   readonly step: number
   readonly ordinal: number
+  /** The provider's, as it came. */
   readonly wireId?: string
   readonly tool: string
+  /** The name as it came, when it was another. */
   readonly requestedTool?: string
+  readonly effect: Effect
+  /** What it acts on: a path, a channel. */
+  readonly target: string
+  readonly repairs: readonly Repair[]
+}
+
+/** A call that may run. Plain data: an approval can wait for days in another process. */
+export interface ReadyCall extends CallIdentity {
   readonly input: Readonly<Record<string, unknown>>
   /** Canonical JSON of the input. */
   readonly inputKey: string
-  readonly effect: Effect
-  readonly target: string
-  readonly repairs: readonly Repair[]
   /** Sentences that go with the result. */
   readonly notes: string[]
 }
@@ -36,19 +44,11 @@ export interface ApprovalRequest {
 }
 
 /** What became of a call, for the store, the person and `--json`. */
-export interface CallRecord {
-  readonly id: string
-  readonly step: number
-  readonly ordinal: number
-  readonly wireId?: string
-  readonly tool: string
-  readonly requestedTool?: string
+export interface CallRecord extends CallIdentity {
+  /** Canonical where it could be read, else as it came. */
   readonly input: unknown
-  readonly effect: Effect
-  readonly target: string
   /** Executions: 0 when it was refused without running. */
   readonly attempts: number
-  readonly repairs: readonly Repair[]
   readonly result: ToolResult
   readonly durationMs: number
 }

@@ -131,6 +131,12 @@ describe('paths that are none', () => {
     expect(await refusal(createWorkspace('/dev'), 'null')).toMatchObject({ errorType: 'unsupported', status: 'failed' })
   })
 
+  test('tools of the user, which are loaded as code, can be read and not written', async () => {
+    mkdirSync(join(root, '.mulligan/tools'), { recursive: true })
+    expect(await workspace.resolve('.mulligan/tools')).toMatchObject({ kind: 'directory' })
+    expect(await refusal(workspace, '.mulligan/tools/new.ts', { for: 'write' })).toMatchObject({ errorType: 'permission' })
+  })
+
   test('.git can be read and not written', async () => {
     mkdirSync(join(root, '.git/hooks'), { recursive: true })
     expect(await workspace.resolve('.git/hooks')).toMatchObject({ kind: 'directory' })

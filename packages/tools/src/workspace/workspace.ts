@@ -53,11 +53,12 @@ export interface Workspace {
 export interface WorkspaceOptions {
   /** Where over-long results are spilled: read as `@output/<name>`. */
   readonly outputs?: { readonly dir: string }
-  /** Relative paths that can be read but not written. Default `.git`, whose hooks and config run commands. */
+  /** Relative paths that can be read but not written. Default `.git` and `.mulligan`: what is in them runs by itself. */
   readonly protect?: readonly string[]
 }
 
-const PROTECTED = ['.git'] as const
+/** What runs by itself: hooks and settings of git, and tools that are loaded as code at the next start. */
+const PROTECTED = ['.git', '.mulligan'] as const
 const OUTSIDE = 'a path inside the workspace'
 
 /**
