@@ -80,6 +80,6 @@ export async function bench(): Promise<Table> {
     const values = inMicroseconds(ms)
     return { subject, values, aim: { says: `median ≤ ${AIM} µs`, met: median(ms) * 1000 <= AIM } }
   })
-  const note = `A new executor every ${CALLS} calls, as in a turn. Of a thrown \`ModelRetry\`, about half is the engine of JavaScript writing down the stack.`
+  const note = `A new executor every ${CALLS} calls, as in a turn. Of a thrown \`ModelRetry\`, the largest single part is JavaScript’s engine writing down the stack.`
   return { title: 'executor: one call of a tool that does nothing', note, rows }
 }

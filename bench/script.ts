@@ -59,8 +59,6 @@ const execute = ({ path }: { readonly path: string }): string => path
 const ours = [defineTool({ name: 'look', description: 'Does nothing.', effect: 'read', input, execute })]
 const theirs = { look: tool({ description: 'Does nothing.', inputSchema: input, execute }) }
 
-let sessions = 0
-
 export async function runOurs(model: MockLanguageModelV4, steps: number, store: Store): Promise<void> {
   const scripted: AgentModel = { id: 'mock/mock', model, where: 'this machine', contextTokens: 1_000_000 }
   const options: AgentOptions = {
@@ -70,10 +68,7 @@ export async function runOurs(model: MockLanguageModelV4, steps: number, store: 
     cwd: '/workspace',
     limits: { requests: steps + 1, calls: steps + 1 },
   }
-  // An id of our own: those that the agent makes are unique enough for a person's sessions, not for hundreds in one minute.
-  const sessionId = `bench-${++sessions}`
-  await store.createSession({ id: sessionId, cwd: options.cwd, title: PROMPT })
-  const { status, requests } = await createAgent(options).run({ sessionId, prompt: PROMPT })
+  const { status, requests } = await createAgent(options).run({ prompt: PROMPT })
   expectSteps(`${status} `, status === 'answered' ? requests : 0, steps)
 }
 
