@@ -354,4 +354,40 @@ describe('the turn', () => {
     expect((system?.content.length ?? 0) / 3.5).toBeLessThan(600)
     await server.close()
   })
+
+  it('a store that can’t be written any more ends the turn with what was done', async () => {
+    const store = memoryStore()
+    let saved = 0
+    const full = {
+      ...store,
+      saveMessage: async (...args: Parameters<typeof store.saveMessage>) =>
+        ++saved > 1 ? Promise.reject(new Error('database or disk is full')) : store.saveMessage(...args),
+    }
+    const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('Saved.')], 'openai', { store: full })
+    expect(await agent.run({ prompt: 'go' })).toMatchObject({
+      status: 'failed',
+      stoppedBy: 'store',
+      error: expect.stringContaining('disk is full'),
+      ledger: { changed: [{ target: 'a.md' }] },
+    })
+    await server.close()
+  })
+
+  it('a question that fails is answered by nobody, and a listener that fails is left alone', async () => {
+    const boom = () => {
+      throw new Error('boom')
+    }
+    const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('No.')], 'openai', { approve: async () => boom() })
+    expect(await agent.run({ prompt: 'go' })).toMatchObject({ status: 'needs_approval' })
+    await server.close()
+  })
+
+  it('where the server counts no tokens the limit holds by the estimate', async () => {
+    const turns = Array.from({ length: 9 }, (_, n) => ({ ...call('search', { query: `${n}` }), usage: { input: 0, output: 0 } }))
+    const { server, agent } = await start(turns, 'openai', { limits: { tokens: 3000 } })
+    const outcome = await agent.run({ prompt: 'go' })
+    expect(outcome).toMatchObject({ status: 'stopped', stoppedBy: 'tokens' })
+    expect(outcome.requests).toBeLessThan(9)
+    await server.close()
+  })
 })

@@ -1,6 +1,5 @@
 /** Sessions and their turns over one store: what the front doors drive. */
 import { randomInt } from 'node:crypto'
-import { hostname } from 'node:os'
 import { type CallRecord, createBreakers, type ToolEvent } from '@mulligan/core'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
@@ -37,7 +36,7 @@ export class UnknownSession extends Error {
 /** Another process runs a turn of this session. */
 export class SessionBusy extends Error {
   constructor(id: string, owner: string) {
-    super(`session ${id} is in use by process ${owner.split('@')[0]}`)
+    super(`session ${id} is in use by ${owner}`)
     this.name = 'SessionBusy'
   }
 }
@@ -50,21 +49,19 @@ export function createAgent(options: AgentOptions): Agent {
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
     )
   const breakers = options.breakers ?? createBreakers()
-  const running = new Set<string>()
+  /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
+  const eventIds = new Map<string, number>()
 
   async function run({ sessionId, prompt, signal = new AbortController().signal }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
+    if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
     return exclusively(id, async () => {
-      if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
-      else if (!(await store.session(id))) throw new UnknownSession(id)
       const last = await store.lastTurn(id)
-      if (last) assertFree(last)
-      const events = eventSink(id, await store.lastEventId(id))
-      if (last?.status === 'running') await settleInterrupted(store, last, events.of(last.id))
-      const turnId = `${id}/${last ? Number(last.id.slice(last.id.lastIndexOf('/') + 1)) + 1 : 1}`
+      if (last?.status === 'running') await settleInterrupted(store, last, await emitter(id, last.id))
+      const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
-      const emit = events.of(turnId)
+      const emit = await emitter(id, turnId)
       if (sessionId === undefined) await emit({ type: 'session.created', cwd })
       await emit({ type: 'turn.started', prompt, model: model.id, where: model.where, resumed: false })
       return turn(id, turnId, emit, signal, [])
@@ -76,13 +73,10 @@ export function createAgent(options: AgentOptions): Agent {
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<TurnOutcome | undefined> {
     return exclusively(sessionId, async () => {
-      if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
-      assertFree(last)
       const past = (await store.events({ sessionId, turnId: last.id })) as unknown as readonly ToolEvent[]
-      const emit = eventSink(sessionId, await store.lastEventId(sessionId)).of(last.id)
-      await store.startTurn(last, { role: 'user', id: `${last.id}/0`, turnId: last.id, text: last.prompt })
+      const emit = await emitter(sessionId, last.id)
       await emit({ type: 'turn.started', prompt: last.prompt, model: model.id, where: model.where, resumed: true })
       return turn(sessionId, last.id, emit, signal, past)
     })
@@ -122,44 +116,39 @@ export function createAgent(options: AgentOptions): Agent {
     })
   }
 
-  /** Events get their place, are shown at once and kept in order. */
-  function eventSink(sessionId: string, lastId: number) {
-    let id = lastId
-    return {
-      of: (turnId: string) => async (event: TurnEvent) => {
-        const at = Date.now()
-        const placed: AgentEvent = isDurable(event) ? { ...event, id: ++id, sessionId, turnId, at } : { ...event, sessionId, turnId, at }
+  /** Events get their place, are shown at once and kept in order. What listens can't break the turn. */
+  async function emitter(sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> {
+    eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, await store.lastEventId(sessionId)))
+    return async (event) => {
+      const at = Date.now()
+      const id = isDurable(event) ? (eventIds.get(sessionId) ?? 0) + 1 : undefined
+      if (id !== undefined) eventIds.set(sessionId, id)
+      const placed: AgentEvent = id === undefined ? { ...event, sessionId, turnId, at } : { ...event, id, sessionId, turnId, at }
+      try {
         options.onEvent?.(placed)
-        if (placed.id !== undefined) await store.append([placed], event.type === 'tool.started' && event.effect !== 'read')
-      },
+      } catch {
+        // a listener's own trouble
+      }
+      if (id !== undefined) await store.append([placed], event.type === 'tool.started' && event.effect !== 'read')
     }
   }
 
+  /** One turn of a session at a time, whoever asks. @throws UnknownSession, SessionBusy */
   async function exclusively<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
-    if (running.has(sessionId)) throw new SessionBusy(sessionId, `${process.pid}@here`)
-    running.add(sessionId)
+    if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
+    const claim = await store.claim(sessionId)
+    if ('busy' in claim) throw new SessionBusy(sessionId, claim.busy)
     try {
       return await work()
     } finally {
-      running.delete(sessionId)
+      await claim.release()
     }
   }
 
   return { run, resume }
 }
 
-/** @throws SessionBusy when the process that runs the turn is another one and alive */
-function assertFree({ sessionId, status, owner }: TurnRow): void {
-  if (status !== 'running') return
-  const [pid, host] = owner.split('@')
-  if (host !== hostname() || Number(pid) === process.pid) return
-  try {
-    process.kill(Number(pid), 0)
-  } catch {
-    return
-  }
-  throw new SessionBusy(sessionId, owner)
-}
+const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))
 
 const TITLE = 60
 const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)

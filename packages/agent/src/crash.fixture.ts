@@ -19,7 +19,14 @@ const append = (folder: string, die: () => void) =>
     },
   })
 
-async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol, at: string) {
+interface Circumstances {
+  /** Limit of tool calls. */
+  readonly calls?: number
+  /** The tool with effects has been taken away since. */
+  readonly gone?: boolean
+}
+
+async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol, at: string, { calls, gone }: Circumstances) {
   const die = (point: string) => {
     if (point === at) process.kill(process.pid, 'SIGKILL')
   }
@@ -34,7 +41,8 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
   }
   const agent = createAgent({
     model: agentModel(server, protocol),
-    tools: [search, append(folder, () => die('effect'))],
+    tools: gone ? [search] : [search, append(folder, () => die('effect'))],
+    limits: calls === undefined ? {} : { calls },
     store,
     cwd: folder,
     approve: async () => ({ answer: 'once' }),
@@ -47,17 +55,23 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
 }
 
 /** In the test's own process: takes the turn up again. */
-export async function resumeTurn(folder: string, server: ScriptedModel) {
-  const { agent, store } = await agentIn(folder, server, 'openai', 'never')
+export async function resumeTurn(folder: string, server: ScriptedModel, circumstances: Circumstances = {}) {
+  const { agent, store } = await agentIn(folder, server, 'openai', 'never', circumstances)
   const [session] = await store.sessions()
   const outcome = await agent.resume(session?.id as string)
   await store.close()
   return outcome
 }
 
-const { CRASH_AT, CRASH_DIR, CRASH_URL = '', CRASH_PROTOCOL } = process.env
+const { CRASH_AT, CRASH_DIR, CRASH_URL = '', CRASH_PROTOCOL, CRASH_CALLS } = process.env
 if (CRASH_AT && CRASH_DIR) {
   const server = { url: CRASH_URL, anthropicUrl: CRASH_URL } as ScriptedModel
-  const { agent } = await agentIn(CRASH_DIR, server, CRASH_PROTOCOL as Protocol, CRASH_AT)
+  const { agent } = await agentIn(
+    CRASH_DIR,
+    server,
+    CRASH_PROTOCOL as Protocol,
+    CRASH_AT,
+    CRASH_CALLS ? { calls: Number(CRASH_CALLS) } : {},
+  )
   await agent.run({ prompt: 'go' })
 }

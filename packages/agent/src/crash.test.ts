@@ -17,13 +17,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Runs a turn in a process of its own that kills itself with SIGKILL at the given event. */
-function killedAt(at: string, server: ScriptedModel, protocol: string): Promise<NodeJS.Signals | null> {
+function killedAt(at: string, server: ScriptedModel, protocol: string, calls?: number): Promise<NodeJS.Signals | null> {
   const env = {
     ...process.env,
     CRASH_AT: at,
     CRASH_DIR: folder,
     CRASH_URL: protocol === 'openai' ? server.url : server.anthropicUrl,
     CRASH_PROTOCOL: protocol,
+    ...(calls !== undefined && { CRASH_CALLS: String(calls) }),
   }
   const child = spawn(process.execPath, [runner], { env, stdio: ['ignore', 'inherit', 'inherit'] })
   return new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)))
@@ -74,5 +75,28 @@ it.each([
   expect(effects()).toEqual(expected)
   expect(outcome?.ledger.unknown.map(({ tool }) => tool)).toEqual(unknown ? [unknown] : [])
   expect(server.violations).toEqual([])
+  await server.close()
+})
+
+it('killed while it concluded and resumed, it concludes with all that was done', async () => {
+  const server = await scriptedModel([calls(['search', { query: 'a' }], ['append', { text: 'one' }]), say('lost')], {
+    otherwise: () => say('That is all.'),
+  })
+  expect(await killedAt('message.created 2', server, 'openai', 2)).toBe('SIGKILL')
+  const { resumeTurn } = await import('./crash.fixture.ts')
+  const outcome = await resumeTurn(folder, server, { calls: 2 })
+  expect(outcome).toMatchObject({ status: 'stopped', stoppedBy: 'calls', ledger: { changed: [{ tool: 'append' }] } })
+  expect(outcome?.calls).toHaveLength(2)
+  expect(effects()).toEqual(['one'])
+  await server.close()
+})
+
+it('killed in an effect whose tool is gone when it is resumed, the effect is in doubt all the same', async () => {
+  const server = await scriptedModel([calls(['search', { query: 'a' }], ['append', { text: 'one' }])], { otherwise: () => say('Done.') })
+  expect(await killedAt('effect', server, 'openai')).toBe('SIGKILL')
+  const { resumeTurn } = await import('./crash.fixture.ts')
+  const outcome = await resumeTurn(folder, server, { gone: true })
+  expect(outcome?.ledger.unknown).toMatchObject([{ tool: 'append', effect: 'write' }])
+  expect(effects()).toEqual(['one'])
   await server.close()
 })

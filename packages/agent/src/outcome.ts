@@ -1,12 +1,12 @@
 /** What a turn came to. */
 import type { CallRecord, Effect, Status } from '@mulligan/core'
 import type { Usage } from './history/message.ts'
+import type { StoppedBy } from './stopped-by.ts'
 
 /** `interrupted`: the process ended in mid-turn; only the store has it. */
 export type TurnStatus = 'answered' | 'failed' | 'stopped' | 'needs_approval' | 'cancelled' | 'interrupted'
 
-/** Why a turn ended before the model was done. */
-export type StoppedBy = 'requests' | 'calls' | 'tokens' | 'cost' | 'seconds' | 'loop' | 'empty' | 'provider' | 'approval' | 'user' | 'crash'
+export type { StoppedBy }
 
 export interface LedgerEntry {
   readonly callId: string

@@ -1,5 +1,6 @@
 /** Ctrl-C and its relatives: the first stops the turn in an orderly way, the second ends the process. */
 import { EXIT } from './exit.ts'
+import { endProcess } from './own-code.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -11,7 +12,7 @@ export interface Interrupt {
 }
 
 /** @param onFirst told once, to let the person know that the process is ending its work */
-export function watchInterrupts(onFirst: () => void, exit: (code: number) => void = (code) => process.exit(code)): Interrupt {
+export function watchInterrupts(onFirst: () => void, exit: (code: number) => void = endProcess): Interrupt {
   const controller = new AbortController()
   const trigger = (): void => {
     if (controller.signal.aborted) {

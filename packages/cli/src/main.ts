@@ -1,7 +1,8 @@
 /** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { EXIT, UsageError } from './exit.ts'
-import { type Output, openOutput } from './ui/output.ts'
+import { endProcess, watchExit } from './own-code.ts'
+import { keepStdoutClean, type Output, openOutput } from './ui/output.ts'
 import { safeJson, sanitize } from './ui/sanitize.ts'
 
 /** Runs the command and ends the process: a tool that was given up on must not hold it open. */
@@ -10,9 +11,31 @@ export async function run(argv: readonly string[]): Promise<void> {
   // Should the event loop run empty before there is an answer, that is no success.
   process.exitCode = EXIT.failed
   const output = openOutput()
+  keepStdoutClean()
+  watchExit((by) => endedBy(by, argv))
   const code = await main(argv, output)
   await output.flush()
-  process.exit(code)
+  const failure = output.failure()
+  if (failure) {
+    output.err(`mulligan: the result could not be written to stdout: ${sanitize(failure.code ?? failure.message)}\n`)
+    await output.flush()
+  }
+  endProcess(failure ? EXIT.failed : code)
+}
+
+function endedBy(own: string | undefined, argv: readonly string[]): void {
+  const message = own === undefined ? 'the process came to its end before the command did' : `${own} ended the process`
+  const hint = 'A tool of your own has to return or throw: process.exit, or a promise that never settles, ends the command.'
+  writeAtOnce(2, `mulligan: ${sanitize(message)}\n${hint}\n`)
+  if (wantsJson(argv)) writeAtOnce(1, `${safeJson({ error: { message, hint } })}\n`)
+}
+
+function writeAtOnce(stream: 1 | 2, text: string): void {
+  try {
+    writeSync(stream, text)
+  } catch {
+    // nobody reads it
+  }
 }
 
 /** @returns the exit code */

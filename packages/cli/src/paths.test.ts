@@ -9,4 +9,4 @@ it.each([
   ['Linux', {}, 'linux', join('/home/me', '.local/share/mulligan')],
   ['macOS', {}, 'darwin', join('/home/me', 'Library/Application Support/mulligan')],
   ['Windows', { LOCALAPPDATA: '/local' }, 'win32', join('/local', 'mulligan')],
-] as const)('data folder: %s', (_, env, platform, dir) => expect(dataDir(env, platform, '/home/me')).toBe(dir))
+] as const)('data folder: %s', (_, env, platform, dir) => expect(dataDir(env, platform, () => '/home/me')).toBe(dir))

@@ -1,6 +1,6 @@
 /** Where things are kept. */
 import { mkdirSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve, sep } from 'node:path'
 import { UsageError } from './exit.ts'
 
@@ -14,15 +14,27 @@ export interface DataPaths {
   readonly output: string
 }
 
-/** Where a platform keeps a program's data. */
-export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: string = homedir()): string {
+/** Where a platform keeps a program's data. @throws UsageError */
+export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: () => string = homeFolder): string {
   const own = env['MULLIGAN_DATA_DIR']
-  if (own) return resolve(own)
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'mulligan')
-  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'mulligan')
+  if (own) return absolute(own)
+  if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'mulligan')
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local'), 'mulligan')
   const xdg = env['XDG_DATA_HOME']
   // a relative one is to be ignored, says the specification
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'share'), 'mulligan')
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home(), '.local', 'share'), 'mulligan')
+}
+
+/** Also where `HOME` is set to nothing. @throws UsageError */
+function homeFolder(): string {
+  for (const find of [homedir, () => userInfo().homedir])
+    try {
+      const home = find()
+      if (isAbsolute(home)) return home
+    } catch {
+      // this user has none
+    }
+  throw new UsageError('there is no home folder to keep data in', 'Set HOME, or MULLIGAN_DATA_DIR to a folder you can write.')
 }
 
 /** Makes the folder, for the person alone. @throws UsageError */
@@ -41,15 +53,27 @@ export function openDataDir(env: Env = process.env): DataPaths {
 
 /** A path as the person may show it around: `~` stands for the home folder. */
 export const fromHome = (path: string, home: string = homedir()): string =>
-  path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
+  home !== '' && path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 
 /** The real path of the folder to work in. @throws UsageError */
 export function workingFolder(given: string | undefined): string {
-  const asked = resolve(given ?? process.cwd())
-  const found = statSync(asked, { throwIfNoEntry: false })
-  if (!found?.isDirectory())
+  const asked = absolute(given ?? '.')
+  try {
+    const found = statSync(asked, { throwIfNoEntry: false })
+    if (found?.isDirectory()) return realpathSync(asked)
     throw new UsageError(`--cwd: ${found ? 'not a folder' : 'there is no folder'} ${asked}`, 'Name a folder that exists.')
-  return realpathSync(asked)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`--cwd: ${asked} can't be used: ${(error as Error).message}`, 'Name a folder that you may enter.')
+  }
+}
+
+function absolute(path: string): string {
+  try {
+    return resolve(path)
+  } catch {
+    throw new UsageError('the folder you are in does not exist any more', 'Go to one that does: cd again, or name one with --cwd.')
+  }
 }
 
 /** The person's own tools of a folder. */

@@ -1,10 +1,12 @@
 /** The tools of a folder: the built-in ones for files, and the person's own. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Tool } from '@mulligan/core'
+import { type Tool, wrapTools } from '@mulligan/core'
 import { createWorkspace, fileTools, loadUserTools, type UserToolProblem } from '@mulligan/tools'
 import { UsageError } from './exit.ts'
+import { asOwnCode } from './own-code.ts'
 import { TOOLS_FOLDER } from './paths.ts'
+import { oneLine } from './ui/sanitize.ts'
 
 export interface Toolbox {
   readonly tools: readonly Tool[]
@@ -15,13 +17,24 @@ export interface Toolbox {
   readonly taken: readonly UserToolProblem[]
 }
 
-/** @param outputs where over-long results are; asked for when one is first read */
+/**
+ * Goes to the folder first, so that relative paths of own tools lie in it.
+ *
+ * @param outputs where over-long results are; asked for when one is first read
+ * @throws UsageError
+ */
 export async function openToolbox(cwd: string, outputs?: { readonly dir: string }): Promise<Toolbox> {
+  enter(cwd)
   const builtIn = fileTools(createWorkspace(cwd, outputs && { outputs }))
   const folder = join(cwd, TOOLS_FOLDER)
-  const { tools, problems } = await loadUserTools(folder)
+  const { tools, problems } = await loadUserTools(folder, {
+    around: (file, load) => asOwnCode(`the loading of ${join(TOOLS_FOLDER, file)}`, load),
+  })
   const names = new Set(builtIn.map(({ name }) => name))
-  const own = tools.filter(({ name }) => !names.has(name))
+  const own = wrapTools(
+    tools.filter(({ name }) => !names.has(name)),
+    (run, input, ctx, { name }) => asOwnCode(`the tool ${name}`, () => run(input, ctx)),
+  )
   const taken = tools
     .filter(({ name }) => names.has(name))
     .map(({ name }) => ({
@@ -31,12 +44,21 @@ export async function openToolbox(cwd: string, outputs?: { readonly dir: string 
   return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems, taken }
 }
 
+function enter(cwd: string): void {
+  try {
+    process.chdir(cwd)
+  } catch (error) {
+    throw new UsageError(`--cwd: the folder ${cwd} can't be entered: ${(error as Error).message}`, 'Name a folder that you may enter.')
+  }
+}
+
 /** @throws UsageError for an own tool with the name of a built-in one: nobody could say which was meant */
 export function refuseTaken({ taken: [first] }: Toolbox): void {
   if (first) throw new UsageError(`${join(TOOLS_FOLDER, first.file)}: ${first.error}`, 'mulligan tools list shows the built-in names.')
 }
 
-export const problemText = ({ file, error }: UserToolProblem): string => `${join(TOOLS_FOLDER, file)}: ${error}`
+/** On one line, and fit for a terminal. */
+export const problemText = ({ file, error }: UserToolProblem): string => oneLine(`${join(TOOLS_FOLDER, file)}: ${error}`, 400)
 
 /** The file named like the tool, else the one that writes its name. */
 function fileThatDefines(folder: string, name: string): string {

@@ -33,6 +33,25 @@ export function isTooDeep(value: unknown): boolean {
   return false
 }
 
+/** A copy of plain data; what is no plain object or list is kept as it is. */
+export function clonePlain<T>(value: T, depth = 0): T {
+  if (typeof value !== 'object' || value === null || depth > MAX_CLONE_DEPTH) return value
+  if (Array.isArray(value)) return value.map((item) => clonePlain(item, depth + 1)) as T
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value))
+    Object.defineProperty(copy, key, {
+      value: clonePlain((value as Record<string, unknown>)[key], depth + 1),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  return copy as T
+}
+
+const MAX_CLONE_DEPTH = 200
+
 /** Deep equality of JSON values. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true

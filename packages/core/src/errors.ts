@@ -68,10 +68,19 @@ export class TransientError extends MulliganError {
 
 /** True for one of the three, also one made by another copy of this package. */
 export function isMulliganError(value: unknown): value is MulliganError {
-  return value instanceof Error && typeof (value as unknown as Record<symbol, unknown>)[KIND] === 'string'
+  return typeof kindOf(value) === 'string'
 }
 
 /** True for a {@link TransientError}, also one made by another copy of this package. */
 export function isTransient(value: unknown): value is TransientError {
-  return value instanceof Error && (value as unknown as Record<symbol, unknown>)[KIND] === 'TransientError'
+  return kindOf(value) === 'TransientError'
+}
+
+/** Anything can be thrown, a revoked proxy too: what can't be read is none of the three. */
+function kindOf(value: unknown): unknown {
+  try {
+    return value instanceof Error ? (value as unknown as Record<symbol, unknown>)[KIND] : undefined
+  } catch {
+    return undefined
+  }
 }

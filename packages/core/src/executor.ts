@@ -4,7 +4,7 @@
  * breaker) → classify → bound → record. Nothing a tool or a model does makes it throw.
  */
 
-import { indexNames, type NameIndex } from './call/name.ts'
+import { indexNames, type NameIndex, resolveName } from './call/name.ts'
 import {
   type ApprovalRequest,
   type CallRecord,
@@ -17,18 +17,19 @@ import {
   toReady,
 } from './call/ready-call.ts'
 import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
-import { hash } from './canonical.ts'
+import { clonePlain, hash } from './canonical.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { defaultPolicy, type Policy, type PolicyDecision } from './policy.ts'
 import { notOk, type ToolError, type ToolResult } from './result.ts'
 import { bound, type Spill } from './run/bound.ts'
 import { type Clock, runTool, systemClock } from './run/run-tool.ts'
 import { type Breakers, createBreakers } from './run/transient.ts'
-import type { Tool } from './tool.ts'
+import type { Effect, Tool } from './tool.ts'
 import { type DoubtfulCall, earlierDenial, isInDoubt, withDoubts } from './turn/consent.ts'
 import { closedUntil, judge } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
+import { awaitsAnswer, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn, type TurnState } from './turn/state.ts'
 
@@ -69,6 +70,8 @@ export interface Executor {
   readonly execute: (call: ReadyCall) => Promise<CallRecord>
   /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
   readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
+  /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */
+  readonly effectOf: (call: Pick<IncomingCall, 'name'>) => Effect
   readonly state: () => TurnState
   /** The loop guard has had enough: conclude the turn. */
   readonly looping: () => boolean
@@ -99,14 +102,28 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const lateNews: string[] = []
   let effects: Promise<unknown> = Promise.resolve()
 
+  /** What listens must not break what happens: only the intent of a call waits for its listener, and heeds it. */
   function emit(event: ToolEvent): void | Promise<void> {
     state = reduceTurn(state, event)
-    return options.onEvent?.(event)
+    if (event.type === 'tool.started') return options.onEvent?.(event)
+    try {
+      options.onEvent?.(event)?.catch((error: unknown) => log(event.callId, event.tool, error))
+    } catch (error) {
+      log(event.callId, event.tool, error)
+    }
+  }
+
+  function log(callId: string, tool: string, error: unknown): void {
+    try {
+      options.log?.({ callId, tool, error })
+    } catch {
+      // nobody is left to tell
+    }
   }
 
   async function prepare(call: IncomingCall): Promise<Prepared> {
     const understood = await understand(call, index)
-    if (understood.thrown !== undefined) options.log?.({ callId: call.id, tool: understood.tool?.name ?? '', error: understood.thrown })
+    if (understood.thrown !== undefined) log(call.id, understood.tool?.name ?? '', understood.thrown)
     const ready = toReady(call, understood)
     emit({
       type: 'tool.call',
@@ -178,16 +195,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** A policy that fails allows nothing. */
   function decisionOf({ id, tool, effect, input, target }: ReadyCall): PolicyDecision {
     try {
-      return policy({ tool, effect, input, target })
+      const decided: Partial<PolicyDecision> | undefined = policy({ tool, effect, input, target })
+      const { decision, reason = '' } = decided ?? {}
+      if (decision === 'allow' || decision === 'ask' || decision === 'deny') return { decision, reason }
+      throw new TypeError('a policy must return { decision: allow | ask | deny }, and not a promise of it')
     } catch (error) {
-      options.log?.({ callId: id, tool, error })
+      log(id, tool, error)
       return { decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }
     }
   }
 
   async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
-    emit({ type: 'tool.approval.resolved', callId: call.id, tool: call.tool, target: request.target, decision })
-    const { answer, reason } = decision
+    const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
+    emit({ type: 'tool.approval.resolved', callId: call.id, tool: call.tool, target: request.target, decision: known })
+    const { answer, reason } = known
     if (answer === 'once' || answer === 'session' || answer === 'always') return { kind: 'ready', call }
     hold(call, -1)
     return { kind: 'result', record: await finish(call, cancelled() ?? refuse.denied(answer, reason)) }
@@ -204,8 +225,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const tool = index.exact.get(call.tool)?.tool
     const started = clock.now()
     try {
-      const stopped = cancelled()
-      if (stopped) return await finish(call, stopped)
+      const refusal = cancelled() ?? notPermitted(call)
+      if (refusal) return await finish(call, refusal)
       if (!tool) return await finish(call, notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
       const lock = stillRunning.get(lockOf(call))
       if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
@@ -218,14 +239,32 @@ export function createExecutor(options: ExecutorOptions): Executor {
         graceMs,
         clock,
         breakers,
-        log: (error) => options.log?.({ callId: call.id, tool: call.tool, error }),
+        log: (error) => log(call.id, call.tool, error),
         progress: (attempt, message) => emit({ type: 'tool.delta', callId: call.id, tool: call.tool, attempt, message }),
       })
       if (late) awaitLate(call, tool, late, attempts, started)
       return await finish(call, result, { attempts, durationMs: clock.now() - started })
+    } catch (error) {
+      log(call.id, call.tool, error)
+      const begun = hasBegun(state.permits, call.id)
+      return await finish(
+        call,
+        { ...refuse.broken(call.tool), ...(begun && { status: 'indeterminate' }) },
+        { durationMs: clock.now() - started },
+      )
     } finally {
       hold(call, -1)
     }
+  }
+
+  /** What has changed since the call was prepared, and what a caller may not skip. */
+  function notPermitted({ id, tool, effect, target, inputKey }: ReadyCall): ToolError | undefined {
+    if (effect === 'read') return undefined
+    if (hasBegun(state.permits, id)) return refuse.alreadyRun(tool)
+    if (awaitsAnswer(state.permits, id)) return refuse.denied('nobody')
+    const denial = earlierDenial(state.consent, tool, target)
+    if (denial !== undefined) return refuse.denied('before', denial)
+    return isInDoubt(state.consent, tool, inputKey) && !isGranted(state.permits, id) ? refuse.inDoubt(tool) : undefined
   }
 
   /** The intent stands on record before the effect begins; what can't be recorded is not run. */
@@ -234,15 +273,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
       await emit({ type: 'tool.started', callId: id, tool, effect, inputHash })
       return true
     } catch (error) {
-      options.log?.({ callId: id, tool, error })
+      log(id, tool, error)
       return effect === 'read'
     }
   }
 
   async function inputOf(call: ReadyCall, tool: Tool): Promise<unknown> {
-    if (values.has(call)) return values.get(call)
+    // A copy: what a tool does to its input must not change what is on record.
+    if (values.has(call)) return clonePlain(values.get(call))
     const checked = await tool.check.check(call.input)
-    return checked.ok ? checked.value : call.input
+    return clonePlain(checked.ok ? checked.value : call.input)
   }
 
   /** The tool runs on after it was given up: it keeps its lock, and its outcome is recorded when it comes. */
@@ -284,7 +324,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const result = record(call, bounded, done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 }, {
       attempts,
       durationMs,
-      ...(tool?.untrusted && bounded.ok && { untrusted: true }),
+      ...(tool?.untrusted && attempts > 0 && { untrusted: true }),
     })
     const { notes: _, inputKey: __, ...rest } = call
     return { ...rest, input: done.input ?? call.input, attempts, result, durationMs }
@@ -327,7 +367,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     decide,
     execute,
     settle: (call, result) => finish(call, result),
+    effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state: () => state,
     looping: () => isLooping(state.guard),
   }
+}
+
+const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody'])
+
+/** A name that is no tool's is refused without running, so nothing has to wait for it. */
+function effectOfName(name: string, index: NameIndex): Effect {
+  const resolved = resolveName(name, index)
+  return resolved.kind === 'tool' ? resolved.tool.effect : 'read'
 }

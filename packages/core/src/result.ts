@@ -48,6 +48,20 @@ export const DEFAULT_STATUS: Readonly<Record<ErrorType, Status>> = {
   cancelled: 'cancelled',
 }
 
+const STATUSES: ReadonlySet<unknown> = new Set<Status>([
+  'retry',
+  'failed',
+  'unavailable',
+  'denied',
+  'indeterminate',
+  'closed',
+  'blocked',
+  'cancelled',
+])
+
+export const isStatus = (value: unknown): value is Status => STATUSES.has(value)
+export const isErrorType = (value: unknown): value is ErrorType => typeof value === 'string' && Object.hasOwn(DEFAULT_STATUS, value)
+
 /** A call the model can issue as it stands. */
 export interface SuggestedCall {
   readonly tool: string
@@ -157,11 +171,5 @@ export function isToolResult(value: unknown): value is ToolResult {
 export function isToolError(value: unknown): value is ToolError {
   if (typeof value !== 'object' || value === null) return false
   const { ok, status, errorType, error } = value as Partial<ToolError>
-  return (
-    ok === false &&
-    typeof error === 'string' &&
-    typeof errorType === 'string' &&
-    Object.hasOwn(DEFAULT_STATUS, errorType) &&
-    typeof status === 'string'
-  )
+  return ok === false && typeof error === 'string' && isErrorType(errorType) && isStatus(status)
 }

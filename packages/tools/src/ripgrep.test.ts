@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ripgrep } from './ripgrep.ts'
 import { fixture } from './workspace.fixture.ts'
 
@@ -28,6 +28,19 @@ test('an aborted turn is thrown', async () => {
   await expect(ripgrep(['x'], { cwd: root, signal: AbortSignal.abort(new Error('stop')), onRecord: () => undefined })).rejects.toThrow(
     'stop',
   )
+})
+
+test.runIf(process.platform === 'linux')('sees nothing of the environment but what it needs', async () => {
+  vi.stubEnv('SOME_KEY', 'sk-secret')
+  vi.stubEnv('RIPGREP_CONFIG_PATH', '/etc/rg')
+  const records: string[] = []
+  await ripgrep(['--text', '--only-matching', '--regexp=[A-Z_]+=', '--', './environ'], {
+    cwd: '/proc/self',
+    onRecord: (record) => records.push(record),
+  })
+  vi.unstubAllEnvs()
+  expect(records.join('\n')).toContain('PATH=')
+  expect(records.join('\n')).not.toMatch(/SOME_KEY|RIPGREP_CONFIG_PATH/)
 })
 
 test('what does not start is a failure', async () => {

@@ -10,6 +10,9 @@ const MAX_STDERR_CHARS = 64 * 1024
 /** For every run: no config file of the user's, and `.gitignore` counts outside a repository too. */
 const ALWAYS = ['--no-config', '--no-require-git', '--color=never'] as const
 
+/** All it is told of the environment, which holds keys: its language, and where git's ignore file of the user is. */
+const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SYSTEMROOT'] as const
+
 export interface RipgrepRun {
   readonly cwd: string
   /** The turn's: when it aborts, the process is killed and the reason thrown. */
@@ -48,7 +51,7 @@ export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator 
   const code = await new Promise<number | null>((resolve, reject) => {
     let child: ChildProcess
     try {
-      child = spawn(path, [...ALWAYS, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+      child = spawn(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
     } catch (error) {
       reject(failedToStart(error))
       return
@@ -82,6 +85,10 @@ export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator 
   })
   signal?.throwIfAborted()
   return { code, stderr, stopped, dropped }
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
 }
 
 /** Cuts a byte stream into records; `undefined` stands for one that was too long. */

@@ -59,6 +59,57 @@ describe('loadUserTools', () => {
     expect(errors['g.mjs']).toBe('the tool "good" is defined in f.mjs already.')
   })
 
+  test('whatever is thrown, the others are loaded', async () => {
+    const dir = temporary()
+    put(dir, {
+      'a.mjs': 'throw null',
+      'b.mjs': `throw Object.defineProperty(new Error(), 'message', { get() { throw new Error('again') } })`,
+      'c.mjs': 'throw Object.create(null)',
+      'd.mjs': `export default () => { throw 'plainly' }`,
+      'e.mjs': `export default ${named('good')}`,
+    })
+    const { tools, problems } = await loadUserTools(dir)
+    expect(tools.map((tool) => tool.name)).toEqual(['good'])
+    expect(problems.map(({ error }) => error)).toEqual([
+      'it threw null.',
+      'it threw something that can not be shown.',
+      'it threw something that can not be shown.',
+      'plainly.',
+    ])
+  })
+
+  test('what merely looks like a tool is checked', async () => {
+    const dir = temporary()
+    const like = (more: string) =>
+      `export default { name: 'x', description: 'd', effect: 'read', inputSchema: { type: 'object' }, check: { check: () => ({ ok: true }) }, execute: () => 1, ${more} }`
+    put(dir, {
+      'a.mjs': like(`name: 'bad name'`),
+      'b.mjs': like(`effect: 'any'`),
+      'c.mjs': like(`inputSchema: { type: 'string' }`),
+      'd.mjs': like('check: 1'),
+      'e.mjs': like('execute: 1'),
+      'f.mjs': like('examples: 3'),
+      'g.mjs': like('aliases: [null]'),
+      'h.mjs': `export default { ...${named('y')}, examples: [3] }`,
+      'i.mjs': like(`aliases: ['other']`),
+    })
+    const { tools, problems } = await loadUserTools(dir)
+    expect(problems.map(({ file }) => file)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `${name}.mjs`))
+    expect(tools).toMatchObject([{ name: 'x', timeout: 60, retries: 3, aliases: [{ name: 'other' }], examples: [] }])
+  })
+
+  test('a file that never finishes loading is a problem of its own', async () => {
+    const dir = temporary()
+    put(dir, {
+      'a.mjs': 'await new Promise(() => {})',
+      'b.mjs': 'export default () => new Promise(() => {})',
+      'c.mjs': `export default ${named('good')}`,
+    })
+    const { tools, problems } = await loadUserTools(dir, { seconds: 0.2 })
+    expect(tools.map((tool) => tool.name)).toEqual(['good'])
+    expect(problems.map(({ error }) => error)).toEqual(Array(2).fill('it did not finish loading within 0.2 s.'))
+  })
+
   test('no folder, no tools', async () => expect(await loadUserTools('/no/such/folder')).toEqual({ tools: [], problems: [] }))
 
   test('outside a test runner too, without a warning', async () => {

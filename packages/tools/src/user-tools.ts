@@ -20,6 +20,14 @@ export interface UserTools {
   readonly problems: readonly UserToolProblem[]
 }
 
+export interface UserToolOptions {
+  /** Seconds that a file may take to load. Default 10. */
+  readonly seconds?: number
+  /** Runs the loading of one file. Default: just runs it. */
+  readonly around?: <T>(file: string, load: () => Promise<T>) => Promise<T>
+}
+
+const LOADING_SECONDS = 10
 const EXTENSIONS = ['.ts', '.js', '.mjs']
 
 /** What a default export that is a function gets. */
@@ -28,12 +36,14 @@ const KIT = { defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z 
 /**
  * Loads every `.ts`, `.js` and `.mjs` file of a folder, by name. A default export is a tool, a definition, a list of
  * those, or a function of `{ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }` that gives one.
- * A missing description is read from the `.md` file of the same name. A broken file is a problem, not an exception.
+ * A missing description is read from the `.md` file of the same name. A broken file is a problem, not an exception, and
+ * so is one that does not finish loading.
  *
  * @example
  * const { tools, problems } = await loadUserTools('.mulligan/tools')
  */
-export async function loadUserTools(dir: string): Promise<UserTools> {
+export async function loadUserTools(dir: string, options: UserToolOptions = {}): Promise<UserTools> {
+  const { seconds = LOADING_SECONDS, around = (_, load) => load() } = options
   const folder = await realpath(dir).catch(() => undefined)
   if (folder === undefined) return { tools: [], problems: [] }
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
@@ -47,7 +57,10 @@ export async function loadUserTools(dir: string): Promise<UserTools> {
   if (files.length > 0) ownPackagesFor(folder)
   for (const file of files) {
     try {
-      for (const tool of await toolsOf(join(folder, file))) {
+      for (const tool of await inTime(
+        seconds,
+        around(file, () => toolsOf(join(folder, file))),
+      )) {
         const other = origin.get(tool.name)
         if (other !== undefined) throw new TypeError(`the tool ${JSON.stringify(tool.name)} is defined in ${other} already`)
         origin.set(tool.name, file)
@@ -58,6 +71,14 @@ export async function loadUserTools(dir: string): Promise<UserTools> {
     }
   }
   return { tools, problems }
+}
+
+async function inTime<T>(seconds: number, loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not finish loading within ${seconds} s`)), seconds * 1000)
+  })
+  return Promise.race([loading, late]).finally(() => clearTimeout(timer))
 }
 
 async function toolsOf(path: string): Promise<Tool[]> {
@@ -76,7 +97,7 @@ async function load(path: string): Promise<Record<string, unknown>> {
     const loaded: unknown = createRequire(import.meta.url)(path)
     return isNamespace(loaded) ? loaded : { default: loaded }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error
+    if ((error as NodeJS.ErrnoException | null | undefined)?.code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error
     return import(/* @vite-ignore */ pathToFileURL(path).href)
   }
 }
@@ -87,10 +108,35 @@ const isNamespace = (value: unknown): value is Record<string, unknown> =>
 function asTool(value: unknown, path: string): Tool {
   if (typeof value !== 'object' || value === null)
     throw new TypeError('its default export must be a tool, a definition, a list of those, or a function')
-  if ('check' in value && 'inputSchema' in value) return value as Tool
-  const definition = value as Partial<ToolDefinition>
+  const made = 'check' in value && 'inputSchema' in value ? (value as Tool) : undefined
+  const definition = made ? definitionOf(made) : (value as Partial<ToolDefinition>)
   const description = definition.description ?? besides(path)
-  return defineTool({ ...definition, ...(description === undefined ? {} : { description }) } as ToolDefinition)
+  const tool = defineTool({ ...definition, ...(description === undefined ? {} : { description }) } as ToolDefinition)
+  refuseOddParts(tool)
+  return made ? { ...tool, check: made.check } : tool
+}
+
+/** What looks like a tool may come from anywhere: it is checked like a definition, and keeps its own check of inputs. */
+function definitionOf({ check, inputSchema, ...rest }: Tool): Partial<ToolDefinition> {
+  if (typeof check?.check !== 'function') throw new TypeError('it has a check that is none: use defineTool')
+  return { ...(rest as unknown as Partial<ToolDefinition>), input: inputSchema as ToolDefinition['input'] }
+}
+
+/** What `defineTool` takes on trust from TypeScript. */
+function refuseOddParts({ name, aliases, parameterAliases, examples, target, service }: Tool): void {
+  const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
+  const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !isList(value)
+  const isName = (alias: unknown): boolean => isObject(alias) && 'name' in alias && typeof alias.name === 'string'
+  const isExample = (one: unknown): boolean => isObject(one) && 'outcome' in one && 'input' in one && isObject(one.input)
+  const right = {
+    aliases: isList(aliases) && aliases.every(isName),
+    parameterAliases: isObject(parameterAliases) && Object.values(parameterAliases).every(isList),
+    examples: isList(examples) && examples.every(isExample),
+    target: typeof target === 'function',
+    service: typeof service === 'string',
+  }
+  for (const [field, is] of Object.entries(right))
+    if (!is) throw new TypeError(`the ${field} of ${JSON.stringify(name)} have not the right form`)
 }
 
 function besides(path: string): string | undefined {
@@ -99,8 +145,18 @@ function besides(path: string): string | undefined {
 }
 
 function sentence(error: unknown, folder: string): string {
-  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  const kind = error instanceof SyntaxError ? 'it does not parse: ' : ''
+  const { kind, message } = told(error)
+  const [first = ''] = message.split('\n')
   const text = `${kind}${first.replaceAll(pathToFileURL(folder).href, basename(folder)).replaceAll(folder, basename(folder))}`.trim()
   return text === '' ? 'it could not be loaded.' : /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** Whatever was thrown: it may be no error, or one that throws when it is looked at. */
+function told(error: unknown): { readonly kind: string; readonly message: string } {
+  try {
+    if (error instanceof Error) return { kind: error instanceof SyntaxError ? 'it does not parse: ' : '', message: String(error.message) }
+    return { kind: typeof error === 'string' ? '' : 'it threw ', message: String(error) }
+  } catch {
+    return { kind: '', message: 'it threw something that can not be shown' }
+  }
 }

@@ -1,5 +1,6 @@
 /** What a conversation is made of. Each call has two faces: as it came on the wire, and the canonical one in its record. */
 import type { CallRecord } from '@mulligan/core'
+import type { StoppedBy } from '../stopped-by.ts'
 
 /** Opaque to us and handed back unchanged: thinking signatures, reasoning items, ids. */
 export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -43,6 +44,8 @@ export interface AssistantMessage {
   readonly model: string
   readonly finishReason: string
   readonly usage: Usage
+  /** It was asked for as the last of its turn, and why. */
+  readonly concluding?: StoppedBy
 }
 
 /** The results of one assistant message's calls, in the order of the calls. */

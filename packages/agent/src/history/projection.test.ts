@@ -101,6 +101,11 @@ describe('what is sent', () => {
     expect(ids(twice, { idPattern: /^[\w-]+$/ })).toEqual(['call_t_1_0', 'call_t_2_0'])
   })
 
+  it('has an id of ours instead of a very long one', () => {
+    const idOf = (wireId: string) => prompt([message([call('t/1/0', { wireId })]), results(record('t/1/0'))])[1].content[0].toolCallId
+    expect([idOf('x'.repeat(128)), idOf('x'.repeat(129))]).toEqual(['x'.repeat(128), 'call_t_1_0'])
+  })
+
   it('answers a call that has no record, and marks failures', () => {
     const [, tool] = prompt([message([call('a'), call('b')]), results(record('b', { result: notOk('execution', 'broken') }))])
     expect(tool.content.map(({ output }: { output: { type: string } }) => output.type)).toEqual(['error-text', 'error-text'])

@@ -28,6 +28,8 @@ export interface Projection {
 
 /** The key under which a model is shown arguments of its own that were no JSON object. */
 export const INVALID_JSON = 'INVALID_JSON'
+/** Longer ids of calls are not a provider's that means them. */
+const MAX_ID = 128
 const NO_RESULT = 'cancelled (cancelled): No result of this call was recorded.'
 
 export function createProjection(target: ProjectionTarget, history: readonly Message[] = []): Projection {
@@ -96,9 +98,9 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
     })
   }
 
-  /** The provider's own id where it can be used again; ids that stand twice or that it would refuse are replaced by ours. */
+  /** The provider's own id where it can be used again; ids that stand twice, that it would refuse or that are very long are replaced by ours. */
   function uniqueId({ wireId, callId }: CallPart): string {
-    const fits = wireId !== '' && !ids.has(wireId) && (target.idPattern?.test(wireId) ?? true)
+    const fits = wireId !== '' && wireId.length <= MAX_ID && !ids.has(wireId) && (target.idPattern?.test(wireId) ?? true)
     const id = fits ? wireId : `call_${callId.replace(/[^a-zA-Z0-9_-]/g, '_')}`
     ids.add(id)
     return id

@@ -49,6 +49,26 @@ describe('a failed model request', () => {
     expect(requestFault(api(429, '', { 'retry-after': '3600' })).retryable).toBe(false)
   })
 
+  it('a redirect is named, without what may be private in it, and not asked again', () => {
+    const fault = requestFault({
+      ...api(307, '', { location: '//elsewhere.example/v1/chat?token=x' }),
+      url: 'https://here.example/v1/chat',
+    })
+    expect(fault).toMatchObject({
+      retryable: false,
+      message: expect.stringContaining(' redirects to https://elsewhere.example/v1/chat (307)'),
+    })
+    expect(requestFault(api(302))).toMatchObject({ retryable: false, message: expect.stringContaining('redirects (302)') })
+  })
+
+  it('of a secret not even a part is shown, wherever the message is cut', () => {
+    const secret = `sk-${'0123456789abcdef'.repeat(3)}`
+    for (let before = 300; before < 400; before++)
+      expect(requestFault(api(401, `${'x'.repeat(before)}${secret}`), [secret]).message).not.toContain('sk-')
+    expect(requestFault(api(307, '', { location: `https://a.example/${secret}` }), [secret]).message).not.toContain('sk-')
+    expect(requestFault({ message: `terminated ${secret}` }, [secret]).message).not.toContain('sk-')
+  })
+
   it('tells what to do when nothing listens', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
     expect(requestFault(Object.assign(new TypeError('fetch failed'), { cause })).message).toMatch(/could not be reached.*Is it running/)

@@ -1,5 +1,6 @@
 /** What became of a model request that failed: whether to make it again and when, and what to tell the person. */
 import { backoff } from '@mulligan/core'
+import { redact } from './secrets.ts'
 
 /** Requests for one reply, the first included. The provider package's own retries are off: this is their one owner. */
 export const MAX_REQUEST_ATTEMPTS = 4
@@ -14,6 +15,32 @@ export class BrokenStream extends Error {
   }
 }
 
+/** Nothing more of the reply came for so long that nothing is expected to. */
+export class SilentStream extends Error {
+  constructor(ms: number) {
+    super(`The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`)
+    this.name = 'SilentStream'
+  }
+}
+
+/** The reply grew past what any reply needs. */
+export class EndlessReply extends Error {
+  constructor(characters: number) {
+    super(
+      `The model's reply was cut off at ${characters.toLocaleString('en')} characters because it did not end: ask for less at once, or use another model.`,
+    )
+    this.name = 'EndlessReply'
+  }
+}
+
+/** The reply says that it calls a tool, and no call is in it: provider packages leave out calls with a blank name. */
+export class LostCall extends Error {
+  constructor() {
+    super('the call is not in the reply')
+    this.name = 'LostCall'
+  }
+}
+
 export interface RequestFault {
   /** For the person: one sentence. */
   readonly message: string
@@ -22,12 +49,19 @@ export interface RequestFault {
   readonly retryAfter?: number
   /** The stream came to an orderly end that was none: the next attempt is made without streaming. */
   readonly noEnd?: boolean
+  /** Goes to the model with the next attempt. It is not kept in the history. */
+  readonly nudge?: string
 }
+
+const NAMELESS = '[Your last call had no tool name, so nothing was done. Call the tool again with its name, or answer in words.]'
 
 const RETRYABLE = new Set([408, 409, 425, 429])
 const MAX_MESSAGE = 400
 
-export function requestFault(error: unknown): RequestFault {
+/** What failed. No secret is in its message, whatever the server says. */
+export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
+  if (error instanceof EndlessReply) return { message: error.message, retryable: false }
+  if (error instanceof SilentStream) return { message: error.message, retryable: true }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown
     responseHeaders?: Record<string, string>
@@ -35,7 +69,15 @@ export function requestFault(error: unknown): RequestFault {
     message?: unknown
     name?: unknown
   }
-  const said = sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error')
+  const said = redact(sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error'), secrets)
+  const address = originOf(error)
+  if (typeof statusCode === 'number' && statusCode >= 300 && statusCode < 400) {
+    const to = redact(redirectOf(error), secrets)
+    return {
+      message: clip(`The model's server${address} redirects${to} (${statusCode}), which is not followed: name the right address yourself.`),
+      retryable: false,
+    }
+  }
   if (typeof statusCode === 'number' && statusCode >= 400) {
     const retryAfter = parseRetryAfter(responseHeaders)
     const asked = retryAfter === undefined ? {} : { retryAfter }
@@ -43,7 +85,6 @@ export function requestFault(error: unknown): RequestFault {
     return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked }
   }
   const code = networkCode(error)
-  const address = originOf(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
     return {
       message: `The model's server${address} could not be reached (${code}). Is it running, and is the address right?`,
@@ -51,6 +92,12 @@ export function requestFault(error: unknown): RequestFault {
     }
   if (error instanceof BrokenStream || /without a finish reason/.test(said))
     return { message: "The model's reply broke off: the stream ended before the reply did.", retryable: true, noEnd: true }
+  if (error instanceof LostCall || (name === 'AI_InvalidResponseDataError' && /'function\.name'/.test(said)))
+    return {
+      message: 'The model called a tool without naming it: ask again, or use another model.',
+      retryable: true,
+      nudge: NAMELESS,
+    }
   const broken = code !== undefined || NETWORK.test(said) || typeof statusCode === 'number'
   if (broken) return { message: clip(`The connection to the model's server broke${code ? ` (${code})` : ''}: ${said}`), retryable: true }
   // A reply the provider package could not read: the model may do better the next time.
@@ -84,6 +131,16 @@ function parseRetryAfter(headers: Record<string, string> | undefined): number | 
 function originOf(error: unknown): string {
   const url = (error as { url?: unknown } | undefined)?.url
   return typeof url === 'string' && URL.canParse(url) ? ` at ${new URL(url).origin}` : ''
+}
+
+/** Where a redirect leads, without what may be private in it. */
+function redirectOf(error: unknown): string {
+  const { url, responseHeaders } = error as { url?: unknown; responseHeaders?: Record<string, string> }
+  const base = typeof url === 'string' && URL.canParse(url) ? url : undefined
+  const location = responseHeaders?.['location']
+  if (!location || !URL.canParse(location, base)) return ''
+  const { origin, pathname } = new URL(location, base)
+  return ` to ${origin}${pathname}`
 }
 
 /** The server's own sentence in an error body, in the shapes that are common. */

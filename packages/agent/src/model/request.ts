@@ -7,11 +7,12 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
 import type { AssistantPart, ProviderMetadata, Usage } from '../history/message.ts'
-import { BrokenStream } from './fault.ts'
+import { BrokenStream, EndlessReply, SilentStream } from './fault.ts'
 import { repetition } from './repetition.ts'
 
 export interface ModelRequest {
@@ -22,6 +23,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal
   readonly onText: (text: string) => void
   readonly onReasoning: (text: string) => void
+  /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
+  readonly maxSilence?: number
 }
 
 export type ReplyPart = Exclude<AssistantPart, { type: 'call' }> | Omit<Extract<AssistantPart, { type: 'call' }>, 'callId'>
@@ -41,63 +44,85 @@ interface Growing {
 
 /** How many new characters go by between two looks for repetition. */
 const LOOK_EVERY = 1000
+/** Characters of text, reasoning and arguments that one reply may have. */
+const MAX_REPLY = 4_000_000
+const MAX_SILENCE = 300_000
 
 /**
- * @throws whatever the provider throws, and {@link BrokenStream} when the stream ends without a finish
+ * @throws whatever the provider throws, and {@link BrokenStream} when the stream ends without a finish, {@link SilentStream}
+ *   when it goes on without anything new, {@link EndlessReply} when it goes on and on
  */
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
   const signal = AbortSignal.any([request.signal, inner.signal])
   const { stream } = await model.doStream(options(request, signal))
   const parts: (Growing | Extract<ReplyPart, { type: 'call' }>)[] = []
-  const growing = new Map<string, Growing>()
+  const growing = new Map<string, { readonly part: Growing; looked: number }>()
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   let finishReason: string | undefined
-  let looked = 0
+  let received = 0
 
-  function grow(type: Growing['type'], id: string, delta: string, metadata: unknown): void {
+  /** @returns whether the model repeats itself; what it repeated is cut off */
+  function grow(type: Growing['type'], id: string, delta: string, metadata: unknown): boolean {
     const key = `${type} ${id}`
-    let part = growing.get(key)
-    if (!part) {
-      part = { type, text: '' }
-      growing.set(key, part)
-      parts.push(part)
+    let grown = growing.get(key)
+    if (!grown) {
+      grown = { part: { type, text: '' }, looked: 0 }
+      growing.set(key, grown)
+      parts.push(grown.part)
     }
+    const { part } = grown
     part.text += delta
     if (metadata) part.metadata = { ...part.metadata, ...(metadata as ProviderMetadata) }
+    if (part.text.length - grown.looked < LOOK_EVERY) return false
+    grown.looked = part.text.length
+    const repeated = repetition(part.text)
+    if (repeated !== undefined) part.text = part.text.slice(0, repeated)
+    return repeated !== undefined
   }
 
   const reader = stream.getReader()
   let ended = false
+  let silence: NodeJS.Timeout | undefined
+  let silent = false
+  const { maxSilence = MAX_SILENCE } = request
+  /** The first part may take its time: a model may have to be loaded. */
+  const heard = () => {
+    silence?.refresh()
+    silence ??= setTimeout(() => {
+      silent = true
+      reader.cancel().catch(() => undefined)
+      inner.abort()
+    }, maxSilence)
+  }
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
+      if (silent) throw new SilentStream(maxSilence)
       ended = done
       if (done) break
+      if (isNew(part)) heard()
+      // Every part counts, also one without characters.
+      received += 'delta' in part ? Math.max(1, part.delta.length) : 1
+      if (received > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
       switch (part.type) {
         case 'text-start':
         case 'text-end':
           grow('text', part.id, '', part.providerMetadata)
           break
-        case 'text-delta': {
-          grow('text', part.id, part.delta, part.providerMetadata)
-          request.onText(part.delta)
-          const grown = growing.get(`text ${part.id}`) as Growing
-          if (grown.text.length - looked < LOOK_EVERY) break
-          looked = grown.text.length
-          const repeated = repetition(grown.text)
-          if (repeated === undefined) break
-          grown.text = grown.text.slice(0, repeated)
+        case 'text-delta':
+        case 'reasoning-delta': {
+          const isText = part.type === 'text-delta'
+          const repeats = grow(isText ? 'text' : 'reasoning', part.id, part.delta, part.providerMetadata)
+          if (isText) request.onText(part.delta)
+          else request.onReasoning(part.delta)
+          if (!repeats) break
           finishReason = 'repetition'
           break reading
         }
         case 'reasoning-start':
         case 'reasoning-end':
           grow('reasoning', part.id, '', part.providerMetadata)
-          break
-        case 'reasoning-delta':
-          grow('reasoning', part.id, part.delta, part.providerMetadata)
-          request.onReasoning(part.delta)
           break
         case 'tool-call':
           if (part.providerExecuted) break
@@ -112,14 +137,21 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       }
     }
   } finally {
+    clearTimeout(silence)
     if (!ended) {
       inner.abort()
       reader.cancel().catch(() => undefined)
     }
   }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
-  return { parts: parts.filter((part) => part.type !== 'text' || part.text !== ''), finishReason, usage }
+  // The calls of a reply that was cut off are not answered, so they must not stand in the history.
+  const kept = parts.filter((part) => (part.type === 'call' ? finishReason !== 'repetition' : part.type !== 'text' || part.text !== ''))
+  return { parts: kept, finishReason, usage }
 }
+
+/** Pings and the openings of what may never come don't count. */
+const isNew = (part: LanguageModelV4StreamPart): boolean =>
+  'delta' in part ? part.delta !== '' : part.type === 'tool-input-start' || part.type === 'tool-call'
 
 /** The same request without streaming: for servers that can't stream, or never say that they are done. */
 export async function requestWhole(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
@@ -135,6 +167,8 @@ export async function requestWhole(model: LanguageModelV4, request: ModelRequest
       request.onReasoning(part.text)
     } else if (part.type === 'tool-call' && !part.providerExecuted) parts.push(callPart(part))
   }
+  const length = parts.reduce((sum, part) => sum + (part.type === 'call' ? part.input : part.text).length, 0)
+  if (length > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
   return { parts, finishReason: finishReason.unified, usage: usageOf(usage) }
 }
 

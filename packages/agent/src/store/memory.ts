@@ -16,6 +16,7 @@ interface Kept {
 
 export function memoryStore(): Store {
   const kept = new Map<string, Kept>()
+  const claimed = new Set<string>()
   const journals = new Map<string, Map<string, unknown>>()
   const get = (id: string): Kept => {
     const found = kept.get(id)
@@ -40,9 +41,19 @@ export function memoryStore(): Store {
         .filter((row) => cwd === undefined || row.cwd === cwd)
         .reverse()
         .slice(0, limit),
+    claim: async (id) => {
+      if (claimed.has(id)) return { busy: 'this process' }
+      claimed.add(id)
+      return {
+        release: async () => {
+          claimed.delete(id)
+        },
+      }
+    },
     startTurn: async (turn, message) => {
       const session = get(turn.sessionId)
-      session.turns.set(turn.id, { ...turn, status: 'running', owner: '' })
+      if (session.turns.has(turn.id)) throw new RangeError(`there is a turn ${turn.id}`)
+      session.turns.set(turn.id, { ...turn, status: 'running' })
       session.messages.set(message.id, message)
       session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }
     },

@@ -3,15 +3,25 @@ import type { Generated, Kysely } from 'kysely'
 import { sql } from 'kysely'
 
 export interface Database {
-  sessions: { id: string; cwd: string; title: string; created_at: number; updated_at: number }
+  sessions: {
+    id: string
+    cwd: string
+    title: string
+    created_at: number
+    updated_at: number
+    /** Who runs a turn of it now: `PID@HOST#CLAIM`. */
+    owner: string | null
+    /** Until when the owner is believed to live where that can't be seen. */
+    lease_until: number
+  }
   turns: {
+    /** Order within the store: clocks go back. */
+    seq: Generated<number>
     id: string
     session_id: string
     prompt: string
     model: string
     status: string
-    /** `PID@HOST` of the process that runs it. */
-    owner: string
     answer: string | null
     outcome: string | null
     started_at: number
@@ -53,11 +63,12 @@ export interface Database {
 /** One statement list per version; `PRAGMA user_version` says how many have run. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
-    `CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL)`,
+    `CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+       owner TEXT, lease_until INTEGER NOT NULL)`,
     `CREATE INDEX sessions_by_folder ON sessions (cwd, updated_at)`,
-    `CREATE TABLE turns (id TEXT PRIMARY KEY, session_id TEXT NOT NULL REFERENCES sessions (id), prompt TEXT NOT NULL, model TEXT NOT NULL,
-       status TEXT NOT NULL, owner TEXT NOT NULL, answer TEXT, outcome TEXT, started_at INTEGER NOT NULL, ended_at INTEGER)`,
-    `CREATE INDEX turns_by_session ON turns (session_id, started_at)`,
+    `CREATE TABLE turns (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL REFERENCES sessions (id), prompt TEXT NOT NULL, model TEXT NOT NULL,
+       status TEXT NOT NULL, answer TEXT, outcome TEXT, started_at INTEGER NOT NULL, ended_at INTEGER)`,
+    `CREATE INDEX turns_by_session ON turns (session_id, seq)`,
     `CREATE TABLE messages (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL, turn_id TEXT NOT NULL, step INTEGER NOT NULL,
        role TEXT NOT NULL, content TEXT NOT NULL, created_at INTEGER NOT NULL)`,
     `CREATE INDEX messages_by_session ON messages (session_id, seq)`,

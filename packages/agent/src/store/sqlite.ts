@@ -3,20 +3,17 @@
  * turn of the event loop; what must be there before something happens (the intent before an effect) waits for the disk.
  */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import type { CallRecord } from '@mulligan/core'
 import { type Compilable, Kysely } from 'kysely'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
+import { claimSession } from './claim.ts'
 import { type NodeSqlite, openSqlite, type Write } from './dialect.ts'
 import { joinHistory } from './history.ts'
 import { fromCallRow, fromEventRow, fromMessageRow, toCallRow, toEventRow, toMessageRow } from './rows.ts'
 import { type Database, migrate } from './schema.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
-
-/** This process, as an owner of turns. */
-export const OWNER = `${process.pid}@${hostname()}`
 
 /**
  * Opens the store, creating it (folder 0700, file 0600) or bringing it up to date.
@@ -59,13 +56,16 @@ export async function openStore(path: string): Promise<Store> {
   return {
     createSession: ({ id, cwd, title }) => {
       const now = Date.now()
-      return queue.add(db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now }).compile())
+      return queue.add(
+        db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now, owner: null, lease_until: 0 }).compile(),
+      )
     },
     session: async (id) => (await read(() => sessions(db).where('sessions.id', '=', id).execute())).map(toSession)[0],
     sessions: async ({ cwd, limit = 50 } = {}) => {
       const all = sessions(db).orderBy('updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit)
       return (await read(() => (cwd === undefined ? all : all.where('cwd', '=', cwd)).execute())).map(toSession)
     },
+    claim: (sessionId) => read(() => claimSession(db, sessionId)),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()
       const turn = {
@@ -74,19 +74,12 @@ export async function openStore(path: string): Promise<Store> {
         prompt,
         model,
         status: 'running',
-        owner: OWNER,
         answer: null,
         outcome: null,
         started_at: now,
         ended_at: null,
       }
-      void queue.add(
-        db
-          .insertInto('turns')
-          .values(turn)
-          .onConflict((on) => on.column('id').doUpdateSet({ owner: OWNER, status: 'running' }))
-          .compile(),
-      )
+      void queue.add(db.insertInto('turns').values(turn).compile())
       void queue.add(
         db
           .insertInto('messages')
@@ -110,14 +103,7 @@ export async function openStore(path: string): Promise<Store> {
     },
     lastTurn: async (sessionId) => {
       const row = await read(() =>
-        db
-          .selectFrom('turns')
-          .selectAll()
-          .where('session_id', '=', sessionId)
-          .orderBy('started_at', 'desc')
-          .orderBy('id', 'desc')
-          .limit(1)
-          .executeTakeFirst(),
+        db.selectFrom('turns').selectAll().where('session_id', '=', sessionId).orderBy('seq', 'desc').limit(1).executeTakeFirst(),
       )
       return (
         row && {
@@ -126,7 +112,6 @@ export async function openStore(path: string): Promise<Store> {
           prompt: row.prompt,
           model: row.model,
           status: row.status as TurnRow['status'],
-          owner: row.owner,
         }
       )
     },
@@ -147,7 +132,11 @@ export async function openStore(path: string): Promise<Store> {
       // A reply has cost seconds and money: it is not left to the next turn of the event loop.
       await queue.flush()
     },
-    saveCall: (sessionId, turnId, record: CallRecord) => queue.add(insertCall(toCallRow(sessionId, turnId, record, Date.now()))),
+    saveCall: async (sessionId, turnId, record: CallRecord) => {
+      void queue.add(insertCall(toCallRow(sessionId, turnId, record, Date.now())))
+      // What became of an effect is known from now on, also if the process is killed at once.
+      if (record.effect !== 'read' && record.attempts > 0) await queue.flush()
+    },
     append: async (events, durable) => {
       for (const event of events) void queue.add(insertEvent(toEventRow(event)))
       if (durable) await queue.flush(true)
@@ -265,7 +254,19 @@ function createQueue(write: NodeSqlite['write']) {
       write(batch, durable)
     } catch (error) {
       if (mayPass(error)) waiting = [...batch, ...waiting]
+      else oneByOne(batch, durable)
       throw error
+    }
+  }
+
+  /** One row that can never be written must not take the others with it. */
+  function oneByOne(batch: readonly Write[], durable: boolean): void {
+    for (const one of batch) {
+      try {
+        write([one], durable)
+      } catch (error) {
+        if (mayPass(error)) waiting.push(one)
+      }
     }
   }
 

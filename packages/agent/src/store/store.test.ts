@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type CallRecord, notOk, ok } from '@mulligan/core'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage } from '../history/message.ts'
 import { memoryStore } from './memory.ts'
@@ -124,7 +124,67 @@ describe.each([
   })
 })
 
+describe('a session is taken by one at a time', () => {
+  it('in one process, in two stores of one file, and until it is released', async () => {
+    const path = join(folder, 'store.db')
+    const [first, second] = [await openStore(path), await openStore(path)]
+    await first.createSession({ id: 's', cwd: '/w', title: 'go' })
+    const claim = await first.claim('s')
+    expect(claim).toHaveProperty('release')
+    expect(await first.claim('s')).toMatchObject({ busy: expect.stringContaining(String(process.pid)) })
+    expect(await second.claim('s')).toHaveProperty('busy')
+    if ('release' in claim) await claim.release()
+    expect(await second.claim('s')).toHaveProperty('release')
+    await first.close()
+    await second.close()
+  })
+
+  it.each([
+    ['a process of this machine that is gone', () => `4194303@${hostname()}#x`, 60_000, 'release'],
+    ['one that is alive', () => `${process.ppid}@${hostname()}#x`, 60_000, 'busy'],
+    ['a number that is used again, whose lease is over', () => `${process.ppid}@${hostname()}#x`, -1, 'release'],
+    ['another machine', () => '1@elsewhere#x', 60_000, 'busy'],
+    ['another machine whose lease is over', () => '1@elsewhere#x', -1, 'release'],
+  ])('of %s', async (_, owner, lease, comes) => {
+    const path = join(folder, 'store.db')
+    const store = await openStore(path)
+    await store.createSession({ id: 's', cwd: '/w', title: 'go' })
+    await store.session('s')
+    const database = new DatabaseSync(path)
+    database.prepare('UPDATE sessions SET owner = ?, lease_until = ?').run(owner(), Date.now() + lease)
+    database.close()
+    expect(await store.claim('s')).toHaveProperty(comes)
+    await store.close()
+  })
+})
+
 describe('the SQLite file', () => {
+  it('orders turns as they came, though a clock went back', async () => {
+    const store = await openStore(join(folder, 'store.db'))
+    await store.createSession({ id: 's', cwd: '/w', title: 'go' })
+    const start = (n: number) =>
+      store.startTurn(
+        { id: `s/${n}`, sessionId: 's', prompt: 'go', model: 'p/m' },
+        { role: 'user', id: `s/${n}/0`, turnId: `s/${n}`, text: 'go' },
+      )
+    await start(1)
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(1000)
+    await start(2)
+    clock.mockRestore()
+    expect((await store.lastTurn('s'))?.id).toBe('s/2')
+    await expect(start(2)).rejects.toThrow(/UNIQUE/)
+    await store.close()
+  })
+
+  it('one row that can’t be written does not take the others with it', async () => {
+    const store = await openStore(join(folder, 'store.db'))
+    await fill(store)
+    const next: AgentEvent = { id: 5, ...place, type: 'error', message: 'x' }
+    await expect(store.append([events[0] as AgentEvent, next], true)).rejects.toThrow(/UNIQUE/)
+    expect(await store.lastEventId('s')).toBe(5)
+    await store.close()
+  })
+
   it('is private, and is all there after it was closed', async () => {
     const path = join(folder, 'deep', 'store.db')
     const store = await openStore(path)

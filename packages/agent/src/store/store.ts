@@ -22,16 +22,22 @@ export interface TurnRow {
   readonly prompt: string
   readonly model: string
   readonly status: TurnStatus | 'running'
-  /** `PID@HOST` of the process that runs it, or ran it last. */
-  readonly owner: string
 }
+
+export type Claim = { readonly release: () => Promise<void> } | { readonly busy: string }
 
 export interface Store {
   readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
   /** The latest first; only those of one folder with `cwd`. */
   readonly sessions: (filter?: { readonly cwd?: string; readonly limit?: number }) => Promise<readonly SessionRow[]>
-  readonly startTurn: (turn: Omit<TurnRow, 'status' | 'owner'>, message: UserMessage) => Promise<void>
+  /**
+   * Takes the session for one turn, or says who has it. A claim ends with `release`, with its process, or, where that can't
+   * be seen, when it has not been renewed for a while.
+   */
+  readonly claim: (sessionId: string) => Promise<Claim>
+  /** @throws when there is a turn of that id */
+  readonly startTurn: (turn: Omit<TurnRow, 'status'>, message: UserMessage) => Promise<void>
   readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
   /** The whole conversation in order; calls without an outcome are missing from their results. */

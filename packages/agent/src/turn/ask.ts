@@ -1,8 +1,8 @@
 /** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Projection } from '../history/projection.ts'
-import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
+import { LostCall, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
@@ -44,6 +44,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
   async function attempts(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     const messageId = `${turnId}/${step}`
     let noStream = false
+    let told: string | undefined
     for (let attempt = 1; ; attempt++) {
       await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
       let shown = false
@@ -53,7 +54,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
       }
       try {
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
-          prompt: [...projection.prompt, ...instruction(concluding ? conclude(concluding) : nudge ? NUDGE : undefined)],
+          prompt: instructed(projection.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
           tools,
           noCalls: concluding !== undefined,
           signal: clock.signal,
@@ -61,10 +62,13 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
           onReasoning: show('reasoning.delta'),
         })
         if (reply.finishReason === 'error') throw new Error('the provider reported an error')
-        const message = toMessage(reply, messageId, step, concluding !== undefined)
+        // Told once: the finish reason of some servers is not to be trusted.
+        const lost = reply.finishReason === 'tool-calls' && !reply.parts.some((part) => part.type === 'call')
+        if (lost && !concluding && told === undefined) throw new LostCall()
+        const message = toMessage(reply, messageId, step, concluding)
         return { kind: 'reply', message }
       } catch (error) {
-        const fault = redact(requestFault(error), context.secrets)
+        const fault = requestFault(error, context.secrets)
         if (shown || clock.signal.aborted)
           await context.emit({
             type: 'message.discarded',
@@ -78,6 +82,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
           return { kind: 'fault', fault }
         }
         noStream = fault.noEnd === true
+        told = fault.nudge ?? told
         const retryInMs = pauseBefore(attempt + 1, fault)
         await context.emit({ type: 'error', message: fault.message, retryInMs })
         await clock.sleep(retryInMs)
@@ -85,12 +90,13 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
     }
   }
 
-  function toMessage(reply: Reply, id: string, step: number, noCalls: boolean): AssistantMessage {
+  function toMessage(reply: Reply, id: string, step: number, concluding: StoppedBy | undefined): AssistantMessage {
     let ordinal = 0
     const parts = reply.parts
-      .filter((part) => !(noCalls && part.type === 'call'))
+      .filter((part) => !(concluding && part.type === 'call'))
       .map((part) => (part.type === 'call' ? { ...part, callId: `${turnId}/${step}/${ordinal++}` } : part))
-    return { role: 'assistant', id, turnId, step, parts, model: model.id, finishReason: reply.finishReason, usage: reply.usage }
+    const { finishReason, usage } = reply
+    return { role: 'assistant', id, turnId, step, parts, model: model.id, finishReason, usage, ...(concluding && { concluding }) }
   }
 
   return ask
@@ -99,8 +105,15 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
 /** Ends a journal step without recording it. */
 class NotDone extends Error {}
 
-const instruction = (text: string | undefined) =>
-  text === undefined ? [] : [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }]
+/** The prompt with an instruction at its end, as part of the user's message where that is the last. */
+function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): LanguageModelV4Prompt {
+  if (text === undefined) return prompt
+  const part = { type: 'text' as const, text }
+  const last = prompt.at(-1)
+  return last?.role === 'user'
+    ? [...prompt.slice(0, -1), { ...last, content: [...last.content, part] }]
+    : [...prompt, { role: 'user', content: [part] }]
+}
 
 const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'][number]): LanguageModelV4FunctionTool => ({
   type: 'function',
@@ -108,8 +121,3 @@ const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'
   description,
   inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
 })
-
-function redact(fault: RequestFault, secrets: readonly string[] = []): RequestFault {
-  const message = secrets.filter((secret) => secret.length > 3).reduce((text, secret) => text.replaceAll(secret, '[secret]'), fault.message)
-  return { ...fault, message }
-}

@@ -3,10 +3,13 @@ import {
   type ApprovalDecision,
   type ApprovalRequest,
   type CallRecord,
+  canonical,
+  type Effect,
   type Executor,
   type IncomingCall,
   notOk,
   type Prepared,
+  type ReadyCall,
   type ToolEvent,
 } from '@mulligan/core'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
@@ -22,8 +25,8 @@ export interface CallContext {
   readonly save: (record: CallRecord) => Promise<void>
   /** The record of a call that finished before a restart. */
   readonly recorded: (callId: string) => CallRecord | undefined
-  /** Calls that were started before a restart and have no outcome. */
-  readonly begun: ReadonlySet<string>
+  /** Calls that were started before a restart and have no outcome, by id. */
+  readonly begun: ReadonlyMap<string, BegunCall>
 }
 
 export async function runCalls(message: AssistantMessage, context: CallContext): Promise<readonly CallRecord[]> {
@@ -33,30 +36,37 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   let prepared: Promise<unknown> = Promise.resolve()
 
   async function one(call: IncomingCall): Promise<CallRecord> {
-    let record: CallRecord | undefined
+    // On record, though the process ended before the journal said so: it is not run again.
+    let record = context.recorded(call.id)
     await journal.step(`call ${call.step}/${call.ordinal}`, async () => {
-      const mine = prepared.then(() => executor.prepare(call))
-      prepared = mine.catch(() => undefined)
-      const ready = await mine
-      record = ready.kind === 'result' ? ready.record : await lane(ready.call.effect, () => carryOut(ready))
+      if (record) return call.id
+      record = await lane(effectOf(call), () => answer(call))
       await context.save(record)
       return call.id
     })
-    return record ?? context.recorded(call.id) ?? lost(call)
+    return record ?? lost(call)
+  }
+
+  /** Of a call that had begun before a restart, the effect it was begun with: its tool may be another by now. */
+  const effectOf = (call: IncomingCall): Effect => context.begun.get(call.id)?.effect ?? executor.effectOf(call)
+
+  async function answer(call: IncomingCall): Promise<CallRecord> {
+    const begun = context.begun.get(call.id)
+    if (begun && begun.effect !== 'read') return executor.settle(readyCall(begun), interrupted(begun))
+    const mine = prepared.then(() => executor.prepare(call))
+    prepared = mine.catch(() => undefined)
+    const ready = await mine
+    return ready.kind === 'result' ? ready.record : carryOut(ready)
   }
 
   async function carryOut(ready: Exclude<Prepared, { kind: 'result' }>): Promise<CallRecord> {
-    if (context.begun.has(ready.call.id) && ready.call.effect !== 'read') return executor.settle(ready.call, interrupted(ready.call))
     // A stopped turn asks nobody: the executor cancels what has not started.
-    if (context.signal.aborted) return executor.execute(ready.call)
-    const decided =
-      ready.kind === 'ready'
-        ? ready
-        : await executor.decide(
-            ready.call,
-            ready.request,
-            await journal.wait(`approval ${ready.call.id}`, () => context.approve(ready.request)),
-          )
+    if (ready.kind === 'ready' || context.signal.aborted) return executor.execute(ready.call)
+    const { call, request } = ready
+    const decision = await journal.wait(`approval ${call.id}`, () =>
+      context.approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' })),
+    )
+    const decided = await executor.decide(call, request, decision)
     return decided.kind === 'result' ? decided.record : executor.execute(decided.call)
   }
 
@@ -99,12 +109,32 @@ function lost(call: IncomingCall): CallRecord {
   }
 }
 
+/** What a call was when it was begun. */
+export type BegunCall = Extract<ToolEvent, { type: 'tool.call' }>
+
 /** The calls that began and have no outcome, from the events of a turn. */
-export function begunCalls(events: readonly ToolEvent[]): Set<string> {
-  const begun = new Set<string>()
+export function begunCalls(events: readonly ToolEvent[]): Map<string, BegunCall> {
+  const asked = new Map<string, BegunCall>()
+  const begun = new Map<string, BegunCall>()
   for (const event of events) {
-    if (event.type === 'tool.started') begun.add(event.callId)
+    if (event.type === 'tool.call') asked.set(event.callId, event)
+    const call = asked.get('callId' in event ? event.callId : '')
+    if (event.type === 'tool.started' && call) begun.set(event.callId, call)
     if (event.type === 'tool.result') begun.delete(event.callId)
   }
   return begun
 }
+
+const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect }: BegunCall): ReadyCall => ({
+  id: callId,
+  step,
+  ordinal,
+  tool,
+  ...(requestedTool !== undefined && { requestedTool }),
+  input: input as ReadyCall['input'],
+  inputKey: canonical(input),
+  effect,
+  target: '',
+  repairs: [],
+  notes: [],
+})

@@ -4,6 +4,7 @@ import type { TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
 import type { AgentModel, AgentOptions } from '../options.ts'
 import type { Store } from '../store/store.ts'
+import type { BegunCall } from './calls.ts'
 import type { Journal } from './journal.ts'
 
 export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'policy' | 'spill' | 'breakers' | 'log' | 'secrets'> {
@@ -25,7 +26,7 @@ export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'polic
     /** By call. */
     readonly records: ReadonlyMap<string, CallRecord>
     /** Calls that were started and have no outcome. */
-    readonly begun: ReadonlySet<string>
+    readonly begun: ReadonlyMap<string, BegunCall>
   }
   readonly approve: NonNullable<AgentOptions['approve']>
   /** Keeps an event and shows it. Await it where the event must be on disk first. */

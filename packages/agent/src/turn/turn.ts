@@ -50,6 +50,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   /** Of the prompt, which only grows: so that no request counts the whole of it again. */
   const measured = { messages: 0, characters: 1 }
+  /** The store could not take the outcome of a call. */
+  let unwritten: { readonly error: unknown } | undefined
   let unapproved = context.before.events.some(isUnapproved)
   const executor = createExecutor({
     tools: context.tools,
@@ -60,8 +62,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     inDoubt: context.inDoubt,
     onEvent: (event) => {
       unapproved ||= isUnapproved(event)
-      const kept = context.emit(event)
-      return event.type === 'tool.started' ? kept : undefined
+      return context.emit(event)
     },
     ...(context.policy && { policy: context.policy }),
     ...(context.spill && { spill: context.spill }),
@@ -77,7 +78,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       if (spentOut)
         return end('stopped', summaryOf(`I stopped at this turn's limit of ${spentOut.limit}.`), { stoppedBy: spentOut.limit, own: true })
       spent = spend(spent, { requests: 1 })
-      const concluding = mustConclude()
+      // A reply from before a restart was asked for under the conditions of then.
+      const replayed = context.before.messages.get(step)
+      const concluding = replayed ? replayed.concluding : mustConclude()
       const asked = await ask(step, concluding, empty > 0)
       if (asked.kind === 'aborted') return stopped()
       if (asked.kind === 'fault')
@@ -87,7 +90,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
           own: true,
         })
       const { message } = asked
-      settle(message.usage)
+      settle(message)
       const text = textOf(message)
       if (message.finishReason === 'repetition')
         return end('stopped', `${text}\n\n[The model began to repeat itself and was stopped.]`, { stoppedBy: 'loop' })
@@ -99,6 +102,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       if (callsOf(message).length > 0) {
         empty = 0
         records.push(...(await answerCalls(message)))
+        if (unwritten) return unsaved(unwritten.error)
         continue
       }
       if (text.trim() !== '')
@@ -127,11 +131,15 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return limitReached(spent, { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
-  function settle(used: Usage): void {
-    usage = { inputTokens: usage.inputTokens + used.inputTokens, outputTokens: usage.outputTokens + used.outputTokens }
+  /** What the server counted; where it counts nothing, or nonsense, the estimate stands for the limits. */
+  function settle(message: AssistantMessage): void {
+    const inputTokens = counted(message.usage.inputTokens)
+    const outputTokens = counted(message.usage.outputTokens)
+    usage = { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens }
     const { input = 0, output = 0 } = model.prices ?? {}
-    const cost = (used.inputTokens * input + used.outputTokens * output) / 1_000_000
-    spent = spend(spent, { tokens: used.inputTokens + used.outputTokens, cost })
+    const sent = inputTokens || tokensIn(measured.characters)
+    const said = outputTokens || tokensIn(JSON.stringify(message.parts).length)
+    spent = spend(spent, { tokens: sent + said, cost: (sent * input + said * output) / 1_000_000 })
   }
 
   /** Why the request about to be sent is the last, if it is. */
@@ -147,7 +155,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       journal,
       approve: (request) => context.approve(request, clock.signal),
       signal: clock.signal,
-      save: (record) => store.saveCall(context.sessionId, turnId, record),
+      save: (record) =>
+        store.saveCall(context.sessionId, turnId, record).catch((error: unknown) => {
+          unwritten ??= { error }
+        }),
       recorded: (callId) => context.before.records.get(callId),
       begun: context.before.begun,
     })
@@ -188,8 +199,29 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return { ...outcome, calls: records }
   }
 
+  /** The store could not be written: the person still gets the ledger, from what is known here. */
+  function unsaved(error: unknown): TurnOutcome {
+    const says = `The session could not be saved: ${(error as Error)?.message ?? 'unknown error'}. Is the disk full?`
+    const { sessionId } = context
+    const answer = summaryOf('I stopped: the session could not be saved.')
+    return {
+      sessionId,
+      turnId,
+      status: 'failed',
+      answer,
+      stoppedBy: 'store',
+      error: says,
+      ledger: ledgerOf(records),
+      usage,
+      requests: spent.requests,
+      calls: records,
+    }
+  }
+
   try {
     return await loop()
+  } catch (error) {
+    return unsaved(error)
   } finally {
     clock.stop()
   }
@@ -200,5 +232,7 @@ const WHY_STOPPED: Partial<Record<StoppedBy, string>> = {
   calls: 'I stopped at this turn’s limit of tool calls.',
   loop: 'I stopped because I was repeating myself.',
 }
+
+const counted = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0)
 
 const isUnapproved = (event: ToolEvent): boolean => event.type === 'tool.approval.resolved' && event.decision.answer === 'nobody'

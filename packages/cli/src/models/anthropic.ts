@@ -1,4 +1,5 @@
 import { normalBaseUrl } from './base-url.ts'
+import { fetchHere } from './fetch.ts'
 import { requiredKey } from './key.ts'
 import type { OpenModel } from './provider.ts'
 
@@ -9,5 +10,10 @@ export const open: OpenModel = async (request) => {
   const apiKey = requiredKey(request, 'ANTHROPIC_API_KEY', 'anthropic')
   const baseURL = normalBaseUrl(baseUrl ?? (env['ANTHROPIC_BASE_URL'] || URL))
   const { createAnthropic } = await import('@ai-sdk/anthropic')
-  return { model: createAnthropic({ baseURL, apiKey })(name), baseUrl: baseURL, contextTokens: 200_000, secrets: [apiKey] }
+  return {
+    model: createAnthropic({ baseURL, apiKey, fetch: fetchHere })(name),
+    baseUrl: baseURL,
+    contextTokens: 200_000,
+    secrets: [apiKey],
+  }
 }

@@ -1,6 +1,7 @@
 /** Any server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, a gateway. */
 import { UsageError } from '../exit.ts'
 import { normalBaseUrl } from './base-url.ts'
+import { fetchHere } from './fetch.ts'
 import type { OpenModel } from './provider.ts'
 
 export const CONTEXT_TOKENS = 32_768
@@ -14,6 +15,12 @@ export const open: OpenModel = async ({ name, baseUrl, env }) => {
   const baseURL = normalBaseUrl(baseUrl)
   const apiKey = env['MULLIGAN_API_KEY'] || undefined
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  const provider = createOpenAICompatible({ name: 'openai-compatible', baseURL, includeUsage: true, ...(apiKey && { apiKey }) })
+  const provider = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL,
+    includeUsage: true,
+    fetch: fetchHere,
+    ...(apiKey && { apiKey }),
+  })
   return { model: provider(name), baseUrl: baseURL, contextTokens: CONTEXT_TOKENS, secrets: apiKey ? [apiKey] : [] }
 }

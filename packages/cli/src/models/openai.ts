@@ -1,5 +1,6 @@
 /** OpenAI, by chat completions: other base URLs speak these too. */
 import { normalBaseUrl } from './base-url.ts'
+import { fetchHere } from './fetch.ts'
 import { requiredKey } from './key.ts'
 import type { OpenModel } from './provider.ts'
 
@@ -10,5 +11,10 @@ export const open: OpenModel = async (request) => {
   const apiKey = requiredKey(request, 'OPENAI_API_KEY', 'openai')
   const baseURL = normalBaseUrl(baseUrl ?? (env['OPENAI_BASE_URL'] || URL))
   const { createOpenAI } = await import('@ai-sdk/openai')
-  return { model: createOpenAI({ baseURL, apiKey }).chat(name), baseUrl: baseURL, contextTokens: 128_000, secrets: [apiKey] }
+  return {
+    model: createOpenAI({ baseURL, apiKey, fetch: fetchHere }).chat(name),
+    baseUrl: baseURL,
+    contextTokens: 128_000,
+    secrets: [apiKey],
+  }
 }

@@ -1,10 +1,14 @@
 import type { Tool } from '@mulligan/core'
 
+/** They act on a folder; what they look for says more. */
+const SEARCHES: ReadonlySet<string> = new Set(['glob', 'grep'])
+
 /** What a call acts on, as its tool says it; the input where the tool is unknown or the input is not what it takes. */
 export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown) => string {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   return (name, input) => {
     try {
+      if (SEARCHES.has(name) && typeof (input as { pattern?: unknown }).pattern === 'string') return (input as { pattern: string }).pattern
       const target: unknown = byName.get(name)?.target(input as never)
       if (typeof target === 'string' && target !== '') return target
     } catch {

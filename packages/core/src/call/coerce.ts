@@ -24,6 +24,8 @@ interface Walk {
   readonly repairs: Repair[]
   readonly options: CoerceOptions
   readonly depth: number
+  /** What references have led to without going deeper into the value: to come to it again mends nothing new. */
+  readonly open: readonly unknown[]
 }
 
 /** Written so that no digit can be matched in two ways: a long text that is no number is refused in linear time. */
@@ -33,7 +35,7 @@ const MAX_DEPTH = 100
 /** The value with what could be mended mended. Whether the result is valid is for the caller to check. */
 export function coerce(schema: JsonSchema, value: unknown, options: CoerceOptions): Coerced {
   const repairs: Repair[] = []
-  return { value: mend(schema, value, [], { root: schema, repairs, options, depth: 0 }), repairs }
+  return { value: mend(schema, value, [], { root: schema, repairs, options, depth: 0, open: [] }), repairs }
 }
 
 function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
@@ -41,13 +43,14 @@ function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   const schema = deref(given, walk.root)
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
-  if (schema !== given) return mend(schema, value, path, inner)
+  if (schema !== given)
+    return walk.open.includes(schema) ? value : mend(schema, value, path, { ...inner, open: [...walk.open, schema] })
   const parts = schema['anyOf'] ?? schema['oneOf']
   const chosen = Array.isArray(parts) ? mendOneOf(parts, value, path, inner) : value
   const types = typesOf(schema)
   const changed = retype(types, schema, chosen, path, inner)
-  if (Array.isArray(changed)) return mendItems(schema, changed, path, inner)
-  if (isRecord(changed)) return mendProperties(schema, changed, path, inner)
+  if (Array.isArray(changed)) return mendItems(schema, changed, path, { ...inner, open: [] })
+  if (isRecord(changed)) return mendProperties(schema, changed, path, { ...inner, open: [] })
   if (walk.options.lenient && typeof changed === 'string' && Array.isArray(schema['enum']))
     return mendEnum(schema['enum'], changed, path, walk)
   return changed

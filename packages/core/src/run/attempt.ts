@@ -1,5 +1,7 @@
 /** One execution, raced: it returns, throws, runs out of time or is aborted. Whatever a tool does, the turn goes on. */
 
+import { guarded } from './classify.ts'
+
 export type Outcome = { readonly kind: 'returned'; readonly value: unknown } | { readonly kind: 'threw'; readonly error: unknown }
 
 export type Attempt =
@@ -56,7 +58,8 @@ async function settle(start: () => unknown): Promise<Outcome> {
 }
 
 const isAbort = (error: unknown, signal: AbortSignal): boolean =>
-  error === signal.reason || (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError'))
+  error === signal.reason ||
+  guarded(() => error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) === true
 
 function pause(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(resolve, ms, undefined))

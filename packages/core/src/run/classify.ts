@@ -1,6 +1,7 @@
 /** From what a tool threw to a result. Only the three typed errors pass with their words; of anything else, its class and code. */
-import { isMulliganError, isTransient } from '../errors.ts'
+import { isMulliganError, isTransient, type MulliganError } from '../errors.ts'
 import { type ErrorType, notOk, type ToolError } from '../result.ts'
+import { sane } from './sane.ts'
 
 const NETWORK_CODES = new Set([
   'ECONNRESET',
@@ -20,7 +21,10 @@ const PERMISSION_CODES = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** Whether the fault may pass by itself; `retryAfter` in seconds where the service said so. */
 export function transientFault(thrown: unknown): { readonly retryAfter?: number } | undefined {
-  if (isTransient(thrown)) return thrown.retryAfter === undefined ? {} : { retryAfter: thrown.retryAfter }
+  if (isTransient(thrown)) {
+    const retryAfter = guarded(() => thrown.retryAfter)
+    return Number.isFinite(retryAfter) ? { retryAfter: retryAfter as number } : {}
+  }
   if (isMulliganError(thrown)) return undefined
   const code = codeOf(thrown)
   return code !== undefined && NETWORK_CODES.has(code) ? {} : undefined
@@ -42,12 +46,8 @@ export const brokeInMidFlight = (thrown: unknown): boolean => !isMulliganError(t
 
 export function fromThrown(thrown: unknown, tool: string): ToolError {
   if (isMulliganError(thrown)) {
-    const { errorType, status, message, details, display } = thrown
-    return notOk(errorType, message, {
-      status,
-      ...(Object.keys(details).length > 0 && { details }),
-      ...(display !== undefined && { display }),
-    })
+    const told = guarded(() => typed(thrown))
+    if (told) return told
   }
   const code = codeOf(thrown)
   const name = classOf(thrown)
@@ -56,18 +56,35 @@ export function fromThrown(thrown: unknown, tool: string): ToolError {
   return notOk(errorType, `${tool} failed with ${name}${code === undefined ? '' : ` (${code})`}. The log has the details.`)
 }
 
+/** One of the three, in its own words. */
+function typed({ errorType, status, message, details, display }: MulliganError): ToolError {
+  const some = typeof details === 'object' && details !== null && Object.keys(details).length > 0
+  const told = { status, ...(some && { details }), ...(display !== undefined && { display }) }
+  return sane(notOk(errorType, message, told)) as ToolError
+}
+
+/** What was thrown may be anything: a getter that throws, a revoked proxy. What can't be read counts as absent. */
+export function guarded<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
 /** The class of what was thrown, when it is a plain name. */
 function classOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return 'an exception that is no Error'
-  const name = thrown.constructor?.name ?? 'Error'
-  return /^[A-Za-z]\w{0,40}$/.test(name) ? `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}` : 'an Error'
+  if (!guarded(() => thrown instanceof Error)) return 'an exception that is no Error'
+  const name = guarded(() => (thrown as Error).constructor.name)
+  return typeof name === 'string' && /^[A-Za-z]\w{0,40}$/.test(name) ? `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}` : 'an Error'
 }
 
 /** A system error's code, its own or its cause's (`fetch failed`). */
 function codeOf(thrown: unknown, depth = 0): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || depth > 3) return undefined
-  const { code, cause } = thrown as { code?: unknown; cause?: unknown }
+  const code = guarded(() => (thrown as { code?: unknown }).code)
   if (typeof code === 'string' && (SYSTEM.has(code) || NODES.test(code))) return code
+  const cause = guarded(() => (thrown as { cause?: unknown }).cause)
   return codeOf(cause, depth + 1)
 }
 

@@ -1,45 +1,17 @@
 /** From what a tool returned to a result: also the loose error shapes of other people's tools. */
 import { isToolError, isToolResult, notOk, ok, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
+import { sane } from './sane.ts'
 
 const MAX_ERROR = 2000
 
 /** The result of a value a tool returned. */
 export function fromReturned(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolResult {
   try {
-    const result = resultOf(value, options)
-    return result.ok ? withPlainData(result) : result
+    return sane(resultOf(value, options))
   } catch {
     // A getter that throws, a proxy: the tool has returned, and nobody can say what.
     return notOk('internal', 'The tool returned something that cannot be read. Its work may be done.')
   }
-}
-
-/** Data goes to the store, the events and the model as JSON: what is none (cycles, BigInt) is replaced, and that is said. */
-function withPlainData(result: ToolOk): ToolOk {
-  if (typeof result.data === 'string') return result
-  try {
-    JSON.stringify(result.data)
-    return result
-  } catch {
-    const note = 'Parts of the result cannot be written as JSON and were replaced.'
-    const { ok: _, data, ...more } = result
-    return ok(plain(data, new Set()), { ...more, notes: [...(result.notes ?? []), note] })
-  }
-}
-
-const MAX_DEPTH = 100
-
-function plain(value: unknown, above: Set<object>): unknown {
-  if (typeof value === 'bigint') return value.toString()
-  if (typeof value !== 'object' || value === null) return value
-  if (above.has(value)) return '(circular)'
-  if (above.size >= MAX_DEPTH) return '(nested too deep)'
-  above.add(value)
-  const copy = Array.isArray(value)
-    ? value.map((item) => plain(item, above))
-    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member, above)]))
-  above.delete(value)
-  return copy
 }
 
 function resultOf(value: unknown, options: { readonly errorStrings?: boolean }): ToolResult {

@@ -2,7 +2,7 @@
 import { notOk, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
-import { brokeInMidFlight, fromThrown, transientFault } from './classify.ts'
+import { brokeInMidFlight, fromThrown, guarded, transientFault } from './classify.ts'
 import { fromReturned } from './normalize.ts'
 import { type Breakers, backoff, MAX_ATTEMPTS } from './transient.ts'
 
@@ -70,8 +70,11 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       breakers.success(tool.service)
       return { result: fromReturned(ran.value, tool), attempts }
     }
-    if (ran.kind !== 'threw') return { ...cutOff(tool, ran, options), attempts }
-    options.log(ran.error)
+    if (ran.kind !== 'threw') {
+      breakers.cut(tool.service, clock.now(), ran.kind)
+      return { ...cutOff(tool, ran, options), attempts }
+    }
+    guarded(() => options.log(ran.error))
     const fault = transientFault(ran.error)
     if (!fault) {
       breakers.success(tool.service)
@@ -128,6 +131,6 @@ const inDoubt = (tool: Tool, how: string, errorType: 'timeout' | 'cancelled' | '
 
 function fromOutcome(tool: Tool, outcome: Outcome, options: RunOptions): ToolResult {
   if (outcome.kind === 'returned') return fromReturned(outcome.value, tool)
-  options.log(outcome.error)
+  guarded(() => options.log(outcome.error))
   return fromThrown(outcome.error, tool.name)
 }

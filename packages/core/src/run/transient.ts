@@ -30,11 +30,17 @@ export interface Breakers {
   readonly wait: (service: string, now: number) => number
   readonly success: (service: string) => void
   readonly fault: (service: string, now: number) => void
+  /** A call was given up on. A probe that ran out of time is a fault; one that was aborted says nothing, and the next may try. */
+  readonly cut: (service: string, now: number, how: 'timeout' | 'aborted') => void
 }
 
 /** Opens on faults of the service, never on the model's mistakes; fails fast while open; lets one probe through after that. */
 export function createBreakers(): Breakers {
   const circuits = new Map<string, Circuit>()
+  function fault(service: string, now: number): void {
+    const faults = (circuits.get(service)?.faults ?? 0) + 1
+    circuits.set(service, { faults, openUntil: now + OPEN_FOR, probing: false })
+  }
   return {
     wait(service, now) {
       const circuit = circuits.get(service)
@@ -45,9 +51,12 @@ export function createBreakers(): Breakers {
       return 0
     },
     success: (service) => void circuits.delete(service),
-    fault(service, now) {
-      const circuit = circuits.get(service) ?? { faults: 0, openUntil: 0, probing: false }
-      circuits.set(service, { faults: circuit.faults + 1, openUntil: now + OPEN_FOR, probing: false })
+    fault,
+    cut(service, now, how) {
+      const circuit = circuits.get(service)
+      if (!circuit?.probing) return
+      if (how === 'timeout') fault(service, now)
+      else circuit.probing = false
     },
   }
 }

@@ -3,6 +3,7 @@
 import { closeObjects } from './close.ts'
 import type { Issue } from './issue.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { refuseExplosivePatterns } from './pattern.ts'
 import { validate } from './validate.ts'
 
 interface StandardIssue {
@@ -47,7 +48,7 @@ const isStandard = (schema: object): schema is StandardSchema => '~standard' in 
 
 /**
  * The check of a schema.
- * @throws TypeError when it is not for an object, or gives no JSON Schema.
+ * @throws TypeError when it is not for an object, gives no JSON Schema, or has a pattern that may hang.
  */
 export function checker(schema: ToolSchema): SchemaCheck {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw new TypeError('must be a schema')
@@ -88,7 +89,7 @@ function standard(schema: StandardSchema, jsonSchema: JsonSchema): SchemaCheck {
       try {
         const result = schema['~standard'].validate(value)
         // Not `instanceof Promise`: another realm's promise would pass for a success without a value.
-        return 'then' in result ? Promise.resolve(result).then(settle, threw) : settle(result)
+        return 'then' in result ? Promise.resolve(result).then(settle).catch(threw) : settle(result)
       } catch (error) {
         return threw(error)
       }
@@ -101,6 +102,7 @@ const threw = (thrown: unknown): Checked => ({ ok: false, issues: [], thrown })
 function objectSchema(json: JsonSchema): JsonSchema {
   if (json['type'] !== 'object' && !('properties' in json) && !('anyOf' in json) && !('oneOf' in json) && !('$ref' in json))
     throw new TypeError('must be a schema of type "object"')
+  refuseExplosivePatterns(json)
   return json['type'] === undefined ? { type: 'object', ...json } : json
 }
 
@@ -109,5 +111,5 @@ function fromStandard(issue: StandardIssue): Issue {
     const key = typeof step === 'object' ? step.key : step
     return typeof key === 'number' ? key : String(key)
   })
-  return { path, keyword: 'refinement', value: undefined, constraint: issue.message }
+  return { path, keyword: 'refinement', value: undefined, constraint: String(issue.message) }
 }

@@ -9,6 +9,8 @@ interface Context {
   readonly root: JsonSchema
   readonly issues: Issue[]
   readonly depth: number
+  /** What references have led to without going deeper into the value: to come to it again asks nothing new. */
+  readonly open: readonly unknown[]
 }
 
 const MAX_DEPTH = 200
@@ -16,7 +18,7 @@ const MAX_DEPTH = 200
 /** What is wrong with `value`; empty when nothing is. Unknown keywords, `format` and remote `$ref`s are not checked. */
 export function validate(schema: JsonSchema, value: unknown, root: JsonSchema = schema): Issue[] {
   const issues: Issue[] = []
-  node(schema, value, [], { root, issues, depth: 0 })
+  node(schema, value, [], { root, issues, depth: 0, open: [] })
   return issues
 }
 
@@ -28,13 +30,13 @@ function node(schema: unknown, value: unknown, path: Path, context: Context): vo
     return void context.issues.push({ path, keyword: 'depth', value, constraint: `at most ${MAX_DEPTH} levels deep` })
   const inner = { ...context, depth: context.depth + 1 }
   const target = deref(schema, context.root)
-  if (target !== schema) node(target, value, path, inner)
+  if (target !== schema && !context.open.includes(target)) node(target, value, path, { ...inner, open: [...context.open, target] })
   if (!typeMatches(schema, value, path, context)) return
   values(schema, value, path, context)
   if (typeof value === 'string') strings(schema, value, path, context)
   else if (typeof value === 'number') numbers(schema, value, path, context)
-  else if (Array.isArray(value)) arrays(schema, value, path, inner)
-  else if (isRecord(value)) objects(schema, value, path, inner)
+  else if (Array.isArray(value)) arrays(schema, value, path, { ...inner, open: [] })
+  else if (isRecord(value)) objects(schema, value, path, { ...inner, open: [] })
   combined(schema, value, path, inner)
 }
 
@@ -254,14 +256,15 @@ function passes(schema: unknown, value: unknown, context: Context): boolean {
 }
 
 /** A schema as a phrase: "a string", "one of "a", "b"", "a list of strings". */
-export function describe(schema: unknown, root: JsonSchema): string {
-  if (!isRecord(schema)) return 'a value'
+export function describe(schema: unknown, root: JsonSchema, open: readonly unknown[] = []): string {
+  if (!isRecord(schema) || open.includes(schema)) return 'a value'
+  const inner = [...open, schema]
   const target = deref(schema, root)
-  if (target !== schema) return describe(target, root)
+  if (target !== schema) return describe(target, root, inner)
   if ('const' in schema) return show(schema['const'])
   if (Array.isArray(schema['enum'])) return `one of ${schema['enum'].map(show).join(', ')}`
   const parts = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(parts)) return parts.map((part) => describe(part, root)).join(' or ')
+  if (Array.isArray(parts)) return parts.map((part) => describe(part, root, inner)).join(' or ')
   const types = typesOf(schema)
   if (types.length === 0) return 'a value'
   return types.map(article).join(' or ')

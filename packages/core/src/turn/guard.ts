@@ -17,7 +17,7 @@ interface Entry {
   readonly step: number
   /** Tool and canonical input. */
   readonly key: string
-  /** The same with case, white space and punctuation folded; of failures only. */
+  /** The same with case, white space and quotes of its values folded; of failures only. */
   readonly loose: string
   readonly fingerprint: string
   readonly failed: boolean
@@ -28,9 +28,11 @@ interface Entry {
 export interface Guard {
   readonly entries: readonly Entry[]
   readonly blockedSteps: readonly number[]
+  /** Calls that a result of this turn told the model to make; true until it has made them, which it may once. */
+  readonly suggested: Readonly<Record<string, boolean>>
 }
 
-export const NO_LOOPS: Guard = { entries: [], blockedSteps: [] }
+export const NO_LOOPS: Guard = { entries: [], blockedSteps: [], suggested: {} }
 
 interface Asked {
   readonly tool: string
@@ -39,8 +41,9 @@ interface Asked {
   readonly effect: Effect
 }
 
-/** How often this very call has just been made with the same outcome; 0 for a new one. */
+/** How often this very call has just been made with the same outcome; 0 for a new one, and for one that was suggested. */
 export function repeats(guard: Guard, asked: Asked): number {
+  if (guard.suggested[keyOf(asked.tool, asked.inputKey)] === true) return 0
   return Math.max(sameWithNothingChanged(guard.entries, asked), cycleOfEffects(guard.entries, asked))
 }
 
@@ -54,13 +57,23 @@ export function reduceGuard(guard: Guard, event: ToolEvent): Guard {
   }
   if (event.type !== 'tool.result' || event.late) return guard
   const entry = entryOf(guard, event)
-  return entry ? { ...guard, entries: [...guard.entries.slice(-KEPT), entry] } : guard
+  const suggested = withSuggestion(guard.suggested, event)
+  if (!entry && suggested === guard.suggested) return guard
+  return { ...guard, suggested, entries: entry ? [...guard.entries.slice(-KEPT), entry] : guard.entries }
 }
 
-function entryOf(
-  { entries }: Guard,
-  { tool, inputKey, result, step, effect }: Extract<ToolEvent, { type: 'tool.result' }>,
-): Entry | undefined {
+type ResultEvent = Extract<ToolEvent, { type: 'tool.result' }>
+
+function withSuggestion(suggested: Guard['suggested'], { tool, inputKey, result }: ResultEvent): Guard['suggested'] {
+  if (!result.ok && UNRUN.has(result.status)) return suggested
+  const made = keyOf(tool, inputKey)
+  const after = suggested[made] === true ? { ...suggested, [made]: false } : suggested
+  const call = result.ok ? undefined : result.details?.call
+  const next = call && keyOf(call.tool, canonical(call.input))
+  return next === undefined || Object.hasOwn(after, next) ? after : { ...after, [next]: true }
+}
+
+function entryOf({ entries }: Guard, { tool, inputKey, result, step, effect }: ResultEvent): Entry | undefined {
   const key = keyOf(tool, inputKey)
   if (!result.ok && result.errorType === 'loop') {
     // A refused repeat keeps its place in the cycle, or the rest of the cycle would pass for new.
@@ -81,12 +94,16 @@ function entryOf(
 /** Refusals of the engine itself are no outcome of the call. */
 const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
 
-/** Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. */
+/**
+ * Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. Calls that
+ * failed and differ by looks only are the same, but among them alone a call that was never made is warned of, not refused.
+ */
 function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number {
   const key = keyOf(asked.tool, asked.inputKey)
   let loose: string | undefined
   let found: Entry | undefined
   let count = 0
+  let made = false
   let nearestStep = asked.step
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at] as Entry
@@ -97,9 +114,10 @@ function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number
     if (found && found.fingerprint !== entry.fingerprint) break
     found ??= entry
     nearestStep = entry.step
+    made ||= entry.key === key
     count++
   }
-  return count
+  return made ? count : Math.min(count, BLOCK_AT - 2)
 }
 
 /** Effects that go round in a circle of 1 to 5, each with the same outcome every time. Reads in between are new looks, so they end it. */
@@ -137,4 +155,11 @@ function strip(value: unknown): unknown {
 }
 
 const keyOf = (tool: string, inputKey: string): string => `${tool} ${inputKey}`
-const looseKey = (tool: string, inputKey: string): string => `${tool} ${inputKey.toLowerCase().replace(/[\s\\"'`.,;:/]+/g, '')}`
+
+function looseKey(tool: string, inputKey: string): string {
+  const values: unknown = JSON.parse(inputKey)
+  return keyOf(tool, JSON.stringify(values, (_, value: unknown) => (typeof value === 'string' ? fold(value) : value)))
+}
+
+/** Letter case, quotes, and white space around and repeated. Punctuation is no cosmetics: `a/b` and `a.b` are two things. */
+const fold = (value: string): string => value.toLowerCase().replace(/["'`]/g, '').replace(/\s+/g, ' ').trim()

@@ -33,6 +33,22 @@ export function stillRunning(tool: string, callId: string): ToolError {
   return notOk('conflict', says, { status: 'unavailable', details: { runningCall: callId } })
 }
 
+/** The same call was cut off while this one waited: only a person may repeat it. */
+export const inDoubt = (tool: string): ToolError =>
+  notOk('permission', `The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, {
+    status: 'denied',
+    details: { by: 'doubt' },
+  })
+
+/** A caller that runs one approved call twice. */
+export const alreadyRun = (tool: string): ToolError =>
+  notOk('permission', `This call of ${tool} has been run before. An approval is for one call.`, {
+    status: 'denied',
+    details: { by: 'before' },
+  })
+
+export const broken = (tool: string): ToolError => notOk('internal', `${tool} could not be run to its end. The log has the details.`)
+
 export const unrecorded = (tool: string): ToolError =>
   notOk('execution', `${tool} was not run: the call could not be recorded first. The session's store can't be written; the log says why.`)
 

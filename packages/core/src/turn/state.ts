@@ -3,6 +3,7 @@ import type { ToolEvent } from '../events.ts'
 import { type Consent, NO_CONSENT, reduceConsent } from './consent.ts'
 import { type Counters, NO_COUNTS, reduceCounters } from './counters.ts'
 import { type Guard, NO_LOOPS, reduceGuard } from './guard.ts'
+import { NO_PERMITS, type Permits, reducePermits } from './permits.ts'
 
 export interface TurnState {
   /** Tool calls so far, refused ones too. */
@@ -10,11 +11,19 @@ export interface TurnState {
   readonly counters: Counters
   readonly guard: Guard
   readonly consent: Consent
+  readonly permits: Permits
   /** The turn has read content from outside the machine's trust. */
   readonly untrusted: boolean
 }
 
-export const NEW_TURN: TurnState = { calls: 0, counters: NO_COUNTS, guard: NO_LOOPS, consent: NO_CONSENT, untrusted: false }
+export const NEW_TURN: TurnState = {
+  calls: 0,
+  counters: NO_COUNTS,
+  guard: NO_LOOPS,
+  consent: NO_CONSENT,
+  permits: NO_PERMITS,
+  untrusted: false,
+}
 
 export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
   return {
@@ -22,6 +31,7 @@ export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
     counters: reduceCounters(state.counters, event),
     guard: reduceGuard(state.guard, event),
     consent: reduceConsent(state.consent, event),
+    permits: reducePermits(state.permits, event),
     untrusted: state.untrusted || (event.type === 'tool.result' && event.untrusted === true),
   }
 }

@@ -1,6 +1,6 @@
 /** Where a path really leads, and opening it without being led elsewhere in between. */
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { isInside } from './paths.ts'
@@ -60,6 +60,30 @@ export async function withDirectory<T>(root: string, directory: string, use: (ba
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * Makes the folders that a real path lacks, each in a parent that is checked to lie in `root`.
+ *
+ * @param made gets what was made, outermost first, also when it fails
+ */
+export async function makeDirectories(root: string, directory: string, made: string[]): Promise<void> {
+  if (await exists(directory)) return
+  await makeDirectories(root, dirname(directory), made)
+  await withDirectory(root, dirname(directory), async (base) => {
+    try {
+      await mkdir(`${base}/${basename(directory)}`)
+      made.push(directory)
+    } catch (error) {
+      // Made by another call just now.
+      if (code(error) !== 'EEXIST') throw error
+    }
+  })
+}
+
+/** Takes back what {@link makeDirectories} made, as far as nothing is in it. */
+export async function removeEmpty(made: readonly string[]): Promise<void> {
+  for (const directory of made.toReversed()) await rmdir(directory).catch(() => undefined)
 }
 
 async function leadsInto(root: string, absolute: string, handle: FileHandle): Promise<boolean> {

@@ -4,6 +4,10 @@ import { isAbsolute, relative, sep } from 'node:path'
 /** Paths that begin so are read from the folder of spilled results. */
 export const OUTPUT_PREFIX = '@output/'
 
+/** The part below the folder of spilled results; `undefined` for another path. */
+export const inOutput = (path: string): string | undefined =>
+  path === '@output' ? '' : path.startsWith(OUTPUT_PREFIX) ? path.slice(OUTPUT_PREFIX.length).replace(/^\/+/, '') : undefined
+
 export const MAX_PATH_BYTES = 4096
 export const MAX_NAME_BYTES = 255
 
@@ -15,6 +19,9 @@ export function isInside(root: string, path: string): boolean {
   const way = relative(root, path)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
+
+/** What stands there is made by the kernel and tells of processes and devices. `/dev/shm` holds files like any other folder. */
+export const ofSystem = (absolute: string): boolean => /^\/(?:proc|sys|dev(?!\/shm\/))(?:\/|$)/.test(absolute)
 
 /** How the model sees a path below `root`: relative, with forward slashes, `.` for the root itself. */
 export const shown = (root: string, absolute: string): string => toSlash(relative(root, absolute)) || '.'

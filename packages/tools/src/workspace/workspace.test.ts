@@ -128,7 +128,6 @@ describe('paths that are none', () => {
     expect((await refusal(workspace, 'pipe')).message).toContain('named pipe')
     expect((await refusal(workspace, 'socket')).message).toContain('socket')
     server.close()
-    expect(await refusal(createWorkspace('/dev'), 'null')).toMatchObject({ errorType: 'unsupported', status: 'failed' })
   })
 
   test('tools of the user, which are loaded as code, can be read and not written', async () => {
@@ -145,6 +144,94 @@ describe('paths that are none', () => {
   })
 })
 
+describe('what can be read and not written, however it is spelt', () => {
+  const { root, workspace } = fixture({
+    'sub/.git/HEAD': '',
+    'sub/.bare/HEAD': '',
+    '.bare/hooks/x': '',
+    'linked/.bare/HEAD': '',
+    'linked/.git': 'gitdir: ./.bare\n',
+  })
+  symlinkSync('.bare', join(root, '.git'))
+  symlinkSync('sub/.git', join(root, 'innocent'))
+
+  test.each([
+    'sub/.git/hooks/pre-commit',
+    'vendor/x/.mulligan/tools/a.ts',
+    '.GIT/config',
+    'sub/.Git/config',
+    '.bare/hooks/pre-commit',
+    'innocent/config',
+    'linked/.git',
+    'linked/.bare/config',
+  ])('%s', async (path) => {
+    expect(await refusal(workspace, path, { for: 'write' })).toMatchObject({ errorType: 'permission', status: 'failed' })
+    await workspace.resolve(path)
+  })
+
+  test.each(['sub/.bare/a', 'sub/.gitignore', '.github/a.yml', 'git/a'])('%s can be written', async (path) => {
+    expect(await workspace.resolve(path, { for: 'write' })).toMatchObject({ kind: 'missing' })
+  })
+
+  test('names count at any depth, paths from the root', async () => {
+    const own = createWorkspace(root, { protect: ['dist', 'a/b'] })
+    for (const path of ['dist/x', 'sub/DIST/x', 'a/b', 'a/b/c']) expect(await refusal(own, path, { for: 'write' })).toBeDefined()
+    for (const path of ['sub/a/b', 'a/bc', 'sub/.git/x']) expect(await own.resolve(path, { for: 'write' })).toBeDefined()
+  })
+})
+
+describe('the target of a call', () => {
+  const outputs = temporary()
+  const { root, workspace } = fixture({ 'secrets/a.txt': '', 'b/c.txt': '' }, { outputs: { dir: outputs } })
+  symlinkSync('secrets', join(root, 'link'))
+  symlinkSync('/etc', join(root, 'out'))
+
+  test.each([
+    'secrets/a.txt',
+    './secrets/a.txt',
+    'secrets//a.txt',
+    'secrets/a.txt/',
+    'b/../secrets/./a.txt',
+    join(root, 'secrets/a.txt'),
+    'link/a.txt',
+  ])('%s', (path) => expect(workspace.target(path)).toBe('secrets/a.txt'))
+
+  test.each([
+    ['.', '.'],
+    ['', '.'],
+    ['link/new/b.txt', 'secrets/new/b.txt'],
+    ['out/passwd', 'out/passwd'],
+    ['/etc/passwd', '/etc/passwd'],
+    ['@output//x.txt', '@output/x.txt'],
+    ['@output/./x.txt', '@output/x.txt'],
+    ['@output', '@output'],
+  ])('%j is %j', (path, target) => expect(workspace.target(path)).toBe(target))
+
+  test('is the one of every tool', () => {
+    const { root: at, tool } = fixture()
+    for (const name of ['read_file', 'write_file', 'edit_file', 'list_dir', 'tree', 'glob', 'grep'])
+      expect(tool(name).target({ path: join(at, 'x/..//a/'), pattern: 'p' } as never), name).toBe('a')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('what the kernel makes', () => {
+  const workspace = createWorkspace('/')
+  test.each(['/proc/self/environ', 'proc/self/status', '/sys', '/dev/null', 'dev'])('%s is refused', async (path) => {
+    expect(await refusal(workspace, path)).toMatchObject({ errorType: 'permission', status: 'failed' })
+  })
+
+  test('also through a link, and as the workspace itself', async () => {
+    const dir = temporary()
+    symlinkSync('/proc/self', join(dir, 'self'))
+    expect(await refusal(workspace, join(dir, 'self/environ'))).toMatchObject({ errorType: 'permission' })
+    expect(await refusal(createWorkspace('/proc'), 'version')).toMatchObject({ errorType: 'permission' })
+  })
+
+  test('a folder in shared memory is one like others', async () => {
+    expect(await workspace.resolve('/dev/shm/project/a.txt')).toMatchObject({ relative: 'dev/shm/project/a.txt' })
+  })
+})
+
 describe('@output/', () => {
   const dir = temporary()
   put(dir, { 'call-1.txt': 'long' })
@@ -157,6 +244,10 @@ describe('@output/', () => {
       output: true,
     })
     expect(await refusal(workspace, '@output/call-1.txt', { for: 'write' })).toMatchObject({ errorType: 'permission', status: 'failed' })
+  })
+
+  test('with more slashes than one', async () => {
+    expect(await workspace.resolve('@output//call-1.txt')).toMatchObject({ relative: '@output/call-1.txt', kind: 'file' })
   })
 
   test('leads nowhere else', async () => {

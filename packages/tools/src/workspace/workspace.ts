@@ -1,12 +1,14 @@
 /** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
 import { mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
+import { dirname, isAbsolute, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
 import { realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
-import { baseName, dirName, isInside, normalized, OUTPUT_PREFIX, pathProblem, shown, toSlash } from './paths.ts'
+import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
+import { protection } from './protect.ts'
+import { targetOf } from './target.ts'
 
 /** A path that was checked. */
 export interface Resolved {
@@ -44,6 +46,11 @@ export interface Workspace {
    * @throws ModelRetry for a path that can be put right; ToolFailure (permission) for one outside the workspace.
    */
   readonly resolve: (path: string, options?: ResolveOptions) => Promise<Resolved>
+  /**
+   * What a call on the path acts on, for policies, denials and locks: one name however the path is spelt, `src/a.ts` for
+   * `./src//b/../a.ts` and for a link that leads there. A path that leads outside stays outside.
+   */
+  readonly target: (path: string) => string
   /** Paths that exist and are nearest to one that does not, best first. */
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
@@ -53,7 +60,10 @@ export interface Workspace {
 export interface WorkspaceOptions {
   /** Where over-long results are spilled: read as `@output/<name>`. */
   readonly outputs?: { readonly dir: string }
-  /** Relative paths that can be read but not written. Default `.git` and `.mulligan`: what is in them runs by itself. */
+  /**
+   * What can be read but not written, in upper or lower case: a name, at any depth and wherever it leads, or a relative
+   * path. Default `.git` and `.mulligan`: what is in them runs by itself.
+   */
   readonly protect?: readonly string[]
 }
 
@@ -69,7 +79,7 @@ const OUTSIDE = 'a path inside the workspace'
  */
 export function createWorkspace(root: string, options: WorkspaceOptions = {}): Workspace {
   const real = realpathSync(root)
-  const protectedPaths = (options.protect ?? PROTECTED).map((path) => join(real, path))
+  const isProtected = protection(real, options.protect ?? PROTECTED)
   const outputs = options.outputs
   let outputRoot: string | undefined
   const outputsRoot = (): string | undefined => {
@@ -98,7 +108,8 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
   ): Promise<Resolved> => {
     const problem = pathProblem(path)
     if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
-    const outputsAt = path === '@output' || path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
+    const inner = inOutput(path)
+    const outputsAt = inner === undefined ? undefined : outputsRoot()
     if (outputsAt && purpose === 'write')
       throw new ToolFailure('@output/ holds results of earlier calls and can only be read.', {
         errorType: 'permission',
@@ -107,7 +118,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
         constraint: OUTSIDE,
       })
     const base = outputsAt ?? real
-    const asked = resolvePath(base, outputsAt ? path.slice(OUTPUT_PREFIX.length) : path)
+    const asked = resolvePath(base, outputsAt ? `./${inner}` : path)
     let absolute: string
     let found: Stats | undefined
     try {
@@ -117,10 +128,17 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
     if (!isInside(base, absolute)) throw await outside(path, purpose)
-    const inner = shown(base, isInside(base, asked) ? asked : absolute)
-    const relative = outputsAt ? (inner === '.' ? '@output' : OUTPUT_PREFIX + inner) : inner
+    const below = shown(base, isInside(base, asked) ? asked : absolute)
+    const relative = outputsAt ? (below === '.' ? '@output' : OUTPUT_PREFIX + below) : below
+    if (ofSystem(absolute))
+      throw new ToolFailure(`"${relative}" is the system's own and no file, which the file tools do not open.`, {
+        errorType: 'permission',
+        parameter: 'path',
+        value: path,
+        constraint: 'a path outside /proc, /sys and /dev',
+      })
     if (!found && /^~(?:[/\\]|$)/.test(path)) throw await homePath(path, purpose)
-    if (purpose === 'write' && protectedPaths.some((one) => isInside(one, absolute)))
+    if (purpose === 'write' && !outputsAt && (await isProtected(asked, absolute)))
       throw new ToolFailure(`"${relative}" is protected: it can be read but not written.`, {
         errorType: 'permission',
         parameter: 'path',
@@ -177,7 +195,13 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
       ...hint(await meantInside(path, purpose)),
     })
 
-  return { root: real, resolve, nearest: nearestTo, seen: new Map() }
+  return {
+    root: real,
+    resolve,
+    target: (path) => targetOf(path, real, options.outputs !== undefined),
+    nearest: nearestTo,
+    seen: new Map(),
+  }
 }
 
 /** The part of a hint that says what to send instead. */

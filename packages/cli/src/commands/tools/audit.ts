@@ -1,5 +1,6 @@
 /** What each tool does on found, empty, wrong and failing, and whether it keeps the contract. */
-import type { Tool } from '@mulligan/core'
+import { tmpdir } from 'node:os'
+import { type Tool, wrapTools } from '@mulligan/core'
 import { type ConformanceReport, conformance, type ToolReport } from '@mulligan/testing'
 import { createWorkspace, fileTools } from '@mulligan/tools'
 import { EXIT } from '../../exit.ts'
@@ -15,18 +16,36 @@ import type { ToolsFlags } from './list.ts'
 export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
   const { tools, own, problems, taken } = await openToolbox(workingFolder(flags.cwd))
   const mine = tools.filter(({ name }) => own.has(name))
-  const report = await conformance((dir): readonly Tool[] => [...fileTools(createWorkspace(dir)), ...mine])
+  const report = await conformance((dir): readonly Tool[] => [...fileTools(createWorkspace(dir)), ...within(dir, mine)])
   const left = [...problems, ...taken]
   const conforms = report.conforms && left.length === 0
   if (flags.json) out(`${safeJson({ ...report, conforms, problems: left })}\n`)
   else {
     out(`${tableOf(report).join('\n')}\n`)
-    for (const line of [...faultLines(report, colorsFor(process.stdout)), ...left.map((one) => oneLine(problemText(one), 400))])
-      out(`${line}\n`)
+    for (const line of [...faultLines(report, colorsFor(process.stdout)), ...left.map(problemText)]) out(`${line}\n`)
     if (report.problem) err(`${oneLine(report.problem, 400)}\n`)
   }
   return conforms ? EXIT.ok : EXIT.failed
 }
+
+/** Own tools that run with a folder as the process's own: it is made for their example, and not the person's. */
+function within(dir: string, tools: readonly Tool[]): readonly Tool[] {
+  // Never back to the person's: a tool that was cut off may go on.
+  const leave = (): void => process.chdir(tmpdir())
+  leave()
+  return wrapTools(tools, async (run, input, ctx) => {
+    process.chdir(dir)
+    inside = dir
+    try {
+      return await run(input, ctx)
+    } finally {
+      if (inside === dir) leave()
+    }
+  })
+}
+
+/** The folder that was gone to last: one tool may still be at work when the next one has begun. */
+let inside: string | undefined
 
 const tableOf = ({ tools }: ConformanceReport): string[] =>
   table([

@@ -22,7 +22,7 @@ export async function listTools(flags: ToolsFlags, { out, err }: Output): Promis
       oneLine(description.split('\n')[0] ?? '', 90),
     ])
     out(`${table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n`)
-    for (const problem of left) err(`Left out: ${oneLine(problemText(problem), 400)}\n`)
+    for (const problem of left) err(`Left out: ${problemText(problem)}\n`)
   }
   return 0
 }

@@ -61,7 +61,7 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
       adapt: fromOtherShapes,
     })),
     parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], edits: ['changes', 'replacements'] },
-    target: ({ path }) => path,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/main.ts', edits: [{ old_text: 'b = 2', new_text: 'b = 3' }] }, files },
       { outcome: 'retry', input: { path: 'src/main.ts', edits: [{ old_text: '= 1', new_text: '= 0' }] }, files, why: 'occurs twice' },

@@ -49,7 +49,7 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       gitignore: ['respect_git_ignore'],
       limit: ['max_results', 'head_limit'],
     },
-    target: ({ pattern }) => pattern,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { pattern: '**/*.{ts,js}', sort: 'path' }, files: { 'src/main.ts': '', 'lib/old.js': '', 'README.md': '' } },
       { outcome: 'empty', input: { pattern: '*.py' }, files: { 'src/main.ts': '' } },

@@ -61,7 +61,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       mode: ['output_mode'],
       limit: ['max_results', 'head_limit'],
     },
-    target: ({ pattern }) => pattern,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { pattern: 'export' }, files: { 'src/main.ts': 'export const a = 1\n' } },
       { outcome: 'ok', input: { pattern: 'a', mode: 'files', include: '*.ts' }, files: { 'src/main.ts': 'a\n', 'b.md': 'a\n' } },

@@ -38,7 +38,7 @@ export function listDirTool(workspace: Workspace): Tool {
     timeout: FILE_TIMEOUT,
     aliases: ['ls', 'list_directory', 'list_files'],
     parameterAliases: { path: ['dir', 'directory', 'dir_path', 'folder'], ignore: ['exclude'], hidden: ['all', 'show_hidden'] },
-    target: ({ path }) => path,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src' }, files: { 'src/main.ts': 'export {}\n', 'src/lib/a.ts': '' } },
       { outcome: 'empty', input: { ignore: ['*.md'] }, files: { 'README.md': '# Hello\n' } },

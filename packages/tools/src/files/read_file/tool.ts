@@ -48,7 +48,7 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
     timeout: FILE_TIMEOUT,
     aliases: ['read', 'view', 'cat', 'open_file'].map((name) => ({ name, adapt: fromRange })),
     parameterAliases: { path: ['filepath', 'filePath', 'file_path', 'file', 'filename', 'absolute_path'], limit: ['lines', 'max_lines'] },
-    target: ({ path }) => path,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/main.ts' }, files: { 'src/main.ts': 'export const a = 1\nexport const b = 2\n' } },
       { outcome: 'ok', input: { path: 'log.txt', offset: 1, limit: 1 }, files: { 'log.txt': 'one\ntwo\nthree\n' }, why: 'a page' },

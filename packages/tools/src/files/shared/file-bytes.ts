@@ -1,9 +1,9 @@
 /** Whole files: reading one to change it, and putting the new one in its place in one step. */
 import { createHash, randomBytes } from 'node:crypto'
-import { lstat, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { lstat, open, readFile, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ModelRetry } from '@mulligan/core'
-import { openInside, withDirectory } from '../../workspace/contain.ts'
+import { makeDirectories, openInside, removeEmpty, withDirectory } from '../../workspace/contain.ts'
 import type { Resolved } from '../../workspace/workspace.ts'
 
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
@@ -21,13 +21,24 @@ export async function readWhole(file: Resolved, most: number): Promise<{ readonl
 
 /**
  * Writes beside the file and renames over it, so that no reader and no crash ever sees half of it. Keeps mode and owner.
+ * Folders that were made on the way are taken back when it fails.
  *
  * @param before hash of the content that is to be replaced; `undefined` for a file that must not exist yet
  * @throws ModelRetry (conflict) when another content stands there by now
  */
 export async function replaceFile(file: Resolved, bytes: Uint8Array, before: string | undefined): Promise<void> {
   const directory = dirname(file.absolute)
-  await mkdir(directory, { recursive: true })
+  const made: string[] = []
+  try {
+    await makeDirectories(file.root, directory, made)
+    await replaceIn(directory, file, bytes, before)
+  } catch (error) {
+    await removeEmpty(made)
+    throw error
+  }
+}
+
+async function replaceIn(directory: string, file: Resolved, bytes: Uint8Array, before: string | undefined): Promise<void> {
   await withDirectory(file.root, directory, async (base) => {
     const target = `${base}/${basename(file.absolute)}`
     const temporary = `${base}/.mulligan-${randomBytes(6).toString('hex')}.tmp`

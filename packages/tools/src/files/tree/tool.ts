@@ -37,7 +37,7 @@ export function treeTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       depth: ['max_depth', 'level', 'levels'],
       ignore: ['exclude', 'excludePatterns'],
     },
-    target: ({ path }) => path,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { depth: 1 }, files: { 'src/main.ts': 'export {}\n', 'README.md': '# Hello\n' } },
       { outcome: 'empty', input: { ignore: ['*.md'] }, files: { 'README.md': '# Hello\n' } },

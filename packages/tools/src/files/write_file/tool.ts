@@ -43,7 +43,7 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
     timeout: FILE_TIMEOUT,
     aliases: ['write', { name: 'create_file' }, { name: 'create', adapt: fromCreate }],
     parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], content: ['contents', 'text', 'file_text'] },
-    target: ({ path }) => path,
+    target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/new/main.ts', content: 'export const a = 1\n' } },
       { outcome: 'ok', input: { path: 'a.txt', content: 'same\n' }, files: { 'a.txt': 'same\n' }, why: 'nothing to change' },

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run, temporary } from '../../workspace.fixture.ts'
+import { replaceFile } from '../shared/file-bytes.ts'
 import { findPlaceholder } from './placeholder.ts'
 
 describe('write_file', () => {
@@ -103,6 +104,25 @@ describe('write_file', () => {
     await run(tool('read_file'), { path: 'a.ts' })
     await refused(tool('write_file'), { path: 'a.ts', content: 'const a = 2\n// rest of the file\n', overwrite: true })
     await run(tool('write_file'), { path: 'a.ts', content: 'const a = 2\n// the rest of the code\n', overwrite: true })
+  })
+})
+
+describe('folders on the way', () => {
+  test('are taken back when the write fails', async () => {
+    const { root, workspace } = fixture({ 'old/kept.txt': '' })
+    const file = await workspace.resolve('old/new/deep/a.txt', { for: 'write' })
+    await expect(replaceFile(file, Buffer.from('x'), 'the hash of something else')).rejects.toThrow()
+    expect(readdirSync(root, { recursive: true }).sort()).toEqual(['old', 'old/kept.txt'])
+  })
+
+  test.runIf(process.platform === 'linux')('are never made outside', async () => {
+    const outside = temporary()
+    const { root, workspace } = fixture({ 'dir/a.txt': '' })
+    const file = await workspace.resolve('dir/new/deep/b.txt', { for: 'write' })
+    rmSync(join(root, 'dir'), { recursive: true })
+    symlinkSync(outside, join(root, 'dir'))
+    await expect(replaceFile(file, Buffer.from('x'), undefined)).rejects.toThrow()
+    expect(readdirSync(outside)).toEqual([])
   })
 })
 

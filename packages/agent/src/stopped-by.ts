@@ -1,0 +1,14 @@
+/** Why a turn ended before the model was done. */
+export type StoppedBy =
+  | 'requests'
+  | 'calls'
+  | 'tokens'
+  | 'cost'
+  | 'seconds'
+  | 'loop'
+  | 'empty'
+  | 'provider'
+  | 'approval'
+  | 'user'
+  | 'crash'
+  | 'store'

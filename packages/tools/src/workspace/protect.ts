@@ -1,0 +1,54 @@
+/** Which paths may not be written although they lie in the workspace. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { realLocation } from './contain.ts'
+import { isInside, shown } from './paths.ts'
+
+/**
+ * @param protect names, which count at any depth, and relative paths
+ * @returns whether a path may not be written: as it was asked for, or as what it really is
+ */
+export function protection(root: string, protect: readonly string[]): (asked: string, real: string) => Promise<boolean> {
+  const entries = protect.map((one) => shown(root, resolve(root, one)))
+  const names = entries.filter((one) => !one.includes('/'))
+  const folded = new Set(names.map(fold))
+  const paths = entries.filter((one) => one.includes('/')).map(fold)
+  const byText = (path: string): boolean => {
+    const text = fold(shown(root, path))
+    return text.split('/').some((segment) => folded.has(segment)) || paths.some((one) => text === one || text.startsWith(`${one}/`))
+  }
+  return async (asked, real) => {
+    if (entries.includes('.') || byText(asked) || byText(real)) return true
+    const places = await Promise.all([...parentsOf(root, real)].flatMap((dir) => names.map((name) => leadsTo(join(dir, name)))))
+    return places.flat().some((place) => place !== root && isInside(root, place) && isInside(place, real))
+  }
+}
+
+/** Some file systems take names in any case for the same, and Windows drops dots and spaces at their ends. */
+const fold = (path: string): string =>
+  path
+    .toLowerCase()
+    .split('/')
+    .map((segment) => segment.replace(/(?<=[^. ])[. ]+$/, ''))
+    .join('/')
+
+function* parentsOf(root: string, path: string): Generator<string> {
+  for (let dir = dirname(path); isInside(root, dir); dir = dirname(dir)) {
+    yield dir
+    if (dir === root) return
+  }
+}
+
+/** Where a protected name leads: through a link, or as git's `gitdir: …` file of a worktree. */
+async function leadsTo(path: string): Promise<string[]> {
+  const real = await realLocation(path).catch(() => path)
+  const [, directory] = /^gitdir: (.+)$/m.exec(await shortText(real)) ?? []
+  return directory === undefined ? [real] : [real, await realLocation(resolve(dirname(real), directory.trim())).catch(() => real)]
+}
+
+const MOST_BYTES = 5000
+
+async function shortText(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() && found.size <= MOST_BYTES ? readFile(path, 'utf8').catch(() => '') : ''
+}
