@@ -1,6 +1,9 @@
+import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, it } from 'vitest'
-import { dataDir } from './paths.ts'
+import { afterEach, expect, it, vi } from 'vitest'
+import { dataDir, fromHome } from './paths.ts'
+
+afterEach(() => vi.unstubAllEnvs())
 
 it.each([
   ['its own', { MULLIGAN_DATA_DIR: '/d', XDG_DATA_HOME: '/x' }, 'linux', resolve('/d')],
@@ -10,3 +13,10 @@ it.each([
   ['macOS', {}, 'darwin', join('/home/me', 'Library/Application Support/mulligan')],
   ['Windows', { LOCALAPPDATA: '/local' }, 'win32', join('/local', 'mulligan')],
 ] as const)('data folder: %s', (_, env, platform, dir) => expect(dataDir(env, platform, () => '/home/me')).toBe(dir))
+
+it.skipIf(process.platform === 'win32')('data folder: a home that is set to nothing is the one of the user', () => {
+  vi.stubEnv('HOME', '')
+  expect(homedir()).toBe('')
+  expect(dataDir({}, 'linux')).toBe(join(userInfo().homedir, '.local/share/mulligan'))
+  expect(fromHome('/var/x')).toBe('/var/x')
+})

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { harness } from './executor.fixture.ts'
 import {
   type CallRecord,
+  createBreakers,
   defineTool,
   type ErrorDetails,
   empty,
@@ -579,6 +580,38 @@ describe('transient faults', () => {
     expect(statusOf(await call('search', { query: 'd' }))).toBe('ok')
     expect(statusOf(await call('search', { query: 'e' }))).toBe('ok')
   })
+
+  it.each(['timeout', 'aborted'] as const)('a probe that ends by %s leaves no breaker open for ever', async (how) => {
+    let now = 0
+    let hangs = false
+    let works = false
+    const stop = new AbortController()
+    const flaky = tool(
+      'search',
+      () => {
+        if (works) return 'up'
+        if (!hangs) throw new TransientError('down')
+        if (how === 'aborted') stop.abort()
+        return never()
+      },
+      { timeout: 0.05 },
+    )
+    const breakers = createBreakers()
+    const clock = { now: () => now, random: () => 0, sleep: async () => undefined }
+    const { call } = harness([flaky], { clock, breakers, signal: stop.signal })
+    await call('search', { query: 'a' })
+    await call('search', { query: 'b' })
+    now += 31_000
+    hangs = true
+    expect(failure(await call('search', { query: 'c' })).errorType).toBe(how === 'timeout' ? 'timeout' : 'cancelled')
+    works = true
+    const after = harness([flaky], { clock, breakers })
+    if (how === 'timeout') {
+      expect(await after.call('search', { query: 'd' })).toMatchObject({ attempts: 0, result: { status: 'unavailable' } })
+      now += 31_000
+    }
+    expect(statusOf(await after.call('search', { query: 'd' }))).toBe('ok')
+  })
 })
 
 describe('loop guard', () => {
@@ -632,9 +665,54 @@ describe('loop guard', () => {
       ['get', 'Foo bar'],
       ['get', 'foo  bar'],
       ['get', '"foo bar"'],
-      ['get', 'foo_bar'.replace('_', ' ')],
+      ['get', 'Foo bar'],
     ])
     expect(seen).toEqual(['failed', 'failed', 'failed', 'blocked'])
+  })
+
+  const broken = tool('get', () => {
+    throw new ToolFailure('The index is broken.')
+  })
+
+  it('a call that was never made is at most warned of, however much it looks like others', async () => {
+    const run = harness([broken])
+    const names = ['a b', 'A b', 'a B', 'A B', 'a  b', '"a b"']
+    expect(
+      new Set(
+        await statuses(
+          run,
+          names.map((name) => ['get', name] as const),
+        ),
+      ),
+    ).toEqual(new Set(['failed']))
+    expect(run.events.filter(({ type }) => type === 'guard.warning')).toMatchObject(Array(4).fill({ blocked: false }))
+  })
+
+  it('what differs by more than looks is another call', async () => {
+    const run = harness([broken])
+    await statuses(
+      run,
+      ['a/b', 'a.b', 'a b', 'ab', 'a_b', 'a-b'].map((name) => ['get', name] as const),
+    )
+    expect(run.events.filter(({ type }) => type === 'guard.warning')).toEqual([])
+  })
+
+  it('a call that a result suggested is let through, once', async () => {
+    let ran = 0
+    const picky = tool(
+      'get',
+      ({ query: text }) => {
+        if (text === 'good' && ++ran > 3) return 'found'
+        throw new ToolFailure('No.', text === 'bad' ? { call: { tool: 'get', input: { query: 'good' } } } : {})
+      },
+      { retries: 50 },
+    )
+    const seen = await statuses(harness([picky]), [...Array(3).fill(['get', 'good'] as const), ['get', 'bad'], ['get', 'good']])
+    expect(seen).toEqual([...Array(4).fill('failed'), 'ok'])
+    const circle = tool('get', () => {
+      throw new ToolFailure('No.', { call: { tool: 'get', input: { query: 'x' } } })
+    })
+    expect((await statuses(harness([circle]), Array(6).fill(['get', 'x']))).at(-1)).toBe('blocked')
   })
 
   it('copies of one call in the same response count', async () => {

@@ -33,14 +33,6 @@ export class EndlessReply extends Error {
   }
 }
 
-/** The reply says that it calls a tool, and no call is in it: provider packages leave out calls with a blank name. */
-export class LostCall extends Error {
-  constructor() {
-    super('the call is not in the reply')
-    this.name = 'LostCall'
-  }
-}
-
 export interface RequestFault {
   /** For the person: one sentence. */
   readonly message: string
@@ -92,7 +84,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
     }
   if (error instanceof BrokenStream || /without a finish reason/.test(said))
     return { message: "The model's reply broke off: the stream ended before the reply did.", retryable: true, noEnd: true }
-  if (error instanceof LostCall || (name === 'AI_InvalidResponseDataError' && /'function\.name'/.test(said)))
+  if (name === 'AI_InvalidResponseDataError' && /'function\.name'/.test(said))
     return {
       message: 'The model called a tool without naming it: ask again, or use another model.',
       retryable: true,

@@ -44,7 +44,7 @@ describe('a reply that does not end', () => {
   it('of reasoning that repeats itself is cut off, and its calls are not kept', async () => {
     const { reply, source } = ask(async function* () {
       yield { type: 'tool-call', toolCallId: 'a', toolName: 'save', input: '{}' }
-      for (;;) yield thought('I look again at the same file. ')
+      for (let n = 0; n < 500; n++) yield thought('I look again at the same file. ')
     })
     const { parts, finishReason } = await reply
     expect(finishReason).toBe('repetition')

@@ -2,7 +2,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Projection } from '../history/projection.ts'
-import { LostCall, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
+import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
@@ -62,9 +62,6 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
           onReasoning: show('reasoning.delta'),
         })
         if (reply.finishReason === 'error') throw new Error('the provider reported an error')
-        // Told once: the finish reason of some servers is not to be trusted.
-        const lost = reply.finishReason === 'tool-calls' && !reply.parts.some((part) => part.type === 'call')
-        if (lost && !concluding && told === undefined) throw new LostCall()
         const message = toMessage(reply, messageId, step, concluding)
         return { kind: 'reply', message }
       } catch (error) {

@@ -93,7 +93,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       settle(message)
       const text = textOf(message)
       if (message.finishReason === 'repetition')
-        return end('stopped', `${text}\n\n[The model began to repeat itself and was stopped.]`, { stoppedBy: 'loop' })
+        return end('stopped', `${text}\n\n[The model began to repeat itself and was stopped.]`.trimStart(), { stoppedBy: 'loop' })
       if (concluding)
         return end('stopped', text.trim() === '' ? summaryOf(WHY_STOPPED[concluding] ?? 'I stopped.') : text, {
           stoppedBy: concluding,

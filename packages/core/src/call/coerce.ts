@@ -43,8 +43,7 @@ function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   const schema = deref(given, walk.root)
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
-  if (schema !== given)
-    return walk.open.includes(schema) ? value : mend(schema, value, path, { ...inner, open: [...walk.open, schema] })
+  if (schema !== given) return walk.open.includes(schema) ? value : mend(schema, value, path, { ...inner, open: [...walk.open, schema] })
   const parts = schema['anyOf'] ?? schema['oneOf']
   const chosen = Array.isArray(parts) ? mendOneOf(parts, value, path, inner) : value
   const types = typesOf(schema)

@@ -59,8 +59,7 @@ export function fromThrown(thrown: unknown, tool: string): ToolError {
 /** One of the three, in its own words. */
 function typed({ errorType, status, message, details, display }: MulliganError): ToolError {
   const some = typeof details === 'object' && details !== null && Object.keys(details).length > 0
-  const told = { status, ...(some && { details }), ...(display !== undefined && { display }) }
-  return sane(notOk(errorType, message, told)) as ToolError
+  return sane({ ok: false, status, errorType, error: message, ...(some && { details }), ...(display !== undefined && { display }) })
 }
 
 /** What was thrown may be anything: a getter that throws, a revoked proxy. What can't be read counts as absent. */

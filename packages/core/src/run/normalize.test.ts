@@ -4,8 +4,8 @@ import { empty, isToolResult, notOk, ok } from '../result.ts'
 import { extractToolError, fromReturned } from './normalize.ts'
 
 describe('fromReturned', () => {
-  it('a result is itself', () => {
-    for (const result of [ok(1), empty([], 'none'), notOk('conflict', 'changed')]) expect(fromReturned(result)).toBe(result)
+  it('a result stays what it is', () => {
+    for (const result of [ok(1), empty([], 'none'), notOk('conflict', 'changed')]) expect(fromReturned(result)).toEqual(result)
   })
 
   it.each<[string, unknown, object]>([

@@ -1,5 +1,5 @@
 /** From what a tool returned to a result: also the loose error shapes of other people's tools. */
-import { isToolError, isToolResult, notOk, ok, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
+import { isToolError, isToolResult, notOk, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
 import { sane } from './sane.ts'
 
 const MAX_ERROR = 2000
@@ -18,11 +18,7 @@ function resultOf(value: unknown, options: { readonly errorStrings?: boolean }):
   if (isToolResult(value)) return value
   const error = extractToolError(value, options)
   if (error) return error
-  if (isPlainOk(value)) {
-    const { ok: _, data, ...more } = value
-    return ok(data, more)
-  }
-  return ok(value === undefined ? null : value)
+  return isPlainOk(value) ? value : { ok: true, data: value }
 }
 
 /**

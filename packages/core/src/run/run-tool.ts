@@ -2,7 +2,7 @@
 import { notOk, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
-import { brokeInMidFlight, fromThrown, guarded, transientFault } from './classify.ts'
+import { brokeInMidFlight, fromThrown, transientFault } from './classify.ts'
 import { fromReturned } from './normalize.ts'
 import { type Breakers, backoff, MAX_ATTEMPTS } from './transient.ts'
 
@@ -74,7 +74,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       breakers.cut(tool.service, clock.now(), ran.kind)
       return { ...cutOff(tool, ran, options), attempts }
     }
-    guarded(() => options.log(ran.error))
+    options.log(ran.error)
     const fault = transientFault(ran.error)
     if (!fault) {
       breakers.success(tool.service)
@@ -131,6 +131,6 @@ const inDoubt = (tool: Tool, how: string, errorType: 'timeout' | 'cancelled' | '
 
 function fromOutcome(tool: Tool, outcome: Outcome, options: RunOptions): ToolResult {
   if (outcome.kind === 'returned') return fromReturned(outcome.value, tool)
-  guarded(() => options.log(outcome.error))
+  options.log(outcome.error)
   return fromThrown(outcome.error, tool.name)
 }

@@ -25,6 +25,8 @@ type Fields = Readonly<Record<string, unknown>>
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** May throw where a field cannot be read at all: its callers say so in a result. */
+export function sane(result: ToolError): ToolError
+export function sane(result: ToolResult): ToolResult
 export function sane(result: ToolResult): ToolResult {
   return result.ok === true ? saneOk(result as unknown as Fields) : saneError(result as unknown as Fields)
 }

@@ -6,7 +6,7 @@ const MANY = 10
 interface Alternative {
   /** Everything in it that stands for one character. */
   readonly atoms: string[]
-  /** Characters that every match holds. */
+  /** Those that every match holds. */
   readonly fixed: string[]
   /** What is repeated without bound, each as the atoms in it. */
   readonly loops: (readonly string[])[]
@@ -14,11 +14,12 @@ interface Alternative {
 
 const newAlternative = (): Alternative => ({ atoms: [], fixed: [], loops: [] })
 const TOKEN = /\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|\\.|\[(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?<\w+>|\(\?:|./gisu
+const ZERO_WIDTH = new Set(['^', '$', '\\b', '\\B'])
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y
 
 /**
- * True when a group that repeats without bound holds something else that does, and no fixed character tells one
- * repetition from the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
+ * True when a group that repeats without bound holds something else that does, and nothing that must stand between
+ * tells one repetition from the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
  */
 export function isExplosive(pattern: string): boolean {
   const groups: { readonly alternatives: Alternative[]; readonly looksAround: boolean }[] = [
@@ -31,13 +32,13 @@ export function isExplosive(pattern: string): boolean {
     const group = groups.at(-1) as (typeof groups)[number]
     if (token === '|') group.alternatives.push(newAlternative())
     if (token[0] === '(') groups.push({ alternatives: [newAlternative()], looksAround: /[=!]$/.test(token) })
-    if (token === '|' || token[0] === '(' || token === '^' || token === '$') continue
+    if (token === '|' || token[0] === '(' || ZERO_WIDTH.has(token)) continue
     const { least, most, length } = quantifier(pattern, at)
     at += length
     if (token !== ')') {
       const alternative = group.alternatives.at(-1) as Alternative
       alternative.atoms.push(token)
-      if (least > 0 && token[0] !== '[') alternative.fixed.push(token)
+      if (least > 0) alternative.fixed.push(token)
       if (most - least >= MANY) alternative.loops.push([token])
       continue
     }
@@ -57,13 +58,15 @@ export function isExplosive(pattern: string): boolean {
 
 /** Some loop may run on into the next repetition. */
 const isUnseparated = ({ loops, fixed }: Alternative): boolean =>
-  loops.some((atoms) => !fixed.some((one) => one.length <= 2 && !atoms.some((atom) => matches(atom, one))))
+  loops.some((atoms) => !fixed.some((one) => !atoms.some((atom) => overlap(atom, one))))
 
-/** Whether an atom can stand for the character; when in doubt it can. */
-function matches(atom: string, literal: string): boolean {
-  if (/^(\.|\\\w)$/.test(literal)) return true
+const SAMPLE = [...Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code)), '\u2028', '一', '😀']
+
+/** Whether two atoms can stand for the same character; when in doubt they can. */
+function overlap(one: string, other: string): boolean {
   try {
-    return new RegExp(`^(?:${atom})$`, 'u').test(literal.slice(-1))
+    const [a, b] = [one, other].map((atom) => new RegExp(`^(?:${atom})$`, 'su')) as [RegExp, RegExp]
+    return SAMPLE.some((char) => a.test(char) && b.test(char))
   } catch {
     return true
   }
@@ -90,7 +93,8 @@ export function refuseExplosivePatterns(schema: unknown, path: readonly string[]
   seen.add(schema)
   for (const [key, child] of Object.entries(schema)) {
     if (DATA.has(key) && path.at(-1) !== 'properties') continue
-    const patterns = key === 'pattern' && typeof child === 'string' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
+    const patterns =
+      key === 'pattern' && typeof child === 'string' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
     for (const pattern of patterns)
       if (isExplosive(pattern))
         throw new TypeError(

@@ -1,6 +1,7 @@
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { coerce } from '../call/coerce.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { describe as phrase, validate } from './validate.ts'
 
@@ -201,5 +202,31 @@ describe('hostile schemas and values', () => {
     const many = Array.from({ length: 50_000 }, (_, at) => ({ at }))
     expect(validate({ uniqueItems: true }, many)).toEqual([])
     expect(validate({ uniqueItems: true }, [...many, { at: 7 }])).toMatchObject([{ keyword: 'uniqueItems' }])
+  })
+})
+
+describe('a reference that leads back to itself without going deeper', () => {
+  const ring = { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }
+  const doubled = { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }
+  it.each<[string, JsonSchema]>([
+    ['a ring', { $defs: ring, $ref: '#/$defs/a' }],
+    ['by way of allOf', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }],
+    ['by way of anyOf', { $defs: doubled, $ref: '#/$defs/a' }],
+    ['the whole', { allOf: [{ $ref: '#' }] }],
+  ])('asks nothing: %s', (_, given) => expect(validate(given, { x: 1 })).toEqual([]))
+
+  it('what stands beside it is asked all the same, and so is every level of a tree', () => {
+    const given = { $defs: { ...ring, b: { $ref: '#/$defs/a', type: 'string' } }, $ref: '#/$defs/a' }
+    expect(validate(given, 5)).toMatchObject([{ keyword: 'type' }])
+    const tree = { $defs: { t: { type: 'object', properties: { t: { $ref: '#/$defs/t' } } } }, $ref: '#/$defs/t' }
+    expect(validate(tree, { t: { t: { t: 5 } } })).toMatchObject([{ path: ['t', 't', 't'] }])
+  })
+
+  it('can be put in words, and mended', () => {
+    expect(phrase({ $ref: '#/$defs/a' }, { $defs: ring })).toBe('a value')
+    expect(phrase({ $ref: '#/$defs/a' }, { $defs: doubled })).toBe('a value or a value')
+    const stuck = { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }, { type: 'string' }], not: {} }
+    const root = { $defs: { a: stuck }, type: 'object', properties: { x: { $ref: '#/$defs/a' } } }
+    expect(coerce(root, { x: 5 }, { lenient: true }).value).toMatchObject({ x: expect.anything() })
   })
 })

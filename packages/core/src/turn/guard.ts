@@ -158,7 +158,10 @@ const keyOf = (tool: string, inputKey: string): string => `${tool} ${inputKey}`
 
 function looseKey(tool: string, inputKey: string): string {
   const values: unknown = JSON.parse(inputKey)
-  return keyOf(tool, JSON.stringify(values, (_, value: unknown) => (typeof value === 'string' ? fold(value) : value)))
+  return keyOf(
+    tool,
+    JSON.stringify(values, (_, value: unknown) => (typeof value === 'string' ? fold(value) : value)),
+  )
 }
 
 /** Letter case, quotes, and white space around and repeated. Punctuation is no cosmetics: `a/b` and `a.b` are two things. */
