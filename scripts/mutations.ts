@@ -298,9 +298,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     id: 'denial-remembered',
     rule: 'approval: a denial is remembered for the turn',
-    file: core('executor.ts'),
-    find: `const denial = earlierDenial(state.consent, tool, target)`,
-    replace: `const denial = earlierDenial(NEW_TURN.consent, tool, target)`,
+    file: core('turn/consent.ts'),
+    find: `find(consent.denied, tool, target)`,
+    replace: `find(NO_CONSENT.denied, tool, target)`,
     test: contract('a denial is remembered for the turn'),
   },
   {

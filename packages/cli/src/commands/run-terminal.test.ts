@@ -36,7 +36,8 @@ function inTerminal(here: Place, model: ScriptedModel, typed: readonly (readonly
 const WRITE = call('write_file', { path: 'a.txt', content: 'new\n' })
 const ASKS = '[n]o and why:'
 
-describe.skipIf(!hasScript)('in a terminal', () => {
+// In CI a machine without it fails.
+describe.skipIf(!hasScript && !process.env['CI'])('in a terminal', () => {
   it('asks before it writes, shows the answer as it comes and the ledger under it', async () => {
     using here = place()
     await using model = await scriptedModel([WRITE, say(['It is', ' written.'])])

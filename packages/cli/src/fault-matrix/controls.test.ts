@@ -50,7 +50,7 @@ describe('in text', () => {
   }
 
   it('nothing of an exception gets out', async () => {
-    const hows = ['error', 'rejected', 'text', 'object', 'code', 'permission', 'name', 'getter', 'cause', 'callback']
+    const hows = ['error', 'rejected', 'text', 'object', 'code', 'permission', 'name', 'cause', 'callback']
     expect(await inText('crash', hows)).toEqual([])
   })
 

@@ -96,14 +96,13 @@ const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
 
 /**
  * Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. Calls that
- * failed and differ by looks only are the same, but among them alone a call that was never made is warned of, not refused.
+ * failed and differ by looks only are the same; one that a hint suggested is let through by {@link repeats}.
  */
 function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number {
   const key = keyOf(asked.tool, asked.inputKey)
   let loose: string | undefined
   let found: Entry | undefined
   let count = 0
-  let made = false
   let nearestStep = asked.step
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at] as Entry
@@ -114,10 +113,9 @@ function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number
     if (found && found.fingerprint !== entry.fingerprint) break
     found ??= entry
     nearestStep = entry.step
-    made ||= entry.key === key
     count++
   }
-  return made ? count : Math.min(count, BLOCK_AT - 2)
+  return count
 }
 
 /** Effects that go round in a circle of 1 to 5, each with the same outcome every time. Reads in between are new looks, so they end it. */

@@ -5,7 +5,7 @@ import { ANTHROPIC, BOTH, type Row } from '../row.ts'
 const WHOLE = ['kanarie-message', 'kanarie-env', 'kanarie-cause', 'kanarie-thrower.ts']
 
 /** Of what was thrown the class and a code of the system get out. */
-const UNEXPECTED = ['error', 'rejected', 'text', 'object', 'code', 'name', 'getter'] as const
+const UNEXPECTED = ['error', 'rejected', 'text', 'object', 'code', 'name'] as const
 
 export const SECRETS: readonly Row[] = [
   {

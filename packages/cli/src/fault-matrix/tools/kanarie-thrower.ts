@@ -33,11 +33,6 @@ const THROWS = {
   name: () => {
     throw Object.assign(new Error('kanarie-message'), { name: 'kanarie-name' })
   },
-  getter: () => ({
-    get rows() {
-      throw whole()
-    },
-  }),
   callback: () => {
     setTimeout(() => {
       throw whole()
