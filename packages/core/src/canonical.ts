@@ -39,14 +39,13 @@ export function clonePlain<T>(value: T, depth = 0): T {
   if (Array.isArray(value)) return value.map((item) => clonePlain(item, depth + 1)) as T
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value))
-    Object.defineProperty(copy, key, {
-      value: clonePlain((value as Record<string, unknown>)[key], depth + 1),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    })
+  const copy: Record<string, unknown> = prototype === null ? Object.create(null) : {}
+  for (const key of Object.keys(value)) {
+    const member = clonePlain((value as Record<string, unknown>)[key], depth + 1)
+    // Assigned, it would become the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true, configurable: true })
+    else copy[key] = member
+  }
   return copy as T
 }
 

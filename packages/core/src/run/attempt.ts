@@ -22,11 +22,17 @@ export class TimeoutReason extends Error {
  * end by itself: a tool that stops its work says how that went, one that ignores the signal is left behind.
  */
 export async function attempt(
-  start: (signal: AbortSignal) => unknown,
+  start: (signal: () => AbortSignal) => unknown,
   { ms, graceMs, signal }: { readonly ms: number; readonly graceMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Attempt> {
-  const controller = new AbortController()
-  const running = settle(() => start(controller.signal))
+  let controller: AbortController | undefined
+  const own = (): AbortController => {
+    controller ??= new AbortController()
+    return controller
+  }
+  const begun = begin(() => start(() => own().signal))
+  if (begun.kind !== 'running') return begun
+  const running = settle(begun.value)
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
   const cut = new Promise<'timeout' | 'aborted'>((resolve) => {
@@ -38,10 +44,10 @@ export async function attempt(
   try {
     const first = await Promise.race([running, cut])
     if (typeof first !== 'string') return first
-    controller.abort(first === 'timeout' ? new TimeoutReason(ms / 1000) : signal?.reason)
+    own().abort(first === 'timeout' ? new TimeoutReason(ms / 1000) : signal?.reason)
     const ended = await Promise.race([running, pause(graceMs)])
     if (ended === undefined) return { kind: first, stopped: false, late: running }
-    if (ended.kind === 'threw' && isAbort(ended.error, controller.signal)) return { kind: first, stopped: true, late: running }
+    if (ended.kind === 'threw' && isAbort(ended.error, own().signal)) return { kind: first, stopped: true, late: running }
     return ended
   } finally {
     clearTimeout(timer)
@@ -49,9 +55,22 @@ export async function attempt(
   }
 }
 
-async function settle(start: () => unknown): Promise<Outcome> {
+/** What returns at once has nothing to be raced with: no timer, no signal. */
+function begin(start: () => unknown): Outcome | { readonly kind: 'running'; readonly value: unknown } {
   try {
-    return { kind: 'returned', value: await start() }
+    const value = start()
+    return { kind: isThenable(value) ? 'running' : 'returned', value }
+  } catch (error) {
+    return { kind: 'threw', error }
+  }
+}
+
+const isThenable = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && guarded(() => typeof (value as { then?: unknown }).then === 'function') === true
+
+async function settle(running: unknown): Promise<Outcome> {
+  try {
+    return { kind: 'returned', value: await running }
   } catch (error) {
     return { kind: 'threw', error }
   }

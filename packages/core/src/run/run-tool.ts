@@ -56,9 +56,11 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
     const wait = breakers.wait(tool.service, clock.now())
     if (wait > 0) return { result: circuitOpen(tool, wait), attempts: attempts - 1 }
     const ran = await attempt(
-      (inner) =>
+      (signalOf) =>
         tool.execute(input as never, {
-          signal: inner,
+          get signal() {
+            return signalOf()
+          },
           callId: options.callId,
           idempotencyKey: options.idempotencyKey,
           attempt: attempts,

@@ -32,7 +32,10 @@ export interface Guard {
   readonly suggested: Readonly<Record<string, boolean>>
 }
 
-export const NO_LOOPS: Guard = { entries: [], blockedSteps: [], suggested: {} }
+/** Told apart by identity: no key is made where there is nothing to find. */
+const NONE: Guard['suggested'] = {}
+
+export const NO_LOOPS: Guard = { entries: [], blockedSteps: [], suggested: NONE }
 
 interface Asked {
   readonly tool: string
@@ -43,7 +46,7 @@ interface Asked {
 
 /** How often this very call has just been made with the same outcome; 0 for a new one, and for one that was suggested. */
 export function repeats(guard: Guard, asked: Asked): number {
-  if (guard.suggested[keyOf(asked.tool, asked.inputKey)] === true) return 0
+  if (guard.suggested !== NONE && guard.suggested[keyOf(asked.tool, asked.inputKey)] === true) return 0
   return Math.max(sameWithNothingChanged(guard.entries, asked), cycleOfEffects(guard.entries, asked))
 }
 
@@ -59,14 +62,18 @@ export function reduceGuard(guard: Guard, event: ToolEvent): Guard {
   const entry = entryOf(guard, event)
   const suggested = withSuggestion(guard.suggested, event)
   if (!entry && suggested === guard.suggested) return guard
-  return { ...guard, suggested, entries: entry ? [...guard.entries.slice(-KEPT), entry] : guard.entries }
+  return {
+    ...guard,
+    suggested,
+    entries: entry ? [...(guard.entries.length < KEPT ? guard.entries : guard.entries.slice(1 - KEPT)), entry] : guard.entries,
+  }
 }
 
 type ResultEvent = Extract<ToolEvent, { type: 'tool.result' }>
 
 function withSuggestion(suggested: Guard['suggested'], { tool, inputKey, result }: ResultEvent): Guard['suggested'] {
   if (!result.ok && UNRUN.has(result.status)) return suggested
-  const made = keyOf(tool, inputKey)
+  const made = suggested === NONE ? '' : keyOf(tool, inputKey)
   const after = suggested[made] === true ? { ...suggested, [made]: false } : suggested
   const call = result.ok ? undefined : result.details?.call
   const next = call && keyOf(call.tool, canonical(call.input))
