@@ -58,7 +58,7 @@ export async function start(script: Script, protocol: Protocol = 'openai', optio
     model: agentModel(server, protocol),
     tools: [search, save],
     store: memoryStore(),
-    cwd: '/work/notes',
+    cwd: '/home/ann/notes',
     approve: async () => ({ answer: 'once' }),
     ...options,
     onEvent: (event) => events.push(event),

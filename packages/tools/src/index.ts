@@ -1,5 +1,5 @@
+export type { FileLimits } from './files/common/limits.ts'
 export { fileTools } from './files/index.ts'
-export type { FileLimits } from './files/shared/limits.ts'
 export { createSpill } from './spill.ts'
 export { loadUserTools, type UserToolProblem, type UserTools } from './user-tools.ts'
 export {

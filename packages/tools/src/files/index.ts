@@ -1,11 +1,11 @@
 import type { Tool } from '@mulligan/core'
 import type { Workspace } from '../workspace/workspace.ts'
+import { DEFAULT_LIMITS, type FileLimits } from './common/limits.ts'
 import { editFileTool } from './edit_file/tool.ts'
 import { globTool } from './glob/tool.ts'
 import { grepTool } from './grep/tool.ts'
 import { listDirTool } from './list_dir/tool.ts'
 import { readFileTool } from './read_file/tool.ts'
-import { DEFAULT_LIMITS, type FileLimits } from './shared/limits.ts'
 import { treeTool } from './tree/tool.ts'
 import { writeFileTool } from './write_file/tool.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
 import { context, fixture, refused, run } from '../../workspace.fixture.ts'
-import { DEFAULT_LIMITS } from '../shared/limits.ts'
+import { DEFAULT_LIMITS } from '../common/limits.ts'
 import { globTool } from './tool.ts'
 
 const FILES = {

@@ -6,11 +6,11 @@ import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
 import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { globParameter } from '../shared/glob-input.ts'
-import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../shared/limits.ts'
-import { nextPage, type Page, pageOf, plural, size } from '../shared/page.ts'
-import { type SearchRoot, searchRoot } from '../shared/search-root.ts'
-import { walk } from '../shared/walk.ts'
+import { globParameter } from '../common/glob-input.ts'
+import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
+import { nextPage, type Page, pageOf, plural, size } from '../common/page.ts'
+import { type SearchRoot, searchRoot } from '../common/search-root.ts'
+import { walk } from '../common/walk.ts'
 
 const DEFAULT_RESULTS = 100
 const MAX_RESULTS = 1000

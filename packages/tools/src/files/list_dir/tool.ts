@@ -6,9 +6,9 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { ignoring } from '../shared/glob-input.ts'
-import { FILE_TIMEOUT } from '../shared/limits.ts'
-import { plural, size } from '../shared/page.ts'
+import { ignoring } from '../common/glob-input.ts'
+import { FILE_TIMEOUT } from '../common/limits.ts'
+import { plural, size } from '../common/page.ts'
 
 const DEFAULT_ENTRIES = 500
 const MAX_ENTRIES = 5000

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run, temporary } from '../../workspace.fixture.ts'
-import { replaceFile } from '../shared/file-bytes.ts'
+import { replaceFile } from '../common/file-bytes.ts'
 import { findPlaceholder } from './placeholder.ts'
 
 describe('write_file', () => {

@@ -1,0 +1,56 @@
+/** What an executor is made with, and what it does. */
+import type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
+import type { IncomingCall } from './call/understand.ts'
+import type { ApprovalDecision, ToolEvent } from './events.ts'
+import type { Policy } from './policy.ts'
+import type { ToolResult } from './result.ts'
+import type { Spill } from './run/bound.ts'
+import type { Clock } from './run/run-tool.ts'
+import type { Breakers } from './run/transient.ts'
+import type { Effect, Tool } from './tool.ts'
+import type { DoubtfulCall } from './turn/consent.ts'
+import type { TurnState } from './turn/state.ts'
+
+/** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
+export const DEFAULT_RESULT_TOKENS = 4915
+
+export interface ExecutorOptions {
+  readonly tools: readonly Tool[]
+  /** Default: reads run, everything else asks. */
+  readonly policy?: Policy
+  /** Tool calls of the turn. Default 200. */
+  readonly maxCalls?: number
+  /** Default {@link DEFAULT_RESULT_TOKENS}. */
+  readonly maxResultTokens?: number
+  readonly spill?: Spill
+  /** Share one between turns: a service that is down is down for all. */
+  readonly breakers?: Breakers
+  /** Aborted when the turn is stopped. */
+  readonly signal?: AbortSignal
+  /** What happened in this turn before: a resumed turn has its counters, guard and denials as they were. */
+  readonly events?: readonly ToolEvent[]
+  /** Calls of earlier turns that may have taken effect: the same again needs a person. */
+  readonly inDoubt?: readonly DoubtfulCall[]
+  /** Called in order. What it returns for `tool.started` is awaited before the tool runs: intent before effect. */
+  readonly onEvent?: (event: ToolEvent) => void | Promise<void>
+  /** Gets exceptions whole, with message and stack. They go nowhere else. */
+  readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
+  readonly clock?: Clock
+  /** Milliseconds a tool is given to end by itself after its signal is aborted. Default 1000. */
+  readonly graceMs?: number
+}
+
+export interface Executor {
+  /** Everything up to running: a result already, a question for a person, or a call that is ready. */
+  readonly prepare: (call: IncomingCall) => Promise<Prepared>
+  /** Applies a person's answer. */
+  readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
+  readonly execute: (call: ReadyCall) => Promise<CallRecord>
+  /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
+  readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
+  /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */
+  readonly effectOf: (call: Pick<IncomingCall, 'name'>) => Effect
+  readonly state: () => TurnState
+  /** The loop guard has had enough: conclude the turn. */
+  readonly looping: () => boolean
+}
