@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Ended, endOf } from '../packages/cli/src/fixtures/cli.ts'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -29,12 +30,6 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
   return { dir, write, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
 }
 
-export interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
   const child = spawn(command, args, {
     cwd,
@@ -45,18 +40,7 @@ export function run(command: string, args: readonly string[], cwd: string): Prom
       MULLIGAN_DATA_DIR: join(dirname(cwd), 'data'),
     },
   })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => resolve({ code, stdout, stderr }))
-  })
+  return endOf(child)
 }
 
 /** The command of a page, in a shell; both streams come as one, as a terminal shows them. */

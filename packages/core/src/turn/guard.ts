@@ -146,7 +146,7 @@ function cycleOfEffects(entries: readonly Entry[], asked: Asked): number {
 }
 
 /** What stays the same when the same thing happened: no durations, notes, tries left or paths of spills. */
-export function fingerprint(result: ToolResult): string {
+function fingerprint(result: ToolResult): string {
   if (result.ok)
     return hash(`ok ${typeof result.content === 'string' && !result.truncated ? result.content : canonical(strip(result.data))}`)
   return hash(`${result.status} ${result.errorType} ${result.details?.parameter ?? ''} ${result.details?.constraint ?? ''}`)

@@ -49,7 +49,7 @@ function unclosed(pattern: string): number {
   return open[0] ?? -1
 }
 
-export const escapeRegex = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const escapeRegex = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** `*.ts`, `**\/*.test.ts`, `src/*`: stars where no expression could have one, or after a slash. */
 const looksLikeGlob = (pattern: string): boolean => /(?:^|[/,{])\*{1,2}(?:[./\w]|$)/.test(pattern) && !/[()|^$+\\]/.test(pattern)
