@@ -3,14 +3,16 @@ import { globSync, readFileSync } from 'node:fs'
 
 /** What each package's shipped code may import of ours; tests may use `testing` besides. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  core: [],
+  repair: [],
+  core: ['repair'],
   tools: ['core'],
   testing: ['core'],
-  agent: ['core'],
-  cli: ['core', 'tools', 'agent', 'testing'],
+  'ai-sdk': ['core', 'repair'],
+  agent: ['core', 'repair'],
+  cli: ['repair', 'core', 'tools', 'agent', 'testing'],
 }
 /** Packages that run where there is no Node. */
-const NO_NODE = ['core']
+const NO_NODE = ['repair', 'core']
 
 /** Imports of code, not of the examples in comments and strings. */
 const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm

@@ -12,6 +12,7 @@ export interface Mutation {
 
 const contract = (name: string): Mutation['test'] => ({ file: 'packages/core/src/contract.test.ts', name })
 const agent = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/agent.test.ts', name })
+const repair = (file: string): string => `packages/repair/src/${file}`
 const core = (file: string): string => `packages/core/src/${file}`
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -146,7 +147,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     id: 'cut-off-is-not-run',
     rule: '5: a call that was cut off is never run when it has effects',
-    file: core('call/parse.ts'),
+    file: repair('arguments/parse.ts'),
     find: `if (cutOff) return`,
     replace: `if (cutOff && typeof raw === 'number') return`,
     test: contract('a call that was cut off by the length limit is never run'),

@@ -1,18 +1,8 @@
 /** What happened to a call, in order. Counters, guard and limits are reducers over these, so a resumed turn has them as they were. */
 
+import type { Repair } from '@mulligan/repair'
 import type { ToolResult } from './result.ts'
 import type { Effect } from './tool.ts'
-
-/** One repair of a call, made before the model had to be asked again. */
-export interface Repair {
-  readonly kind: 'name' | 'alias' | 'adapted' | 'parameter' | 'json' | 'type' | 'null_dropped' | 'wrapped' | 'enum' | 'unknown_dropped'
-  /** Path of the parameter; absent where the whole call was meant. */
-  readonly parameter?: string
-  readonly from: unknown
-  readonly to: unknown
-  /** Why it is safe, in a few words for the person. */
-  readonly why: string
-}
 
 /** What a person (or policy) said. */
 export interface ApprovalDecision {

@@ -4,7 +4,7 @@
  * breaker) → classify → bound → record. Nothing a tool or a model does makes it throw.
  */
 
-import { indexNames, type NameIndex, resolveName } from './call/name.ts'
+import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
 import {
   type ApprovalRequest,
   type CallRecord,
@@ -17,7 +17,6 @@ import {
   toReady,
 } from './call/ready-call.ts'
 import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
-import { clonePlain, hash } from './canonical.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
 import { defaultPolicy, type PolicyDecision } from './policy.ts'
@@ -34,7 +33,7 @@ import { awaitsAnswer, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
-const indexes = new WeakMap<readonly Tool[], NameIndex>()
+const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 
 /**
  * An executor for one turn. State belongs to it alone: two turns share no counter, no closed tool, no denial.
@@ -333,7 +332,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody'])
 
 /** A name that is no tool's is refused without running, so nothing has to wait for it. */
-function effectOfName(name: string, index: NameIndex): Effect {
+function effectOfName(name: string, index: NameIndex<Tool>): Effect {
   const resolved = resolveName(name, index)
   return resolved.kind === 'tool' ? resolved.tool.effect : 'read'
 }

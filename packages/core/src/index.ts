@@ -1,9 +1,20 @@
-export { editDistance, nearest } from './call/did-you-mean.ts'
+export {
+  canonical,
+  editDistance,
+  hash,
+  type Issue,
+  indexNames,
+  type JsonSchema,
+  nearest,
+  type Repair,
+  type RepairKind,
+  type RepairLevel,
+  resolveName,
+  validateJson,
+} from '@mulligan/repair'
 export { shown } from './call/hint.ts'
-export { indexNames, resolveName } from './call/name.ts'
 export type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
 export type { IncomingCall } from './call/understand.ts'
-export { canonical, hash } from './canonical.ts'
 export * from './errors.ts'
 export * from './events.ts'
 export * from './executor.ts'
@@ -15,10 +26,7 @@ export { type Bound, bound, headAndTail, type Spill } from './run/bound.ts'
 export { extractToolError } from './run/normalize.ts'
 export { type Clock, systemClock } from './run/run-tool.ts'
 export { type Breakers, backoff, createBreakers } from './run/transient.ts'
-export type { Issue } from './schema/issue.ts'
-export type { JsonSchema } from './schema/json-schema.ts'
 export type { Checked, SchemaCheck, StandardSchema, ToolSchema } from './schema/schema.ts'
-export { validate as validateJson } from './schema/validate.ts'
 export { estimateTokens, tokensIn } from './tokens.ts'
 export * from './tool.ts'
 export * from './toolset.ts'

@@ -1,6 +1,5 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
-import { nearest } from './call/did-you-mean.ts'
-import type { JsonSchema } from './schema/json-schema.ts'
+import { type JsonSchema, nearest } from '@mulligan/repair'
 import { checker, type SchemaCheck, type ToolSchema } from './schema/schema.ts'
 
 /**

@@ -1,7 +1,6 @@
 /** From what is wrong with an input to a result that says how to fix it, with a call that works as it stands where one can be made. */
+import { type Issue, pathText, typeOf, withPath } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
-import { type Issue, pathText, withPath } from '../schema/issue.ts'
-import { typeOf } from '../schema/validate.ts'
 import type { Tool } from '../tool.ts'
 
 /** Issues told at once; the model mends the first, the rest come along. */

@@ -1,6 +1,5 @@
 /** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
-import { canonical } from '../canonical.ts'
-import type { Repair } from '../events.ts'
+import { canonical, type Repair } from '@mulligan/repair'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
 import type { IncomingCall, Understood } from './understand.ts'

@@ -1,16 +1,22 @@
 /** From a call as it came to a call that can run, or to what is wrong with it: name → parse → coerce → validate. Changes nothing. */
-import { canonical, isTooDeep } from '../canonical.ts'
-import type { Repair } from '../events.ts'
+import {
+  type Adapt,
+  canonical,
+  coerce,
+  isTooDeep,
+  type NameIndex,
+  parseInput,
+  type Repair,
+  type Resolved,
+  resolveName,
+  withPath,
+} from '@mulligan/repair'
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
 import { fromThrown } from '../run/classify.ts'
-import { withPath } from '../schema/issue.ts'
 import type { Checked } from '../schema/schema.ts'
 import type { Tool } from '../tool.ts'
 import { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from '../turn/counters.ts'
-import { coerce } from './coerce.ts'
 import { invalidInput } from './hint.ts'
-import { type Adapt, type NameIndex, type Resolved, resolveName } from './name.ts'
-import { parseInput } from './parse.ts'
 
 /** A call as the model made it. */
 export interface IncomingCall {
@@ -42,7 +48,7 @@ export interface Understood {
   readonly counter: { readonly name: string; readonly retries: number }
 }
 
-export async function understand(call: IncomingCall, index: NameIndex): Promise<Understood> {
+export async function understand(call: IncomingCall, index: NameIndex<Tool>): Promise<Understood> {
   const requested = typeof call.name === 'string' ? call.name : ''
   const resolved = resolveName(requested, index)
   if (resolved.kind !== 'tool') return unknown(call, requested, resolved, index)
@@ -55,7 +61,7 @@ export async function understand(call: IncomingCall, index: NameIndex): Promise<
       tool,
       input: asCame(call.input),
       repairs: named,
-      refusal: parsed.error,
+      refusal: notOk('malformed_call', parsed.fault.error, { details: parsed.fault.details }),
       counter: { name: MALFORMED_CALL, retries: CALL_RETRIES },
     }
   const counter = { name: tool.name, retries: tool.retries }
@@ -97,7 +103,12 @@ async function mend(tool: Tool, given: Omit<Fit, 'checked'>): Promise<Fit> {
   return { input, repairs: [...given.repairs, ...mended.repairs], checked: await tool.check.check(input) }
 }
 
-function unknown(call: IncomingCall, requested: string, resolved: Exclude<Resolved, { kind: 'tool' }>, index: NameIndex): Understood {
+function unknown(
+  call: IncomingCall,
+  requested: string,
+  resolved: Exclude<Resolved<Tool>, { kind: 'tool' }>,
+  index: NameIndex<Tool>,
+): Understood {
   const { candidates } = resolved
   const [nearest] = candidates
   const tool = nearest === undefined ? undefined : index.exact.get(nearest)?.tool
@@ -144,7 +155,7 @@ function adaptInput(adapt: Adapt, input: Record<string, unknown>, name: string):
  * A failure whose hint names the call to issue instead: composed of `parameter` and `suggestion` where the tool gave none,
  * and left out unless it would validate. So a suggested call is never a wrong one.
  */
-export async function completeHint(error: ToolError, tool: Tool, input: unknown, index: NameIndex): Promise<ToolError> {
+export async function completeHint(error: ToolError, tool: Tool, input: unknown, index: NameIndex<Tool>): Promise<ToolError> {
   if (!error.details) return error
   const { call, ...details } = error.details
   const suggested = call ?? compose(details, tool, input)

@@ -1,5 +1,5 @@
 /** A result rebuilt field by field: whatever a tool put there, what goes on is of the type it says, and is plain JSON. */
-import { isTooDeep } from '../canonical.ts'
+import { isTooDeep } from '@mulligan/repair'
 import {
   type Content,
   type ContentPart,

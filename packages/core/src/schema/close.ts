@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '@mulligan/repair'
 
 const CHILD_MAPS = ['properties', '$defs', 'definitions', 'patternProperties']
 const CHILD_LISTS = ['anyOf', 'oneOf', 'prefixItems']

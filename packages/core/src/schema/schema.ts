@@ -1,10 +1,9 @@
 /** One face for every kind of schema a tool may have: its JSON Schema for the model, and a check with structured issues. */
 
+import type { Issue, JsonSchema } from '@mulligan/repair'
+import { validateJson as validate } from '@mulligan/repair'
 import { closeObjects } from './close.ts'
-import type { Issue } from './issue.ts'
-import type { JsonSchema } from './json-schema.ts'
 import { refuseExplosivePatterns } from './pattern.ts'
-import { validate } from './validate.ts'
 
 interface StandardIssue {
   readonly message: string

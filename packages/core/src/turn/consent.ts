@@ -1,5 +1,5 @@
 /** What was refused in this turn, and which effects are in doubt: a pure reducer over events. */
-import { canonical } from '../canonical.ts'
+import { canonical } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 
 export interface Consent {

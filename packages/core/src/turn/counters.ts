@@ -1,5 +1,5 @@
 /** How often a model may try again: a pure reducer over events. Counted per (tool, errorType, parameter). */
-import { canonical } from '../canonical.ts'
+import { canonical } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 import type { ToolError } from '../result.ts'
 import type { Effect } from '../tool.ts'

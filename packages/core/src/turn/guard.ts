@@ -1,5 +1,5 @@
 /** The loop guard: the same call, the same result, and no effect in between. A pure reducer over events. */
-import { canonical, hash } from '../canonical.ts'
+import { canonical, hash } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect } from '../tool.ts'

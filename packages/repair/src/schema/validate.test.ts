@@ -1,7 +1,7 @@
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { coerce } from '../call/coerce.ts'
+import { coerce } from '../arguments/coerce.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { describe as phrase, validate } from './validate.ts'
 

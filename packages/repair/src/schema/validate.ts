@@ -1,6 +1,6 @@
 /** JSON Schema 2020-12 over plain data, with issues a hint can be made of. No code generation, so it runs on edge runtimes. */
-import { nearest } from '../call/did-you-mean.ts'
 import { canonical, equal } from '../canonical.ts'
+import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
 import type { JsonSchema } from './json-schema.ts'
 

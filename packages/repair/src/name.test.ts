@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { defineTool, type Tool, type ToolAlias } from '../tool.ts'
-import { indexNames, resolveName } from './name.ts'
+import { indexNames, type Named, resolveName } from './name.ts'
 
-const tool = (name: string, aliases: ToolAlias[] = []): Tool =>
-  defineTool({ name, description: name, effect: 'read', input: { type: 'object' }, aliases, execute: () => name })
+const tool = (name: string, aliases: NonNullable<Named['aliases']> = []): Named => ({ name, aliases })
 
 const adapt = (input: Record<string, unknown>) => input
 const index = indexNames([

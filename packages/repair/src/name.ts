@@ -1,24 +1,31 @@
 /** From the name a model sent to the tool it meant: exact, declared alias, stripped of known wrapping, case and separators. */
-import type { Repair } from '../events.ts'
-import type { Tool } from '../tool.ts'
+
 import { fold, nearest } from './did-you-mean.ts'
+import type { Repair } from './repair.ts'
 
 /** Turns another agent's shape of input into the tool's. */
 export type Adapt = (input: Record<string, unknown>) => Record<string, unknown>
-interface Entry {
+
+/** What has a name, and may be asked for by others. */
+export interface Named {
+  readonly name: string
+  readonly aliases?: readonly (string | { readonly name: string; readonly adapt?: Adapt })[]
+}
+
+interface Entry<Tool extends Named> {
   readonly tool: Tool
   readonly alias: boolean
   readonly adapt?: Adapt
 }
 
 /** Tools by every name they answer to. Built once per toolset. */
-export interface NameIndex {
+export interface NameIndex<Tool extends Named = Named> {
   readonly names: readonly string[]
-  readonly exact: ReadonlyMap<string, Entry>
-  readonly folded: ReadonlyMap<string, readonly Entry[]>
+  readonly exact: ReadonlyMap<string, Entry<Tool>>
+  readonly folded: ReadonlyMap<string, readonly Entry<Tool>[]>
 }
 
-export type Resolved =
+export type Resolved<Tool extends Named = Named> =
   | { readonly kind: 'tool'; readonly tool: Tool; readonly repair?: Repair; readonly adapt?: Adapt }
   | { readonly kind: 'unknown'; readonly candidates: readonly string[] }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] }
@@ -31,25 +38,25 @@ const SUFFIXES = [/<\|[\s\S]*$/, /:\d+$/, /\(\s*\)$/]
  * @throws TypeError when two tools have the same name. A tool's own name wins over another's alias; an alias that two tools
  * claim is ambiguous and left out.
  */
-export function indexNames(tools: readonly Tool[]): NameIndex {
-  const exact = new Map<string, Entry>()
+export function indexNames<Tool extends Named>(tools: readonly Tool[]): NameIndex<Tool> {
+  const exact = new Map<string, Entry<Tool>>()
   for (const tool of tools) {
     if (exact.has(tool.name)) throw new TypeError(`two tools are named "${tool.name}"; prefix one of the toolsets`)
     exact.set(tool.name, { tool, alias: false })
   }
-  const claimed = new Map<string, Entry[]>()
+  const claimed = new Map<string, Entry<Tool>[]>()
   for (const tool of tools)
-    for (const alias of tool.aliases)
+    for (const alias of (tool.aliases ?? []).map((one) => (typeof one === 'string' ? { name: one, adapt: undefined } : one)))
       if (!exact.has(alias.name))
         claimed.set(alias.name, [...(claimed.get(alias.name) ?? []), { tool, alias: true, ...(alias.adapt && { adapt: alias.adapt }) }])
-  for (const [name, entries] of claimed) if (entries.length === 1) exact.set(name, entries[0] as Entry)
-  const folded = new Map<string, Entry[]>()
+  for (const [name, entries] of claimed) if (entries.length === 1) exact.set(name, entries[0] as Entry<Tool>)
+  const folded = new Map<string, Entry<Tool>[]>()
   for (const [name, entry] of exact) folded.set(fold(name), [...(folded.get(fold(name)) ?? []), entry])
   return { names: tools.map((tool) => tool.name), exact, folded }
 }
 
 /** Which tool `requested` is. Ambiguity is refused with the candidates. */
-export function resolveName(requested: string, index: NameIndex): Resolved {
+export function resolveName<Tool extends Named>(requested: string, index: NameIndex<Tool>): Resolved<Tool> {
   const direct = index.exact.get(requested)
   if (direct && !direct.alias) return { kind: 'tool', tool: direct.tool }
   const stripped = strip(requested)
@@ -64,7 +71,7 @@ export function resolveName(requested: string, index: NameIndex): Resolved {
   return { kind: 'unknown', candidates: [...new Set(near)].slice(0, 3) }
 }
 
-function found(requested: string, entry: Entry, why: string): Resolved {
+function found<Tool extends Named>(requested: string, entry: Entry<Tool>, why: string): Resolved<Tool> {
   const repair: Repair = { kind: entry.alias ? 'alias' : 'name', from: requested, to: entry.tool.name, why }
   return { kind: 'tool', tool: entry.tool, repair, ...(entry.adapt && { adapt: entry.adapt }) }
 }

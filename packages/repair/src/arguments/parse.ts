@@ -1,11 +1,24 @@
 /** From what came on the wire as arguments to one object, or to what is wrong with the text. */
 import { isTooDeep } from '../canonical.ts'
-import type { Repair } from '../events.ts'
-import { notOk, type ToolError } from '../result.ts'
+import type { Repair } from '../repair.ts'
+
+/** Arguments that could not be read, for the model: what it sent, where it went wrong, what to send instead. */
+export interface Malformed {
+  readonly error: string
+  readonly details: {
+    /** The model's own text around the fault, shortened. */
+    readonly value?: string
+    readonly constraint: string
+    /** In characters. */
+    readonly position?: number
+    /** The text ends in the middle. */
+    readonly cutOff?: true
+  }
+}
 
 export type Parsed =
   | { readonly ok: true; readonly input: Record<string, unknown>; readonly repairs: readonly Repair[] }
-  | { readonly ok: false; readonly error: ToolError }
+  | { readonly ok: false; readonly fault: Malformed }
 
 /** How much of its own text the model is shown around the fault, in characters. */
 const BEFORE = 80
@@ -91,32 +104,30 @@ function malformed(raw: string, why: string, position: number | undefined): Pars
   const at = position === undefined ? '' : ` at character ${position}`
   return {
     ok: false,
-    error: notOk('malformed_call', `The arguments are not valid JSON${at}: ${why}. You sent: ${where}`, {
+    fault: {
+      error: `The arguments are not valid JSON${at}: ${why}. You sent: ${where}`,
       details: { value: where, constraint: 'one JSON object with the parameters of the tool', ...(position !== undefined && { position }) },
-    }),
+    },
   }
 }
 
 function tooDeep(): Parsed {
   const error = 'The arguments are nested too deep to be read. Nothing was done.'
-  return { ok: false, error: notOk('malformed_call', error, { details: { constraint: 'one JSON object, at most 200 levels deep' } }) }
+  return { ok: false, fault: { error, details: { constraint: 'one JSON object, at most 200 levels deep' } } }
 }
 
 function truncated(raw: string): Parsed {
   return {
     ok: false,
-    error: notOk(
-      'malformed_call',
-      `The call was cut off (truncated) after ${raw.length} characters and was not run. It ended: ${shorten(raw, raw.length)}`,
-      {
-        details: {
-          value: shorten(raw, raw.length),
-          constraint: 'a complete JSON object; do the work in several smaller calls, e.g. write a long file in parts',
-          position: raw.length,
-          cutOff: true,
-        },
+    fault: {
+      error: `The call was cut off (truncated) after ${raw.length} characters and was not run. It ended: ${shorten(raw, raw.length)}`,
+      details: {
+        value: shorten(raw, raw.length),
+        constraint: 'a complete JSON object; do the work in several smaller calls, e.g. write a long file in parts',
+        position: raw.length,
+        cutOff: true,
       },
-    ),
+    },
   }
 }
 

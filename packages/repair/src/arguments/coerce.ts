@@ -1,10 +1,10 @@
 /** Schema-directed coercion: a value is changed only where it does not fit, only without loss, and each change is a note. */
 import { canonical, isTooDeep } from '../canonical.ts'
-import type { Repair } from '../events.ts'
+import { fold } from '../did-you-mean.ts'
+import type { Repair } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { deref, isRecord, typeOf, typesOf, validate } from '../schema/validate.ts'
-import { fold } from './did-you-mean.ts'
 
 export interface Coerced {
   readonly value: unknown
