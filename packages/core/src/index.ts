@@ -10,9 +10,9 @@ export {
   type RepairKind,
   type RepairLevel,
   resolveName,
+  shown,
   validateJson,
 } from '@mulligan/repair'
-export { shown } from './call/hint.ts'
 export type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
 export type { IncomingCall } from './call/understand.ts'
 export * from './errors.ts'

@@ -1,5 +1,5 @@
 /** The one renderer: what the model reads of a result. */
-import { shown } from './call/hint.ts'
+import { shown } from '@mulligan/repair'
 import type { Content, ContentPart, ErrorDetails, Status, SuggestedCall, ToolError, ToolOk, ToolResult, Truncated } from './result.ts'
 
 /** Who acts next, in the words of the contract. */

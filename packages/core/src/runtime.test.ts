@@ -15,6 +15,7 @@ beforeAll(async () => {
   const output = await build({
     configFile: false,
     logLevel: 'error',
+    resolve: { alias: { '@mulligan/repair': fileURLToPath(new URL('../../repair/src/index.ts', import.meta.url)) } },
     build: {
       write: false,
       minify: true,

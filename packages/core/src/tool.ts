@@ -1,12 +1,8 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
-import { type JsonSchema, nearest } from '@mulligan/repair'
+import { type Effect, type JsonSchema, levelFor, nearest, type RepairLevel } from '@mulligan/repair'
 import { checker, type SchemaCheck, type ToolSchema } from './schema/schema.ts'
 
-/**
- * What a call does: `read` changes nothing, `write` changes this machine inside the workspace and can be undone,
- * `external` leaves the machine (mail, posts, pushes). Undeclared means `external`.
- */
-export type Effect = 'read' | 'write' | 'external'
+export type { Effect }
 
 /** What a running tool is handed besides its input. */
 export interface ToolContext {
@@ -53,6 +49,11 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly aliases?: readonly ToolAlias[]
   /** Other names of its parameters: `{ path: ['file_path', 'file'] }`. */
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
+  /**
+   * How far a wrong call is mended before the model is asked again: `safe` changes no text that the model wrote, `full` does
+   * where the result fits the schema, `off` takes the arguments as they came. Default `full` for reads, else `safe`.
+   */
+  readonly repair?: RepairLevel
   readonly examples?: readonly ToolExample[]
   /** What the call acts on, for denials, the ledger and the person: a path, a channel. Default: the whole input. */
   readonly target?: (input: Input) => string
@@ -82,6 +83,7 @@ export interface Tool {
   readonly retries: number
   readonly aliases: readonly { readonly name: string; readonly adapt?: (input: Record<string, unknown>) => Record<string, unknown> }[]
   readonly parameterAliases: Readonly<Record<string, readonly string[]>>
+  readonly repair: RepairLevel
   readonly examples: readonly ToolExample[]
   readonly service: string
   readonly idempotent: boolean
@@ -110,6 +112,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof ToolDefinition>([
   'retries',
   'aliases',
   'parameterAliases',
+  'repair',
   'examples',
   'target',
   'service',
@@ -148,6 +151,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     const [meant] = nearest(field, [...FIELDS])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
+  if (definition.repair !== undefined && !['off', 'safe', 'full'].includes(definition.repair))
+    fail(`repair must be off, safe or full, not ${JSON.stringify(definition.repair)}`)
   const timeout = definition.timeout ?? DEFAULT_TIMEOUT
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
     fail(
@@ -171,6 +176,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     retries,
     aliases: (definition.aliases ?? []).map((alias) => (typeof alias === 'string' ? { name: alias } : alias)),
     parameterAliases: definition.parameterAliases ?? {},
+    repair: definition.repair ?? levelFor(effect),
     examples: definition.examples ?? [],
     service: definition.service ?? name,
     idempotent: definition.idempotent ?? false,

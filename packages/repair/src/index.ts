@@ -1,9 +1,37 @@
 export { type Coerced, type CoerceOptions, coerce } from './arguments/coerce.ts'
-export { type Malformed, type Parsed, parseInput } from './arguments/parse.ts'
+export { type Malformed, type Parsed, type ParseInputOptions, parseInput } from './arguments/parse.ts'
+export { type RepairedArguments, type RepairOptions, repairArguments } from './arguments/repair-arguments.ts'
+export { distinct, objectsIn } from './arguments/several.ts'
 export { canonical, clonePlain, equal, hash, isTooDeep } from './canonical.ts'
 export { editDistance, fold, nearest } from './did-you-mean.ts'
+export type { Block, Family, RawArguments, RawCall, Source, TextEntry, ToolIndex } from './envelope/family.ts'
+export {
+  callsInReasoning,
+  createReplyReader,
+  type LeakedCall,
+  type ReaderOptions,
+  type ReadReply,
+  type ReplyReader,
+  type Shown,
+} from './envelope/reader.ts'
+export { families } from './envelope/registry.ts'
+export { indexTools, sourceOf } from './envelope/source.ts'
 export { type Adapt, indexNames, type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
+export { parseToolCalls, readCall } from './parse-tool-calls.ts'
+export {
+  type ParsedCall,
+  type ParsedReply,
+  type ParseOptions,
+  parseWith,
+  type RefusedCall,
+  type ReportedCall,
+  readCallWith,
+} from './parse-with.ts'
 export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel } from './repair.ts'
+export { createReply, type FinishedReply, type MeantCall, meantBy, type Reply, type ReplyOptions, type WireCall } from './reply.ts'
 export { type Issue, pathText, withPath } from './schema/issue.ts'
 export type { JsonSchema } from './schema/json-schema.ts'
+export { issuesText, shown } from './schema/sentence.ts'
 export { deref, isRecord, typeOf, typesOf, validate as validateJson } from './schema/validate.ts'
+export type { ToolSpec } from './tool-spec.ts'
+export { mendingFetch } from './wire/fetch.ts'

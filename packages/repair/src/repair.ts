@@ -34,7 +34,10 @@ export type RepairKind =
  */
 export type RepairLevel = 'off' | 'safe' | 'full'
 
-/** What a call does; see the contract. Undeclared means `external`. */
+/**
+ * What a call does: `read` changes nothing, `write` changes this machine inside the workspace and can be undone,
+ * `external` leaves the machine (mail, posts, pushes). Undeclared means `external`.
+ */
 export type Effect = 'read' | 'write' | 'external'
 
 /** Default: `full` for reads, `safe` for whatever has effects. */

@@ -1,5 +1,5 @@
 /** What a conversation is made of. Each call has two faces: as it came on the wire, and the canonical one in its record. */
-import type { CallRecord } from '@mulligan/core'
+import type { CallRecord, Repair } from '@mulligan/core'
 import type { StoppedBy } from '../stopped-by.ts'
 
 /** Opaque to us and handed back unchanged: thinking signatures, reasoning items, ids. */
@@ -21,6 +21,10 @@ export type AssistantPart =
       readonly wireId: string
       readonly name: string | null
       readonly input: string
+      /** What was mended to come to this call: markup in the text, a broken stream. The markup itself is kept nowhere else. */
+      readonly repairs?: readonly Repair[]
+      /** The reply ended inside it. */
+      readonly cutOff?: true
       readonly metadata?: ProviderMetadata
     }
 

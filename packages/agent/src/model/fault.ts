@@ -45,6 +45,11 @@ export interface RequestFault {
   readonly nudge?: string
 }
 
+const UNREAD =
+  '[The server could not read your last tool call, so nothing was done. Make it again: exactly one call, its arguments valid JSON.]'
+/** A server that fails because of what the model wrote: to ask the same again may give the same. */
+const FAILED_PARSE =
+  /pars\w+ (?:the )?(?:tool|function)[ _]?calls?|failed to parse (?:input|tool|messages?|function)|invalid (?:tool|function) call/i
 const NAMELESS = '[Your last call had no tool name, so nothing was done. Call the tool again with its name, or answer in words.]'
 
 const RETRYABLE = new Set([408, 409, 425, 429])
@@ -74,7 +79,8 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
     const retryAfter = parseRetryAfter(responseHeaders)
     const asked = retryAfter === undefined ? {} : { retryAfter }
     const retryable = (RETRYABLE.has(statusCode) || statusCode >= 500) && (retryAfter ?? 0) <= MAX_RETRY_AFTER
-    return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked }
+    const nudge = statusCode >= 500 && FAILED_PARSE.test(said) && { nudge: UNREAD }
+    return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked, ...nudge }
   }
   const code = networkCode(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')

@@ -36,7 +36,16 @@ function ask(parts: Parts, more: { readonly maxSilence?: number } = {}) {
   const model = { doStream: async () => ({ stream }) } as unknown as LanguageModelV4
   const signal = new AbortController().signal
   const ignore = () => undefined
-  const reply = requestModel(model, { prompt: [], tools: [], noCalls: false, signal, onText: ignore, onReasoning: ignore, ...more })
+  const reply = requestModel(model, {
+    prompt: [],
+    tools: [],
+    specs: [],
+    noCalls: false,
+    signal,
+    onText: ignore,
+    onReasoning: ignore,
+    ...more,
+  })
   return { reply, source, fault: () => reply.then(() => undefined, requestFault) }
 }
 
@@ -82,7 +91,7 @@ describe('a reply that does not end', () => {
     const model = { doGenerate: async () => ({ content, finishReason: { unified: 'stop' }, usage }) } as unknown as LanguageModelV4
     const ignore = () => undefined
     const { signal } = new AbortController()
-    const reply = requestWhole(model, { prompt: [], tools: [], noCalls: false, signal, onText: ignore, onReasoning: ignore })
+    const reply = requestWhole(model, { prompt: [], tools: [], specs: [], noCalls: false, signal, onText: ignore, onReasoning: ignore })
     await expect(reply).rejects.toThrow('4,000,000 characters')
   })
 })

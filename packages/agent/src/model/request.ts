@@ -11,39 +11,26 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
-import type { AssistantPart, ProviderMetadata, Usage } from '../history/message.ts'
+import type { ProviderMetadata, Usage } from '../history/message.ts'
 import { BrokenStream, EndlessReply, SilentStream } from './fault.ts'
-import { repetition } from './repetition.ts'
+import { createGathering, type Gathered, type GatherOptions, type ReplyPart } from './gather.ts'
 
-export interface ModelRequest {
+export interface ModelRequest extends GatherOptions {
   readonly prompt: LanguageModelV4Prompt
   readonly tools: readonly LanguageModelV4FunctionTool[]
   /** The tools stay in the request, but may not be called. */
   readonly noCalls: boolean
   readonly signal: AbortSignal
-  readonly onText: (text: string) => void
-  readonly onReasoning: (text: string) => void
   /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
   readonly maxSilence?: number
 }
 
-export type ReplyPart = Exclude<AssistantPart, { type: 'call' }> | Omit<Extract<AssistantPart, { type: 'call' }>, 'callId'>
-
-export interface Reply {
-  readonly parts: readonly ReplyPart[]
+export interface Reply extends Gathered {
   /** The provider's, unified; `repetition` when the model repeated itself and was cut off here. */
   readonly finishReason: string
   readonly usage: Usage
 }
 
-interface Growing {
-  type: 'text' | 'reasoning'
-  text: string
-  metadata?: ProviderMetadata
-}
-
-/** How many new characters go by between two looks for repetition. */
-const LOOK_EVERY = 1000
 /** Characters of text, reasoning and arguments that one reply may have. */
 const MAX_REPLY = 4_000_000
 const MAX_SILENCE = 300_000
@@ -56,30 +43,10 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   const inner = new AbortController()
   const signal = AbortSignal.any([request.signal, inner.signal])
   const { stream } = await model.doStream(options(request, signal))
-  const parts: (Growing | Extract<ReplyPart, { type: 'call' }>)[] = []
-  const growing = new Map<string, { readonly part: Growing; looked: number }>()
+  const gathering = createGathering(request)
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   let finishReason: string | undefined
   let received = 0
-
-  /** @returns whether the model repeats itself; what it repeated is cut off */
-  function grow(type: Growing['type'], id: string, delta: string, metadata: unknown): boolean {
-    const key = `${type} ${id}`
-    let grown = growing.get(key)
-    if (!grown) {
-      grown = { part: { type, text: '' }, looked: 0 }
-      growing.set(key, grown)
-      parts.push(grown.part)
-    }
-    const { part } = grown
-    part.text += delta
-    if (metadata) part.metadata = { ...part.metadata, ...(metadata as ProviderMetadata) }
-    if (part.text.length - grown.looked < LOOK_EVERY) return false
-    grown.looked = part.text.length
-    const repeated = repetition(part.text)
-    if (repeated !== undefined) part.text = part.text.slice(0, repeated)
-    return repeated !== undefined
-  }
 
   const reader = stream.getReader()
   let ended = false
@@ -108,25 +75,19 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       switch (part.type) {
         case 'text-start':
         case 'text-end':
-          grow('text', part.id, '', part.providerMetadata)
+          gathering.open('text', part.id, part.providerMetadata)
           break
-        case 'text-delta':
-        case 'reasoning-delta': {
-          const isText = part.type === 'text-delta'
-          const repeats = grow(isText ? 'text' : 'reasoning', part.id, part.delta, part.providerMetadata)
-          if (isText) request.onText(part.delta)
-          else request.onReasoning(part.delta)
-          if (!repeats) break
-          finishReason = 'repetition'
-          break reading
-        }
         case 'reasoning-start':
         case 'reasoning-end':
-          grow('reasoning', part.id, '', part.providerMetadata)
+          gathering.open('reasoning', part.id, part.providerMetadata)
           break
+        case 'text-delta':
+        case 'reasoning-delta':
+          if (!gathering.add(part.type === 'text-delta' ? 'text' : 'reasoning', part.id, part.delta, part.providerMetadata)) break
+          finishReason = 'repetition'
+          break reading
         case 'tool-call':
-          if (part.providerExecuted) break
-          parts.push(callPart(part))
+          if (!part.providerExecuted) gathering.addCall(callPart(part))
           break
         case 'finish':
           finishReason = part.finishReason.unified
@@ -144,9 +105,8 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
     }
   }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
-  // The calls of a reply that was cut off are not answered, so they must not stand in the history.
-  const kept = parts.filter((part) => (part.type === 'call' ? finishReason !== 'repetition' : part.type !== 'text' || part.text !== ''))
-  return { parts: kept, finishReason, usage }
+  if (finishReason === 'repetition') return { parts: gathering.withoutCalls(), finishReason, usage, unclear: false }
+  return { ...gathering.finish(), finishReason, usage }
 }
 
 /** Pings and the openings of what may never come don't count. */
@@ -156,20 +116,21 @@ const isNew = (part: LanguageModelV4StreamPart): boolean =>
 /** The same request without streaming: for servers that can't stream, or never say that they are done. */
 export async function requestWhole(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const { content, finishReason, usage } = await model.doGenerate(options(request, request.signal))
-  const parts: ReplyPart[] = []
-  for (const part of content) {
-    const metadata = part.providerMetadata && { metadata: part.providerMetadata as ProviderMetadata }
-    if (part.type === 'text' && part.text !== '') {
-      parts.push({ type: 'text', text: part.text, ...metadata })
-      request.onText(part.text)
-    } else if (part.type === 'reasoning') {
-      parts.push({ type: 'reasoning', text: part.text, ...metadata })
-      request.onReasoning(part.text)
-    } else if (part.type === 'tool-call' && !part.providerExecuted) parts.push(callPart(part))
-  }
-  const length = parts.reduce((sum, part) => sum + (part.type === 'call' ? part.input : part.text).length, 0)
+  const length = content.reduce(
+    (sum, part) => sum + ('text' in part ? part.text.length : 'input' in part ? String(part.input).length : 0),
+    0,
+  )
   if (length > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
-  return { parts, finishReason: finishReason.unified, usage: usageOf(usage) }
+  const gathering = createGathering(request)
+  let repeats = false
+  for (const [at, part] of content.entries()) {
+    if (part.type === 'text' || part.type === 'reasoning')
+      repeats ||= gathering.add(part.type, String(at), part.text, part.providerMetadata)
+    else if (part.type === 'tool-call' && !part.providerExecuted) gathering.addCall(callPart(part))
+  }
+  const spent = usageOf(usage)
+  if (repeats) return { parts: gathering.withoutCalls(), finishReason: 'repetition', usage: spent, unclear: false }
+  return { ...gathering.finish(), finishReason: finishReason.unified, usage: spent }
 }
 
 const options = ({ prompt, tools, noCalls }: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => ({

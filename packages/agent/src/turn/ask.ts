@@ -1,5 +1,6 @@
 /** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Repair, ToolSpec } from '@mulligan/repair'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Projection } from '../history/projection.ts'
 import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
@@ -7,7 +8,7 @@ import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
-import { conclude, NUDGE } from './prompt.ts'
+import { conclude, NUDGE, UNCLEAR } from './prompt.ts'
 import type { TurnContext } from './turn-context.ts'
 
 export type Asked =
@@ -19,6 +20,7 @@ export type Asked =
 export function createAsk(context: TurnContext, projection: Projection, clock: TurnClock) {
   const { turnId, model, store, journal } = context
   const tools = context.tools.map(toFunctionTool)
+  const specs = context.tools.map(toSpec)
 
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     let asked: Asked | undefined
@@ -45,6 +47,8 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
     const messageId = `${turnId}/${step}`
     let noStream = false
     let told: string | undefined
+    /** Asked once a step: an answer that shows a call may be what it is. */
+    let doubted = false
     for (let attempt = 1; ; attempt++) {
       await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
       let shown = false
@@ -56,12 +60,25 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
           prompt: instructed(projection.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
           tools,
+          specs,
+          opensInReasoning: model.opensInReasoning ?? false,
           noCalls: concluding !== undefined,
           signal: clock.signal,
           onText: show('message.part.delta'),
           onReasoning: show('reasoning.delta'),
         })
         if (reply.finishReason === 'error') throw new Error('the provider reported an error')
+        if (reply.unclear && !doubted && !concluding) {
+          doubted = true
+          told = UNCLEAR
+          await context.emit({
+            type: 'message.discarded',
+            messageId,
+            step,
+            why: 'a call was written as text: the model is asked what it meant',
+          })
+          continue
+        }
         const message = toMessage(reply, messageId, step, concluding)
         return { kind: 'reply', message }
       } catch (error) {
@@ -89,9 +106,16 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
 
   function toMessage(reply: Reply, id: string, step: number, concluding: StoppedBy | undefined): AssistantMessage {
     let ordinal = 0
+    // What the server got wrong is told with the first call, whichever it was about.
+    let wire: readonly Repair[] = model.takeRepairs?.() ?? []
     const parts = reply.parts
       .filter((part) => !(concluding && part.type === 'call'))
-      .map((part) => (part.type === 'call' ? { ...part, callId: `${turnId}/${step}/${ordinal++}` } : part))
+      .map((part) => {
+        if (part.type !== 'call') return part
+        const repairs = [...wire, ...(part.repairs ?? [])]
+        wire = []
+        return { ...part, callId: `${turnId}/${step}/${ordinal++}`, ...(repairs.length > 0 && { repairs }) }
+      })
     const { finishReason, usage } = reply
     return { role: 'assistant', id, turnId, step, parts, model: model.id, finishReason, usage, ...(concluding && { concluding }) }
   }
@@ -111,6 +135,8 @@ function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): La
     ? [...prompt.slice(0, -1), { ...last, content: [...last.content, part] }]
     : [...prompt, { role: 'user', content: [part] }]
 }
+
+const toSpec = ({ inputSchema, ...tool }: AgentOptions['tools'][number]): ToolSpec => ({ ...tool, parameters: inputSchema })
 
 const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'][number]): LanguageModelV4FunctionTool => ({
   type: 'function',

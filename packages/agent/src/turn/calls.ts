@@ -72,7 +72,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 
   const last = calls.length - 1
   return Promise.all(
-    calls.map(({ callId, wireId, name, input }, ordinal) =>
+    calls.map(({ callId, wireId, name, input, repairs, cutOff }, ordinal) =>
       one({
         id: callId,
         step: message.step,
@@ -80,7 +80,8 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
         wireId,
         name,
         input,
-        ...(message.finishReason === 'length' && ordinal === last && { cutOff: true }),
+        ...(repairs && { repairs }),
+        ...((cutOff || (message.finishReason === 'length' && ordinal === last)) && { cutOff: true }),
       }),
     ),
   )

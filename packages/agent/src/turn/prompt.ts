@@ -29,5 +29,9 @@ const WHY: Partial<Record<StoppedBy, string>> = {
 export const conclude = (by: StoppedBy): string =>
   `[${WHY[by] ?? 'This turn ends here'}. Don't call tools. Answer now, in words, with what is known so far, and say what is missing.]`
 
+/** Goes with the request after a reply that was a call written as text, in a way that it could also be an example. */
+export const UNCLEAR =
+  '[Your last reply was a tool call written as text, and was not run. If you meant it, call the tool. If not, answer in words.]'
+
 /** Goes with the request after a reply without words and calls. */
 export const NUDGE = '[Your last reply was empty. Answer in words, or call a tool.]'

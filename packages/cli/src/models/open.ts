@@ -64,7 +64,13 @@ export async function openModel(flags: { readonly model?: string; readonly baseU
   const opened = await (await load()).open({ name, baseUrl, env })
   const { model, secrets, contextTokens } = opened
   return {
-    model: { id: `${provider}/${name}`, model, where: whereRuns(opened.baseUrl), contextTokens: context ?? contextTokens },
+    model: {
+      id: `${provider}/${name}`,
+      model,
+      where: whereRuns(opened.baseUrl),
+      contextTokens: context ?? contextTokens,
+      ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
+    },
     secrets,
   }
 }

@@ -1,5 +1,6 @@
 /** What a provider's file gives: one function from a name to a model, which loads its client only when called. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { Repair } from '@mulligan/core'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -16,6 +17,8 @@ export interface OpenedModel {
   readonly baseUrl: string
   /** Tokens, when `MULLIGAN_CONTEXT` says nothing. */
   readonly contextTokens: number
+  /** What was mended in the last response of the server. Told once. */
+  readonly takeRepairs?: () => readonly Repair[]
   /** Never to be shown. */
   readonly secrets: readonly string[]
 }

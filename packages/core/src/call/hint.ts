@@ -1,17 +1,12 @@
 /** From what is wrong with an input to a result that says how to fix it, with a call that works as it stands where one can be made. */
-import { type Issue, pathText, typeOf, withPath } from '@mulligan/repair'
+import { type Issue, issuesText, pathText, withPath } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
 import type { Tool } from '../tool.ts'
-
-/** Issues told at once; the model mends the first, the rest come along. */
-const MAX_ISSUES = 4
 
 /** The `retry` result for an input that does not fit its schema. */
 export async function invalidInput(tool: Tool, input: Record<string, unknown>, issues: readonly Issue[]): Promise<ToolError> {
   const first = issues.find((issue) => issue.meantKey !== undefined) ?? issues[0]
   if (!first) throw new RangeError('no issue to tell')
-  const told = issues.slice(0, MAX_ISSUES).map(sentence)
-  if (issues.length > MAX_ISSUES) told.push(`${issues.length - MAX_ISSUES} more.`)
   const fixed = fix(input, issues)
   const works = fixed !== undefined && (await tool.check.check(fixed)).ok
   const example = tool.examples.find((one) => one.outcome === 'ok')
@@ -25,26 +20,7 @@ export async function invalidInput(tool: Tool, input: Record<string, unknown>, i
     ...(works && { call: { tool: tool.name, input: fixed } }),
     ...(!works && example && { example: { tool: tool.name, input: example.input } }),
   }
-  return notOk('validation', told.join(' '), { details })
-}
-
-function sentence(issue: Issue): string {
-  const name = pathText(issue.path)
-  const what = name === '' ? 'The input' : `"${name}"`
-  if (issue.keyword === 'required') return `${what} is missing: it must be ${issue.constraint}.`
-  if (issue.unknownKey !== undefined)
-    return issue.meantKey === undefined
-      ? `${what} is no parameter of this tool; it takes ${issue.constraint.replace('one of the declared parameters: ', '')}.`
-      : `${what} is no parameter of this tool; did you mean "${issue.meantKey}"?`
-  if (issue.keyword === 'refinement') return name === '' ? `${issue.constraint}.` : `${what}: ${issue.constraint}.`
-  return `${what} must be ${issue.constraint}, but was ${shown(issue.value)}.`
-}
-
-/** A value as the model sent it, shortened, with its type where that is the point. */
-export function shown(value: unknown, most = 80): string {
-  const text = JSON.stringify(value) ?? 'undefined'
-  const short = text.length > most ? `${text.slice(0, most)}…` : text
-  return typeof value === 'string' || typeof value === 'object' ? `${short} (${typeOf(value)})` : short
+  return notOk('validation', issuesText(issues), { details })
 }
 
 /** The input with every issue fixed that says how; undefined when one does not. */

@@ -4,6 +4,7 @@ import {
   canonical,
   coerce,
   isTooDeep,
+  type Malformed,
   type NameIndex,
   parseInput,
   type Repair,
@@ -32,6 +33,8 @@ export interface IncomingCall {
   readonly input: unknown
   /** The response was cut off and this is its last call. */
   readonly cutOff?: boolean
+  /** What was mended before it came here: its markup, the server's stream. */
+  readonly repairs?: readonly Repair[]
 }
 
 export interface Understood {
@@ -49,30 +52,37 @@ export interface Understood {
 }
 
 export async function understand(call: IncomingCall, index: NameIndex<Tool>): Promise<Understood> {
+  const understood = await read(call, index)
+  return call.repairs?.length ? { ...understood, repairs: [...call.repairs, ...understood.repairs] } : understood
+}
+
+async function read(call: IncomingCall, index: NameIndex<Tool>): Promise<Understood> {
   const requested = typeof call.name === 'string' ? call.name : ''
   const resolved = resolveName(requested, index)
   if (resolved.kind !== 'tool') return unknown(call, requested, resolved, index)
   const { tool, adapt } = resolved
   const named: Repair[] = resolved.repair ? [resolved.repair] : []
   // A read that came whole by luck may run; an effect may not, because servers complete cut JSON by themselves.
-  const parsed = parseInput(call.input, call.cutOff === true && tool.effect !== 'read')
-  if (!parsed.ok)
-    return {
-      tool,
-      input: asCame(call.input),
-      repairs: named,
-      refusal: notOk('malformed_call', parsed.fault.error, { details: parsed.fault.details }),
-      counter: { name: MALFORMED_CALL, retries: CALL_RETRIES },
-    }
+  const parsed = parseInput(call.input, { cutOff: call.cutOff === true && tool.effect !== 'read', level: tool.repair })
+  if (!parsed.ok) return malformed(call, tool, named, parsed.fault)
   const counter = { name: tool.name, retries: tool.retries }
-  const read = await fit(tool, parsed.input, adapt, requested)
-  const repairs = [...named, ...parsed.repairs, ...read.repairs]
-  if (read.checked.ok) return { tool, input: read.input, repairs, value: read.checked.value, counter }
-  const { issues, thrown } = read.checked
+  const { input, checked, repairs: fitted } = await fit(tool, parsed.input, adapt, requested)
+  const repairs = [...named, ...parsed.repairs, ...fitted]
+  if (checked.ok) return { tool, input, repairs, value: checked.value, counter }
+  const { issues, thrown } = checked
+  if (parsed.unlessFits) return malformed(call, tool, named, parsed.unlessFits)
   // A rule that throws is the tool's fault: the model cannot mend it, and no retry is spent.
-  if ('thrown' in read.checked) return { tool, input: read.input, repairs, refusal: fromThrown(thrown, tool.name), thrown, counter }
-  return { tool, input: read.input, repairs, refusal: await invalidInput(tool, read.input, issues), counter }
+  if ('thrown' in checked) return { tool, input, repairs, refusal: fromThrown(thrown, tool.name), thrown, counter }
+  return { tool, input, repairs, refusal: await invalidInput(tool, input, issues), counter }
 }
+
+const malformed = (call: IncomingCall, tool: Tool, repairs: readonly Repair[], { error, details }: Malformed): Understood => ({
+  tool,
+  input: asCame(call.input),
+  repairs,
+  refusal: notOk('malformed_call', error, { details }),
+  counter: { name: MALFORMED_CALL, retries: CALL_RETRIES },
+})
 
 interface Fit {
   readonly input: Record<string, unknown>
@@ -98,7 +108,9 @@ async function fit(tool: Tool, input: Record<string, unknown>, adapt: Adapt | un
 }
 
 async function mend(tool: Tool, given: Omit<Fit, 'checked'>): Promise<Fit> {
-  const mended = coerce(tool.check.strict, given.input, { parameterAliases: tool.parameterAliases, lenient: tool.effect === 'read' })
+  if (tool.repair === 'off') return { ...given, checked: await tool.check.check(given.input) }
+  const { parameterAliases, name } = tool
+  const mended = coerce(tool.check.strict, given.input, { parameterAliases, lenient: tool.repair === 'full', toolName: name })
   const input = mended.value as Record<string, unknown>
   return { input, repairs: [...given.repairs, ...mended.repairs], checked: await tool.check.check(input) }
 }

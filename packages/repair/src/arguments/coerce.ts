@@ -5,6 +5,7 @@ import type { Repair } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { deref, isRecord, typeOf, typesOf, validate } from '../schema/validate.ts'
+import { reshape } from './reshape.ts'
 
 export interface Coerced {
   readonly value: unknown
@@ -16,6 +17,8 @@ export interface CoerceOptions {
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
   /** For reads: a string may become the enum value it differs from by case only, unknown keys may go, a lone unknown key may be the lone missing one. */
   readonly lenient: boolean
+  /** Whose arguments they are: arguments that come wrapped in a call of another tool are left alone. */
+  readonly toolName?: string
 }
 
 type Path = readonly (string | number)[]
@@ -35,7 +38,8 @@ const MAX_DEPTH = 100
 /** The value with what could be mended mended. Whether the result is valid is for the caller to check. */
 export function coerce(schema: JsonSchema, value: unknown, options: CoerceOptions): Coerced {
   const repairs: Repair[] = []
-  return { value: mend(schema, value, [], { root: schema, repairs, options, depth: 0, open: [] }), repairs }
+  const given = isRecord(value) ? reshape(schema, value, repairs, options.toolName) : value
+  return { value: mend(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] }), repairs }
 }
 
 function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
@@ -52,6 +56,7 @@ function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   if (isRecord(changed)) return mendProperties(schema, changed, path, { ...inner, open: [] })
   if (walk.options.lenient && typeof changed === 'string' && Array.isArray(schema['enum']))
     return mendEnum(schema['enum'], changed, path, walk)
+  if (typeof changed === 'number') return mendUnit(schema, changed, path, walk)
   return changed
 }
 
@@ -103,6 +108,21 @@ function single(schema: JsonSchema, value: unknown, note: (to: unknown, why: str
   if (!isRecord(items) || validate(items, value, walk.root).length > 0) return value
   return note([value], 'a single value where a list belongs')
 }
+
+/** Milliseconds where the schema wants seconds: only beyond its maximum, and only where the text of the schema says seconds. */
+function mendUnit(schema: JsonSchema, value: number, path: Path, walk: Walk): number {
+  const { maximum, minimum, description } = schema
+  if (typeof maximum !== 'number' || value <= maximum || value % 100 !== 0) return value
+  const seconds = value / 1000
+  const fits = seconds <= maximum && (typeof minimum !== 'number' || seconds >= minimum)
+  const whole = !typesOf(schema).includes('integer') || Number.isInteger(seconds)
+  const said = SECONDS.test(`${path.at(-1)} ${typeof description === 'string' ? description : ''}`)
+  if (!fits || !whole || !said) return value
+  walk.repairs.push({ kind: 'unit', parameter: pathText(path), from: value, to: seconds, why: 'milliseconds where seconds belong' })
+  return seconds
+}
+
+const SECONDS = /(?:^|[^a-z])(?:sec|secs|seconds?)(?![a-z])|_s\b/i
 
 function mendItems(schema: JsonSchema, value: readonly unknown[], path: Path, walk: Walk): unknown {
   const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []

@@ -1,13 +1,19 @@
 /** From what came on the wire as arguments to one object, or to what is wrong with the text. */
 import { isTooDeep } from '../canonical.ts'
-import type { Repair } from '../repair.ts'
+import type { Repair, RepairLevel } from '../repair.ts'
+import { readJson } from './json.ts'
+import { distinct, objectsIn } from './several.ts'
 
 /** Arguments that could not be read, for the model: what it sent, where it went wrong, what to send instead. */
 export interface Malformed {
   readonly error: string
   readonly details: {
-    /** The model's own text around the fault, shortened. */
-    readonly value?: string
+    /** Path of the parameter at fault; absent where the text as a whole is. */
+    readonly parameter?: string
+    /** The value it got; for a text that can't be read the model's own words around the fault, shortened. */
+    readonly value?: unknown
+    readonly suggestion?: unknown
+    readonly candidates?: readonly unknown[]
     readonly constraint: string
     /** In characters. */
     readonly position?: number
@@ -17,29 +23,75 @@ export interface Malformed {
 }
 
 export type Parsed =
-  | { readonly ok: true; readonly input: Record<string, unknown>; readonly repairs: readonly Repair[] }
-  | { readonly ok: false; readonly fault: Malformed }
+  | {
+      readonly ok: true
+      readonly input: Record<string, unknown>
+      readonly repairs: readonly Repair[]
+      /** The text was no JSON and had to be mended. To be told instead, should what came of it not fit the tool's schema. */
+      readonly unlessFits?: Malformed
+    }
+  | {
+      readonly ok: false
+      readonly fault: Malformed
+      /** It holds several objects, each of which may be a call. */
+      readonly objects?: readonly Record<string, unknown>[]
+    }
+
+export interface ParseInputOptions {
+  /** The response was cut off in this call: it is refused even where what came happens to parse. Default false. */
+  readonly cutOff?: boolean
+  /** Default `full`. */
+  readonly level?: RepairLevel
+}
 
 /** How much of its own text the model is shown around the fault, in characters. */
 const BEFORE = 80
 const AFTER = 40
 
-/**
- * @param raw an object, the raw text of the arguments, or nothing
- * @param cutOff the response was cut off in this call: it is refused even where what came happens to parse
- */
-export function parseInput(raw: unknown, cutOff = false): Parsed {
+/** @param raw an object, the raw text of the arguments, or nothing */
+export function parseInput(raw: unknown, { cutOff = false, level = 'full' }: ParseInputOptions = {}): Parsed {
   if (typeof raw !== 'string' && isTooDeep(raw)) return tooDeep()
   if (cutOff) return truncated(typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? ''))
   if (raw === undefined || raw === null) return { ok: true, input: {}, repairs: [] }
   if (typeof raw !== 'string') return asObject(raw, [])
   if (raw.trim() === '') return { ok: true, input: {}, repairs: [] }
   const first = json(raw)
-  if (!first.ok) return first.atEnd ? truncated(raw) : malformed(raw, first.message, first.position)
-  if (typeof first.value !== 'string') return asObject(first.value, [])
-  const second = first.value.trim() === '' ? { ok: true as const, value: {} } : json(first.value)
-  if (!second.ok) return malformed(raw, 'the arguments are a text, not an object', undefined)
-  return asObject(second.value, [{ kind: 'json', from: raw, to: second.value, why: 'the object was encoded twice' }])
+  if (!first.ok) return level === 'off' ? asSaid(raw, first) : mended(raw, first, level)
+  if (typeof first.value !== 'string' || level === 'off') return asObject(first.value, [])
+  if (first.value.trim() === '') return { ok: true, input: {}, repairs: [] }
+  const second = json(first.value)
+  const parsed: Parsed = second.ok ? asObject(second.value, []) : mended(first.value, second, level)
+  if (!parsed.ok)
+    return second.ok || !/^\s*\{/.test(first.value) ? malformed(raw, 'the arguments are a text, not an object', undefined) : parsed
+  return { ...parsed, repairs: [{ kind: 'json', from: raw, to: parsed.input, why: 'the object was encoded twice' }, ...parsed.repairs] }
+}
+
+type Fault = Extract<Json, { ok: false }>
+
+const asSaid = (raw: string, { atEnd, message, position }: Fault): Parsed => (atEnd ? truncated(raw) : malformed(raw, message, position))
+
+/** What is no JSON: several objects, or one that can be read all the same. A text that was cut off is never completed. */
+function mended(raw: string, fault: Fault, level: RepairLevel): Parsed {
+  const objects = objectsIn(raw)
+  if (objects) {
+    const [one, ...others] = distinct(objects)
+    if (one && others.length === 0 && !isTooDeep(one)) {
+      const why = 'the same object twice, or an empty one beside it'
+      return { ok: true, input: one, repairs: [{ kind: 'split', from: raw, to: one, why }] }
+    }
+    const constraint = 'one JSON object; make a call of its own for each'
+    const error = `The arguments hold ${objects.length} JSON objects, and a call takes one. Nothing was done.`
+    return { ok: false, fault: { error, details: { value: shorten(raw, 0), constraint } }, objects }
+  }
+  const read = readJson(raw)
+  if (!read.ok) return read.cutOff ? truncated(raw) : asSaid(raw, fault)
+  const guess = read.fixes.find((fix) => fix.changesText)
+  if (guess && level !== 'full') return malformed(raw, guess.what, guess.position)
+  const parsed = asObject(read.value, [
+    { kind: 'json', from: raw, to: read.value, why: [...new Set(read.fixes.map((fix) => fix.what))].join(', ') },
+  ])
+  const said = asSaid(raw, fault)
+  return parsed.ok && !said.ok ? { ...parsed, unlessFits: said.fault } : parsed
 }
 
 function asObject(value: unknown, repairs: readonly Repair[]): Parsed {

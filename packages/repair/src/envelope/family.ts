@@ -15,6 +15,8 @@ export interface Family {
    * a name on a line of its own; these count only at the start of a line, with exact names, and with nothing after them.
    */
   readonly strong: boolean
+  /** A block may also begin with a tool's name, alone at the start of a line, with one of these after it and white space at most between. */
+  readonly afterName?: readonly string[]
   /**
    * Reads the block that begins at `at`, where one of the openers stands. Undefined: it is none of this family's.
    * Linear in what it consumes; never throws; never looks back before `at`.

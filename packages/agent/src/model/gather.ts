@@ -1,0 +1,118 @@
+/**
+ * Gathers the parts of a reply as they come. Text is shown as soon as it is known to be text; a call that was written into
+ * it becomes a call; thinking that was left in it becomes reasoning.
+ */
+import { createReply, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
+import type { AssistantPart, ProviderMetadata } from '../history/message.ts'
+import { repetition } from './repetition.ts'
+
+export interface GatherOptions {
+  /** The tools of the request, for calls that come as markup. */
+  readonly specs: readonly ToolSpec[]
+  /** The text begins inside the reasoning. Default false. */
+  readonly opensInReasoning?: boolean
+  readonly onText: (text: string) => void
+  readonly onReasoning: (text: string) => void
+}
+
+type ReportedCall = Omit<Extract<AssistantPart, { type: 'call' }>, 'callId'>
+export type ReplyPart = Exclude<AssistantPart, { type: 'call' }> | ReportedCall
+
+interface Growing {
+  type: 'text' | 'reasoning'
+  text: string
+  metadata?: ProviderMetadata
+}
+
+export interface Gathered {
+  readonly parts: readonly ReplyPart[]
+  /** The text is markup that was not read as a call, and hardly more. */
+  readonly unclear: boolean
+}
+
+/** How many new characters go by between two looks for repetition. */
+const LOOK_EVERY = 1000
+/** The id of thinking that came in the text. */
+const LEFT_IN_TEXT = 'left in the text'
+
+export function createGathering({ specs, opensInReasoning = false, onText, onReasoning }: GatherOptions) {
+  const reply = createReply(specs, { opensInReasoning })
+  const parts: (Growing | ReportedCall)[] = []
+  const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()
+
+  /** The part of this id, begun where there is none. */
+  function open(type: Growing['type'], id: string, metadata?: unknown) {
+    const key = `${type} ${id}`
+    let grown = growing.get(key)
+    if (!grown) {
+      grown = { part: { type, text: '' }, raw: '', looked: 0 }
+      growing.set(key, grown)
+      parts.push(grown.part)
+    }
+    if (metadata) grown.part.metadata = { ...grown.part.metadata, ...(metadata as ProviderMetadata) }
+    return grown
+  }
+
+  /** @returns whether the model repeats itself; what it repeated is cut off */
+  function add(type: Growing['type'], id: string, delta: string, metadata?: unknown): boolean {
+    const grown = open(type, id, metadata)
+    if (type === 'text') show(reply.text(delta), grown.part)
+    else {
+      reply.reasoning(delta)
+      grown.part.text += delta
+      onReasoning(delta)
+    }
+    grown.raw += delta
+    if (grown.raw.length - grown.looked < LOOK_EVERY) return false
+    grown.looked = grown.raw.length
+    if (repetition(grown.raw) === undefined) return false
+    grown.part.text = grown.part.text.slice(0, repetition(grown.part.text))
+    return true
+  }
+
+  function show({ text, reasoning }: Shown, part: Growing | undefined): void {
+    if (reasoning !== '') {
+      open('reasoning', LEFT_IN_TEXT).part.text += reasoning
+      onReasoning(reasoning)
+    }
+    if (text === '') return
+    const into = part ?? open('text', '').part
+    into.text += text
+    onText(text)
+  }
+
+  /** What was shown, without calls: of a reply that is not gone on with, none is answered, so none may stand in the history. */
+  const withoutCalls = (): readonly ReplyPart[] => parts.filter((part) => part.type !== 'call').filter(isSaid)
+
+  /** The reply has ended: what was held back is shown, and the calls are the ones that were meant. */
+  function finish(): Gathered {
+    const reported = parts.filter((part) => part.type === 'call')
+    // A signed turn goes back as it came: one call more or less in it would be refused.
+    const signed = parts.some((part) => part.type !== 'text' && part.metadata !== undefined)
+    const { calls, unclear, ...rest } = reply.end(reported.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
+    show(
+      rest,
+      parts.findLast((part): part is Growing => part.type === 'text'),
+    )
+    const all = parts.flatMap((part): readonly ReplyPart[] => {
+      if (part.type !== 'call' || signed) return [part]
+      return calls.filter((call) => call.reported === reported.indexOf(part)).map((call) => toPart(call, part.metadata))
+    })
+    const leaked = calls.filter((call) => call.reported === undefined).map((call) => toPart(call))
+    return { parts: [...all.filter(isSaid), ...leaked], unclear }
+  }
+
+  return { open, add, addCall: (call: ReportedCall) => parts.push(call), finish, withoutCalls }
+}
+
+const isSaid = (part: ReplyPart): boolean => part.type !== 'text' || part.text !== ''
+
+const toPart = ({ id, name, input, repairs, cutOff }: MeantCall, metadata?: ProviderMetadata): ReportedCall => ({
+  type: 'call',
+  wireId: id,
+  name,
+  input,
+  ...(repairs.length > 0 && { repairs }),
+  ...(cutOff && { cutOff }),
+  ...(metadata && { metadata }),
+})

@@ -1,0 +1,153 @@
+/** Takes a reply apart: text, reasoning, and blocks of markup that are calls. */
+import type { Block, Family, Source, ToolIndex } from './family.ts'
+import type { Lines } from './lines.ts'
+import { doubtBetween, quotedAfter } from './place.ts'
+import type { Mark } from './reasoning.ts'
+import { type Hit, hitsIn, type Triggers } from './triggers.ts'
+import { weakVerdict } from './weak.ts'
+
+export type Piece =
+  | { readonly kind: 'text' | 'reasoning'; readonly start: number; readonly end: number }
+  | { readonly kind: 'markup'; readonly start: number; readonly end: number; readonly family: Family; readonly block: Block }
+
+/** A block that is shown rather than meant, and by what that is seen. */
+export interface Quoted {
+  readonly start: number
+  readonly end: number
+  readonly why: string
+}
+
+export interface Pieces {
+  readonly pieces: readonly Piece[]
+  readonly quoted: readonly Quoted[]
+}
+
+/** How much of the text before a block can put it in doubt, in characters. */
+const LEAD = 400
+/** How much can quote it. */
+export const REACH = 2000
+
+export interface Hunt {
+  readonly source: Source
+  readonly triggers: Triggers
+  /** Families whose blocks may begin with the name of a tool. */
+  readonly named: readonly Family[]
+  readonly lines: Lines
+  /** Some reasoning has come to its end before. */
+  readonly thought: boolean
+}
+
+/** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. */
+export function piecesOf(hunt: Hunt, from: number): Pieces {
+  const { source, triggers, lines } = hunt
+  const { text, tools } = source
+  const pieces: Piece[] = []
+  const quoted: Quoted[] = []
+  const hits = hitsIn(text, triggers, from)
+  let done = from
+  let { thought } = hunt
+
+  const add = (kind: 'text' | 'reasoning', start: number, end: number): void => {
+    if (end > start) pieces.push({ kind, start, end })
+  }
+  const isQuoted = (at: number): string | undefined => quotedAfter(text.slice(Math.max(lines.floor(), at - REACH), at), lines.placeAt(at))
+
+  function mark({ text: tag, ...mark }: Mark, at: number): void {
+    const after = at + tag.length
+    if (mark.kind === 'open') {
+      const close = source.find(mark.close, after)
+      add('text', done, at)
+      add('reasoning', after, close === -1 ? text.length : close)
+      done = close === -1 ? text.length : close + mark.close.length
+    } else if (mark.kind === 'close' && !thought) {
+      // A closing tag alone: all of this was reasoning, calls and all.
+      pieces.length = 0
+      quoted.length = 0
+      add('reasoning', from, at)
+      done = after
+    } else {
+      add('text', done, at)
+      done = after
+    }
+    thought ||= mark.kind !== 'separator'
+    lines.restart(done)
+    hits.restart(done)
+  }
+
+  for (let hit = hits.next(); hit; hit = hits.next()) {
+    if (hit.at < done) continue
+    if (hit.mark) {
+      if (!isQuoted(hit.at)) mark(hit.mark, hit.at)
+      continue
+    }
+    const found = blockAt(hunt, hit, done)
+    if (!found) continue
+    const { start, family, block } = found
+    const why = isQuoted(start)
+    if (why) quoted.push({ start, end: block.end, why })
+    else {
+      add('text', done, start)
+      pieces.push({ kind: 'markup', start, end: block.end, family, block })
+      done = block.end
+    }
+    hits.skipTo(block.end)
+  }
+  add('text', done, text.length)
+  return { pieces: pieces.map((piece, at) => (piece.kind === 'markup' ? doubted(piece, at) : piece)), quoted }
+
+  /** A block that the text around it puts in doubt becomes text again. */
+  function doubted(piece: Extract<Piece, { kind: 'markup' }>, at: number): Piece {
+    const { start, end, block, family } = piece
+    const previous = pieces[at - 1]
+    const next = pieces[at + 1]
+    const lead = previous && previous.kind !== 'text' ? '' : text.slice(Math.max(previous ? previous.start : 0, start - LEAD), start)
+    const tail = next?.kind === 'text' ? text.slice(next.start, next.end) : ''
+    const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
+    const why = doubtBetween(lead, tail) ?? (!sure && tail.trim() !== '' ? 'followed by more of the answer' : undefined)
+    if (why === undefined) return piece
+    quoted.push({ start, end, why })
+    return { kind: 'text', start, end }
+  }
+}
+
+interface Found {
+  readonly start: number
+  readonly family: Family
+  readonly block: Block
+}
+
+function blockAt({ source, named, lines }: Hunt, { at, families }: Hit, done: number): Found | undefined {
+  const { text, tools } = source
+  const start = nameBefore(text, at, lines, tools)
+  if (start !== undefined && start >= done)
+    for (const family of named) {
+      if (!family.afterName?.some((after) => text.startsWith(after, at))) continue
+      const block = family.read(source, start)
+      if (block) return { start, family, block }
+    }
+  for (const family of families) {
+    if (!family.strong && weakVerdict(text, at, tools) === 'no') continue
+    const block = family.read(source, at)
+    if (block) return { start: at, family, block }
+  }
+  return undefined
+}
+
+/** Where a tool's name begins that stands alone between the start of a line and `at`, or on the line before. */
+export function nameBefore(text: string, at: number, lines: Lines, tools: ToolIndex): number | undefined {
+  let start = lines.startOf(at)
+  let end = at
+  const floor = lines.floor()
+  if (at - start <= MAX_NAME && start > floor && text.slice(start, at).trim() === '') {
+    end = start - 1
+    const back = Math.max(floor, end - MAX_NAME - 1)
+    const newline = text.slice(back, end).lastIndexOf('\n')
+    start = newline === -1 ? back : back + newline + 1
+  }
+  if (end - start > MAX_NAME) return undefined
+  const line = text.slice(start, end)
+  const name = line.trim()
+  return name !== '' && tools.exact(name) ? start + line.indexOf(name) : undefined
+}
+
+const MAX_NAME = 100

@@ -1,0 +1,26 @@
+/** Llama 3.1 as its guide has it: `<function=name>{…}</function>`; smaller ones lose the `>`, or a slash. Parameters as tags are Qwen's. */
+import type { Family } from '../family.ts'
+import { readArguments } from '../syntax/call-text.ts'
+import { afterCloser, skip } from '../syntax/json-extent.ts'
+
+const HEAD = /<function=["']?([\w.:/-]{1,128})["']?\s*>?\s*(?=\{)/y
+const CLOSERS = ['</function>', '<function>', '<|eom_id|>', '<|eot_id|>']
+const STOPS = [...CLOSERS, '<function=']
+
+export const llamaFunction: Family = {
+  id: 'llama-function',
+  openers: ['<function='],
+  strong: true,
+  read(source, at) {
+    const { text } = source
+    HEAD.lastIndex = at
+    const name = HEAD.exec(text)?.[1]
+    const read = name !== undefined ? readArguments(source, HEAD.lastIndex, STOPS) : undefined
+    if (!read || name === undefined) return undefined
+    const calls = [{ name, arguments: read.arguments, ...(read.cut && { cutOff: true as const }) }]
+    if (read.cut) return { calls, end: text.length, complete: false }
+    const next = skip(text, read.end, ' \t\r\n}>')
+    const closed = afterCloser(text, next, CLOSERS)
+    return { calls, end: closed > next ? closed : read.end, complete: true }
+  },
+}

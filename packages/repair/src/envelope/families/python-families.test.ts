@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import type { Family } from '../family.ts'
+import { lfm2 } from './lfm2.ts'
+import { llamaJson } from './llama-json.ts'
+import { llama3 } from './llama3.ts'
+import { llama4 } from './llama4.ts'
+import { olmo } from './olmo.ts'
+import { pythonic } from './pythonic.ts'
+import { reading } from './read.fixture.ts'
+import { toolCode } from './tool-code.ts'
+import { xlam } from './xlam.ts'
+
+type Row = readonly [family: Family, text: string, calls: readonly string[], rest: string]
+
+const QUOTE = 'quote({"symbol":"A","days":2})'
+const json = '{"name": "quote", "parameters": {"symbol": "A", "days": 2}}'
+const call = "quote(symbol='A', days=2)"
+
+describe("calls in Python's notation, and without markup", () => {
+  it.each<Row>([
+    [pythonic, `[${call}]`, [QUOTE], '∎'],
+    [pythonic, `[${call}, ports()]\n`, [QUOTE, 'ports({})'], '∎\n'],
+    [pythonic, '[total(values=[1, -2.5, (3, None), {"a": true}])]', ['total({"values":[1,-2.5,[3,null],{"a":true}]})'], '∎'],
+    [pythonic, '[total([1, 2])]', ['total({"values":[1,2]})!'], '∎'],
+    [pythonic, '[quote("A", 2)]', [`${QUOTE}!`], '∎'],
+    [pythonic, '[quote("A", days=2)]', [`${QUOTE}!`], '∎'],
+    [pythonic, '[quote({"symbol": "A", "days": 2})]', [`${QUOTE}!`], '∎'],
+    [pythonic, "[ports(), post_note(to='me', body='it", ['ports({})', "post_note(«to='me', body='it»)…"], '?'],
+    [pythonic, '[ports(), qu', ['ports({})'], '[ports(), qu'],
+    [llama4, `One <|python_start|>[${call}]<|python_end|> two`, [QUOTE], 'One ∎ two'],
+    [llama4, `<|python_start|>${call}<|python_end|><|eom|>`, [QUOTE], '∎'],
+    [llama4, `<|python_start|>${json}<|python_end|>`, [QUOTE], '∎'],
+    [llama4, `<|python_start|>[${call}]`, [QUOTE], '∎'],
+    [llama4, '<|python_start|>[quote(symbol=name())]<|python_end|>', ['quote(«symbol=name»)!'], '∎'],
+    [toolCode, `\`\`\`tool_code\n[${call}]\n\`\`\``, [QUOTE], '∎'],
+    [
+      toolCode,
+      `\`\`\`tool_code\nprint(default_api.quote(symbol="A", days=2))\n\`\`\` ok`,
+      ['default_api.quote({"symbol":"A","days":2})'],
+      '∎ ok',
+    ],
+    [toolCode, `\`\`\`tool_code\n${call}\nports()\n\`\`\``, [QUOTE, 'ports({})'], '∎'],
+    [olmo, `<function_calls>${call}\nports()</function_calls>`, [QUOTE, 'ports({})'], '∎'],
+    [olmo, `<function_calls>\n${call}\n</function_calls>`, [QUOTE], '∎'],
+    [olmo, `<function_calls>${call}`, [QUOTE], '∎'],
+    [olmo, '<function_calls>quote(symbol="A', ['quote(«symbol="A»)…'], '?'],
+    [lfm2, `<|tool_call_start|>[${call}]<|tool_call_end|>`, [QUOTE], '∎'],
+    [lfm2, `<|tool_call_start|>[${json}]<|tool_call_end|>`, [QUOTE], '∎'],
+    [lfm2, `<|tool_call_start|>${call}<|tool_call_end|>`, [QUOTE], '∎'],
+    [lfm2, `a<|tool_call_start|>[${call}, ports()]`, [QUOTE, 'ports({})'], 'a∎'],
+    [lfm2, `<|tool_call_start|>\n\`\`\`python\n${call}\n\`\`\`\n<|tool_call_end|>`, [QUOTE], '∎'],
+    [lfm2, '<|tool_call_start|>[ports(), quote(symbol="', ['ports({})', 'quote(«symbol="»)…'], '?'],
+    [lfm2, `<|tool_call_start|>[${call}<|tool_call_end|>`, [QUOTE], '∎'],
+    [llama3, `<|python_tag|>${json}<|eom_id|>`, [QUOTE], '∎'],
+    [llama3, `<|python_tag|>${json}; {"name": "ports", "parameters": {}}`, [QUOTE, 'ports({})'], '∎'],
+    [llama3, '<|python_tag|>quote.call(symbol="A", days=2)<|eom_id|>', [QUOTE], '∎'],
+    [llama3, '<|python_tag|>{"name": "quote", "parameters": {"sym', ['quote(«{"sym»)…'], '?'],
+    [llama3, '<|python_tag|>{"type": "function", "name": "ports", "parameters": null}', ['ports({})'], '∎'],
+    [llamaJson, json, [QUOTE], '∎'],
+    [llamaJson, `${json} ; ${json}, ${json}\n${json}`, [QUOTE, QUOTE, QUOTE, QUOTE], '∎'],
+    [llamaJson, `[${json}, ${json}] x`, [QUOTE, QUOTE], '∎ x'],
+    [llamaJson, '{"type": "function", "function": {"name": "ports", "arguments": "{}"}}', ['ports(«{}»)'], '∎'],
+    [llamaJson, '{"function": "ports", "arguments": {}}', ['ports({})'], '∎'],
+    [llamaJson, '{"arguments": {}, "name": "ports"}', ['ports({})'], '∎'],
+    [llamaJson, '{"name": "quote", "parameters": {"symbol": "A"', ['quote(«{"symbol": "A"»)…'], '?'],
+    [xlam, `\`\`\`json\n[${json}]\n\`\`\``, [QUOTE], '∎'],
+    [xlam, `\`\`\`\n[${json}, ${json}]\n\`\`\`\n`, [QUOTE, QUOTE], '∎\n'],
+    [xlam, `\`\`\`json\n${json}`, [QUOTE], '∎'],
+    [xlam, '```json\n[{"name": "ports", "arguments": {"a', ['ports(«{"a»)…'], '?'],
+  ])('%#: $1', (family, text, calls, rest) => {
+    const read = reading(family, text)
+    expect(read).toEqual({ calls, rest: rest === text ? '?' : rest })
+  })
+
+  it.each<readonly [Family, string]>([
+    [pythonic, '[nobody(x=1)]'],
+    [pythonic, '[ports(), nobody()]'],
+    [pythonic, '[quote(symbol=x + 1)]'],
+    [pythonic, '[quote(symbol=f"{a}")]'],
+    [pythonic, '[quote(symbol=str(1))]'],
+    [pythonic, '[quote](https://example.org)'],
+    [pythonic, '[quote("a", "b", "c")]'],
+    [pythonic, '[quote(symbol="a", symbol="b")]'],
+    [pythonic, '[quote(symbol=a) for a in b]'],
+    [llama4, '<|python_start|>x = 1<|python_end|>'],
+    [llama4, 'a <|python_start|>'],
+    [toolCode, '```tool_code\nopen("x")\n```'],
+    [toolCode, '```tool_code\nx = quote(symbol="A")\n```'],
+    [olmo, '<function_calls>\n<invoke name="quote"></invoke></function_calls>'],
+    [olmo, 'Write <function_calls> first'],
+    [lfm2, 'the <|tool_call_start|> token'],
+    [llama3, '<|python_tag|>import os\nprint(os.getcwd())'],
+    [llamaJson, '{"name": "quote"}'],
+    [llamaJson, '{"name": "nobody", "parameters": {}}'],
+    [llamaJson, '{"name": "Quote", "parameters": {}}'],
+    [llamaJson, `[${json}, {"name": "nobody", "parameters": {}}]`],
+    [llamaJson, '{"quote": {"symbol": "A"}}'],
+    [llamaJson, '[1, 2, {"a": 3}]'],
+    [xlam, '```json\n{"name": "nobody", "arguments": {}}\n```'],
+    [xlam, `\`\`\`json\n[${json}]\nand more\n\`\`\``],
+    [xlam, '```json\n{"a": 1}\n```'],
+  ])('none of its own, %#: $1', (family, text) => expect(reading(family, text)).toEqual({ calls: [], rest: text }))
+})

@@ -1,0 +1,58 @@
+/** Families read here as the engine reads them, told in few words. */
+import type { ToolSpec } from '../../tool-spec.ts'
+import type { Block, Family, RawCall, Source } from '../family.ts'
+import { indexTools, sourceOf } from '../source.ts'
+
+const object = (properties: Record<string, unknown>, required: readonly string[] = []) => ({ type: 'object', properties, required })
+const text = { type: 'string' }
+
+export const TOOLS: readonly ToolSpec[] = [
+  { name: 'quote', parameters: object({ symbol: text, days: { type: 'integer' } }, ['symbol', 'days']) },
+  { name: 'post_note', parameters: object({ to: text, body: text, urgent: { type: 'boolean' } }, ['to']) },
+  { name: 'ports', parameters: object({}) },
+  { name: 'total', parameters: object({ values: { type: 'array' } }, ['values']) },
+]
+
+export const sourceFor = (text: string): Source => sourceOf(text, indexTools(TOOLS))
+
+/** Every block from the left, as the engine asks for them. */
+export function blocksIn(family: Family, source: Source): readonly Block[] {
+  const blocks: Block[] = []
+  for (let at = next(family, source, 0); at !== -1; ) {
+    const block = family.read(source, at)
+    if (block) blocks.push(block)
+    at = next(family, source, block ? block.end : at + 1)
+  }
+  return blocks
+}
+
+function next(family: Family, source: Source, from: number): number {
+  if (family.openers.length === 0) return from === 0 ? 0 : -1
+  const found = family.openers.map((opener) => source.find(opener, from)).filter((at) => at !== -1)
+  return found.length === 0 ? -1 : Math.min(...found)
+}
+
+/** `name(arguments)`, `!` for damage, `…` for cut off, `#id`; the arguments as JSON, or in `«»` as they stood. */
+const told = (call: RawCall): string => {
+  const given =
+    call.arguments.kind === 'object' ? JSON.stringify(call.arguments.value) : `«${'text' in call.arguments ? call.arguments.text : ''}»`
+  return `${call.name}(${given})${call.damage ? '!' : ''}${call.cutOff ? '…' : ''}${call.id ? `#${call.id}` : ''}`
+}
+
+/** The calls in a text; what is left of it is in the brackets' place, `?` where a block is not complete. */
+export function reading(family: Family, written: string): { readonly calls: readonly string[]; readonly rest: string } {
+  const source = sourceFor(written)
+  const calls: string[] = []
+  let rest = ''
+  let done = 0
+  for (let at = next(family, source, 0); at !== -1; ) {
+    const block = family.read(source, at)
+    if (block) {
+      calls.push(...block.calls.map(told))
+      rest += `${written.slice(done, at)}${block.complete ? '∎' : '?'}`
+      done = block.end
+    }
+    at = next(family, source, block ? block.end : at + 1)
+  }
+  return { calls, rest: rest + written.slice(done) }
+}

@@ -1,0 +1,321 @@
+/**
+ * Reads a reply as it streams in: what can be shown is handed out at once, and what may be a call is held back until the
+ * reply has ended and it can be told. Text once handed out is never taken back.
+ */
+
+import type { Repair } from '../repair.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import type { ToolSpec } from '../tool-spec.ts'
+import { nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
+import type { Family, RawCall, ToolIndex } from './family.ts'
+import { linesOf } from './lines.ts'
+import { OUTSIDE, type Place, placeAfter, quotedAfter } from './place.ts'
+import { sourceOf } from './source.ts'
+import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
+import { typeTexts } from './typed.ts'
+import { weakVerdict } from './weak.ts'
+
+export interface ReaderOptions {
+  /** Which families to look for, in order. */
+  readonly families: readonly Family[]
+  /** The reply begins inside the reasoning: all of it up to `</think>` is thinking. Without that tag, all of it is text. Default false. */
+  readonly opensInReasoning?: boolean
+}
+
+/** A call that came as markup. Its arguments are as they were written, typed by the schema where the markup has no types. */
+export interface LeakedCall {
+  /** As written. */
+  readonly name: string
+  /** The tool that is meant; undefined when there is none of that name. */
+  readonly tool: ToolSpec | undefined
+  /** An object, or text that was to be one. */
+  readonly input: Readonly<Record<string, unknown>> | string
+  readonly id?: string
+  readonly family: string
+  /** Its block has its closing markup, and none was damaged. */
+  readonly canonical: boolean
+  /** The reply ended inside it. */
+  readonly cutOff: boolean
+  /** The markup, whole. */
+  readonly raw: string
+  readonly repair: Repair
+}
+
+/** What can be shown. */
+export interface Shown {
+  readonly text: string
+  readonly reasoning: string
+}
+
+export interface ReadReply extends Shown {
+  readonly calls: readonly LeakedCall[]
+  /** Calls that were not read, because they are quoted, shown as an example, or part of the thinking; and why that is thought. */
+  readonly quoted: readonly { readonly raw: string; readonly why: string }[]
+}
+
+export interface ReplyReader {
+  /** The next piece of text. Returns what can be shown by now. */
+  readonly push: (delta: string) => Shown
+  /** The reply has ended. Returns what is still to be shown, and the calls of the whole. */
+  readonly end: () => ReadReply
+}
+
+/** Marks of reasoning that are taken as they come; a reply with more of them is looked at when it has ended, in one pass. */
+const MAX_MARKS = 16
+/** A line with a tool's name and little else is no longer. */
+const MAX_LINE = 300
+interface Part {
+  readonly text: string
+  /** There is more that can be shown, in another mode. */
+  readonly more: boolean
+}
+
+const NOTHING: Shown = { text: '', reasoning: '' }
+const THINK_END = '</think>'
+
+export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false }: ReaderOptions): ReplyReader {
+  const triggers = cachedTriggers(families)
+  const named = families.filter(({ afterName }) => afterName)
+  const starters = new Set<string>()
+  for (const text of [...triggers.texts, ...(named.length > 0 ? tools.names : [])]) starters.add(text[0] as string)
+  /** The end of what was shown, and all that was not. */
+  let kept = ''
+  let shown = 0
+  let place: Place = OUTSIDE
+  let mode: 'opening' | 'text' | 'reasoning' | 'held' = opensInReasoning ? 'opening' : 'text'
+  let close = ''
+  let anyText = false
+  /** Some reasoning has come to its end. */
+  let thought = false
+  let marks = 0
+  const held: string[] = []
+  /** What was shown as reasoning, and may turn out to be the answer. */
+  const opened: string[] = []
+
+  function push(delta: string): Shown {
+    if (mode === 'held') {
+      held.push(delta)
+      return NOTHING
+    }
+    kept += delta
+    let text = ''
+    let reasoning = ''
+    for (let more = true; more; ) {
+      if (mode === 'text') {
+        const part = showText()
+        text += part.text
+        more = part.more
+      } else {
+        const part = showReasoning()
+        reasoning += part.text
+        more = part.more
+      }
+    }
+    trim()
+    return { text, reasoning }
+  }
+
+  /** Shows text up to the first place where a block may begin. `more`: it became reasoning. */
+  function showText(): Part {
+    const lines = linesOf(kept, place)
+    const hits = hitsIn(kept, triggers, shown)
+    let text = ''
+    for (let hit = hits.next(); hit; hit = hits.next()) {
+      const { at, mark, families: here } = hit
+      if (at < shown) continue
+      if (mark) {
+        if (isQuoted(at, lines.placeAt(at))) continue
+        text += showUpTo(at)
+        if (++marks > MAX_MARKS) {
+          mode = 'held'
+          return { text, more: false }
+        }
+        thought ||= mark.kind !== 'separator'
+        if (mark.kind === 'open') {
+          mode = 'reasoning'
+          close = mark.close
+        }
+        restart(at + mark.text.length)
+        return { text, more: true }
+      }
+      const afterName = named.some((family) => family.afterName?.some((after) => kept.startsWith(after, at)))
+      const name = afterName ? nameBefore(kept, at, lines, tools) : undefined
+      const start = name !== undefined && name >= shown ? name : at
+      if (start === at && !here.some((family) => family.strong)) {
+        const verdict = weakVerdict(kept, at, tools)
+        if (verdict === 'no') continue
+        if (verdict === 'maybe') return { text: text + showUpTo(Math.min(start, safeEnd())), more: false }
+      }
+      if (isQuoted(start, lines.placeAt(start))) continue
+      mode = 'held'
+      return { text: text + showUpTo(start), more: false }
+    }
+    return { text: text + showUpTo(safeEnd()), more: false }
+  }
+
+  function showUpTo(end: number): string {
+    const text = kept.slice(shown, end)
+    shown = Math.max(shown, end)
+    return visible(text)
+  }
+
+  /** White space at the beginning of a reply is shown with what follows it, if anything does. */
+  function visible(text: string): string {
+    if (anyText) return text
+    const trimmed = text.trimStart()
+    anyText = trimmed !== ''
+    return trimmed
+  }
+
+  function showReasoning(): Part {
+    const tag = mode === 'opening' ? THINK_END : close
+    const at = kept.indexOf(tag, shown)
+    const text = kept.slice(shown, at === -1 ? kept.length - partial(kept.slice(shown), tag) : at)
+    shown += text.length
+    if (at === -1) {
+      if (mode === 'opening') opened.push(text)
+      return { text, more: false }
+    }
+    mode = 'text'
+    thought = true
+    restart(at + tag.length)
+    return { text, more: true }
+  }
+
+  /** What comes after reasoning is a text of its own: nothing in the thinking quotes it. */
+  function restart(at: number): void {
+    kept = kept.slice(at)
+    shown = 0
+    place = OUTSIDE
+  }
+
+  const isQuoted = (at: number, where: Place): boolean => quotedAfter(kept.slice(Math.max(0, at - REACH), at), where) !== undefined
+
+  /** Up to where nothing that has only begun can be a block. */
+  function safeEnd(): number {
+    let end = kept.length
+    for (let at = Math.max(shown, kept.length - triggers.longest + 1); at < end; at++) {
+      if (!starters.has(kept[at] as string)) continue
+      const rest = kept.slice(at)
+      if (triggers.texts.some((text) => text.startsWith(rest))) end = at
+    }
+    return named.length > 0 ? Math.max(shown, nameStart(end)) : end
+  }
+
+  /** Where the line of `end` begins, if it may be a tool's name and the beginning of a block; else `end`. */
+  function nameStart(end: number): number {
+    const offset = Math.max(0, end - MAX_LINE)
+    const near = kept.slice(offset, end)
+    const last = near.lastIndexOf('\n')
+    const word = near.slice(last + 1).trim()
+    if (word !== '') return tools.names.some((name) => name.startsWith(word)) || tools.exact(word) ? offset + last + 1 : end
+    if (last === -1) return end
+    const start = near.lastIndexOf('\n', last - 1) + 1
+    return tools.exact(near.slice(start, last).trim()) ? offset + start : end
+  }
+
+  /** Lets go of what was shown and quotes nothing any more. */
+  function trim(): void {
+    if (mode === 'opening' || mode === 'reasoning') restart(shown)
+    if (shown < REACH * 2) return
+    const newline = kept.lastIndexOf('\n', shown - REACH) + 1
+    const cut = newline > 0 ? newline : shown - REACH
+    place = placeAfter(kept.slice(0, newline), place)
+    // What is left of a very long line does not begin one.
+    kept = (newline > 0 ? '' : '…') + kept.slice(cut)
+    shown -= newline > 0 ? cut : cut - 1
+  }
+
+  function end(): ReadReply {
+    kept += held.join('')
+    if (mode === 'opening') {
+      // The tag never came, so it was no reasoning.
+      kept = opened.join('') + kept.slice(shown)
+      shown = 0
+    }
+    if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
+    if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
+    const { pieces, quoted } = piecesOf({ source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place), thought }, shown)
+    return readPieces(pieces, quoted)
+  }
+
+  function readPieces(pieces: readonly Piece[], quoted: readonly Quoted[]): ReadReply {
+    const calls: LeakedCall[] = []
+    let text = ''
+    let reasoning = ''
+    let marked = false
+    for (const piece of pieces) {
+      const raw = kept.slice(piece.start, piece.end)
+      if (piece.kind === 'reasoning') reasoning += raw
+      else if (piece.kind === 'markup') {
+        marked = true
+        const { block, family } = piece
+        for (const call of block.calls) calls.push(leaked(call, family, block.complete, raw, tools))
+      }
+      // White space between calls, and after them, belongs to nobody.
+      else if (!marked || raw.trim() !== '') text += visible(raw)
+    }
+    return { text, reasoning, calls, quoted: quoted.map(({ start, end, why }) => ({ raw: kept.slice(start, end), why })) }
+  }
+
+  return { push, end }
+}
+
+/** How many characters at the end of `text` begin `tag`. */
+function partial(text: string, tag: string): number {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length--)
+    if (tag.startsWith(text.slice(text.length - length))) return length
+  return 0
+}
+
+const triggersByFamilies = new WeakMap<readonly Family[], Triggers>()
+function cachedTriggers(families: readonly Family[]): Triggers {
+  const known = triggersByFamilies.get(families) ?? triggersOf(families)
+  triggersByFamilies.set(families, known)
+  return known
+}
+
+function leaked(call: RawCall, family: Family, complete: boolean, raw: string, tools: ToolIndex): LeakedCall {
+  const tool = tools.resolve(call.name)
+  const input = inputOf(call, tool?.parameters)
+  return {
+    name: call.name,
+    tool,
+    input,
+    ...(call.id !== undefined && { id: call.id }),
+    family: family.id,
+    canonical: complete && call.damage === undefined,
+    cutOff: call.cutOff === true,
+    raw,
+    repair: {
+      kind: 'envelope',
+      from: raw,
+      to: { name: tool?.name ?? call.name, arguments: input },
+      why: `a call written into the text as ${family.id} does${call.damage === undefined ? '' : `; ${call.damage}`}`,
+    },
+  }
+}
+
+function inputOf({ arguments: given }: RawCall, schema: JsonSchema | undefined): LeakedCall['input'] {
+  if (given.kind === 'texts') return typeTexts(given.entries, schema)
+  return given.kind === 'json' ? given.text : given.value
+}
+
+/**
+ * Calls that a model made inside its thinking and then stopped. For a reply that has nothing else: only reads, only in
+ * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
+ */
+export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly LeakedCall[] {
+  const strong = families.filter((family) => family.strong)
+  const source = sourceOf(reasoning, tools)
+  const hunt = { source, triggers: triggersOf(strong), named: [], lines: linesOf(reasoning), thought: true }
+  const { pieces } = piecesOf(hunt, 0)
+  const calls: LeakedCall[] = []
+  for (const piece of pieces.toReversed()) {
+    if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue
+    if (piece.kind !== 'markup') break
+    const raw = reasoning.slice(piece.start, piece.end)
+    calls.unshift(...piece.block.calls.map((call) => leaked(call, piece.family, piece.block.complete, raw, tools)))
+  }
+  return calls.every(({ tool, canonical, cutOff }) => tool?.effect === 'read' && canonical && !cutOff) ? calls : []
+}

@@ -1,0 +1,71 @@
+/** Every family there is, in the order in which they are tried where several share an opener. A new family is one file and one line. */
+import { apertus } from './families/apertus.ts'
+import { cohere } from './families/cohere.ts'
+import { commandR } from './families/command-r.ts'
+import { deepseek } from './families/deepseek.ts'
+import { DSML } from './families/dsml.ts'
+import { functionary } from './families/functionary.ts'
+import { functionaryV3 } from './families/functionary-v3.ts'
+import { functools } from './families/functools.ts'
+import { gemma } from './families/gemma.ts'
+import { gigachat } from './families/gigachat.ts'
+import { GLM } from './families/glm.ts'
+import { granite } from './families/granite.ts'
+import { harmony } from './families/harmony.ts'
+import { hermes } from './families/hermes.ts'
+import { HUNYUAN } from './families/hunyuan.ts'
+import { internlm2 } from './families/internlm2.ts'
+import { INVOKE } from './families/invoke.ts'
+import { kimi } from './families/kimi.ts'
+import { lfm2 } from './families/lfm2.ts'
+import { llamaFunction } from './families/llama-function.ts'
+import { llamaJson } from './families/llama-json.ts'
+import { llama3 } from './families/llama3.ts'
+import { llama4 } from './families/llama4.ts'
+import { longcat } from './families/longcat.ts'
+import { mistral } from './families/mistral.ts'
+import { nemotron } from './families/nemotron.ts'
+import { olmo } from './families/olmo.ts'
+import { pythonic } from './families/pythonic.ts'
+import { QWEN_CODER } from './families/qwen-coder.ts'
+import { solar } from './families/solar.ts'
+import { toolCalls } from './families/tool-calls.ts'
+import { toolCode } from './families/tool-code.ts'
+import { xlam } from './families/xlam.ts'
+import type { Family } from './family.ts'
+
+export const families: readonly Family[] = [
+  HUNYUAN,
+  QWEN_CODER,
+  INVOKE,
+  DSML,
+  GLM,
+  nemotron,
+  olmo,
+  gemma,
+  longcat,
+  toolCalls,
+  apertus,
+  llama4,
+  deepseek,
+  kimi,
+  solar,
+  hermes,
+  llama3,
+  toolCode,
+  harmony,
+  granite,
+  gigachat,
+  internlm2,
+  llamaFunction,
+  functionaryV3,
+  mistral,
+  lfm2,
+  functools,
+  cohere,
+  commandR,
+  xlam,
+  pythonic,
+  functionary,
+  llamaJson,
+]

@@ -1,0 +1,156 @@
+/** Finds the next place in a text where markup may begin. Where such places are far apart, the engine's own search goes there. */
+import type { Family } from './family.ts'
+import { MARKS, type Mark } from './reasoning.ts'
+
+/** An opener of a family, or a mark of reasoning, by the first character of it that is rare in prose. */
+interface Needle {
+  readonly text: string
+  /** Where in `text` the trigger stands. */
+  readonly offset: number
+  readonly family?: Family
+  readonly mark?: Mark
+}
+
+export interface Triggers {
+  readonly chars: readonly string[]
+  /** By the code of a character: the bit of the trigger that it is. */
+  readonly bits: Uint8Array
+  /** By the code of a character: the bits of the triggers that it can follow. */
+  readonly follows: Uint8Array
+  /** By a trigger and the character after it, or a trigger that is all of its opener: what begins earlier first, then what is longer. */
+  readonly byPair: ReadonlyMap<number, readonly Needle[]>
+  /** What a text may end in the middle of. */
+  readonly texts: readonly string[]
+  readonly longest: number
+}
+
+export interface Hit {
+  readonly at: number
+  readonly mark?: Mark
+  /** Families that have an opener here, in order. Those without markup of their own only at the start of a line. */
+  readonly families: readonly Family[]
+}
+
+export interface Hits {
+  readonly next: () => Hit | undefined
+  /** Goes on from further ahead. */
+  readonly skipTo: (to: number) => void
+  /** Goes on from further ahead, where a new text begins. */
+  readonly restart: (at: number) => void
+}
+
+const RARE = ['<', '[', '{', '◁', '`', '=', '>', ':'] as const
+const CODES = 0x10000
+/** In the place of the character after a trigger that is all of its opener. */
+const ANY = 0
+
+export function triggersOf(families: readonly Family[]): Triggers {
+  const needles: Needle[] = MARKS.map((mark) => needle(mark.text, { mark }))
+  for (const family of families) for (const opener of family.openers) needles.push(needle(opener, { family }))
+  // Array.sort is stable, so families keep their order.
+  needles.sort((a, b) => b.offset - a.offset || b.text.length - a.text.length)
+  const chars = [...new Set(needles.map(({ text, offset }) => text[offset] as string))]
+  const bits = new Uint8Array(CODES)
+  for (const [index, char] of chars.entries()) bits[char.charCodeAt(0)] = 1 << index
+  const follows = new Uint8Array(CODES)
+  const byPair = new Map<number, readonly Needle[]>()
+  for (const { text, offset } of needles) {
+    const code = text.charCodeAt(offset)
+    const next = text.charCodeAt(offset + 1) || ANY
+    const bit = bits[code] as number
+    if (next === ANY) for (let other = 0; other < CODES; other++) follows[other] = (follows[other] as number) | bit
+    else follows[next] = (follows[next] as number) | bit
+    const fits = (one: Needle): boolean =>
+      one.text.charCodeAt(one.offset) === code && (one.text.length === one.offset + 1 || one.text.charCodeAt(one.offset + 1) === next)
+    byPair.set(pairOf(code, next), needles.filter(fits))
+  }
+  const texts = [...new Set(needles.map((one) => one.text))]
+  return { chars, bits, follows, byPair, texts, longest: Math.max(...texts.map((text) => text.length)) }
+}
+
+const pairOf = (trigger: number, next: number): number => trigger * CODES + next
+
+function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
+  const offset = RARE.map((char) => text.indexOf(char)).find((at) => at !== -1)
+  if (offset === undefined) throw new TypeError(`the opener ${JSON.stringify(text)} has none of ${RARE.join(' ')}`)
+  return { text, offset, ...of }
+}
+
+/** How far each character is looked at before the engine searches: a search costs as much as that. */
+const NEAR = 256
+
+/** The hits of a text in order. */
+export function hitsIn(text: string, { chars, bits, follows, byPair }: Triggers, from = 0): Hits {
+  const ahead = new Map<string, number>()
+  let at = from
+  let floor = 0
+
+  /** The next trigger from `at` on. */
+  function trigger(): number {
+    const near = Math.min(text.length, at + NEAR)
+    for (let i = at; i < near; i++) {
+      const bit = bits[text.charCodeAt(i)] as number
+      if (bit !== 0 && (bit & (follows[text.charCodeAt(i + 1) || ANY] as number)) !== 0) return i
+    }
+    let first = text.length
+    for (const char of chars) {
+      let found = ahead.get(char)
+      if (found === undefined || found < near) {
+        const next = text.indexOf(char, near)
+        found = next === -1 ? text.length : next
+        ahead.set(char, found)
+      }
+      if (found < first) first = found
+    }
+    return first
+  }
+
+  function next(): Hit | undefined {
+    for (;;) {
+      const found = trigger()
+      if (found >= text.length) return undefined
+      at = found + 1
+      const code = text.charCodeAt(found)
+      const needles = byPair.get(pairOf(code, text.charCodeAt(at))) ?? byPair.get(pairOf(code, ANY))
+      const hit = needles && hitAt(text, found, needles, from, floor)
+      if (hit) return hit
+    }
+  }
+
+  const skipTo = (to: number): void => {
+    at = Math.max(at, to)
+  }
+  return {
+    next,
+    skipTo,
+    restart: (to) => {
+      floor = to
+      skipTo(to)
+    },
+  }
+}
+
+function hitAt(text: string, trigger: number, needles: readonly Needle[], from: number, floor: number): Hit | undefined {
+  let at: number | undefined
+  const families: Family[] = []
+  for (const { text: opener, offset, family, mark } of needles) {
+    const start = trigger - offset
+    if (start < from || (at !== undefined && start !== at) || !text.startsWith(opener, start)) continue
+    if (mark) return families.length === 0 ? { at: start, mark, families } : { at: at as number, families }
+    if (!family?.strong && !beginsLine(text, start, floor)) continue
+    at = start
+    if (family && !families.includes(family)) families.push(family)
+  }
+  return at === undefined ? undefined : { at, families }
+}
+
+/** Markdown takes up to three spaces before a block; what has more is code. */
+const MAX_INDENT = 3
+
+function beginsLine(text: string, at: number, floor: number): boolean {
+  for (let i = at - 1; i >= floor && at - i <= MAX_INDENT + 1; i--) {
+    if (text[i] === '\n') return true
+    if (text[i] !== ' ' && text[i] !== '\t') return false
+  }
+  return at - floor <= MAX_INDENT
+}

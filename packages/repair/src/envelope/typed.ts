@@ -1,0 +1,61 @@
+/** From keys with raw text to values: the schema decides what `1` is. */
+
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { deref, isRecord, typesOf } from '../schema/validate.ts'
+import type { TextEntry } from './family.ts'
+
+/** Where several values come for one key, the last one stands, as in JSON. */
+export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | undefined): Record<string, unknown> {
+  const properties = schema && isRecord(schema['properties']) ? schema['properties'] : {}
+  const typed: [string, unknown][] = []
+  for (const { key, text, as } of entries) {
+    const child = Object.hasOwn(properties, key) ? properties[key] : undefined
+    typed.push([key, as === 'text' ? text : as === 'json' ? fromJson(text) : valueFor(text, child, schema ?? {})])
+  }
+  return Object.fromEntries(typed)
+}
+
+/**
+ * A text where the schema takes one: what looks like JSON stays a text. Else what it says as JSON or as a Python literal;
+ * a text that is neither stays one, and whether it fits is for the coercion to see.
+ */
+function valueFor(text: string, schema: unknown, root: JsonSchema): unknown {
+  const takes = allowedTypes(schema, root)
+  if (takes.has('string')) return takes.has('null') && text.trim() === 'null' ? null : text
+  return takes.size > 0 ? fromJson(text) : fromJsonOrText(text)
+}
+
+const LITERALS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null }
+
+function fromJson(text: string): unknown {
+  const trimmed = text.trim()
+  if (Object.hasOwn(LITERALS, trimmed)) return LITERALS[trimmed]
+  try {
+    return JSON.parse(trimmed)
+  } catch {
+    return text
+  }
+}
+
+/** Nothing is known of the parameter: a number that would lose digits stays a text. */
+function fromJsonOrText(text: string): unknown {
+  const value = fromJson(text)
+  return typeof value === 'number' && String(value) !== text.trim() ? text : value
+}
+
+/** The types a schema takes, through references and unions; empty when it takes anything. */
+function allowedTypes(schema: unknown, root: JsonSchema, open: readonly unknown[] = []): ReadonlySet<string> {
+  if (!isRecord(schema) || open.includes(schema)) return new Set()
+  const target = deref(schema, root)
+  if (target !== schema) return allowedTypes(target, root, [...open, schema])
+  const types = typesOf(schema)
+  if (types.length > 0) return new Set(types)
+  if ('const' in schema) return new Set([jsonType(schema['const'])])
+  if (Array.isArray(schema['enum'])) return new Set(schema['enum'].map(jsonType))
+  const parts = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']
+  if (!Array.isArray(parts)) return new Set()
+  const each = parts.map((part) => allowedTypes(part, root, [...open, schema]))
+  return each.some((one) => one.size === 0) && !schema['allOf'] ? new Set() : new Set(each.flatMap((one) => [...one]))
+}
+
+const jsonType = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

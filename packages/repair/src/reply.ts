@@ -1,0 +1,128 @@
+/** One reply of a model, as a provider package hands it over: text, reasoning and calls, to the calls that were meant. */
+import { distinct, objectsIn } from './arguments/several.ts'
+import { canonical } from './canonical.ts'
+import type { Family, ToolIndex } from './envelope/family.ts'
+import { callsInReasoning, createReplyReader, type LeakedCall, type ReadReply, type Shown } from './envelope/reader.ts'
+import { families as all } from './envelope/registry.ts'
+import { indexTools } from './envelope/source.ts'
+import type { Repair } from './repair.ts'
+import type { ToolSpec } from './tool-spec.ts'
+
+export interface ReplyOptions {
+  /** Default: all of them. Name some to leave the rest out of a bundle. */
+  readonly families?: readonly Family[]
+  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
+  readonly opensInReasoning?: boolean
+}
+
+/** A call as the provider package reports it. */
+export interface WireCall {
+  readonly id: string
+  readonly name: string | null
+  /** Text of the arguments. */
+  readonly input: string
+}
+
+/** A call that was meant. Its arguments may still need repair. */
+export interface MeantCall {
+  /** The provider's id; empty where it has none. */
+  readonly id: string
+  readonly name: string | null
+  /** Text of the arguments. */
+  readonly input: string
+  readonly repairs: readonly Repair[]
+  /** Which of the reported calls it is, or is a part of; absent for one that came as markup. */
+  readonly reported?: number
+  /** The reply ended inside it. */
+  readonly cutOff?: true
+}
+
+export interface FinishedReply extends Shown {
+  readonly calls: readonly MeantCall[]
+  /** Markup that was not read as a call, because it is quoted or shown. It stays in the text. */
+  readonly quoted: ReadReply['quoted']
+  /** The text is markup that was not read as a call, and hardly more: if it was meant, the model has to be asked. */
+  readonly unclear: boolean
+}
+
+export interface Reply {
+  /** The next piece of text. Returns what can be shown by now. */
+  readonly text: (delta: string) => Shown
+  /** The next piece of what the provider reports as reasoning: for calls made there. */
+  readonly reasoning: (delta: string) => void
+  /** The reply has ended. Returns what is still to be shown, and its calls. */
+  readonly end: (calls?: readonly WireCall[]) => FinishedReply
+}
+
+/** Beyond so many words around it, quoted markup is part of an answer. */
+const FEW_WORDS = 12
+
+/** @throws TypeError when two tools have the same name */
+export function createReply(tools: readonly ToolSpec[], { families = all, opensInReasoning = false }: ReplyOptions = {}): Reply {
+  const index = indexTools(tools)
+  const reader = createReplyReader(index, { families, opensInReasoning })
+  const thoughts: string[] = []
+  const texts: string[] = []
+
+  function text(delta: string): Shown {
+    const shown = reader.push(delta)
+    texts.push(shown.text)
+    thoughts.push(shown.reasoning)
+    return shown
+  }
+
+  function end(wire: readonly WireCall[] = []): FinishedReply {
+    const { calls: leaked, quoted, ...shown } = reader.end()
+    const said = (texts.join('') + shown.text).trim()
+    const empty = wire.length === 0 && leaked.length === 0 && said === ''
+    const found = empty ? callsInReasoning(thoughts.join('') + shown.reasoning, index, families) : leaked
+    const calls = wire.flatMap((call, reported) => meantBy(call, index, families).map((one): MeantCall => ({ ...one, reported })))
+    // A server that reports a call may leave its markup in the text besides.
+    const known = new Set(calls.map(keyOf))
+    calls.push(...found.map(fromLeaked).filter((call) => !known.has(keyOf(call))))
+    const around = quoted.reduce((rest, { raw }) => rest.replace(raw, ' '), said)
+    const unclear = calls.length === 0 && quoted.length > 0 && (around.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
+    return { ...shown, calls, quoted, unclear }
+  }
+
+  return { text, reasoning: (delta) => thoughts.push(delta), end }
+}
+
+const MARKUP = /[<[{]/
+
+/** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
+export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Family[] = all): readonly MeantCall[] {
+  const { id, name, input } = call
+  if (name && MARKUP.test(name) && !tools.resolve(name)) {
+    const reader = createReplyReader(tools, { families })
+    reader.push(name.trimStart())
+    if (!/^\s*(\{\s*\})?\s*$/.test(input)) reader.push(input)
+    const { calls } = reader.end()
+    if (calls.length > 0) return calls.map(fromLeaked).map((one, at) => (at === 0 ? { ...one, id } : one))
+  }
+  const objects = tools.resolve(name ?? '') && objectsIn(input)
+  const each = objects ? distinct(objects) : []
+  if (each.length < 2) return [{ id, name, input, repairs: [] }]
+  return each.map((object, at) => ({
+    id: at === 0 ? id : '',
+    name,
+    input: JSON.stringify(object),
+    repairs: [{ kind: 'split', from: input, to: object, why: `${each.length} calls that came as one` }],
+  }))
+}
+
+const fromLeaked = ({ name, tool, input, id, cutOff, repair }: LeakedCall): MeantCall => ({
+  id: id ?? '',
+  name: tool?.name ?? name,
+  input: typeof input === 'string' ? input : JSON.stringify(input),
+  repairs: [repair],
+  ...(cutOff && { cutOff }),
+})
+
+function keyOf({ name, input }: MeantCall): string {
+  try {
+    return `${name} ${canonical(JSON.parse(input))}`
+  } catch {
+    return `${name} ${input}`
+  }
+}

@@ -1,0 +1,175 @@
+/** One chunk of a streamed reply, mended: its calls, and why it ended. */
+import type { Repair } from '../repair.ts'
+import { isRecord } from '../schema/validate.ts'
+import { type Call, step, WHY } from './calls.ts'
+import { CUT, type CutOff, mendFinish } from './finish.ts'
+import type { Ids } from './ids.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface Rules extends Ids {
+  readonly cutOff: CutOff
+}
+
+interface Choice {
+  readonly calls: readonly Call[]
+  /** As it went out last. */
+  readonly reason: unknown
+}
+
+export interface Reply {
+  /** Fields that every chunk of it has: for chunks that have to be added. */
+  readonly head: Fields
+  readonly choices: ReadonlyMap<number, Choice>
+}
+
+export const NO_REPLY: Reply = { head: {}, choices: new Map() }
+
+export interface Mended {
+  readonly reply: Reply
+  /** Goes out before the chunk. */
+  readonly before: readonly Fields[]
+  /** Undefined: it goes out as it came. */
+  readonly chunk: Fields | undefined
+  readonly repairs: readonly Repair[]
+}
+
+const NO_CHOICE: Choice = { calls: [], reason: undefined }
+
+export function mendChunk(reply: Reply, chunk: Fields, rules: Rules): Mended {
+  const given = chunk['choices']
+  if (!Array.isArray(given)) return { reply, before: [], chunk: undefined, repairs: [] }
+  const { choices: _, usage: __, ...head } = chunk
+  const choices = new Map(reply.choices)
+  const before: Fields[] = []
+  const repairs: Repair[] = []
+  let isMended = false
+  const mended = given.map((one) => {
+    if (!isRecord(one)) return one
+    const place = placeOf(one)
+    const next = mendChoice(choices.get(place) ?? NO_CHOICE, one, rules)
+    choices.set(place, next.choice)
+    repairs.push(...next.repairs)
+    if (next.before) before.push({ ...head, choices: [{ index: place, delta: next.before, finish_reason: null }] })
+    if (next.fields !== one) isMended = true
+    return next.fields
+  })
+  return { reply: { head, choices }, before, chunk: isMended ? { ...chunk, choices: mended } : undefined, repairs }
+}
+
+/** What is missing when the server says that it is done: a reason for every choice that has none. */
+export function missingEnd(reply: Reply): { readonly chunks: readonly Fields[]; readonly repairs: readonly Repair[] } {
+  const chunks: Fields[] = []
+  const repairs: Repair[] = []
+  for (const [index, { calls, reason }] of reply.choices) {
+    const begun = calls.filter((call) => call.name !== undefined)
+    const isLate = reason === 'stop' && begun.length > 0
+    if (isReason(reason) && !isLate) continue
+    const to = begun.length > 0 ? 'tool_calls' : 'stop'
+    const delta = leftOver(calls)
+    chunks.push({ ...reply.head, choices: [{ index, delta: delta ?? {}, finish_reason: to }] })
+    repairs.push({ kind: 'wire', from: reason, to, why: 'the server was done without a finish reason that fits' })
+  }
+  return { chunks, repairs }
+}
+
+/** The number of a choice; most servers send one choice, and some leave its number out. */
+const placeOf = (choice: Fields): number => (typeof choice['index'] === 'number' ? choice['index'] : 0)
+
+const isReason = (reason: unknown): boolean => typeof reason === 'string' && reason !== ''
+
+interface MendedChoice {
+  readonly choice: Choice
+  /** A delta that goes out first. */
+  readonly before: Fields | undefined
+  /** The same object where nothing was mended. */
+  readonly fields: Fields
+  readonly repairs: readonly Repair[]
+}
+
+function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice {
+  const repairs: Repair[] = []
+  const given = isRecord(fields['delta']) ? fields['delta'] : {}
+  const delta = mendDelta(choice.calls, given, rules)
+  repairs.push(...delta.repairs)
+  const reason = fields['finish_reason']
+  if (!isReason(reason)) {
+    const next = delta.fields === given ? fields : { ...fields, delta: delta.fields }
+    return { choice: { ...choice, calls: delta.calls }, before: undefined, fields: next, repairs }
+  }
+  const begun = delta.calls.filter((call) => call.name !== undefined)
+  const finish = mendFinish(reason, begun.length > 0, rules.cutOff)
+  if (finish) repairs.push({ kind: 'wire', from: reason, to: finish.reason, why: finish.why })
+  // A call that was cut off before it had a name is no call: handed on, it would only break the reader.
+  const held = leftOver(delta.calls)
+  const before = reason === 'length' ? undefined : held
+  if (held && !before) repairs.push({ kind: 'wire', from: held, to: undefined, why: 'a call was cut off before it had a name' })
+  const wasCutInHeader = delta.calls.at(-1)?.name === undefined
+  const last = finish?.isCut && !wasCutInHeader ? begun.at(-1) : undefined
+  const isReadable = last !== undefined && last.scan.state !== 'open'
+  const cut = isReadable ? cutOffDelta(delta.fields, last) : { before: undefined, fields: delta.fields }
+  const next = {
+    ...fields,
+    ...(cut.fields !== given && { delta: cut.fields }),
+    ...(finish && { finish_reason: finish.reason }),
+  }
+  const isMended = cut.fields !== given || finish !== undefined
+  return {
+    choice: { calls: begun, reason: finish ? finish.reason : reason },
+    before: before ?? cut.before,
+    fields: isMended ? next : fields,
+    repairs,
+  }
+}
+
+/** Makes the arguments of the last call unreadable: in this delta, where they are in it, else in one before. */
+function cutOffDelta(delta: Fields, last: Call): { readonly before: Fields | undefined; readonly fields: Fields } {
+  const entries: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
+  const at = entries.findLastIndex((entry) => isRecord(entry) && entry['index'] === last.index)
+  const entry = entries[at]
+  if (!isRecord(entry)) return { before: { tool_calls: [{ index: last.index, function: { arguments: CUT } }] }, fields: delta }
+  const called = isRecord(entry['function']) ? entry['function'] : {}
+  const text = typeof called['arguments'] === 'string' ? called['arguments'] : ''
+  const cut = { ...entry, function: { ...called, arguments: text + CUT } }
+  return { before: undefined, fields: { ...delta, tool_calls: entries.with(at, cut) } }
+}
+
+/** Calls whose name never came: as broken as they are, for the reader to refuse. */
+function leftOver(calls: readonly Call[]): Fields | undefined {
+  const held = calls.filter((call) => call.name === undefined)
+  if (held.length === 0) return undefined
+  const called = (call: Call): object => (isRecord(call.held['function']) ? call.held['function'] : {})
+  return { tool_calls: held.map((call) => ({ ...call.held, index: call.index, function: { ...called(call), arguments: call.text } })) }
+}
+
+interface MendedDelta {
+  readonly calls: readonly Call[]
+  readonly fields: Fields
+  readonly repairs: readonly Repair[]
+}
+
+function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedDelta {
+  const { function_call: legacy, ...rest } = delta
+  const given: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
+  const isLegacy = given.length === 0 && isRecord(legacy)
+  if (given.length === 0 && !isLegacy) return { calls, fields: delta, repairs: [] }
+  const repairs: Repair[] = []
+  if (isLegacy && calls.length === 0) repairs.push({ kind: 'wire', from: 'function_call', to: 'tool_calls', why: WHY.legacy })
+  let known = calls
+  let isMended = isLegacy
+  const out: unknown[] = []
+  for (const entry of isLegacy ? [{ function: legacy }] : given) {
+    if (!isRecord(entry)) {
+      out.push(entry)
+      continue
+    }
+    const next = step(known, entry, rules)
+    known = next.calls
+    repairs.push(...next.repairs)
+    if (next.entry) out.push(next.entry)
+    if (next.entry !== entry) isMended = true
+  }
+  if (!isMended) return { calls: known, fields: delta, repairs }
+  const { tool_calls: _, ...others } = isLegacy ? rest : delta
+  return { calls: known, fields: out.length > 0 ? { ...others, tool_calls: out } : others, repairs }
+}

@@ -1,0 +1,11 @@
+import { isTooDeep } from '../canonical.ts'
+
+/** Undefined for what is no JSON, and for what is nested too deep to be written again. */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
