@@ -12,7 +12,10 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   cli: ['repair', 'core', 'tools', 'agent', 'testing'],
 }
 /** Packages that run where there is no Node. */
-const NO_NODE = ['repair', 'core']
+const NO_NODE = ['repair', 'core', 'ai-sdk']
+/** Types of the contract with the AI SDK leave no code behind. */
+const isContract = (name: string, statement: string, target: string): boolean =>
+  name === 'ai-sdk' && target === '@ai-sdk/provider' && /^(?:import|export) type\b/.test(statement)
 
 /** Imports of code, not of the examples in comments and strings. */
 const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm
@@ -25,14 +28,15 @@ export function wrongArrows(
   for (const file of files) {
     const [, name = ''] = file.split('/')
     const test = /\.(test|fixture)\.ts$/.test(file)
-    for (const [, still, lazy] of read(file).matchAll(IMPORT)) {
+    for (const [statement, still, lazy] of read(file).matchAll(IMPORT)) {
       const target = still ?? lazy ?? ''
       const known = target === 'mulligan' ? 'cli' : /^@mulligan\/([^/]+)/.exec(target)?.[1]
       if (!test && known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known))
         wrong.push(`${file} imports ${target}: ${name} may know only ${MAY_KNOW[name]?.join(', ') || 'nobody'}`)
       if (known === name) wrong.push(`${file} imports ${target}: its own package, by name`)
       if (/^@mulligan\/[^/]+\//.test(target)) wrong.push(`${file} imports ${target}: past the package's front door`)
-      if (NO_NODE.includes(name) && !test && (target.startsWith('node:') || target === 'ai' || target.startsWith('@ai-sdk/')))
+      const isOutside = target.startsWith('node:') || target === 'ai' || target.startsWith('@ai-sdk/')
+      if (NO_NODE.includes(name) && !test && isOutside && !isContract(name, statement, target))
         wrong.push(`${file} imports ${target}: ${name} runs where there is none`)
       if (target.startsWith('.') && target.split('../').length - 1 > file.split('/').length - 4)
         wrong.push(`${file} imports ${target}: a file of another package`)

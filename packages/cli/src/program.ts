@@ -1,5 +1,6 @@
 /** Commands and flags. What a command does is loaded when it is asked for. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { ParseFlags } from './commands/parse/parse.ts'
 import type { RunFlags } from './commands/run.ts'
 import type { CallFlags } from './commands/tools/call.ts'
 import type { ToolsFlags } from './commands/tools/list.ts'
@@ -7,7 +8,7 @@ import type { DemoFlags } from './demo/demo.ts'
 import { EXIT, UsageError } from './exit.ts'
 import type { Output } from './ui/output.ts'
 
-const COMMANDS = ['run', 'tools', 'demo', 'help']
+const COMMANDS = ['run', 'tools', 'parse', 'demo', 'help']
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -90,6 +91,26 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
   inFolder(tools.command('audit').description('whether every tool keeps the contract')).action((flags: ToolsFlags) =>
     act(async () => (await import('./commands/tools/audit.ts')).auditTools(flags, output)),
   )
+
+  program
+    .command('parse')
+    .description('see which calls come out of what a model said, and why')
+    .argument('[file]', 'its output; - or nothing reads it from stdin')
+    .option('--tools <file>', 'the tools it was given: JSON, as in a request to OpenAI, Anthropic or by MCP')
+    .option('--finish-reason <reason>', 'as the server reported it: length means that the last call was cut off')
+    .option('--opens-in-reasoning', 'the output begins inside the thinking, up to </think>')
+    .addOption(
+      new Option('--jsonl <file>', 'rows { id, raw | call, tools, finishReason? }, one result a line').conflicts([
+        'tools',
+        'json',
+        'finishReason',
+        'opensInReasoning',
+      ]),
+    )
+    .option('--json', 'JSON on stdout')
+    .action((file: string | undefined, flags: ParseFlags) =>
+      act(async () => (await import('./commands/parse/parse.ts')).parseCommand(file, flags, output)),
+    )
 
   program
     .command('demo')

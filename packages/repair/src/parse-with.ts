@@ -1,4 +1,6 @@
 /** A whole reply, or one call, at once: calls with arguments that fit, what is left as text, and what could not be read and why. */
+
+import { unreadable } from './arguments/parse.ts'
 import { type RepairedArguments, repairArguments } from './arguments/repair-arguments.ts'
 import { nearest } from './did-you-mean.ts'
 import type { Family } from './envelope/family.ts'
@@ -90,7 +92,9 @@ function readCalls(meant: readonly MeantCall[], tools: readonly ToolSpec[], cut:
     const cutOff = call.cutOff === true || (cut && at === meant.length - 1)
     const read =
       resolved.kind === 'tool'
-        ? argumentsOf(call.input, resolved.tool, cutOff, resolved.adapt)
+        ? call.unread === undefined
+          ? argumentsOf(call.input, resolved.tool, cutOff, resolved.adapt)
+          : { ok: false as const, errorType: 'malformed_call' as const, ...unreadable(call.input, call.unread) }
         : unknownTool(written, index.names, resolved.candidates)
     if (!read.ok) refused.push({ name: written, errorType: read.errorType, error: read.error, details: read.details })
     else if (resolved.kind === 'tool') {

@@ -2,7 +2,8 @@
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import { callsInReasoning, createReplyReader, type LeakedCall, type ReadReply, type Shown } from './envelope/reader.ts'
+import type { LeakedCall } from './envelope/leaked.ts'
+import { callsInReasoning, createReplyReader, type ReadReply, type Shown } from './envelope/reader.ts'
 import { families as all } from './envelope/registry.ts'
 import { indexTools } from './envelope/source.ts'
 import type { Repair } from './repair.ts'
@@ -35,6 +36,8 @@ export interface MeantCall {
   readonly reported?: number
   /** The reply ended inside it. */
   readonly cutOff?: true
+  /** Why it is not to be run, whatever its text reads as: `input` is the markup that nobody could read. */
+  readonly unread?: string
 }
 
 export interface FinishedReply extends Shown {
@@ -56,6 +59,10 @@ export interface Reply {
 
 /** Beyond so many words around it, quoted markup is part of an answer. */
 const FEW_WORDS = 12
+const isFewWords = (text: string): boolean => (text.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
+/** A longer text is no single call. */
+const MAX_FENCED = 8000
+const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families = all, opensInReasoning = false }: ReplyOptions = {}): Reply {
@@ -80,9 +87,18 @@ export function createReply(tools: readonly ToolSpec[], { families = all, opensI
     // A server that reports a call may leave its markup in the text besides.
     const known = new Set(calls.map(keyOf))
     calls.push(...found.map(fromLeaked).filter((call) => !known.has(keyOf(call))))
-    const around = quoted.reduce((rest, { raw }) => rest.replace(raw, ' '), said)
-    const unclear = calls.length === 0 && quoted.length > 0 && (around.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
-    return { ...shown, calls, quoted, unclear }
+    return { ...shown, calls, quoted, unclear: calls.length === 0 && isHardlyMore(said, quoted) }
+  }
+
+  /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
+  function isHardlyMore(said: string, quoted: ReadReply['quoted']): boolean {
+    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), said)
+    if (quoted.length > 0 && isFewWords(rest)) return true
+    const [, before = '', , inner, after = ''] = said.length > MAX_FENCED ? [] : (FENCED.exec(said) ?? [])
+    if (inner === undefined || !isFewWords(before + after)) return false
+    const alone = createReplyReader(index, { families })
+    alone.push(inner)
+    return alone.end().calls.some(({ tool }) => tool)
   }
 
   return { text, reasoning: (delta) => thoughts.push(delta), end }
@@ -111,12 +127,13 @@ export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Fam
   }))
 }
 
-const fromLeaked = ({ name, tool, input, id, cutOff, repair }: LeakedCall): MeantCall => ({
+const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCall): MeantCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
   input: typeof input === 'string' ? input : JSON.stringify(input),
   repairs: [repair],
   ...(cutOff && { cutOff }),
+  ...(unread !== undefined && { unread }),
 })
 
 function keyOf({ name, input }: MeantCall): string {

@@ -25,6 +25,8 @@ export type AssistantPart =
       readonly repairs?: readonly Repair[]
       /** The reply ended inside it. */
       readonly cutOff?: true
+      /** Why it can't be run: `input` is markup that nobody could read. */
+      readonly unread?: string
       readonly metadata?: ProviderMetadata
     }
 

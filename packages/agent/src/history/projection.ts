@@ -71,7 +71,7 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
           content.push({ type: 'reasoning', text: part.text, ...metadata })
       } else {
         const record = records.find((one) => one.id === part.callId)
-        const face = signed || !record ? wireFace(part) : canonicalFace(record)
+        const face = signed || !record ? wireFace(part) : canonicalFace(record, part)
         idOf.set(part.callId, uniqueId(part))
         content.push({
           type: 'tool-call',
@@ -92,7 +92,7 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
       role: 'tool',
       content: callsOf(message).map((part) => {
         const record = records.find((one) => one.id === part.callId)
-        const face = signed || !record ? wireFace(part) : canonicalFace(record)
+        const face = signed || !record ? wireFace(part) : canonicalFace(record, part)
         return { type: 'tool-result', toolCallId: idOf.get(part.callId) as string, toolName: face.name, output: output(record, signed) }
       }),
     })
@@ -119,14 +119,21 @@ const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
   metadata !== undefined &&
   Object.values(metadata).some((values) => Object.values(values).some((value) => value !== null && value !== undefined))
 
-function canonicalFace({ tool, input }: CallRecord): { readonly name: string; readonly input: object } {
+function canonicalFace({ tool, input }: CallRecord, { unread }: CallPart): { readonly name: string; readonly input: object } {
   return {
     name: safeName(tool),
-    input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
+    // Its text is markup, which the model would take up again; the result quotes what is needed of it.
+    input:
+      unread !== undefined
+        ? {}
+        : isObject(input)
+          ? input
+          : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
   }
 }
 
-function wireFace({ name, input }: CallPart): { readonly name: string; readonly input: object } {
+function wireFace({ name, input, unread }: CallPart): { readonly name: string; readonly input: object } {
+  if (unread !== undefined) return { name: safeName(name ?? ''), input: {} }
   let parsed: unknown
   try {
     parsed = input.trim() === '' ? {} : JSON.parse(input)

@@ -107,12 +107,13 @@ export function createGathering({ specs, opensInReasoning = false, onText, onRea
 
 const isSaid = (part: ReplyPart): boolean => part.type !== 'text' || part.text !== ''
 
-const toPart = ({ id, name, input, repairs, cutOff }: MeantCall, metadata?: ProviderMetadata): ReportedCall => ({
+const toPart = ({ id, name, input, repairs, cutOff, unread }: MeantCall, metadata?: ProviderMetadata): ReportedCall => ({
   type: 'call',
   wireId: id,
   name,
   input,
   ...(repairs.length > 0 && { repairs }),
   ...(cutOff && { cutOff }),
+  ...(unread !== undefined && { unread }),
   ...(metadata && { metadata }),
 })

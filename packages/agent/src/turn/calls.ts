@@ -72,7 +72,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 
   const last = calls.length - 1
   return Promise.all(
-    calls.map(({ callId, wireId, name, input, repairs, cutOff }, ordinal) =>
+    calls.map(({ callId, wireId, name, input, repairs, cutOff, unread }, ordinal) =>
       one({
         id: callId,
         step: message.step,
@@ -81,6 +81,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
         name,
         input,
         ...(repairs && { repairs }),
+        ...(unread !== undefined && { unread }),
         ...((cutOff || (message.finishReason === 'length' && ordinal === last)) && { cutOff: true }),
       }),
     ),

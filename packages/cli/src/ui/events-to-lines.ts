@@ -112,6 +112,7 @@ export function repairText({ kind, parameter, from, to, why }: Repair): string {
     case 'parameter':
       return oneLine(`${inline(from)} → ${inline(to)}`, 80)
     case 'type':
+    case 'unit':
     case 'enum':
       return oneLine(`${parameter ?? ''} ${JSON.stringify(from)} → ${JSON.stringify(to)}`, 80)
     default:

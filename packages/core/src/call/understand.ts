@@ -10,6 +10,7 @@ import {
   type Repair,
   type Resolved,
   resolveName,
+  unreadable,
   withPath,
 } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
@@ -33,6 +34,8 @@ export interface IncomingCall {
   readonly input: unknown
   /** The response was cut off and this is its last call. */
   readonly cutOff?: boolean
+  /** Why it is refused, whatever `input` reads as: it came as markup that nobody could read. */
+  readonly unread?: string
   /** What was mended before it came here: its markup, the server's stream. */
   readonly repairs?: readonly Repair[]
 }
@@ -62,6 +65,7 @@ async function read(call: IncomingCall, index: NameIndex<Tool>): Promise<Underst
   if (resolved.kind !== 'tool') return unknown(call, requested, resolved, index)
   const { tool, adapt } = resolved
   const named: Repair[] = resolved.repair ? [resolved.repair] : []
+  if (call.unread !== undefined) return malformed(call, tool, named, unreadable(String(call.input), call.unread))
   // A read that came whole by luck may run; an effect may not, because servers complete cut JSON by themselves.
   const parsed = parseInput(call.input, { cutOff: call.cutOff === true && tool.effect !== 'read', level: tool.repair })
   if (!parsed.ok) return malformed(call, tool, named, parsed.fault)

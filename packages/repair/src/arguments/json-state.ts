@@ -27,6 +27,8 @@ export interface State {
   apostrophes: boolean
   /** A text in a list begins or ends as no text does, but as what stands between two quotes of one text may. */
   edgesUnclear: boolean
+  /** A list has two texts or more, which may be one with quotes in it. */
+  textsInList: boolean
   /** A comma, colon, bracket or quote was added or ignored. */
   structureGuessed: boolean
   /** Where the one bracket that may be missing was missed. */
@@ -35,6 +37,8 @@ export interface State {
   closing: boolean
   /** Where the last text without quotes ended. */
   bareEnd: number
+  /** A text without quotes ended where the next key began, without a comma. */
+  wordBeforeKey: boolean
   /** The ends of comments that were looked up, so that no hostile text makes the same search twice. */
   readonly ends: Map<string, { readonly from: number; readonly found: number }>
 }

@@ -7,6 +7,7 @@ export const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '�
 /** More than a long file has; no text should make the reader weigh a million of them. */
 const MAX_INSIDE = 20_000
 const WORD = /[\p{L}\p{N}_]/u
+const LETTER = /\p{L}/u
 const KEY_AHEAD =
   /(?:"(?:[^"\\]|\\.){0,200}(?:"\s*(?::|$)|$)|'(?:[^'\\]|\\.){0,200}(?:'\s*(?::|$)|$)|[“”‘’][^“”‘’]{0,200}(?:[”’]\s*(?::|$)|$)|"[\w.-]{1,100}"\s+(?:["{[]|-?\d|true|false|null))/sy
 const BARE_KEY_AHEAD = /[A-Za-z_$][\w$.-]{0,100}\s*(?::|$)/y
@@ -59,6 +60,8 @@ class Inside {
   /** None is where a quote that delimits a string would be. */
   plain = true
   opens = false
+  /** The last one has letters on both sides. */
+  inWord = false
   private afterComma = false
   private opened = 0
 
@@ -87,6 +90,7 @@ class Inside {
     }
     if (',:{['.includes(left) || ',:}]'.includes(right)) this.plain = false
     if (!WORD.test(before) && /\S/.test(after)) this.opens = true
+    this.inWord = LETTER.test(before) && LETTER.test(after)
     if (this.count === 0) this.first = at
     this.count++
   }
@@ -100,7 +104,8 @@ class Inside {
 
 function acceptInside(state: State, inside: Inside, end: number, close: string): void {
   const pairs = inside.count % 2 === 0 && inside.paired
-  const alone = inside.plain && !inside.opens && !state.text.includes(close, end + 1)
+  const last = inside.plain && !inside.opens && !state.text.includes(close, end + 1)
+  const alone = last || (inside.count === 1 && inside.inWord)
   if (!pairs && !alone)
     throw new Stop('a quote inside a string is not escaped, and where the string ends is unclear', inside.first, !endsClosed(state.text))
   state.quotesGuessed++

@@ -3,15 +3,17 @@ import { CLOSER, type Container, cutOff, fix, matchEnd, peek, restructure, type 
 import { lastOpen, QUOTES, readString } from './json-string.ts'
 
 const MAX_DEPTH = 200
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]})]|$)/y
-const OTHER_NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[\s,\]})]|$)/y
-const CONSTANT = /(?:true|false|null|True|False|None)(?=[\s,\]})]|$)/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]})]|\/\*|$)/y
+const OTHER_NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[\s,\]})]|\/\*|$)/y
+const CONSTANT = /(?:true|false|null|True|False|None)(?=[\s,\]})]|\/\*|$)/y
 const CONSTANTS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null, True: true, False: false, None: null }
 const BARE_KEY = /[A-Za-z_$][\w$.-]*|\d+/y
+/** A word, and the next key right after it: only a comma is missing. */
+const WORD_BEFORE_KEY = /[\w.$-]{1,100}(?=\s+"[\w.$-]{1,100}"\s*:)/y
 const BARE = /[^,{}[\]\n\r]{1,1000}/y
 /** Bare words that a reader could take for something else than text. */
 const NOT_TEXT =
-  /^(?:true|false|null|none|nan|[+-]?inf(?:inity)?|undefined|nil)$|^(?:\.\.|…)|["'`“”‘’\\()<>;]|^\S*\s[^:]*:|:$|^[+-]?[\d.].*\s/i
+  /^(?:true|false|null|none|nan|[+-]?inf(?:inity)?|undefined|nil)$|^(?:\.\.|…)|["'`“”‘’\\()<>;]|^\S*\s[^:]*:|:$|.\/\*|^[+-]?[\d.].*\s/i
 /** What begins an item that no comma comes before. */
 const PLAIN_ITEM = /["'“”{[]|-?\d|true|false|null/y
 /** How texts begin and end, other than what stands between two quotes of one text. */
@@ -140,7 +142,9 @@ function readList(state: State): readonly unknown[] {
 function checkEdges(state: State, list: readonly unknown[], guessed: boolean, hasQuotes: boolean): void {
   if (state.strict) return
   const texts = list.filter((item): item is string => typeof item === 'string')
-  if (texts.length < 2 || (!hasQuotes && texts.every((text) => EDGES.test(text)))) return
+  if (texts.length < 2) return
+  state.textsInList = true
+  if (!hasQuotes && texts.every((text) => EDGES.test(text))) return
   if (guessed || hasQuotes) throw new Stop('where the texts of a list begin and end is unclear', state.position)
   state.edgesUnclear = true
 }
@@ -213,8 +217,12 @@ function readOtherNumber(state: State, end: number): unknown {
 
 function readBare(state: State): string {
   const { text, position } = state
-  const limit = matchEnd(BARE, text, position)
+  const word = state.open[state.open.length - 1] === '{' ? matchEnd(WORD_BEFORE_KEY, text, position) : -1
+  const limit = word >= 0 ? word : matchEnd(BARE, text, position)
   if (limit < 0) throw new Stop('a value belongs here', position)
+  // Another one after it, and the text may go on in quotes.
+  if (state.wordBeforeKey) throw new Stop('where a text without quotes ends is unclear', position)
+  state.wordBeforeKey = word >= 0
   const bare = text
     .slice(position, limit)
     .replace(/\s(?:\/\/|\/\*|#).*$/, '')

@@ -310,7 +310,8 @@ const isJson = (raw: string): boolean => {
 
 /** Another seed, and rates are printed: SEED=7 vitest run … */
 const SEED = Number(process.env['SEED'] ?? 1)
-const SAMPLES = fc.sample(fc.tuple(input, fc.boolean(), fc.nat()), { numRuns: 2000, seed: SEED })
+const RUNS = process.env['SEED'] ? 4000 : 500
+const SAMPLES = fc.sample(fc.tuple(input, fc.boolean(), fc.nat()), { numRuns: RUNS, seed: SEED })
 
 function rateOf(make: Fault[1], runs: number): { readonly mended: number; readonly wrong: readonly (readonly [string, string, string])[] } {
   let mended = 0
@@ -334,7 +335,7 @@ describe('readJson', () => {
     expect(readJson(raw)).toMatchObject({ ok: true, fixes: expect.arrayContaining([expect.any(Object)]) }))
 
   it.each([...FAULTS, ...RISKY])('%s is mended or refused, and never becomes something else', (what, make) => {
-    const { mended, wrong } = rateOf(make, 2000)
+    const { mended, wrong } = rateOf(make, RUNS)
     if (process.env['SEED']) process.stdout.write(`${what}: ${(mended * 100).toFixed(1)} % mended, ${wrong.length} wrong\n`)
     expect(wrong.slice(0, 3)).toEqual([])
   })
@@ -387,13 +388,11 @@ describe('readJson', () => {
   it.each([
     ...['{"a":', '"', '\\', '[', '/*', '{"a":"', "'", '{', '}', '" /*', '"//', '", "a', '"}', ']', '{"a":[', ' ', '\n#', '`', '```{', '“'],
     ...['"a" ', '1 ', 'a: ', ',', '{"a":"}', '"a":1,', '{}', '[],', '/**/', '\u00a0', 'a '],
-  ])('a long text of %j takes linear time', (piece) => {
+  ])('a long text of %j is done with: what were not linear would run out of time', (piece) => {
     for (const head of ['{"a":"', '{"a":', '["', '[']) {
       const raw = head + piece.repeat(100_000 / piece.length)
-      const start = performance.now()
       expect(typeof readJson(raw).ok).toBe('boolean')
       expect(typeof readJson(raw, { partial: true, pythonic: true }).ok).toBe('boolean')
-      expect(performance.now() - start).toBeLessThan(1500)
     }
   })
 

@@ -45,10 +45,12 @@ function attempt(text: string, options: ReadJsonOptions, strict: boolean): Loose
     quotesGuessed: 0,
     apostrophes: false,
     edgesUnclear: false,
+    textsInList: false,
     structureGuessed: false,
     missing: -1,
     closing: false,
     bareEnd: -1,
+    wordBeforeKey: false,
     ends: new Map(),
   }
   try {
@@ -57,7 +59,7 @@ function attempt(text: string, options: ReadJsonOptions, strict: boolean): Loose
     const end = state.position
     if (!state.partial) finish(state, fenced)
     const isGuess = state.quotesGuessed > 0
-    if ((isGuess && state.structureGuessed) || ((isGuess || state.apostrophes) && state.edgesUnclear))
+    if ((isGuess && (state.structureGuessed || state.textsInList)) || (state.apostrophes && state.edgesUnclear))
       throw new Stop('too many faults to be sure what was meant', firstFix(state))
     return { ok: true, value, end, fixes: [...state.fixes.values()].sort((a, b) => a.position - b.position) }
   } catch (error) {

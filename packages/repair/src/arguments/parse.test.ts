@@ -31,7 +31,7 @@ describe('parseInput', () => {
     ['7', /a number/],
     ['true', /a boolean/],
     ['null', /null/],
-    ['"text"', /a text, not an object/],
+    ['"text"', /a string, not an object/],
     ['{a: 1}', /at character 1: .*You sent: \{⟦here⟧a: 1\}/],
     ['{"a": 1,}', /at character 8/],
     ["{'a': 1}", /at character 1/],

@@ -163,6 +163,12 @@ function malformed(raw: string, why: string, position: number | undefined): Pars
   }
 }
 
+/** A call in markup that nobody could read, or read with the certainty that its tool asks for. */
+export const unreadable = (raw: string, why: string): Malformed => ({
+  error: `The call came as text and could not be read: ${why}. Nothing was done. You sent: ${shorten(raw, 0)}`,
+  details: { value: shorten(raw, 0), constraint: 'a call of the tool, made as the server offers it, with one JSON object' },
+})
+
 function tooDeep(): Parsed {
   const error = 'The arguments are nested too deep to be read. Nothing was done.'
   return { ok: false, fault: { error, details: { constraint: 'one JSON object, at most 200 levels deep' } } }

@@ -24,6 +24,8 @@ export interface Pieces {
 
 /** How much of the text before a block can put it in doubt, in characters. */
 const LEAD = 400
+/** No tool's name that stands alone on a line is longer, white space around it included. */
+export const MAX_NAME = 100
 /** How much can quote it. */
 export const REACH = 2000
 
@@ -40,7 +42,7 @@ export interface Hunt {
 /** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. */
 export function piecesOf(hunt: Hunt, from: number): Pieces {
   const { source, triggers, lines } = hunt
-  const { text, tools } = source
+  const { text } = source
   const pieces: Piece[] = []
   const quoted: Quoted[] = []
   const hits = hitsIn(text, triggers, from)
@@ -89,25 +91,51 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
       add('text', done, start)
       pieces.push({ kind: 'markup', start, end: block.end, family, block })
       done = block.end
+      // Nothing in its arguments quotes what comes after.
+      lines.restart(done)
     }
     hits.skipTo(block.end)
   }
   add('text', done, text.length)
-  return { pieces: pieces.map((piece, at) => (piece.kind === 'markup' ? doubted(piece, at) : piece)), quoted }
+  return { pieces: groupsOf(source, pieces).flatMap((group) => judged(source, group, quoted)), quoted }
+}
 
-  /** A block that the text around it puts in doubt becomes text again. */
-  function doubted(piece: Extract<Piece, { kind: 'markup' }>, at: number): Piece {
-    const { start, end, block, family } = piece
-    const previous = pieces[at - 1]
-    const next = pieces[at + 1]
-    const lead = previous && previous.kind !== 'text' ? '' : text.slice(Math.max(previous ? previous.start : 0, start - LEAD), start)
-    const tail = next?.kind === 'text' ? text.slice(next.start, next.end) : ''
-    const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
-    const why = doubtBetween(lead, tail) ?? (!sure && tail.trim() !== '' ? 'followed by more of the answer' : undefined)
-    if (why === undefined) return piece
-    quoted.push({ start, end, why })
-    return { kind: 'text', start, end }
+/** Blocks that stand together, or as items of one list, and the text around them. */
+interface Group {
+  readonly pieces: readonly Piece[]
+  readonly lead: string
+  readonly tail: string
+}
+
+const ITEM = /(?:^|\n)[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+$/
+
+function groupsOf({ text }: Source, pieces: readonly Piece[]): readonly Group[] {
+  const groups: Group[] = []
+  const textOf = (piece: Piece | undefined): string => (piece?.kind === 'text' ? text.slice(piece.start, piece.end) : '')
+  const joins = (piece: Piece | undefined): boolean => piece?.kind === 'markup' || /^\s*$/.test(textOf(piece).replace(ITEM, ''))
+  for (let from = 0, to = 0; from < pieces.length; from = to) {
+    for (to = from + 1; pieces[from]?.kind === 'markup' && to < pieces.length && joins(pieces[to]); ) to++
+    const before = pieces[from - 1]
+    const start = pieces[from]?.start ?? 0
+    const lead = before && before.kind !== 'text' ? '' : text.slice(Math.max(before?.start ?? 0, start - LEAD), start).replace(ITEM, '\n')
+    groups.push({ pieces: pieces.slice(from, to), lead, tail: textOf(pieces[to]) })
   }
+  return groups
+}
+
+/** Blocks that the text around them puts in doubt become text again. */
+function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted[]): readonly Piece[] {
+  if (pieces[0]?.kind !== 'markup') return pieces
+  const why = doubtBetween(lead, tail)
+  return pieces.map((piece) => {
+    if (piece.kind !== 'markup') return piece
+    const { start, end, family, block } = piece
+    const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
+    const doubt = why ?? (!sure && tail.trim() !== '' ? 'followed by more of the answer' : undefined)
+    if (doubt === undefined) return piece
+    quoted.push({ start, end, why: doubt })
+    return { kind: 'text', start, end }
+  })
 }
 
 interface Found {
@@ -149,5 +177,3 @@ export function nameBefore(text: string, at: number, lines: Lines, tools: ToolIn
   const name = line.trim()
   return name !== '' && tools.exact(name) ? start + line.indexOf(name) : undefined
 }
-
-const MAX_NAME = 100

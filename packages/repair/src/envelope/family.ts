@@ -60,6 +60,8 @@ export interface RawCall {
   readonly cutOff?: true
   /** What was wrong with the markup, in a few words: "the opening <arg_value> was missing". Absent where it was canonical. */
   readonly damage?: string
+  /** With the damage, where a value begins or ends is a judgement: good enough for a read, not for what has effects. */
+  readonly unsure?: true
 }
 
 export type RawArguments =
@@ -67,6 +69,8 @@ export type RawArguments =
   | { readonly kind: 'object'; readonly value: Readonly<Record<string, unknown>> }
   /** Text that is to be one JSON object, as it stood: broken JSON is mended later, and refused by the tool's policy. */
   | { readonly kind: 'json'; readonly text: string }
+  /** Markup that says nothing that could be called; `damage` says why. Never run. */
+  | { readonly kind: 'unread'; readonly text: string }
   /** Keys with the raw text of their values, in order: whether `1` is a number or a text the schema says. */
   | { readonly kind: 'texts'; readonly entries: readonly TextEntry[] }
 

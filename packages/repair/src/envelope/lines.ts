@@ -14,12 +14,12 @@ export interface Lines {
   readonly floor: () => number
 }
 
-/** @param before the place at the start of the text, which is the start of a line */
-export function linesOf(text: string, before: Place = OUTSIDE): Lines {
-  let start = 0
-  let next = text.indexOf('\n')
+/** @param before the place at `from`, where a line begins */
+export function linesOf(text: string, before: Place = OUTSIDE, from = 0): Lines {
+  let start = from
+  let next = text.indexOf('\n', from)
   let place = before
-  let placed = 0
+  let placed = from
   let floor = 0
 
   function startOf(at: number): number {

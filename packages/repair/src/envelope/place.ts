@@ -38,8 +38,8 @@ export function quotedAfter(before: string, { fence }: Place): string | undefine
   if (odd(line, '`')) return 'in inline code'
   if (/["“«「『‹]$/.test(line) && (!line.endsWith('"') || odd(line, '"'))) return 'in quotes'
   if (/(?:^|[\s(:=])['‘]$/.test(line)) return 'in quotes'
-  if (/^(?: {4,}|\t)\s*$/.test(line) && before.trim() !== '') return 'in an indented block'
-  if (/^\s*(?:\/\/|#|\*|<!--|--)\s/.test(line)) return 'in a comment'
+  if (/^(?: {4}|\t)/.test(line) && before.trim() !== '') return 'in an indented block'
+  if (/^\s*(?:\/\/|#|\*|--)\s/.test(line) || before.lastIndexOf('<!--') > before.lastIndexOf('-->')) return 'in a comment'
   const open: string[] = []
   for (const [, slash, name = ''] of before.matchAll(QUOTING)) {
     if (slash === '') open.push(name.toLowerCase())

@@ -3,16 +3,13 @@
  * reply has ended and it can be told. Text once handed out is never taken back.
  */
 
-import type { Repair } from '../repair.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
-import type { ToolSpec } from '../tool-spec.ts'
-import { nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
-import type { Family, RawCall, ToolIndex } from './family.ts'
+import { MAX_NAME, nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
+import type { Family, ToolIndex } from './family.ts'
+import { type LeakedCall, leakedCall } from './leaked.ts'
 import { linesOf } from './lines.ts'
 import { OUTSIDE, type Place, placeAfter, quotedAfter } from './place.ts'
 import { sourceOf } from './source.ts'
 import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
-import { typeTexts } from './typed.ts'
 import { weakVerdict } from './weak.ts'
 
 export interface ReaderOptions {
@@ -20,25 +17,6 @@ export interface ReaderOptions {
   readonly families: readonly Family[]
   /** The reply begins inside the reasoning: all of it up to `</think>` is thinking. Without that tag, all of it is text. Default false. */
   readonly opensInReasoning?: boolean
-}
-
-/** A call that came as markup. Its arguments are as they were written, typed by the schema where the markup has no types. */
-export interface LeakedCall {
-  /** As written. */
-  readonly name: string
-  /** The tool that is meant; undefined when there is none of that name. */
-  readonly tool: ToolSpec | undefined
-  /** An object, or text that was to be one. */
-  readonly input: Readonly<Record<string, unknown>> | string
-  readonly id?: string
-  readonly family: string
-  /** Its block has its closing markup, and none was damaged. */
-  readonly canonical: boolean
-  /** The reply ended inside it. */
-  readonly cutOff: boolean
-  /** The markup, whole. */
-  readonly raw: string
-  readonly repair: Repair
 }
 
 /** What can be shown. */
@@ -62,8 +40,6 @@ export interface ReplyReader {
 
 /** Marks of reasoning that are taken as they come; a reply with more of them is looked at when it has ended, in one pass. */
 const MAX_MARKS = 16
-/** A line with a tool's name and little else is no longer. */
-const MAX_LINE = 300
 interface Part {
   readonly text: string
   /** There is more that can be shown, in another mode. */
@@ -76,11 +52,11 @@ const THINK_END = '</think>'
 export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false }: ReaderOptions): ReplyReader {
   const triggers = cachedTriggers(families)
   const named = families.filter(({ afterName }) => afterName)
-  const starters = new Set<string>()
-  for (const text of [...triggers.texts, ...(named.length > 0 ? tools.names : [])]) starters.add(text[0] as string)
   /** The end of what was shown, and all that was not. */
   let kept = ''
   let shown = 0
+  /** Where the line begins in which what was not shown begins, and what is open there. */
+  let line = 0
   let place: Place = OUTSIDE
   let mode: 'opening' | 'text' | 'reasoning' | 'held' = opensInReasoning ? 'opening' : 'text'
   let close = ''
@@ -117,11 +93,13 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
 
   /** Shows text up to the first place where a block may begin. `more`: it became reasoning. */
   function showText(): Part {
-    const lines = linesOf(kept, place)
+    const lines = linesOf(kept, place, line)
     const hits = hitsIn(kept, triggers, shown)
+    const end = safeEnd()
     let text = ''
     for (let hit = hits.next(); hit; hit = hits.next()) {
       const { at, mark, families: here } = hit
+      if (at >= end) break
       if (at < shown) continue
       if (mark) {
         if (isQuoted(at, lines.placeAt(at))) continue
@@ -144,17 +122,24 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
       if (start === at && !here.some((family) => family.strong)) {
         const verdict = weakVerdict(kept, at, tools)
         if (verdict === 'no') continue
-        if (verdict === 'maybe') return { text: text + showUpTo(Math.min(start, safeEnd())), more: false }
+        if (verdict === 'maybe') return { text: text + showUpTo(Math.min(start, end)), more: false }
       }
-      if (isQuoted(start, lines.placeAt(start))) continue
+      // In a fence all that follows is quoted too; by what else it may be, the end will tell.
+      if (lines.placeAt(start).fence !== undefined) continue
       mode = 'held'
       return { text: text + showUpTo(start), more: false }
     }
-    return { text: text + showUpTo(safeEnd()), more: false }
+    return { text: text + showUpTo(end), more: false }
   }
 
   function showUpTo(end: number): string {
     const text = kept.slice(shown, end)
+    const newline = text.lastIndexOf('\n')
+    if (newline !== -1) {
+      const next = shown + newline + 1
+      place = placeAfter(kept.slice(line, next), place)
+      line = next
+    }
     shown = Math.max(shown, end)
     return visible(text)
   }
@@ -185,7 +170,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   /** What comes after reasoning is a text of its own: nothing in the thinking quotes it. */
   function restart(at: number): void {
     kept = kept.slice(at)
-    shown = 0
+    shown = line = 0
     place = OUTSIDE
   }
 
@@ -195,21 +180,20 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   function safeEnd(): number {
     let end = kept.length
     for (let at = Math.max(shown, kept.length - triggers.longest + 1); at < end; at++) {
-      if (!starters.has(kept[at] as string)) continue
-      const rest = kept.slice(at)
-      if (triggers.texts.some((text) => text.startsWith(rest))) end = at
+      const texts = triggers.byFirst.get(kept[at] as string)
+      if (texts?.some((text) => text.length > kept.length - at && text.startsWith(kept.slice(at)))) end = at
     }
     return named.length > 0 ? Math.max(shown, nameStart(end)) : end
   }
 
   /** Where the line of `end` begins, if it may be a tool's name and the beginning of a block; else `end`. */
   function nameStart(end: number): number {
-    const offset = Math.max(0, end - MAX_LINE)
+    const offset = Math.max(0, end - MAX_NAME * 3)
     const near = kept.slice(offset, end)
     const last = near.lastIndexOf('\n')
     const word = near.slice(last + 1).trim()
+    if (word.length > MAX_NAME || (word === '' && last === -1)) return end
     if (word !== '') return tools.names.some((name) => name.startsWith(word)) || tools.exact(word) ? offset + last + 1 : end
-    if (last === -1) return end
     const start = near.lastIndexOf('\n', last - 1) + 1
     return tools.exact(near.slice(start, last).trim()) ? offset + start : end
   }
@@ -218,12 +202,12 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   function trim(): void {
     if (mode === 'opening' || mode === 'reasoning') restart(shown)
     if (shown < REACH * 2) return
-    const newline = kept.lastIndexOf('\n', shown - REACH) + 1
-    const cut = newline > 0 ? newline : shown - REACH
-    place = placeAfter(kept.slice(0, newline), place)
+    const cut = Math.max(kept.lastIndexOf('\n', shown - REACH) + 1, shown - REACH)
     // What is left of a very long line does not begin one.
-    kept = (newline > 0 ? '' : '…') + kept.slice(cut)
-    shown -= newline > 0 ? cut : cut - 1
+    const inside = cut > line ? '.' : ''
+    kept = inside + kept.slice(cut)
+    shown -= cut - inside.length
+    line = Math.max(0, line - cut)
   }
 
   function end(): ReadReply {
@@ -231,11 +215,14 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     if (mode === 'opening') {
       // The tag never came, so it was no reasoning.
       kept = opened.join('') + kept.slice(shown)
-      shown = 0
+      restart(0)
     }
     if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
     if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    const { pieces, quoted } = piecesOf({ source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place), thought }, shown)
+    const { pieces, quoted } = piecesOf(
+      { source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line), thought },
+      shown,
+    )
     return readPieces(pieces, quoted)
   }
 
@@ -250,7 +237,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
       else if (piece.kind === 'markup') {
         marked = true
         const { block, family } = piece
-        for (const call of block.calls) calls.push(leaked(call, family, block.complete, raw, tools))
+        for (const call of block.calls) calls.push(leakedCall(call, family, block, raw, tools))
       }
       // White space between calls, and after them, belongs to nobody.
       else if (!marked || raw.trim() !== '') text += visible(raw)
@@ -275,32 +262,6 @@ function cachedTriggers(families: readonly Family[]): Triggers {
   return known
 }
 
-function leaked(call: RawCall, family: Family, complete: boolean, raw: string, tools: ToolIndex): LeakedCall {
-  const tool = tools.resolve(call.name)
-  const input = inputOf(call, tool?.parameters)
-  return {
-    name: call.name,
-    tool,
-    input,
-    ...(call.id !== undefined && { id: call.id }),
-    family: family.id,
-    canonical: complete && call.damage === undefined,
-    cutOff: call.cutOff === true,
-    raw,
-    repair: {
-      kind: 'envelope',
-      from: raw,
-      to: { name: tool?.name ?? call.name, arguments: input },
-      why: `a call written into the text as ${family.id} does${call.damage === undefined ? '' : `; ${call.damage}`}`,
-    },
-  }
-}
-
-function inputOf({ arguments: given }: RawCall, schema: JsonSchema | undefined): LeakedCall['input'] {
-  if (given.kind === 'texts') return typeTexts(given.entries, schema)
-  return given.kind === 'json' ? given.text : given.value
-}
-
 /**
  * Calls that a model made inside its thinking and then stopped. For a reply that has nothing else: only reads, only in
  * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
@@ -315,7 +276,9 @@ export function callsInReasoning(reasoning: string, tools: ToolIndex, families: 
     if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue
     if (piece.kind !== 'markup') break
     const raw = reasoning.slice(piece.start, piece.end)
-    calls.unshift(...piece.block.calls.map((call) => leaked(call, piece.family, piece.block.complete, raw, tools)))
+    calls.unshift(...piece.block.calls.map((call) => leakedCall(call, piece.family, piece.block, raw, tools)))
   }
-  return calls.every(({ tool, canonical, cutOff }) => tool?.effect === 'read' && canonical && !cutOff) ? calls : []
+  return calls.every(({ tool, canonical, cutOff, unread }) => tool?.effect === 'read' && canonical && !cutOff && unread === undefined)
+    ? calls
+    : []
 }

@@ -3,19 +3,19 @@ import { apertus } from './families/apertus.ts'
 import { cohere } from './families/cohere.ts'
 import { commandR } from './families/command-r.ts'
 import { deepseek } from './families/deepseek.ts'
-import { DSML } from './families/dsml.ts'
+import { dsml } from './families/dsml.ts'
 import { functionary } from './families/functionary.ts'
 import { functionaryV3 } from './families/functionary-v3.ts'
 import { functools } from './families/functools.ts'
 import { gemma } from './families/gemma.ts'
 import { gigachat } from './families/gigachat.ts'
-import { GLM } from './families/glm.ts'
+import { glm } from './families/glm.ts'
 import { granite } from './families/granite.ts'
 import { harmony } from './families/harmony.ts'
 import { hermes } from './families/hermes.ts'
-import { HUNYUAN } from './families/hunyuan.ts'
+import { hunyuan } from './families/hunyuan.ts'
 import { internlm2 } from './families/internlm2.ts'
-import { INVOKE } from './families/invoke.ts'
+import { invoke } from './families/invoke.ts'
 import { kimi } from './families/kimi.ts'
 import { lfm2 } from './families/lfm2.ts'
 import { llamaFunction } from './families/llama-function.ts'
@@ -26,45 +26,47 @@ import { longcat } from './families/longcat.ts'
 import { mistral } from './families/mistral.ts'
 import { nemotron } from './families/nemotron.ts'
 import { olmo } from './families/olmo.ts'
+import { pangu } from './families/pangu.ts'
 import { pythonic } from './families/pythonic.ts'
-import { QWEN_CODER } from './families/qwen-coder.ts'
+import { qwenCoder } from './families/qwen-coder.ts'
 import { solar } from './families/solar.ts'
 import { toolCalls } from './families/tool-calls.ts'
 import { toolCode } from './families/tool-code.ts'
-import { xlam } from './families/xlam.ts'
 import type { Family } from './family.ts'
 
 export const families: readonly Family[] = [
-  HUNYUAN,
-  QWEN_CODER,
-  INVOKE,
-  DSML,
-  GLM,
-  nemotron,
-  olmo,
-  gemma,
-  longcat,
-  toolCalls,
+  // Markup of the most structure first: a JSON family takes what is left of a shared opener.
+  hunyuan,
+  qwenCoder,
+  invoke,
+  dsml,
+  glm,
   apertus,
-  llama4,
-  deepseek,
-  kimi,
-  solar,
-  hermes,
-  llama3,
-  toolCode,
-  harmony,
-  granite,
-  gigachat,
-  internlm2,
-  llamaFunction,
-  functionaryV3,
-  mistral,
-  lfm2,
-  functools,
   cohere,
   commandR,
-  xlam,
+  deepseek,
+  functionaryV3,
+  functools,
+  gemma,
+  gigachat,
+  granite,
+  harmony,
+  hermes,
+  internlm2,
+  kimi,
+  lfm2,
+  llama3,
+  llama4,
+  llamaFunction,
+  longcat,
+  mistral,
+  nemotron,
+  olmo,
+  pangu,
+  solar,
+  toolCalls,
+  toolCode,
+  // Without markup of their own.
   pythonic,
   functionary,
   llamaJson,

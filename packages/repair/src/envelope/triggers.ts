@@ -19,8 +19,8 @@ export interface Triggers {
   readonly follows: Uint8Array
   /** By a trigger and the character after it, or a trigger that is all of its opener: what begins earlier first, then what is longer. */
   readonly byPair: ReadonlyMap<number, readonly Needle[]>
-  /** What a text may end in the middle of. */
-  readonly texts: readonly string[]
+  /** What a text may end in the middle of, by its first character. */
+  readonly byFirst: ReadonlyMap<string, readonly string[]>
   readonly longest: number
 }
 
@@ -64,8 +64,9 @@ export function triggersOf(families: readonly Family[]): Triggers {
       one.text.charCodeAt(one.offset) === code && (one.text.length === one.offset + 1 || one.text.charCodeAt(one.offset + 1) === next)
     byPair.set(pairOf(code, next), needles.filter(fits))
   }
-  const texts = [...new Set(needles.map((one) => one.text))]
-  return { chars, bits, follows, byPair, texts, longest: Math.max(...texts.map((text) => text.length)) }
+  const byFirst = new Map<string, string[]>()
+  for (const { text } of needles) byFirst.set(text[0] as string, [...(byFirst.get(text[0] as string) ?? []), text])
+  return { chars, bits, follows, byPair, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
 }
 
 const pairOf = (trigger: number, next: number): number => trigger * CODES + next

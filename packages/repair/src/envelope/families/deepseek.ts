@@ -6,7 +6,7 @@ import type { Family } from '../family.ts'
 import { standing } from '../syntax/json-extent.ts'
 import { readTokenCalls, type TokenGrammar, type TokenHeader } from '../syntax/token-calls.ts'
 
-const NAME = /\s*(?:function\s*(?=\S))?([\w.:/-]{1,128})[ \t]*(?=\n|```|\{|$)/y
+const NAME = /\s*(?:function\s*(?=\S))?([\w.:/-]{1,128})[ \t]*(?=\r?\n|```|\{|$)/y
 
 function dialect(bar: string, gap: string): TokenGrammar {
   const token = (name: string): string => `<${bar}${name.replaceAll(' ', gap)}${bar}>`

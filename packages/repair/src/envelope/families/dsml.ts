@@ -4,7 +4,7 @@ import { elementReader } from '../syntax/elements.ts'
 
 const PREFIXES = ['｜DSML｜', '|DSML|']
 
-export const DSML: Family = {
+export const dsml: Family = {
   id: 'dsml',
   openers: PREFIXES.flatMap((prefix) => [`<${prefix}function_calls>`, `<${prefix}tool_calls>`, `<${prefix}invoke`]),
   strong: true,

@@ -44,11 +44,11 @@ function readCall(source: Source, at: number, { opener, closer, quote }: Tokens)
   if (text[from] !== '{') return undefined
   const reader: GemmaReader = { source, quote, closer, at: from, cut: false }
   const value = readGemmaObject(reader)
-  const damage = reader.damage === undefined ? {} : { damage: reader.damage }
+  const damage = reader.damage === undefined ? {} : { damage: reader.damage, unsure: true as const }
   if (reader.cut) return { calls: [{ name, arguments: { kind: 'object', value }, cutOff: true }], end: text.length, complete: false }
   const { end, complete } = blockEnd(source, reader, opener)
   // What was read in spite of damage is the model's; what was lost nobody can say, and as text it is refused.
-  const given: RawArguments = reader.lost ? { kind: 'json', text: text.slice(from, end) } : { kind: 'object', value }
+  const given: RawArguments = reader.lost ? { kind: 'unread', text: text.slice(from, end) } : { kind: 'object', value }
   return { calls: [{ name, arguments: given, ...damage }], end, complete }
 }
 

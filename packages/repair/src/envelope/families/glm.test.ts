@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
-import { type Row, readingOf, timeToRead, tool } from '../syntax/reading.fixture.ts'
-import { GLM } from './glm.ts'
+import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
+import { glm } from './glm.ts'
 
 const SPECS = [
   tool('note', { title: 'string', body: 'string', pinned: 'boolean' }),
@@ -12,7 +12,7 @@ const SPECS = [
   tool('clock', {}),
 ]
 const TOOLS = indexTools(SPECS)
-const readAll = readingOf(GLM, SPECS)
+const readAll = readingOf(glm, SPECS)
 
 const K = (key: string): string => `<arg_key>${key}</arg_key>`
 const V = (value: string): string => `<arg_value>${value}</arg_value>`
@@ -265,10 +265,15 @@ describe('a damaged call is read, and says so', () => {
     expect(right / tried).toBeGreaterThan(0.85)
   })
 
+  it('a tag named in words after the call is no part of it', () => {
+    const text = `<tool_call>find_text${P('needle', 'x')}</tool_call>\nIt ends in </arg_value>`
+    expect(readAll(text)).toEqual({ calls: [['find_text', { needle: 'x' }]], rest: 'It ends in </arg_value>', complete: true })
+  })
+
   it('a key without a value is nothing to call with', () => {
-    const block = GLM.read(sourceOf(`<tool_call>note${K('title')}</tool_call>`, TOOLS), 0)
+    const block = glm.read(sourceOf(`<tool_call>note${K('title')}</tool_call>`, TOOLS), 0)
     expect(block?.calls).toEqual([
-      { name: 'note', arguments: { kind: 'json', text: `note${K('title')}` }, damage: 'a parameter had no key or no value' },
+      { name: 'note', arguments: { kind: 'unread', text: `note${K('title')}` }, damage: 'a parameter had no key or no value' },
     ])
   })
 })
@@ -301,7 +306,7 @@ it.each([
   `<arg_key>title</arg_key>${V('x')}`,
   `unknown${P('title', 'x')}`,
 ])('is not of this family: %s', (text) => {
-  expect(GLM.read(sourceOf(text, TOOLS), 0)).toBeUndefined()
+  expect(glm.read(sourceOf(text, TOOLS), 0)).toBeUndefined()
 })
 
 it('gives every value back as it was written', () => {
@@ -329,11 +334,9 @@ it.each([
   '<tool_call>note<arg_key>body</arg_key><arg_value>v</tool_call>x',
   '<arg_key>body</arg_key><arg_value>v',
   '</arg_value></tool_call>x',
-])('reads a text of nothing but %s in linear time', (unit) => {
+])('reads a text of nothing but %s to the end: what were not linear would run out of time', (unit) => {
   const text = (length: number): string => `<tool_call>note<arg_key>body</arg_key><arg_value>${unit.repeat(length / unit.length)}`
   for (const make of [text, (length: number) => unit.repeat(length / unit.length)]) {
-    timeToRead(GLM, make(8_000), SPECS)
-    const small = timeToRead(GLM, make(8_000), SPECS)
-    expect(timeToRead(GLM, make(64_000), SPECS)).toBeLessThan(200 + 24 * small)
+    expect(readThrough(glm, make(500_000), SPECS)).toBe(500_000)
   }
 })

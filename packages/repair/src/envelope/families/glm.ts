@@ -7,10 +7,11 @@ const OPENER = '<tool_call>'
 /** What follows a name that lost the tag before it. */
 const AFTER_NAME = /[^\s<>\\]{1,128}(?:\s|\\[nrt])*(?:<arg_key|<tool_call>[^<>]{1,128}<\/arg_key)/y
 
-export const GLM: Family = {
+export const glm: Family = {
   id: 'glm',
   openers: [OPENER, '<arg_key>'],
   strong: true,
+  afterName: ['<arg_key>', '<tool_call>'],
   read: (source, at) => {
     if (source.text.startsWith(OPENER, at)) return read(source, at + OPENER.length)
     return matchAt(AFTER_NAME, source.text, at) ? readNamed(source, at) : undefined

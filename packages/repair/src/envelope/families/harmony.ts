@@ -10,6 +10,8 @@ const ENDS = ['<|call|>', '<|end|>', '<|return|>']
 const STOPS = [...ENDS, '<|start|>', '<|channel|>']
 const WORDS = String.raw`<\|start\|>|<\|channel\|>|<\|constrain\|>|<\|recipient\|>|assistant|commentary|analysis|final|json|code|\s`
 const HEAD = new RegExp(String.raw`((?:${WORDS}){0,40})to=(functions\.)?([\w.:/-]{1,128})((?:${WORDS}){0,40})(<\|message\|>)?\s*`, 'y')
+/** What stood behind a token that was stripped, run together with the name. */
+const STUCK = /(?:commentary|analysis|json|code)+$/
 const NOBODY = new Set(['assistant', 'user', 'system', 'developer', 'all', 'functions', 'functions.'])
 
 export const harmony: Family = {
@@ -29,7 +31,8 @@ export const harmony: Family = {
     HEAD.lastIndex = at
     const head = HEAD.exec(source.text)
     if (!head) return undefined
-    const [whole, before = '', functions, name = '', after = '', message] = head
+    const [whole, before = '', functions, written = '', after = '', message] = head
+    const name = source.tools.resolve(written) ? written : written.replace(STUCK, '')
     const tokens = before.includes('<|') || after.includes('<|') || message !== undefined
     if (NOBODY.has(name) || (functions === undefined && !tokens)) return undefined
     return readBody(source, at + whole.length, name, tokens, message !== undefined)

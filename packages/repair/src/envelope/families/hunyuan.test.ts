@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
-import { type Reading, readingOf, timeToRead, tool } from '../syntax/reading.fixture.ts'
-import { HUNYUAN } from './hunyuan.ts'
+import { type Reading, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
+import { hunyuan } from './hunyuan.ts'
 
 const SPECS = [tool('route', { from: 'string', to: 'string', stops: 'integer' }), tool('clock', {})]
-const readAll = readingOf(HUNYUAN, SPECS)
+const readAll = readingOf(hunyuan, SPECS)
 const P = (key: string, value: string): string => `<arg_key>${key}</arg_key><arg_value>${value}</arg_value>`
 const NO_CLOSE = 'the closing tag of the call was missing'
 
@@ -74,15 +74,14 @@ describe('Hunyuan', () => {
     '<tool_calls></tool_calls>',
     '<tool_calls><tool_call>{"name": "clock"}',
     '<tool_calls> are',
-  ])('is not of this family: %s', (text) => expect(HUNYUAN.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
+  ])('is not of this family: %s', (text) => expect(hunyuan.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
 
   it.each([
     '<tool_calls>',
     '<tool_calls><tool_call>',
     '<tool_calls><tool_call>clock<tool_sep>',
-  ])('reads nothing but %s in linear time', (unit) => {
+  ])('reads nothing but %s to the end: what were not linear would run out of time', (unit) => {
     const text = (length: number): string => unit.repeat(length / unit.length)
-    const small = timeToRead(HUNYUAN, text(8_000), SPECS)
-    expect(timeToRead(HUNYUAN, text(64_000), SPECS)).toBeLessThan(200 + 24 * small)
+    expect(readThrough(hunyuan, text(500_000), SPECS)).toBe(500_000)
   })
 })

@@ -7,7 +7,7 @@ const LIST = /<tool_calls(?::[\w-]{1,32})?>/y
 const LIST_END = /<\/tool_calls(?::[\w-]{1,32})?>/y
 const CALL = /<tool_call(?::[\w-]{1,32})?>/y
 
-export const HUNYUAN: Family = {
+export const hunyuan: Family = {
   id: 'hunyuan',
   openers: ['<tool_calls>', '<tool_calls:opensource>', '<tool_call:opensource>'],
   strong: true,

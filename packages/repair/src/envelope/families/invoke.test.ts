@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
-import { type Row, readingOf, timeToRead, tool } from '../syntax/reading.fixture.ts'
-import { DSML } from './dsml.ts'
-import { INVOKE } from './invoke.ts'
+import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
+import { dsml } from './dsml.ts'
+import { invoke } from './invoke.ts'
 
 const SPECS = [tool('shell', { command: 'string', note: 'string', limit: 'integer' }), tool('clock', {})]
-const readAll = readingOf(INVOKE, SPECS)
+const readAll = readingOf(invoke, SPECS)
 const P = (key: string, value: string): string => `<parameter name="${key}">${value}</parameter>\n`
 const I = (name: string, ...parameters: string[]): string => `<invoke name="${name}">\n${parameters.join('')}</invoke>`
 const W = (...calls: string[]): string => `<function_calls>\n${calls.join('\n')}\n</function_calls>`
@@ -85,11 +85,11 @@ describe('calls as invoke elements', () => {
     '<invoke name="',
     '<tool_call>{"name": "clock"}',
     '<tool_call>clock</tool_call>',
-  ])('is not of this family: %s', (text) => expect(INVOKE.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
+  ])('is not of this family: %s', (text) => expect(invoke.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
 
   it('a parameter without a name is nothing to call with', () => {
-    const [call] = INVOKE.read(sourceOf(W('<invoke name="shell"><parameter>ls</parameter></invoke>'), indexTools(SPECS)), 0)?.calls ?? []
-    expect(call).toMatchObject({ name: 'shell', arguments: { kind: 'json' } })
+    const [call] = invoke.read(sourceOf(W('<invoke name="shell"><parameter>ls</parameter></invoke>'), indexTools(SPECS)), 0)?.calls ?? []
+    expect(call).toMatchObject({ name: 'shell', arguments: { kind: 'unread' } })
   })
 
   it('gives every value back as it was written', () => {
@@ -115,18 +115,16 @@ describe('calls as invoke elements', () => {
     '<invoke name="shell"><note>',
     '<invoke name="shell"><note>v</note>x',
     '<parameter name="note">',
-  ])('reads nothing but %s in linear time', (unit) => {
+  ])('reads nothing but %s to the end: what were not linear would run out of time', (unit) => {
     for (const start of ['', '<invoke name="shell"><parameter name="note">']) {
       const text = (length: number): string => start + unit.repeat(length / unit.length)
-      timeToRead(INVOKE, text(8_000), SPECS)
-      const small = timeToRead(INVOKE, text(8_000), SPECS)
-      expect(timeToRead(INVOKE, text(64_000), SPECS)).toBeLessThan(200 + 24 * small)
+      expect(readThrough(invoke, text(500_000), SPECS)).toBe(500_000)
     }
   })
 })
 
 describe('DSML', () => {
-  const read = readingOf(DSML, SPECS)
+  const read = readingOf(dsml, SPECS)
   const D = (text: string, bar = '｜'): string =>
     prefixed(text, `${bar}DSML${bar}`).replace(/<(\/?)tool_calls/g, `<$1${bar}DSML${bar}tool_calls`)
   const S = (key: string, value: string, string: boolean): string => `<parameter name="${key}" string="${string}">${value}</parameter>\n`

@@ -5,7 +5,7 @@ import { elementReader } from '../syntax/elements.ts'
 const PREFIXES = ['', 'antml:', 'atem:']
 const WRAPPERS = ['function_calls', 'minimax:tool_call', 'tool_call', 'tool_calls']
 
-export const INVOKE: Family = {
+export const invoke: Family = {
   id: 'invoke',
   openers: [
     ...PREFIXES.flatMap((prefix) => [`<${prefix}function_calls>`, `<${prefix}invoke name=`]),

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
 import { apertus } from './apertus.ts'
@@ -28,49 +29,24 @@ import { blocksIn, sourceFor } from './read.fixture.ts'
 import { solar } from './solar.ts'
 import { toolCalls } from './tool-calls.ts'
 import { toolCode } from './tool-code.ts'
-import { xlam } from './xlam.ts'
-
-const SIZE = 1_000_000
-/** Far above what reading takes on a slow machine, far below what anything quadratic takes. */
-const LIMIT = 4_000
 
 const FAMILIES: readonly Family[] = [
   ...[apertus, cohere, commandR, deepseek, functionaryV3, functools, gemma, gigachat, granite, harmony, hermes, internlm2, kimi, lfm2],
-  ...[llama3, llama4, llamaFunction, llamaJson, longcat, mistral, nemotron, olmo, pangu, pythonic, solar, toolCalls, toolCode, xlam],
+  ...[llama3, llama4, llamaFunction, llamaJson, longcat, mistral, nemotron, olmo, pangu, pythonic, solar, toolCalls, toolCode],
 ]
 
 /** What may follow an opener without end. */
-const TAILS = [
-  '',
-  ' ',
-  '{',
-  '[',
-  '{"',
-  '{"name":"quote","arguments":{',
-  '{"name":"quote","arguments":{"a":"',
-  'ports{',
-  'quote(',
-  "[quote(a='",
-  '[quote(a=[',
-]
+const TAILS = ['{"', '{"name":"quote","arguments":{', 'quote(', '[quote(a=[']
 
-const openers = FAMILIES.flatMap((family) => family.openers.map((opener) => [family.id, opener, family] as const))
+/** What were not linear would run out of time. */
+const readAll = (family: Family, unit: string, size: number): unknown =>
+  blocksIn(family, sourceFor(unit.repeat(Math.ceil(size / unit.length))))
 
-function milliseconds(family: Family, unit: string): number {
-  const source = sourceFor(unit.repeat(Math.ceil(SIZE / unit.length)))
-  const start = performance.now()
-  blocksIn(family, source)
-  return performance.now() - start
-}
-
-describe('a text of nothing but openers is read in linear time', () => {
-  it.each(openers)(
-    '%s: %j',
-    (_, opener, family) => {
-      for (const tail of TAILS) expect(milliseconds(family, opener + tail), opener + tail).toBeLessThan(LIMIT)
-    },
-    60_000,
-  )
+describe('a text of nothing but openers is read to its end', () => {
+  it.each(FAMILIES)('$id', { timeout: 60_000 }, (family) => {
+    const [opener = ''] = family.openers
+    for (const tail of TAILS) expect(readAll(family, opener + tail, 200_000), tail).toBeDefined()
+  })
 
   it.each<readonly [Family, string]>([
     [mistral, '[TOOL_CALLS]a{'],
@@ -94,5 +70,65 @@ describe('a text of nothing but openers is read in linear time', () => {
     [hermes, '<tool_call>[{"name":"a"}'],
     [hermes, '<tool_call>[{"a":\n{'],
     [llamaFunction, '<function=a>{"'],
-  ])('%#: %j', (family, unit) => expect(milliseconds(family, unit)).toBeLessThan(LIMIT))
+  ])('$0.id: $1', { timeout: 60_000 }, (family, unit) => expect(readAll(family, unit, 1_000_000)).toBeDefined())
+})
+
+describe('whatever stands in the text', () => {
+  const parts = fc.constantFrom(
+    ...FAMILIES.flatMap((family) => family.openers),
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      '(',
+      ')',
+      '"',
+      "'",
+      ',',
+      ':',
+      '=',
+      '\\',
+      '\n',
+      '```',
+      'quote',
+      'ports',
+      'name',
+      'arguments',
+      'functions.',
+      ' ',
+      '1',
+    ],
+    ...[
+      '{"name":"quote","arguments":{"symbol":"A"}}',
+      '{"symbol":"A"}',
+      'call:quote{',
+      '<|"|>',
+      '</tool_call>',
+      '<tool_call|>',
+      '</s>',
+      '[ARGS]',
+    ],
+    ...[
+      '<|message|>',
+      '<|call|>',
+      '<|tool_call_argument_begin|>',
+      '<|tool_call_end|>',
+      '<｜tool▁sep｜>',
+      '<|tool_call:name|>',
+      'to=functions.quote',
+    ],
+  )
+  it.each(FAMILIES)('$id gives blocks that lie in it, and never throws', (family) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...family.openers), fc.array(parts, { maxLength: 12 }), (opener, rest) => {
+        const text = opener + rest.join('')
+        const block = family.read(sourceFor(text), 0)
+        if (!block) return
+        expect(block.end).toBeGreaterThan(0)
+        expect(block.end).toBeLessThanOrEqual(text.length)
+        for (const call of block.calls) if (call.cutOff) expect(block.complete).toBe(false)
+      }),
+    )
+  })
 })

@@ -22,5 +22,6 @@ export function readBareCalls(source: Source, at: number): Block | undefined {
   if (head ? !head.arguments || !isTool(head.name) : !ARGUMENTS_FIRST.test(text)) return undefined
   const { calls, end, whole } = readCalls(source, at, [])
   if (calls.length === 0 || !calls.every((call) => isTool(call.name))) return undefined
-  return { calls, end, complete: whole }
+  // Llama 3 closes more than it opened.
+  return { calls, end: skip(text, end, '}]'), complete: whole }
 }

@@ -8,7 +8,6 @@ import { olmo } from './olmo.ts'
 import { pythonic } from './pythonic.ts'
 import { reading } from './read.fixture.ts'
 import { toolCode } from './tool-code.ts'
-import { xlam } from './xlam.ts'
 
 type Row = readonly [family: Family, text: string, calls: readonly string[], rest: string]
 
@@ -50,6 +49,7 @@ describe("calls in Python's notation, and without markup", () => {
     [lfm2, `a<|tool_call_start|>[${call}, ports()]`, [QUOTE, 'ports({})'], 'a∎'],
     [lfm2, `<|tool_call_start|>\n\`\`\`python\n${call}\n\`\`\`\n<|tool_call_end|>`, [QUOTE], '∎'],
     [lfm2, '<|tool_call_start|>[ports(), quote(symbol="', ['ports({})', 'quote(«symbol="»)…'], '?'],
+    [lfm2, '<|tool_call_start|>[]<|tool_call_end|> x', [], '∎ x'],
     [lfm2, `<|tool_call_start|>[${call}<|tool_call_end|>`, [QUOTE], '∎'],
     [llama3, `<|python_tag|>${json}<|eom_id|>`, [QUOTE], '∎'],
     [llama3, `<|python_tag|>${json}; {"name": "ports", "parameters": {}}`, [QUOTE, 'ports({})'], '∎'],
@@ -58,15 +58,12 @@ describe("calls in Python's notation, and without markup", () => {
     [llama3, '<|python_tag|>{"type": "function", "name": "ports", "parameters": null}', ['ports({})'], '∎'],
     [llamaJson, json, [QUOTE], '∎'],
     [llamaJson, `${json} ; ${json}, ${json}\n${json}`, [QUOTE, QUOTE, QUOTE, QUOTE], '∎'],
+    [llamaJson, `${json}}\n`, [QUOTE], '∎\n'],
     [llamaJson, `[${json}, ${json}] x`, [QUOTE, QUOTE], '∎ x'],
     [llamaJson, '{"type": "function", "function": {"name": "ports", "arguments": "{}"}}', ['ports(«{}»)'], '∎'],
     [llamaJson, '{"function": "ports", "arguments": {}}', ['ports({})'], '∎'],
     [llamaJson, '{"arguments": {}, "name": "ports"}', ['ports({})'], '∎'],
     [llamaJson, '{"name": "quote", "parameters": {"symbol": "A"', ['quote(«{"symbol": "A"»)…'], '?'],
-    [xlam, `\`\`\`json\n[${json}]\n\`\`\``, [QUOTE], '∎'],
-    [xlam, `\`\`\`\n[${json}, ${json}]\n\`\`\`\n`, [QUOTE, QUOTE], '∎\n'],
-    [xlam, `\`\`\`json\n${json}`, [QUOTE], '∎'],
-    [xlam, '```json\n[{"name": "ports", "arguments": {"a', ['ports(«{"a»)…'], '?'],
   ])('%#: $1', (family, text, calls, rest) => {
     const read = reading(family, text)
     expect(read).toEqual({ calls, rest: rest === text ? '?' : rest })
@@ -96,8 +93,5 @@ describe("calls in Python's notation, and without markup", () => {
     [llamaJson, `[${json}, {"name": "nobody", "parameters": {}}]`],
     [llamaJson, '{"quote": {"symbol": "A"}}'],
     [llamaJson, '[1, 2, {"a": 3}]'],
-    [xlam, '```json\n{"name": "nobody", "arguments": {}}\n```'],
-    [xlam, `\`\`\`json\n[${json}]\nand more\n\`\`\``],
-    [xlam, '```json\n{"a": 1}\n```'],
   ])('none of its own, %#: $1', (family, text) => expect(reading(family, text)).toEqual({ calls: [], rest: text }))
 })

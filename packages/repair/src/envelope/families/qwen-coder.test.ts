@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
-import { type Row, readingOf, timeToRead, tool } from '../syntax/reading.fixture.ts'
-import { QWEN_CODER } from './qwen-coder.ts'
+import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
+import { qwenCoder } from './qwen-coder.ts'
 
 const SPECS = [tool('Save', { file: 'string', text: 'string', force: 'boolean' }), tool('clock', {})]
-const readAll = readingOf(QWEN_CODER, SPECS)
+const readAll = readingOf(qwenCoder, SPECS)
 const P = (key: string, value: string): string => `<parameter=${key}>\n${value}\n</parameter>\n`
 const F = (name: string, ...parameters: string[]): string => `<function=${name}>\n${parameters.join('')}</function>`
 const T = (...calls: string[]): string => `<tool_call>\n${calls.join('\n')}\n</tool_call>`
@@ -80,11 +80,11 @@ describe('calls as functions with parameters', () => {
     '<function=clock> is how',
     '<function=Save>{"file": "a"}</function>',
     '<tool_call>\n',
-  ])('is not of this family: %s', (text) => expect(QWEN_CODER.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
+  ])('is not of this family: %s', (text) => expect(qwenCoder.read(sourceOf(text, indexTools(SPECS)), 0)).toBeUndefined())
 
   it('a value without a key is nothing to call with', () => {
-    const [call] = QWEN_CODER.read(sourceOf(T(F('Save', 'a.ts\n</parameter>\n')), indexTools(SPECS)), 0)?.calls ?? []
-    expect(call).toMatchObject({ name: 'Save', arguments: { kind: 'json' }, damage: 'a parameter had no key or no value' })
+    const [call] = qwenCoder.read(sourceOf(T(F('Save', 'a.ts\n</parameter>\n')), indexTools(SPECS)), 0)?.calls ?? []
+    expect(call).toMatchObject({ name: 'Save', arguments: { kind: 'unread' }, damage: 'a parameter had no key or no value' })
   })
 
   it('gives every value back as it was written', () => {
@@ -111,12 +111,10 @@ describe('calls as functions with parameters', () => {
     '<function=Save><parameter=file>',
     '<function=Save><parameter=file>v</function>x',
     '<parameter=file>',
-  ])('reads nothing but %s in linear time', (unit) => {
+  ])('reads nothing but %s to the end: what were not linear would run out of time', (unit) => {
     for (const start of ['', '<function=Save><parameter=text>']) {
       const text = (length: number): string => start + unit.repeat(length / unit.length)
-      timeToRead(QWEN_CODER, text(8_000), SPECS)
-      const small = timeToRead(QWEN_CODER, text(8_000), SPECS)
-      expect(timeToRead(QWEN_CODER, text(64_000), SPECS)).toBeLessThan(200 + 24 * small)
+      expect(readThrough(qwenCoder, text(500_000), SPECS)).toBe(500_000)
     }
   })
 })

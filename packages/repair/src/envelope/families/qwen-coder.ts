@@ -2,7 +2,7 @@
 import type { Family } from '../family.ts'
 import { elementReader } from '../syntax/elements.ts'
 
-export const QWEN_CODER: Family = {
+export const qwenCoder: Family = {
   id: 'qwen-coder',
   openers: ['<tool_call>', '<seed:tool_call>', '<function=', '<function name='],
   strong: true,

@@ -67,6 +67,8 @@ describe('a name, then JSON', () => {
     [harmony, ` to=functions.quote<|channel|>analysis <|constrain|>json<|message|>${args}`, [QUOTE], '∎'],
     [harmony, `assistantcommentary to=functions.quote json${args}`, [QUOTE], '∎'],
     [harmony, `Fine.\nanalysis to=functions.quote code${args}`, [QUOTE], 'Fine.\n∎'],
+    [harmony, `commentary to=functions.quotejson${args}`, [QUOTE], '∎'],
+    [harmony, `<|channel|>commentary to=functions.quotecommentary json${args}`, [QUOTE], '∎'],
     [harmony, `to=functions.quote json\n${args} ok`, [QUOTE], '∎ ok'],
     [
       harmony,
@@ -81,7 +83,10 @@ describe('a name, then JSON', () => {
     [llamaFunction, `<function=quote>${args}</function>`, [QUOTE], '∎'],
     [llamaFunction, `a<function=quote${args}</function><function=ports> {}<|eom_id|>b`, [QUOTE, 'ports({})'], 'a∎∎b'],
     [llamaFunction, `<function=quote>${args}<function>`, [QUOTE], '∎'],
-  ])('%#: $1', (family, text, calls, rest) => expect(reading(family, text)).toEqual({ calls, rest }))
+  ])('%#: $1', (family, text, calls, rest) => {
+    expect(reading(family, text)).toEqual({ calls, rest })
+    expect(reading(family, text.replaceAll(/\r?\n/g, '\r\n'))).toEqual({ calls, rest: rest.replaceAll('\n', '\r\n') })
+  })
 
   it.each<Row>([
     [mistral, '[TOOL_CALLS]quote{"symbol":"A}[TOOL_CALLS]ports{}', ['quote(«{"symbol":"A}»)', 'ports({})'], '∎'],
@@ -170,6 +175,8 @@ describe('gemma', () => {
     [g('quote{symbol:A', ''), ['quote({"symbol":"A"})…'], '?'],
     [g('quo', ''), ['quo({})…'], '?'],
     ['the <|tool_call> token', [], 'the <|tool_call> token'],
-    ['<|tool_call>', [], '<|tool_call>'],
+    ['<|tool_call>', [], '?'],
+    ['a <|tool_call>ca', [], 'a ?'],
+    ['a <|tool_call>cat', [], 'a <|tool_call>cat'],
   ])('%s', (text, calls, rest) => expect(reading(gemma, text)).toEqual({ calls, rest }))
 })

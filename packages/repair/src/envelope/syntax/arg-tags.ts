@@ -1,5 +1,5 @@
 /** The tags around keys and values: `<arg_key>`, `<arg_value>`, and what they tell of a value's end. */
-import { blankEnd, matchAt } from './tags.ts'
+import { matchAt } from './tags.ts'
 import type { Mark, Markup } from './value.ts'
 
 /** Spaces or attributes in a tag, and the suffix of a checkpoint: `<arg_key >`, `<arg_key:opensource>`. */

@@ -20,7 +20,7 @@ export function readValue(text: string, from: number, key: string, draft: Draft,
   if (tag?.name !== 'arg_value') draft.damaged(`the opening <arg_value> was ${tag ? 'another tag' : 'missing'}`)
   const found = endOfValue(text, start, PAIR_MARKUP)
   if (!found) return 'cut'
-  draft.damaged(found.damage)
+  draft.doubted(found.damage)
   const inside = text.slice(start, found.end)
   const whole = found.next === found.end ? inside.replace(STANDS_LAST, '').replace(/\r?\n[ \t]*$/, '') : inside
   draft.add({ key, text: unescaped(once(whole, draft), key, draft, tools) })
@@ -44,7 +44,7 @@ function unescaped(text: string, key: string, draft: Draft, tools: ToolIndex): s
   try {
     const inner: unknown = JSON.parse(`"${text.replace(/[\n\r\t]/g, (one) => JSON.stringify(one).slice(1, -1))}"`)
     if (typeof inner !== 'string' || !isJson(inner)) return text
-    draft.damaged('a value was escaped twice')
+    draft.doubted('a value was escaped twice')
     return inner
   } catch {
     return text

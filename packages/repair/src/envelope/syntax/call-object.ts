@@ -14,7 +14,7 @@ export function callsOf(value: unknown, tools: ToolIndex): readonly RawCall[] {
 }
 
 /** A call in which no name could be found. */
-export const nameless = (text: string): RawCall => ({ name: '', arguments: { kind: 'json', text }, damage: 'there was no name in it' })
+export const nameless = (text: string): RawCall => ({ name: '', arguments: { kind: 'unread', text }, damage: 'there was no name in it' })
 
 function callOf(value: unknown, tools: ToolIndex): RawCall | undefined {
   if (!isRecord(value)) return undefined

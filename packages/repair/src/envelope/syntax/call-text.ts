@@ -1,7 +1,7 @@
 /** Calls from a text that should be JSON. Broken JSON still gives name and arguments apart, so that the tool decides about mending. */
 import type { RawArguments, RawCall, Source } from '../family.ts'
 import { argumentsOf, callsOf, isRecord, nameless } from './call-object.ts'
-import { type Extent, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
+import { type Extent, isInString, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
 
 export interface CallsText {
   readonly calls: readonly RawCall[]
@@ -77,6 +77,11 @@ function readOne(source: Source, at: number, stops: readonly string[], calls: Ra
     calls.push(...callsOf(value, source.tools))
     return { end: extent.end, whole: true }
   }
+  const doubled = extent.closed && text[at + 1] === '{' ? parseJson(text.slice(at + 1, extent.end - 1)) : undefined
+  if (doubled !== undefined) {
+    calls.push(...callsOf(doubled, source.tools).map((call) => ({ ...call, damage: 'its braces were doubled' })))
+    return { end: extent.end, whole: true }
+  }
   const { end, cut } = brokenEnd(source, at, extent, stops)
   calls.push(broken(source, at, end, cut))
   return { end, whole: !cut }
@@ -109,7 +114,8 @@ function brokenEnd(source: Source, at: number, extent: Extent, stops: readonly s
     const stop = first === -1 && !followed ? nearest(source, stops, extent.end) : first
     return { end: followed || stop === -1 ? extent.end : stop, cut: false }
   }
-  return first === -1 ? { end: text.length, cut: true } : { end: first, cut: false }
+  // Inside a string to the last: the text was cut off, and its markup is part of what was being written.
+  return first === -1 || isInString(text, at, first) ? { end: text.length, cut: true } : { end: first, cut: false }
 }
 
 function endsHere(text: string, stop: number): boolean {

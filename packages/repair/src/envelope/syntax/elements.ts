@@ -89,7 +89,7 @@ function readParameter({ text }: Source, tag: Tag, draft: Draft, grammar: Gramma
   const found = tag.empty ? { end: tag.end, next: tag.end } : endOfValue(text, tag.end, grammar.markup)
   if (!found) return 'cut'
   const missing = !tag.empty && found.next === found.end
-  draft.damaged('damage' in found ? found.damage : undefined)
+  draft.doubted('damage' in found ? found.damage : undefined)
   const inside = text.slice(tag.end, found.end)
   // The line breaks around the tag that is missing stand here with it.
   const bare = missing ? inside.replace(grammar.last, '').replace(grammar.lines ? /(?:\r?\n[ \t]*){1,2}$/ : /\r?\n[ \t]*$/, '') : inside

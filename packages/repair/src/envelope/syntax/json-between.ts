@@ -37,10 +37,17 @@ export function jsonBetween({ id, openers, closers, head, exact, trailing = [] }
       if (!whole) return { calls, end, complete: false }
       const next = skip(text, end, ' \t\r\n}]`')
       const closed = afterCloser(text, next, closers)
-      if (closed === next) return { calls, end: fenceEnd(text, from, end), complete: true }
-      return { calls, end: afterCloser(text, closed, trailing), complete: true }
+      const last = closed === next ? fenceEnd(text, from, end) : closed
+      return { calls, end: afterTrailing(text, last, trailing), complete: true }
     },
   }
+}
+
+/** Behind what the server leaves at the end of a turn, white space before it included. */
+export function afterTrailing(text: string, at: number, trailing: readonly string[]): number {
+  const next = skip(text, at)
+  const end = afterCloser(text, next, trailing)
+  return end === next ? at : end
 }
 
 /** Where a match of the sticky `pattern` at `at` ends, `at` when there is none. */
@@ -51,6 +58,6 @@ export function sticky(pattern: RegExp, text: string, at: number): number {
 
 function fenceEnd(text: string, from: number, end: number): number {
   const next = skip(text, end)
-  const opened = text.lastIndexOf('```', from)
-  return opened !== -1 && from - opened < 12 && text.startsWith('```', next) ? next + 3 : end
+  const fenced = text.slice(Math.max(0, from - 12), from).includes('```')
+  return fenced && text.startsWith('```', next) ? next + 3 : end
 }

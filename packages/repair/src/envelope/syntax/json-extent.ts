@@ -43,6 +43,16 @@ function quoteAfter(text: string, at: number, limit: number): number {
   return i
 }
 
+/** Whether `position` stands inside a string of the JSON that begins at `at`. */
+export function isInString(text: string, at: number, position: number): boolean {
+  for (let i = at; i < position; i++) {
+    if (text[i] !== '"') continue
+    i = quoteAfter(text, i + 1, position)
+    if (i >= position) return true
+  }
+  return false
+}
+
 /** What strict JSON says, undefined where it is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 /** Families whose block is calls in Python's notation, or JSON in their place, between two tags. */
 import type { Family } from '../family.ts'
 import { readCalls } from './call-text.ts'
-import { sticky } from './json-between.ts'
+import { afterTrailing, sticky } from './json-between.ts'
 import { afterCloser, skip, standing } from './json-extent.ts'
 import { readPythonCalls } from './python-call.ts'
 
@@ -16,7 +16,7 @@ export interface PythonBetween {
 
 /** MiniCPM puts one inside its tags. */
 const FENCE = /\s*```(?:python|json)?\s/y
-const JSON_BEGINS = /\[?\s*\{/y
+const JSON_BEGINS = /\[?\s*\{|\[\s*\]/y
 
 export function pythonBetween({ id, openers, closers, trailing = [], exact }: PythonBetween): Family {
   const stops = [...closers, ...openers]
@@ -35,8 +35,8 @@ export function pythonBetween({ id, openers, closers, trailing = [], exact }: Py
       const closing = skip(text, read.end, ' \t\r\n,;])}')
       const next = closers.includes('```') ? closing : skip(text, closing, ' \t\r\n`')
       const closed = afterCloser(text, next, closers)
-      if (closed === next) return { calls: read.calls, end: read.end, complete: true }
-      return { calls: read.calls, end: afterCloser(text, closed, trailing), complete: true }
+      const last = closed === next ? read.end : closed
+      return { calls: read.calls, end: afterTrailing(text, last, trailing), complete: true }
     },
   }
 }

@@ -41,7 +41,7 @@ export function readPythonCalls(source: Source, at: number, stops: readonly stri
       return from >= text.length ? { calls, end: text.length, whole: false } : refused(source, from, calls, stops)
     }
     if (call.cutOff) return { calls: [...calls, call], end: text.length, whole: false }
-    if (call.damage !== undefined && call.arguments.kind === 'json') {
+    if (call.arguments.kind === 'unread') {
       const stop = nearest(source, stops, cursor.at)
       return stop === -1 ? undefined : { calls: [...calls, call], end: stop, whole: true }
     }
@@ -86,15 +86,16 @@ function readCall(cursor: Cursor, source: Source): RawCall | undefined {
     }
   }
   const given = named(source, name, positional, entries)
-  if (given) return { name, arguments: given, ...(positional.length > 0 && { damage: 'the arguments had no names' }) }
+  if (given)
+    return { name, arguments: given, ...(positional.length > 0 && { damage: 'the arguments had no names', unsure: true as const }) }
   const text = cursor.text.slice(from, cursor.at - 1)
-  return { name, arguments: { kind: 'json', text }, damage: 'the arguments had no names' }
+  return { name, arguments: { kind: 'unread', text }, damage: 'the arguments had no names' }
 }
 
 function unread(cursor: Cursor, name: string, from: number): RawCall {
   const text = cursor.text.slice(from, Math.max(from, cursor.at))
   if (cursor.cut) return { name, arguments: { kind: 'json', text }, cutOff: true }
-  return { name, arguments: { kind: 'json', text }, damage: 'the arguments were an expression' }
+  return { name, arguments: { kind: 'unread', text }, damage: 'the arguments were an expression' }
 }
 
 /** Names for arguments by position: only where it is beyond doubt which they are. */

@@ -40,16 +40,16 @@ export function readingOf(family: Family, tools: readonly ToolSpec[]): (text: st
 
 function valuesOf(given: RawArguments): Readonly<Record<string, string>> | string {
   if (given.kind === 'texts') return Object.fromEntries(given.entries.map((one) => [one.key, one.as ? `${one.as}: ${one.text}` : one.text]))
-  return given.kind === 'json' ? given.text : JSON.stringify(given.value)
+  return given.kind === 'object' ? JSON.stringify(given.value) : given.text
 }
 
-/** Calls `read` as the engine does, at each opener from the left. Gives milliseconds. */
-export function timeToRead(family: Family, text: string, tools: readonly ToolSpec[]): number {
+/** Calls `read` as the engine does, at each opener from the left. Gives where it ends: the length of the text, or it is stuck. */
+export function readThrough(family: Family, text: string, tools: readonly ToolSpec[]): number {
   const source = sourceOf(text, indexTools(tools))
-  const begun = performance.now()
-  for (let at = 0; at < text.length; ) {
+  let at = 0
+  while (at < text.length) {
     const block = family.openers.some((opener) => text.startsWith(opener, at)) ? family.read(source, at) : undefined
     at = block ? block.end : at + 1
   }
-  return performance.now() - begun
+  return at
 }

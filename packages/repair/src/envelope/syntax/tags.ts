@@ -47,6 +47,7 @@ export interface CallRead {
 export class Draft {
   readonly #entries = new Map<string, TextEntry>()
   readonly #damage = new Set<string>()
+  #unsure = false
   readonly name: string
 
   /** The key whose value, where it is the only one, may be all arguments as one JSON object. */
@@ -64,12 +65,18 @@ export class Draft {
   /** A key that comes again replaces what it had. */
   add(entry: TextEntry): void {
     const before = this.#entries.get(entry.key)
-    if (before && before.text !== entry.text) this.damaged(`the parameter ${entry.key} came twice with different values`)
+    if (before && before.text !== entry.text) this.doubted(`the parameter ${entry.key} came twice with different values`)
     this.#entries.set(entry.key, entry)
   }
 
   damaged(what: string | undefined): void {
     if (what) this.#damage.add(what)
+  }
+
+  /** Damage after which where a value begins or ends is a judgement. */
+  doubted(what: string | undefined): void {
+    if (what) this.#unsure = true
+    this.damaged(what)
   }
 
   /** The text ended inside: what came so far is for the message to the model only. */
@@ -85,14 +92,14 @@ export class Draft {
   /** The markup says nothing that could be called: its text is handed on to be refused. */
   unreadable(markup: string, end: number): CallRead {
     const damage = 'a parameter had no key or no value'
-    return { call: { name: this.name, arguments: { kind: 'json', text: markup }, damage }, end, closed: false }
+    return { call: { name: this.name, arguments: { kind: 'unread', text: markup }, damage }, end, closed: false }
   }
 
   #call(): RawCall {
     const entries = [...this.#entries.values()]
     const [only] = entries
     const { name } = this
-    const damage = this.#damage.size > 0 && { damage: [...this.#damage].join('; ') }
+    const damage = this.#damage.size > 0 && { damage: [...this.#damage].join('; '), ...(this.#unsure && { unsure: true as const }) }
     if (entries.length === 1 && only && this.#whole === only.key && /^\s*\{/.test(only.text))
       return { name, arguments: { kind: 'json', text: only.text }, ...damage }
     return { name, arguments: { kind: 'texts', entries }, ...damage }

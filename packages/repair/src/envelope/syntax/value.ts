@@ -85,8 +85,10 @@ function isQuoted(text: string, close: Mark, markup: Markup): boolean {
   let from = close.end
   for (let left = LOOKAHEAD; mark && left > 0 && isClosing(mark); left--, mark = markup.next(text, mark.end)) {
     if (!isBlank(text, from, mark.at)) words = true
-    if (words && mark.kind === 'value-close') return markup.goesOn(text, mark.end)
-    if (words) return false
+    if (words) {
+      const after = mark.kind === 'value-close' ? markup.next(text, mark.end) : undefined
+      return (after?.kind === 'call-close' || after?.kind === 'parameter') && isBlank(text, mark.end, after.at)
+    }
     from = mark.end
   }
   return false

@@ -1,0 +1,61 @@
+/** From a call as a family's markup has it to a call of a tool. */
+import { levelFor, type Repair } from '../repair.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import type { ToolSpec } from '../tool-spec.ts'
+import type { Block, Family, RawCall, ToolIndex } from './family.ts'
+import { typeTexts } from './typed.ts'
+
+/** A call that came as markup. Its arguments are as they were written, typed by the schema where the markup has no types. */
+export interface LeakedCall {
+  /** As written. */
+  readonly name: string
+  /** The tool that is meant; undefined when there is none of that name. */
+  readonly tool: ToolSpec | undefined
+  /** An object, or text that was to be one. */
+  readonly input: Readonly<Record<string, unknown>> | string
+  readonly id?: string
+  readonly family: string
+  /** Its block has its closing markup, and none was damaged. */
+  readonly canonical: boolean
+  /** The reply ended inside it. */
+  readonly cutOff: boolean
+  /** Why it can't be run as it came, however its text reads: nothing in it could be called, or too much of it is a guess. */
+  readonly unread?: string
+  readonly repair: Repair
+}
+
+/** Of long markup, the beginning is kept for the note. */
+const MAX_NOTE = 500
+
+export function leakedCall(call: RawCall, family: Family, { complete }: Block, raw: string, tools: ToolIndex): LeakedCall {
+  const tool = tools.resolve(call.name)
+  const unread = whyUnread(call, tool)
+  const damage = call.damage === undefined ? '' : `; ${call.damage}`
+  return {
+    name: call.name,
+    tool,
+    input: unread === undefined ? inputOf(call, tool?.parameters) : raw,
+    ...(call.id !== undefined && { id: call.id }),
+    family: family.id,
+    canonical: complete && call.damage === undefined,
+    cutOff: call.cutOff === true,
+    ...(unread !== undefined && { unread }),
+    repair: {
+      kind: 'envelope',
+      from: raw.length > MAX_NOTE ? `${raw.slice(0, MAX_NOTE)}…` : raw,
+      to: tool?.name ?? call.name,
+      why: `a call written into the text as ${family.id} does${damage}`,
+    },
+  }
+}
+
+/** What a read may be run on is not good enough for an effect. */
+function whyUnread({ arguments: given, damage, unsure }: RawCall, tool: ToolSpec | undefined): string | undefined {
+  const careful = tool !== undefined && (tool.repair ?? levelFor(tool.effect)) !== 'full'
+  return given.kind === 'unread' || (unsure && careful) ? (damage ?? 'nothing in it could be called') : undefined
+}
+
+function inputOf({ arguments: given }: RawCall, schema: JsonSchema | undefined): LeakedCall['input'] {
+  if (given.kind === 'texts') return typeTexts(given.entries, schema)
+  return given.kind === 'object' ? given.value : given.text
+}
