@@ -4,14 +4,13 @@ import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
 import type { LeakedCall } from './envelope/leaked.ts'
 import { callsInReasoning, createReplyReader, type ReadReply, type Shown } from './envelope/reader.ts'
-import { families as all } from './envelope/registry.ts'
 import { indexTools } from './envelope/source.ts'
 import type { Repair } from './repair.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 export interface ReplyOptions {
-  /** Default: all of them. Name some to leave the rest out of a bundle. */
-  readonly families?: readonly Family[]
+  /** Which to look for: `families` has them all. Only those named get into a bundle. */
+  readonly families: readonly Family[]
   /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
 }
@@ -65,7 +64,7 @@ const MAX_FENCED = 8000
 const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 
 /** @throws TypeError when two tools have the same name */
-export function createReply(tools: readonly ToolSpec[], { families = all, opensInReasoning = false }: ReplyOptions = {}): Reply {
+export function createReply(tools: readonly ToolSpec[], { families, opensInReasoning = false }: ReplyOptions): Reply {
   const index = indexTools(tools)
   const reader = createReplyReader(index, { families, opensInReasoning })
   const thoughts: string[] = []
@@ -107,7 +106,7 @@ export function createReply(tools: readonly ToolSpec[], { families = all, opensI
 const MARKUP = /[<[{]/
 
 /** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
-export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Family[] = all): readonly MeantCall[] {
+export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Family[]): readonly MeantCall[] {
   const { id, name, input } = call
   if (name && MARKUP.test(name) && !tools.resolve(name)) {
     const reader = createReplyReader(tools, { families })

@@ -2,7 +2,7 @@
  * Gathers the parts of a reply as they come. Text is shown as soon as it is known to be text; a call that was written into
  * it becomes a call; thinking that was left in it becomes reasoning.
  */
-import { createReply, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
+import { createReply, families, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
 import type { AssistantPart, ProviderMetadata } from '../history/message.ts'
 import { repetition } from './repetition.ts'
 
@@ -36,7 +36,7 @@ const LOOK_EVERY = 1000
 const LEFT_IN_TEXT = 'left in the text'
 
 export function createGathering({ specs, opensInReasoning = false, onText, onReasoning }: GatherOptions) {
-  const reply = createReply(specs, { opensInReasoning })
+  const reply = createReply(specs, { families, opensInReasoning })
   const parts: (Growing | ReportedCall)[] = []
   const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()
 

@@ -11,19 +11,29 @@ export interface Place {
 
 export const OUTSIDE: Place = { fence: undefined }
 
-const FENCE = /^[ \t]{0,12}(?:[-*+>] +|\d+[.)] +)*(`{3,}|~{3,})([^\n]*)$/gm
+const RUN = /`{3,}|~{3,}/g
+/** What may stand before a fence: indentation, and the marks of lists and quotes. */
+const BEFORE_FENCE = /^[ \t]{0,12}(?:[-*+>] +|\d+[.)] +)*$/
 
 /** The place after `text`, which began at the start of a line. Its last line may be unfinished. */
 export function placeAfter(text: string, before: Place = OUTSIDE): Place {
   let { fence } = before
-  if (!text.includes('```') && !text.includes('~~~')) return before
-  for (const [, run = '', rest = ''] of text.matchAll(FENCE)) {
+  RUN.lastIndex = 0
+  for (let found = RUN.exec(text); found; found = RUN.exec(text)) {
+    const [run] = found
+    const at = found.index
+    const newline = text.indexOf('\n', at)
+    const end = newline === -1 ? text.length : newline
+    // Only the first run in a line can be a fence.
+    RUN.lastIndex = end
+    if (!BEFORE_FENCE.test(text.slice(text.lastIndexOf('\n', at) + 1, at))) continue
+    const rest = text.slice(at + run.length, end)
     if (fence === undefined) {
       // A fence of backticks has none in its first line: ```x``` is inline code.
       if (run[0] === '~' || !rest.includes('`')) fence = run
     } else if (run[0] === fence[0] && run.length >= fence.length && rest.trim() === '') fence = undefined
   }
-  return { fence }
+  return fence === before.fence ? before : { fence }
 }
 
 /** Elements in which people and models show what somebody else wrote. */

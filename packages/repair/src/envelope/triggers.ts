@@ -17,8 +17,8 @@ export interface Triggers {
   readonly bits: Uint8Array
   /** By the code of a character: the bits of the triggers that it can follow. */
   readonly follows: Uint8Array
-  /** By a trigger and the character after it, or a trigger that is all of its opener: what begins earlier first, then what is longer. */
-  readonly byPair: ReadonlyMap<number, readonly Needle[]>
+  /** By `keyOf` the first three characters from the trigger on: what begins earlier first, then what is longer. */
+  readonly byKey: ReadonlyMap<number, readonly Needle[]>
   /** What a text may end in the middle of, by its first character. */
   readonly byFirst: ReadonlyMap<string, readonly string[]>
   readonly longest: number
@@ -41,8 +41,10 @@ export interface Hits {
 
 const RARE = ['<', '[', '{', '◁', '`', '=', '>', ':'] as const
 const CODES = 0x10000
-/** In the place of the character after a trigger that is all of its opener. */
-const ANY = 0
+
+/** One number for a trigger and the two characters after it. Some share one: the needles are compared in full. */
+const keyOf = (bit: number, next: number, third: number): number =>
+  ((31 - Math.clz32(bit)) << 28) | ((next & 0x3fff) << 14) | (third & 0x3fff)
 
 export function triggersOf(families: readonly Family[]): Triggers {
   const needles: Needle[] = MARKS.map((mark) => needle(mark.text, { mark }))
@@ -53,23 +55,24 @@ export function triggersOf(families: readonly Family[]): Triggers {
   const bits = new Uint8Array(CODES)
   for (const [index, char] of chars.entries()) bits[char.charCodeAt(0)] = 1 << index
   const follows = new Uint8Array(CODES)
-  const byPair = new Map<number, readonly Needle[]>()
-  for (const { text, offset } of needles) {
-    const code = text.charCodeAt(offset)
-    const next = text.charCodeAt(offset + 1) || ANY
-    const bit = bits[code] as number
-    if (next === ANY) for (let other = 0; other < CODES; other++) follows[other] = (follows[other] as number) | bit
-    else follows[next] = (follows[next] as number) | bit
-    const fits = (one: Needle): boolean =>
-      one.text.charCodeAt(one.offset) === code && (one.text.length === one.offset + 1 || one.text.charCodeAt(one.offset + 1) === next)
-    byPair.set(pairOf(code, next), needles.filter(fits))
+  const byKey = new Map<number, readonly Needle[]>()
+  const bitOf = ({ text, offset }: Needle): number => bits[text.charCodeAt(offset)] as number
+  const isShort = ({ text, offset }: Needle): boolean => offset + 2 >= text.length
+  const key = (one: Needle): number =>
+    isShort(one) ? keyOf(bitOf(one), 0, 0) : keyOf(bitOf(one), one.text.charCodeAt(one.offset + 1), one.text.charCodeAt(one.offset + 2))
+  for (const one of needles) {
+    const bit = bitOf(one)
+    if (isShort(one)) for (let code = 0; code < CODES; code++) follows[code] = (follows[code] as number) | bit
+    else follows[one.text.charCodeAt(one.offset + 1)] = (follows[one.text.charCodeAt(one.offset + 1)] as number) | bit
+    byKey.set(
+      key(one),
+      needles.filter((other) => key(other) === key(one) || (isShort(other) && bitOf(other) === bit)),
+    )
   }
   const byFirst = new Map<string, string[]>()
   for (const { text } of needles) byFirst.set(text[0] as string, [...(byFirst.get(text[0] as string) ?? []), text])
-  return { chars, bits, follows, byPair, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
+  return { chars, bits, follows, byKey, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
 }
-
-const pairOf = (trigger: number, next: number): number => trigger * CODES + next
 
 function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
   const offset = RARE.map((char) => text.indexOf(char)).find((at) => at !== -1)
@@ -81,7 +84,7 @@ function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
 const NEAR = 256
 
 /** The hits of a text in order. */
-export function hitsIn(text: string, { chars, bits, follows, byPair }: Triggers, from = 0): Hits {
+export function hitsIn(text: string, { chars, bits, follows, byKey }: Triggers, from = 0): Hits {
   const ahead = new Map<string, number>()
   let at = from
   let floor = 0
@@ -91,7 +94,7 @@ export function hitsIn(text: string, { chars, bits, follows, byPair }: Triggers,
     const near = Math.min(text.length, at + NEAR)
     for (let i = at; i < near; i++) {
       const bit = bits[text.charCodeAt(i)] as number
-      if (bit !== 0 && (bit & (follows[text.charCodeAt(i + 1) || ANY] as number)) !== 0) return i
+      if (bit !== 0 && (bit & (follows[text.charCodeAt(i + 1) || 0] as number)) !== 0) return i
     }
     let first = text.length
     for (const char of chars) {
@@ -111,8 +114,8 @@ export function hitsIn(text: string, { chars, bits, follows, byPair }: Triggers,
       const found = trigger()
       if (found >= text.length) return undefined
       at = found + 1
-      const code = text.charCodeAt(found)
-      const needles = byPair.get(pairOf(code, text.charCodeAt(at))) ?? byPair.get(pairOf(code, ANY))
+      const bit = bits[text.charCodeAt(found)] as number
+      const needles = byKey.get(keyOf(bit, text.charCodeAt(at), text.charCodeAt(at + 1))) ?? byKey.get(keyOf(bit, 0, 0))
       const hit = needles && hitAt(text, found, needles, from, floor)
       if (hit) return hit
     }

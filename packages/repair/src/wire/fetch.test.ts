@@ -240,7 +240,7 @@ describe('a whole reply, read by the provider', () => {
     [
       'cut off in the middle',
       whole({ tool_calls: [call('a', 'read', '{"p')] }, 'length'),
-      { calls: [{ input: '{"p' }], finish: 'tool-calls' },
+      { calls: [{ input: '{"p [cut off]' }], finish: 'tool-calls' },
     ],
     ['cut off before the parameters', whole({ tool_calls: [call('a', 'read', '')] }, 'length'), { calls: [{ input: ' [cut off]' }] }],
     ['no arguments', whole({ tool_calls: [call('a', 'read', null)] }), { calls: [{ input: '{}' }] }],

@@ -54,20 +54,8 @@ function mendCalls(given: readonly unknown[], rules: Rules, repairs: Repair[]): 
   })
 }
 
-/** Makes arguments unreadable that could be read though the length cut them off. */
+/** Whole or not: what could be read, or mended, would be run. */
 function cutOff(call: unknown): unknown {
   if (!isRecord(call) || !isRecord(call['function'])) return call
-  const text = call['function']['arguments']
-  return typeof text === 'string' && isReadable(text) ? { ...call, function: { ...call['function'], arguments: text + CUT } } : call
-}
-
-function isReadable(text: string): boolean {
-  // Nothing at all is read as no arguments.
-  if (text.trim() === '') return true
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return { ...call, function: { ...call['function'], arguments: `${argumentText(call['function']['arguments']) ?? ''}${CUT}` } }
 }
