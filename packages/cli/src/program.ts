@@ -57,6 +57,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .argument('[prompt]', 'what to do; - reads it from stdin')
     .option('--model <provider/name>', 'the model (MULLIGAN_MODEL)')
     .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
+    .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
     .option('--cwd <dir>', 'the folder to work in')
     .option('--session <id>', 'go on with this session')
     .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))

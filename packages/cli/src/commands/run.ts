@@ -22,6 +22,7 @@ export interface RunFlags {
   /** `PROVIDER/NAME`. */
   readonly model?: string
   readonly baseUrl?: string
+  readonly opensInReasoning?: boolean
   readonly cwd?: string
   readonly session?: string
   readonly last?: boolean

@@ -53,8 +53,14 @@ export interface ConfiguredModel {
   readonly secrets: readonly string[]
 }
 
+export interface ModelFlags {
+  readonly model?: string
+  readonly baseUrl?: string
+  readonly opensInReasoning?: boolean
+}
+
 /** @throws UsageError */
-export async function openModel(flags: { readonly model?: string; readonly baseUrl?: string }, env: Env): Promise<ConfiguredModel> {
+export async function openModel(flags: ModelFlags, env: Env): Promise<ConfiguredModel> {
   const local = env['MULLIGAN_BASE_URL'] || undefined
   const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
   // A cloud's key goes elsewhere only when the command line says so.
@@ -69,6 +75,7 @@ export async function openModel(flags: { readonly model?: string; readonly baseU
       model,
       where: whereRuns(opened.baseUrl),
       contextTokens: context ?? contextTokens,
+      ...(flags.opensInReasoning && { opensInReasoning: true }),
       ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
     },
     secrets,
