@@ -1,0 +1,51 @@
+/** What a page pays for repair, in parts and whole: what a bundler leaves in of each import, minified and gzipped. */
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build, type Rolldown } from 'vite'
+import { bestProtocols } from './repair-score.ts'
+import type { Row, Table } from './table.ts'
+
+const ENTRY = 'virtual:entry'
+const REPAIR = "'@mulligan/repair'"
+const PARSER = "'@ai-sdk-tool/parser'"
+
+/** Dependencies are inside: whoever imports it ships them. */
+async function bundled(code: string): Promise<string> {
+  const output = await build({
+    root: fileURLToPath(new URL('..', import.meta.url)),
+    configFile: false,
+    logLevel: 'error',
+    plugins: [
+      { name: 'entry', enforce: 'pre', resolveId: (id) => (id.endsWith(ENTRY) ? ENTRY : null), load: (id) => (id === ENTRY ? code : null) },
+    ],
+    build: { write: false, minify: true, target: 'es2024', lib: { entry: ENTRY, formats: ['iife'], name: 'bundle' } },
+  })
+  const [one] = output as Rolldown.RolldownOutput[]
+  return (one?.output[0] as Rolldown.OutputChunk).code
+}
+
+export async function bench(): Promise<Table> {
+  const { overall } = await bestProtocols()
+  const entries: Readonly<Record<string, string>> = {
+    '`@mulligan/repair`, all of it': `export * from ${REPAIR}`,
+    '`parseToolCalls`': `export { parseToolCalls } from ${REPAIR}`,
+    '`parseWith([glm], …)`': `
+      import { glm, parseWith } from ${REPAIR}
+      export const parse = (text, tools) => parseWith([glm], text, tools)`,
+    '`repairArguments`': `export { repairArguments } from ${REPAIR}`,
+    '`mendingFetch`': `export { mendingFetch } from ${REPAIR}`,
+    '`@ai-sdk-tool/parser`, all of it': `export * from ${PARSER}`,
+    [`\`@ai-sdk-tool/parser\`: \`${overall.name}\``]: `export { ${overall.name} } from ${PARSER}`,
+    [`\`@ai-sdk-tool/parser\`: \`createToolMiddleware\` and \`${overall.name}\``]: `export { createToolMiddleware, ${overall.name} } from ${PARSER}`,
+  }
+  const rows: Row[] = []
+  for (const [subject, code] of Object.entries(entries)) {
+    const script = await bundled(code)
+    rows.push({ subject, values: { 'gzipped kB': gzipSync(script).length / 1000, 'minified kB': script.length / 1000 } })
+  }
+  return {
+    title: 'repair-size: what stays in a bundle',
+    note: 'Minified and gzipped, with dependencies. Of the parser’s protocols, the one that reads most rows right.',
+    rows,
+  }
+}
