@@ -27,8 +27,9 @@ export function markdown({ title, rows, note }: Table): string {
   return [...lines, ''].join('\n')
 }
 
-/** Three significant digits, and no more. */
+/** Three significant digits, and no more; a count as it is. */
 function digits(value: number | undefined): string {
   if (value === undefined) return ''
+  if (Number.isInteger(value)) return String(value)
   return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2)
 }

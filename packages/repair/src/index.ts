@@ -1,4 +1,5 @@
 export { type Coerced, type CoerceOptions, coerce } from './arguments/coerce.ts'
+export { type JsonFix, type LooseJson, type ReadJsonOptions, readJson } from './arguments/json.ts'
 export { type Malformed, type Parsed, type ParseInputOptions, parseInput, unreadable } from './arguments/parse.ts'
 export { type RepairedArguments, type RepairOptions, repairArguments } from './arguments/repair-arguments.ts'
 export { distinct, objectsIn } from './arguments/several.ts'

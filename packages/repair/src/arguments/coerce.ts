@@ -199,7 +199,8 @@ function renameKeys(
   if (!walk.options.lenient) return result
   const missing = required.filter((key): key is string => typeof key === 'string' && !Object.hasOwn(result, key))
   const [lone] = unknown
-  if (missing.length === 1 && unknown.length === 1 && lone !== undefined) {
+  // Markup in a name may tear the value too.
+  if (missing.length === 1 && unknown.length === 1 && lone !== undefined && !lone.includes('<')) {
     const child = properties[missing[0] as string]
     if (isRecord(child) && validate(child, result[lone], walk.root).length === 0)
       rename(lone, missing[0] as string, 'the only unknown parameter, and the only one missing')

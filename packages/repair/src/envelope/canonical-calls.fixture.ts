@@ -72,6 +72,7 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   'functionary-v3': each((call) => `>>>${call.name}\n${json(call.arguments)}`, '\n'),
   mistral: (calls) => `[TOOL_CALLS] ${list(calls)}`,
   lfm2: (calls) => `<|tool_call_start|>${pythonList(calls)}<|tool_call_end|>`,
+  pangu: (calls) => `[unused11]${list(calls)}[unused12]`,
   functools: (calls) => `functools${list(calls)}`,
   cohere: (calls) =>
     `<|START_ACTION|>${json(calls.map(({ name, arguments: given }, at) => ({ tool_call_id: String(at), tool_name: name, parameters: given })))}<|END_ACTION|>`,

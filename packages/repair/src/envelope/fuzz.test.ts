@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseToolCalls } from '../parse-tool-calls.ts'
 import { WRITERS } from './canonical-calls.fixture.ts'
+import type { Family } from './family.ts'
 import { createReplyReader } from './reader.ts'
 import { MARKS } from './reasoning.ts'
 import { families } from './registry.ts'
@@ -48,9 +49,19 @@ const reply = fc
   .map((parts) => parts.join(''))
 
 const INDEX = indexTools(TOOLS)
+let reads = 0
+const counted = families.map(
+  (family): Family => ({
+    ...family,
+    read: (source, at) => {
+      reads++
+      return family.read(source, at)
+    },
+  }),
+)
 
 function shownBy(text: string, size: number, opensInReasoning: boolean) {
-  const reader = createReplyReader(INDEX, { families, opensInReasoning })
+  const reader = createReplyReader(INDEX, { families: counted, opensInReasoning })
   let shown = ''
   let reasoning = ''
   for (let at = 0; at < text.length; at += size) {
@@ -67,10 +78,13 @@ it(
   () => {
     fc.assert(
       fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.boolean(), (text, size, opensInReasoning) => {
+        reads = 0
         const { calls, refused } = parseToolCalls(text, TOOLS, { opensInReasoning })
         expect(calls.length + refused.length).toBeLessThanOrEqual(text.length)
         for (const { name } of calls) expect(INDEX.exact(name)).toBeDefined()
         expect(shownBy(text, size, opensInReasoning)).toEqual(shownBy(text, text.length + 1, opensInReasoning))
+        // Twice, and few families share an opener.
+        expect(reads).toBeLessThanOrEqual(2 * 8 * text.length)
       }),
       { numRuns: Number.POSITIVE_INFINITY, interruptAfterTimeLimit: MS, markInterruptAsFailure: false },
     )

@@ -79,7 +79,7 @@ export function doubtBetween(lead: string, tail: string): string | undefined {
   const goesOn = tail.trim()
   if (goesOn === '') return undefined
   if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )/u.test(tail)) return 'in the middle of a sentence'
-  const words = goesOn.split(/\s+/).length
+  const words = goesOn.slice(0, 100).split(/\s+/).length
   if (/[:：]\s*$/.test(lead) && words >= 3) return 'shown in an answer that goes on'
   if (lead.trim() !== '' && !/[.!?…。！？:：>)\]\n]\s*$/.test(lead) && /^[ \t]*[^\s]/.test(tail)) return 'in the middle of a sentence'
   return undefined

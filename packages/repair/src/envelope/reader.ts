@@ -267,14 +267,13 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
  */
 export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly LeakedCall[] {
-  const strong = families.filter((family) => family.strong)
   const source = sourceOf(reasoning, tools)
-  const hunt = { source, triggers: triggersOf(strong), named: [], lines: linesOf(reasoning), thought: true }
+  const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning), thought: true }
   const { pieces } = piecesOf(hunt, 0)
   const calls: LeakedCall[] = []
   for (const piece of pieces.toReversed()) {
     if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue
-    if (piece.kind !== 'markup') break
+    if (piece.kind !== 'markup' || !piece.family.strong) break
     const raw = reasoning.slice(piece.start, piece.end)
     calls.unshift(...piece.block.calls.map((call) => leakedCall(call, piece.family, piece.block, raw, tools)))
   }

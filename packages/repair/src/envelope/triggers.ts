@@ -17,6 +17,8 @@ export interface Triggers {
   readonly bits: Uint8Array
   /** By the code of a character: the bits of the triggers that it can follow. */
   readonly follows: Uint8Array
+  /** The bits of triggers that are at the end of an opener, or one before it: anything can follow them. */
+  readonly last: number
   /** By `keyOf` the first three characters from the trigger on: what begins earlier first, then what is longer. */
   readonly byKey: ReadonlyMap<number, readonly Needle[]>
   /** What a text may end in the middle of, by its first character. */
@@ -56,22 +58,24 @@ export function triggersOf(families: readonly Family[]): Triggers {
   for (const [index, char] of chars.entries()) bits[char.charCodeAt(0)] = 1 << index
   const follows = new Uint8Array(CODES)
   const byKey = new Map<number, readonly Needle[]>()
+  let last = 0
   const bitOf = ({ text, offset }: Needle): number => bits[text.charCodeAt(offset)] as number
-  const isShort = ({ text, offset }: Needle): boolean => offset + 2 >= text.length
+  const isLast = ({ text, offset }: Needle): boolean => offset + 2 >= text.length
   const key = (one: Needle): number =>
-    isShort(one) ? keyOf(bitOf(one), 0, 0) : keyOf(bitOf(one), one.text.charCodeAt(one.offset + 1), one.text.charCodeAt(one.offset + 2))
+    isLast(one) ? keyOf(bitOf(one), 0, 0) : keyOf(bitOf(one), one.text.charCodeAt(one.offset + 1), one.text.charCodeAt(one.offset + 2))
   for (const one of needles) {
     const bit = bitOf(one)
-    if (isShort(one)) for (let code = 0; code < CODES; code++) follows[code] = (follows[code] as number) | bit
-    else follows[one.text.charCodeAt(one.offset + 1)] = (follows[one.text.charCodeAt(one.offset + 1)] as number) | bit
+    const next = one.text.charCodeAt(one.offset + 1)
+    if (isLast(one)) last |= bit
+    else follows[next] = (follows[next] as number) | bit
     byKey.set(
       key(one),
-      needles.filter((other) => key(other) === key(one) || (isShort(other) && bitOf(other) === bit)),
+      needles.filter((other) => key(other) === key(one) || (isLast(other) && bitOf(other) === bit)),
     )
   }
   const byFirst = new Map<string, string[]>()
   for (const { text } of needles) byFirst.set(text[0] as string, [...(byFirst.get(text[0] as string) ?? []), text])
-  return { chars, bits, follows, byKey, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
+  return { chars, bits, follows, last, byKey, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
 }
 
 function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
@@ -84,7 +88,7 @@ function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
 const NEAR = 256
 
 /** The hits of a text in order. */
-export function hitsIn(text: string, { chars, bits, follows, byKey }: Triggers, from = 0): Hits {
+export function hitsIn(text: string, { chars, bits, follows, last, byKey }: Triggers, from = 0): Hits {
   const ahead = new Map<string, number>()
   let at = from
   let floor = 0
@@ -94,7 +98,7 @@ export function hitsIn(text: string, { chars, bits, follows, byKey }: Triggers, 
     const near = Math.min(text.length, at + NEAR)
     for (let i = at; i < near; i++) {
       const bit = bits[text.charCodeAt(i)] as number
-      if (bit !== 0 && (bit & (follows[text.charCodeAt(i + 1) || 0] as number)) !== 0) return i
+      if (bit !== 0 && (bit & (last | (follows[text.charCodeAt(i + 1) || 0] as number))) !== 0) return i
     }
     let first = text.length
     for (const char of chars) {

@@ -47,6 +47,8 @@ function readCall(source: Source, opening: Tag, grammar: Grammar): CallRead | un
   const draft = new Draft(name, known?.has('arguments') ? undefined : 'arguments')
   if (opening.empty) return draft.done(opening.end, true)
   let at = opening.end
+  // Seen twice it is a slip; a text of nothing else must not be read to its end from each of them.
+  let twice = false
   for (;;) {
     at = blankEnd(text, at)
     const tag = grammar.tagAt(text, at)
@@ -62,7 +64,8 @@ function readCall(source: Source, opening: Tag, grammar: Grammar): CallRead | un
       if (draft.size === 0) return undefined
       draft.damaged('a closing tag stood twice')
       at = tag.end
-    } else if (tag.element === 'call' && !tag.closing && draft.size === 0 && labelOf(tag.rest) === name) {
+    } else if (tag.element === 'call' && !tag.closing && draft.size === 0 && !twice && labelOf(tag.rest) === name) {
+      twice = true
       draft.damaged('an opening tag stood twice')
       at = tag.end
     } else if (tag.element === 'parameter') {
