@@ -12,6 +12,7 @@ export interface Mutation {
 
 const contract = (name: string): Mutation['test'] => ({ file: 'packages/core/src/contract.test.ts', name })
 const agent = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/agent.test.ts', name })
+const repaired = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/repair.test.ts', name })
 const repair = (file: string): string => `packages/repair/src/${file}`
 const core = (file: string): string => `packages/core/src/${file}`
 
@@ -335,5 +336,69 @@ export const MUTATIONS: readonly Mutation[] = [
     find: `input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) }`,
     replace: `input: input as object`,
     test: agent('bad calls of every kind leave a history the strict server accepts'),
+  },
+  {
+    id: 'unread-not-replayed',
+    rule: 'history: leaked markup never goes back to the model',
+    file: 'packages/agent/src/history/projection.ts',
+    find: `if (unread !== undefined) return { name: safeName(tool), input: {} }`,
+    replace: ``,
+    test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
+  },
+  {
+    id: 'judgement-is-no-effect',
+    rule: 'repair: an effect is not run where its values are a judgement',
+    file: repair('envelope/leaked.ts'),
+    find: `(unsure && careful)`,
+    replace: `(unsure && !careful)`,
+    test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
+  },
+  {
+    id: 'reasoning-only-reads',
+    rule: 'repair: from the thinking only a read is run',
+    file: repair('envelope/reader.ts'),
+    find: `tool?.effect === 'read' && canonical`,
+    replace: `canonical`,
+    test: repaired('at the end of the thinking, and nothing else: a read is run, an effect is not'),
+  },
+  {
+    id: 'safe-is-safe',
+    rule: 'repair: what has effects has no text guessed',
+    file: repair('arguments/parse.ts'),
+    find: `if (guess && level !== 'full')`,
+    replace: `if (guess && level === 'off')`,
+    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'bare words at level safe' },
+  },
+  {
+    id: 'only-what-fits',
+    rule: 'repair: mended JSON is taken only where it fits the schema',
+    file: repair('arguments/repair-arguments.ts'),
+    find: `if (parsed.unlessFits) return`,
+    replace: `if (parsed.unlessFits && level === 'off') return`,
+    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when mended' },
+  },
+  {
+    id: 'leaked-once',
+    rule: 'repair: a call that is reported and leaked besides runs once',
+    file: repair('reply.ts'),
+    find: `.filter((call) => !known.has(keyOf(call)))`,
+    replace: ``,
+    test: repaired('that the server reports too is run once'),
+  },
+  {
+    id: 'length-is-not-run',
+    rule: 'wire: a call that the length cut off can not be read',
+    file: repair('wire/message.ts'),
+    find: `?? ''}\${CUT}\``,
+    replace: `?? ''}\``,
+    test: { file: repair('wire/fetch.test.ts'), name: 'cut off' },
+  },
+  {
+    id: 'quoted-is-no-call',
+    rule: 'repair: a call that is quoted is not run',
+    file: repair('envelope/blocks.ts'),
+    find: `const why = isQuoted(start)`,
+    replace: `const why = undefined as string | undefined`,
+    test: { file: repair('envelope/decoys.test.ts'), name: 'what is shown is not run' },
   },
 ]

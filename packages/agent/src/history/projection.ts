@@ -120,15 +120,11 @@ const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
   Object.values(metadata).some((values) => Object.values(values).some((value) => value !== null && value !== undefined))
 
 function canonicalFace({ tool, input }: CallRecord, { unread }: CallPart): { readonly name: string; readonly input: object } {
+  // Its text is markup, which the model would take up again; the result quotes what is needed of it.
+  if (unread !== undefined) return { name: safeName(tool), input: {} }
   return {
     name: safeName(tool),
-    // Its text is markup, which the model would take up again; the result quotes what is needed of it.
-    input:
-      unread !== undefined
-        ? {}
-        : isObject(input)
-          ? input
-          : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
+    input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
   }
 }
 

@@ -11,6 +11,7 @@ import { EFFECTS } from './rows/effects.ts'
 import { LIMITS } from './rows/limits.ts'
 import { LOOPS } from './rows/loops.ts'
 import { PROVIDER } from './rows/provider.ts'
+import { REPAIR } from './rows/repair.ts'
 import { RESULTS } from './rows/results.ts'
 import { SECRETS } from './rows/secrets.ts'
 
@@ -21,6 +22,7 @@ const THEMES: Readonly<Record<string, readonly Row[]>> = {
   loops: LOOPS,
   effects: EFFECTS,
   provider: PROVIDER,
+  repair: REPAIR,
   secrets: SECRETS,
 }
 

@@ -17,6 +17,7 @@ const BEFORE_FENCE = /^[ \t]{0,12}(?:[-*+>] +|\d+[.)] +)*$/
 
 /** The place after `text`, which began at the start of a line. Its last line may be unfinished. */
 export function placeAfter(text: string, before: Place = OUTSIDE): Place {
+  if (!text.includes('```') && !text.includes('~~~')) return before
   let { fence } = before
   RUN.lastIndex = 0
   for (let found = RUN.exec(text); found; found = RUN.exec(text)) {

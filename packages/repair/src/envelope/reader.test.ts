@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseToolCalls } from '../parse-tool-calls.ts'
-import type { ParseOptions } from '../parse-with.ts'
+import { type ParseOptions, parseWith } from '../parse-with.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import { WRITERS } from './canonical-calls.fixture.ts'
 import { DECOYS } from './decoys.fixture.ts'
@@ -47,6 +47,12 @@ describe('replies with calls', () => {
 
   it('covers every family', () => {
     for (const { id } of families) expect(ROWS.filter(({ family }) => family === id).length).toBeGreaterThanOrEqual(3)
+  })
+
+  it.each(ROWS.map((row) => [row.id, row] as const))('with its family alone: %s', (_, row) => {
+    const own = families.filter(({ id }) => id === row.family)
+    const { calls } = parseWith(own, row.raw, row.tools)
+    expect(calls.map(({ name, arguments: given }) => ({ name, arguments: given }))).toEqual(row.calls)
   })
 
   it.each(ROWS.map((row) => [row.id, row] as const))('with CRLF: %s', (_, row) => {

@@ -50,7 +50,8 @@ const keyOf = (bit: number, next: number, third: number): number =>
 
 export function triggersOf(families: readonly Family[]): Triggers {
   const needles: Needle[] = MARKS.map((mark) => needle(mark.text, { mark }))
-  for (const family of families) for (const opener of family.openers) needles.push(needle(opener, { family }))
+  for (const family of families)
+    for (const opener of [...family.openers, ...(family.afterName ?? [])]) needles.push(needle(opener, { family }))
   // Array.sort is stable, so families keep their order.
   needles.sort((a, b) => b.offset - a.offset || b.text.length - a.text.length)
   const chars = [...new Set(needles.map(({ text, offset }) => text[offset] as string))]
