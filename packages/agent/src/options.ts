@@ -1,6 +1,7 @@
 /** What a front door hands the agent. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { ApprovalDecision, ApprovalRequest, Breakers, Limits, Policy, Repair, Spill, Tool } from '@mulligan/core'
+import type { Family } from '@mulligan/repair'
 import type { AgentEvent } from './events.ts'
 import type { Store } from './store/store.ts'
 
@@ -14,6 +15,8 @@ export interface AgentModel {
   /** Tokens of its context. A result may have at most 15 % of it. */
   readonly contextTokens: number
   /** Per million tokens, in the currency of `limits.cost`. Without them nothing is counted against it. */
+  /** Which families of models to look for in its text: `[glm]`. Default: all of them. */
+  readonly families?: readonly Family[]
   /** Its text begins inside the reasoning, and the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
   /** What was mended in the last response before its provider package read it. Told once. */

@@ -1,6 +1,6 @@
 /** What a model or its server gets wrong on the way to a call, from the wire to the answer. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { mendingFetch, type Repair } from '@mulligan/repair'
+import { hermes, mendingFetch, type Repair } from '@mulligan/repair'
 import { call, calls, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { agentModel, type Run, search, start } from './agent.fixture.ts'
@@ -155,6 +155,13 @@ describe('thinking left in the text', () => {
     })
     expect((await agent.run({ prompt: 'Look.' })).answer).toBe('Let me see.')
   })
+})
+
+it('a model of which it is known what it writes is read by that alone', async () => {
+  const started = await start([say(glm('search', { query: 'a' }))], 'openai')
+  const model = { ...agentModel(started.server, 'openai'), families: [hermes] }
+  const agent = createAgent({ model, tools: [search], store: memoryStore(), cwd: '/' })
+  expect(await agent.run({ prompt: 'Look.' })).toMatchObject({ answer: glm('search', { query: 'a' }), calls: [] })
 })
 
 describe('one reported call that stands for more', () => {

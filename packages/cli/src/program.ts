@@ -99,10 +99,12 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .argument('[file]', 'its output; - or nothing reads it from stdin')
     .option('--tools <file>', 'the tools it was given: JSON, as in a request to OpenAI, Anthropic or by MCP')
     .option('--finish-reason <reason>', 'as the server reported it: length means that the last call was cut off')
+    .option('--family <names>', 'look for these families of models only: glm,hermes', (names: string) => names.split(','))
     .option('--opens-in-reasoning', 'the output begins inside the thinking, up to </think>')
     .addOption(
       new Option('--jsonl <file>', 'rows { id, raw | call, tools, finishReason? }, one result a line').conflicts([
         'tools',
+        'family',
         'json',
         'finishReason',
         'opensInReasoning',

@@ -2,13 +2,15 @@
  * Gathers the parts of a reply as they come. Text is shown as soon as it is known to be text; a call that was written into
  * it becomes a call; thinking that was left in it becomes reasoning.
  */
-import { createReply, families, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
+import { families as all, createReply, type Family, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
 import type { AssistantPart, ProviderMetadata } from '../history/message.ts'
 import { repetition } from './repetition.ts'
 
 export interface GatherOptions {
   /** The tools of the request, for calls that come as markup. */
   readonly specs: readonly ToolSpec[]
+  /** Which families of models to look for. Default: all of them. */
+  readonly families?: readonly Family[]
   /** The text begins inside the reasoning. Default false. */
   readonly opensInReasoning?: boolean
   readonly onText: (text: string) => void
@@ -35,7 +37,7 @@ const LOOK_EVERY = 1000
 /** The id of thinking that came in the text. */
 const LEFT_IN_TEXT = 'left in the text'
 
-export function createGathering({ specs, opensInReasoning = false, onText, onReasoning }: GatherOptions) {
+export function createGathering({ specs, families = all, opensInReasoning = false, onText, onReasoning }: GatherOptions) {
   const reply = createReply(specs, { families, opensInReasoning })
   const parts: (Growing | ReportedCall)[] = []
   const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()

@@ -62,6 +62,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
           tools,
           specs,
           opensInReasoning: model.opensInReasoning ?? false,
+          ...(model.families && { families: model.families }),
           noCalls: concluding !== undefined,
           signal: clock.signal,
           onText: show('message.part.delta'),

@@ -171,6 +171,16 @@ describe('a streamed reply, read by the provider', () => {
     expect(seen(byIndex(await (await own(`${url}/chat/completions`, { method: 'POST', body })).text()))).toEqual(right)
   })
 
+  it('who listens can not break it', async () => {
+    const url = await start({ body: reply([first(0, 'a', 'list'), first(0, 'b', ...B)]) })
+    const own = mendingFetch({
+      onRepair: () => {
+        throw new Error('a log that fails')
+      },
+    })
+    expect((await streamed(url, own)).calls).toMatchObject([{ name: 'list' }, { name: 'read', input: B[1] }])
+  })
+
   it('mode keep leaves the length to the caller', async () => {
     const sse = reply([first(0, 'a', ...W)], 'length')
     const read = await streamed(await start({ body: sse }), mendingFetch({ cutOff: 'keep' }))

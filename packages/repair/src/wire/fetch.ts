@@ -9,6 +9,7 @@ import { parseJson } from './json.ts'
 import { mendReply } from './message.ts'
 import { formatEvent } from './sse.ts'
 import { mendStream } from './stream.ts'
+import { tell } from './tell.ts'
 
 export interface MendingFetchOptions {
   readonly fetch?: typeof fetch
@@ -54,7 +55,7 @@ async function mendWhole(response: Response, rules: Rules, options: MendingFetch
   const body = await peek(response, MAX_REPLY_BYTES)
   if (!isRecord(body)) return response
   const { reply, repairs } = mendReply(body, rules)
-  for (const repair of repairs) options.onRepair?.(repair)
+  for (const repair of repairs) tell(options.onRepair, repair)
   return reply === body ? response : instead(response, JSON.stringify(reply))
 }
 
@@ -64,7 +65,12 @@ async function mendError(response: Response, request: unknown, options: MendingF
   const body = await peek(response, MAX_ERROR_BYTES)
   const raw = rawOutput(body)
   if (raw === undefined) return response
-  options.onRepair?.({ kind: 'wire', from: body, to: raw, why: 'the server could not read the call: the text of the model is handed on' })
+  tell(options.onRepair, {
+    kind: 'wire',
+    from: body,
+    to: raw,
+    why: 'the server could not read the call: the text of the model is handed on',
+  })
   const found = { status: 200, statusText: 'OK' }
   if (request['stream'] !== true) return instead(response, JSON.stringify(asReply(raw)), { ...found, type: 'application/json' })
   const events = asChunks(raw).map((chunk) => new TextDecoder().decode(formatEvent(chunk)))

@@ -5,6 +5,7 @@ import { type Mended, mendChunk, missingEnd, NO_REPLY, type Reply, type Rules } 
 import { asChunks, rawOutput } from './failed-parse.ts'
 import { parseJson } from './json.ts'
 import { formatEvent, type SseEvent, SseSplitter } from './sse.ts'
+import { tell } from './tell.ts'
 
 export interface StreamOptions extends Rules {
   readonly onRepair?: ((repair: Repair) => void) | undefined
@@ -21,7 +22,7 @@ export function mendStream(body: ReadableStream<Uint8Array>, options: StreamOpti
       const next = mendEvent(reply, event, options)
       reply = next.reply
       for (const bytes of next.out) controller.enqueue(bytes)
-      for (const repair of next.repairs) options.onRepair?.(repair)
+      for (const repair of next.repairs) tell(options.onRepair, repair)
     }
     return events.length > 0
   }

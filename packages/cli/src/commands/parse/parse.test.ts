@@ -65,6 +65,14 @@ describe('mulligan parse', () => {
     expect((await here.run(['parse', 'said.txt', '--tools', 'tools.json'])).stdout).toMatch(/^✗ search malformed_call: .*cut off/)
   })
 
+  it('looks for the families that are named, and no other', async () => {
+    using here = inPlace(GLM)
+    const parse = (family: string) => here.run(['parse', 'said.txt', '--tools', 'tools.json', '--family', family])
+    expect((await parse('hermes,glm')).code).toBe(0)
+    expect((await parse('hermes')).stdout).toMatch(/^No call\./)
+    expect(await parse('gml')).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean glm?') })
+  })
+
   it('the thinking is none of the text where the output begins inside it', async () => {
     using here = inPlace(`Hm.${GLM} or not.</think>Done.`)
     const { stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json', '--opens-in-reasoning'])

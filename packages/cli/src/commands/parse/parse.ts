@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type ParsedReply, parseToolCalls, type ToolSpec } from '@mulligan/repair'
+import { type Family, families, nearest, type ParsedReply, parseWith, type ToolSpec } from '@mulligan/repair'
 import { EXIT, UsageError } from '../../exit.ts'
 import { readStdin } from '../../stdin.ts'
 import { colorsFor } from '../../ui/colors.ts'
@@ -16,6 +16,7 @@ export interface ParseFlags {
   readonly tools?: string
   readonly jsonl?: string
   readonly json?: boolean
+  readonly family?: readonly string[]
   readonly finishReason?: string
   readonly opensInReasoning?: boolean
 }
@@ -30,7 +31,7 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
     )
   const tools = readTools(flags.tools)
   const text = file === undefined || file === '-' ? await stdinText() : readText(file)
-  const reply = parseToolCalls(text, tools, {
+  const reply = parseWith(familiesOf(flags.family), text, tools, {
     ...(flags.finishReason !== undefined && { finishReason: flags.finishReason }),
     opensInReasoning: flags.opensInReasoning === true,
   })
@@ -39,6 +40,19 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
     output.out(`${safeJson({ ...row, ...(reply.reasoning !== '' && { reasoning: reply.reasoning }) })}\n`)
   } else output.out(`${textOf(reply)}\n`)
   return reply.calls.length > 0 && reply.refused.length === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** @throws UsageError for a family that there is not */
+function familiesOf(names: readonly string[] | undefined): readonly Family[] {
+  return names === undefined ? families : names.map((name) => familyNamed(name.trim()))
+}
+
+function familyNamed(name: string): Family {
+  const found = families.find(({ id }) => id === name)
+  if (found) return found
+  const ids = families.map(({ id }) => id)
+  const [near] = nearest(name, ids)
+  throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
 }
 
 /** A line out for every line in, as they come. A line that is no row says so in its place. */
