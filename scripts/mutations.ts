@@ -309,8 +309,8 @@ export const MUTATIONS: readonly Mutation[] = [
     id: 'undeclared-is-external',
     rule: 'effects: undeclared means external',
     file: core('tool.ts'),
-    find: `effect = 'external' } = definition`,
-    replace: `effect = 'read' } = definition`,
+    find: `effect = 'external',`,
+    replace: `effect = 'read',`,
     test: contract('an effect nobody declared asks'),
   },
   {

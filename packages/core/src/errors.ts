@@ -20,6 +20,7 @@ export abstract class MulliganError extends Error {
   constructor(message: string, kind: string, fallback: ErrorType, options: ErrorOptions) {
     const { errorType = fallback, status = DEFAULT_STATUS[errorType], cause, display, ...details } = options
     super(message, cause === undefined ? undefined : { cause })
+    this.name = kind
     this.errorType = errorType
     this.status = status
     this.details = details
@@ -40,7 +41,6 @@ export abstract class MulliganError extends Error {
 export class ModelRetry extends MulliganError {
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, 'ModelRetry', 'validation', { status: 'retry', ...options })
-    this.name = 'ModelRetry'
   }
 }
 
@@ -48,7 +48,6 @@ export class ModelRetry extends MulliganError {
 export class ToolFailure extends MulliganError {
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, 'ToolFailure', 'execution', { status: 'failed', ...options })
-    this.name = 'ToolFailure'
   }
 }
 
@@ -61,7 +60,6 @@ export class TransientError extends MulliganError {
   constructor(message: string, options: ErrorOptions & { readonly retryAfter?: number } = {}) {
     const { retryAfter, ...rest } = options
     super(message, 'TransientError', 'network', { status: 'unavailable', ...rest })
-    this.name = 'TransientError'
     this.retryAfter = retryAfter
   }
 }

@@ -7,6 +7,7 @@
 import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
 import {
   type ApprovalRequest,
+  about,
   type CallRecord,
   type Decided,
   keyOf,
@@ -29,7 +30,7 @@ import { earlierDenial, isInDoubt, withDoubts } from './turn/consent.ts'
 import { closedUntil, judge } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
-import { awaitsAnswer, hasBegun, isGranted } from './turn/permits.ts'
+import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
@@ -81,22 +82,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const understood = await understand(call, index)
     if (understood.thrown !== undefined) log(call.id, understood.tool?.name ?? '', understood.thrown)
     const ready = toReady(call, understood)
-    emit({
-      type: 'tool.call',
-      callId: call.id,
-      step: call.step,
-      ordinal: call.ordinal,
-      tool: ready.tool,
-      ...(ready.requestedTool !== undefined && { requestedTool: ready.requestedTool }),
-      input: understood.input,
-      effect: ready.effect,
-    })
-    for (const repair of understood.repairs) emit({ type: 'tool.repaired', callId: call.id, tool: ready.tool, repair })
+    const { step, ordinal, requestedTool, effect } = ready
+    const asked = requestedTool !== undefined && { requestedTool }
+    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect })
+    for (const repair of understood.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
     const refusal = cancelled() ?? closed(understood) ?? understood.refusal ?? loop(ready, understood.tool) ?? overLimit()
-    if (refusal) return { kind: 'result', record: await finish(ready, refusal, { counter: understood.counter, input: understood.input }) }
+    if (refusal) return refused(ready, refusal, understood)
     values.set(ready, understood.value)
     return consent(ready)
   }
+
+  const refused = async (call: ReadyCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
+    kind: 'result',
+    record: await finish(call, refusal, done),
+  })
 
   const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
 
@@ -112,7 +111,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const times = repeats(state.guard, call) + (inFlight.get(keyOf(call)) ?? 0)
     if (times < WARN_AT - 1) return undefined
     const blocked = times >= BLOCK_AT - 1
-    emit({ type: 'guard.warning', callId: call.id, step: call.step, tool: call.tool, repeats: times, blocked })
+    emit({ type: 'guard.warning', ...about(call), step: call.step, repeats: times, blocked })
     if (blocked) return refuse.looping(times)
     call.notes.push(refuse.loopWarning(times + 1))
     return undefined
@@ -126,26 +125,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function consent(call: ReadyCall): Promise<Prepared> {
     const { tool, effect, input, target } = call
     const denial = earlierDenial(state.consent, tool, target)
-    if (denial !== undefined) return { kind: 'result', record: await finish(call, refuse.denied('before', denial)) }
+    if (denial !== undefined) return refused(call, refuse.denied('before', denial))
     const { decision, reason } = decisionOf(call)
-    if (decision === 'deny') return { kind: 'result', record: await finish(call, refuse.denied('policy', reason)) }
-    const doubt = isInDoubt(state.consent, tool, call.inputKey) ? 'the same call was cut off before and may have taken effect' : undefined
-    const tainted =
-      effect === 'external' && state.untrusted ? 'this turn has read content from outside, which may have asked for this' : undefined
-    const forced = doubt ?? tainted
+    if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
+    const forced = isInDoubt(state.consent, tool, call.inputKey)
+      ? 'the same call was cut off before and may have taken effect'
+      : effect === 'external' && state.untrusted
+        ? 'this turn has read content from outside, which may have asked for this'
+        : undefined
     hold(call, 1)
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
-    const request: ApprovalRequest = {
-      callId: call.id,
-      tool,
-      effect,
-      target,
-      input,
-      reason: forced ?? reason,
-      forced: forced !== undefined,
-    }
-    emit({ type: 'tool.approval.required', callId: call.id, tool, target, reason: request.reason, forced: request.forced })
-    return { kind: 'approval', call, request }
+    const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined }
+    emit({ type: 'tool.approval.required', ...question })
+    return { kind: 'approval', call, request: { ...question, effect, input } }
   }
 
   /** A policy that fails allows nothing. */
@@ -163,11 +155,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
-    emit({ type: 'tool.approval.resolved', callId: call.id, tool: call.tool, target: request.target, decision: known })
+    emit({ type: 'tool.approval.resolved', ...about(call), target: request.target, decision: known })
     const { answer, reason } = known
-    if (answer === 'once' || answer === 'session' || answer === 'always') return { kind: 'ready', call }
+    if (grants(answer)) return { kind: 'ready', call }
     hold(call, -1)
-    return { kind: 'result', record: await finish(call, cancelled() ?? refuse.denied(answer, reason)) }
+    return refused(call, cancelled() ?? refuse.denied(answer, reason))
   }
 
   async function execute(call: ReadyCall): Promise<CallRecord> {
@@ -196,18 +188,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
         clock,
         breakers,
         log: (error) => log(call.id, call.tool, error),
-        progress: (attempt, message) => emit({ type: 'tool.delta', callId: call.id, tool: call.tool, attempt, message }),
+        progress: (attempt, message) => emit({ type: 'tool.delta', ...about(call), attempt, message }),
       })
       if (late) awaitLate(call, tool, late, attempts, started)
       return await finish(call, result, { attempts, durationMs: clock.now() - started })
     } catch (error) {
       log(call.id, call.tool, error)
       const begun = hasBegun(state.permits, call.id)
-      return await finish(
-        call,
-        { ...refuse.broken(call.tool), ...(begun && { status: 'indeterminate' }) },
-        { durationMs: clock.now() - started },
-      )
+      return await finish(call, refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
     } finally {
       hold(call, -1)
     }
@@ -246,17 +234,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (call.effect !== 'read') stillRunning.set(lockOf(call), call.id)
     void late.then(async (raw) => {
       stillRunning.delete(lockOf(call))
-      const result = await bound(raw, { maxTokens: maxResultTokens, spill: options.spill, callId: `${call.id}-late` })
+      const result = await bounded(raw, `${call.id}-late`)
       lateNews.push(`The earlier call of ${call.tool} that was cut off has since ${result.ok ? 'succeeded' : `failed: ${result.error}`}`)
-      emit({
-        ...resultEvent(call, result),
-        attempts,
-        durationMs: clock.now() - started,
-        late: true,
-        ...(tool.untrusted && { untrusted: true }),
-      })
+      emit({ ...resultEvent(call, result), attempts, durationMs: clock.now() - started, late: true, ...trustOf(tool) })
     })
   }
+
+  const bounded = (raw: ToolResult, callId: string): Promise<ToolResult> =>
+    bound(raw, { maxTokens: maxResultTokens, spill: options.spill, callId })
+
+  const trustOf = (tool: Tool | undefined) => tool?.untrusted === true && { untrusted: true }
 
   interface Done {
     readonly attempts?: number
@@ -272,16 +259,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const tool = index.exact.get(call.tool)?.tool
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
     const notes = [...(hinted.notes ?? []), ...call.notes, ...lateNews.splice(0)]
-    const bounded = await bound(notes.length > 0 ? { ...hinted, notes } : hinted, {
-      maxTokens: maxResultTokens,
-      spill: options.spill,
-      callId: call.id,
-    })
-    const result = record(call, bounded, done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 }, {
-      attempts,
-      durationMs,
-      ...(tool?.untrusted && attempts > 0 && { untrusted: true }),
-    })
+    const result = record(
+      call,
+      await bounded(notes.length > 0 ? { ...hinted, notes } : hinted, call.id),
+      done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
+      { attempts, durationMs, ...(attempts > 0 && trustOf(tool)) },
+    )
     const { notes: _, inputKey: __, ...rest } = call
     return { ...rest, input: done.input ?? call.input, attempts, result, durationMs }
   }
@@ -305,9 +288,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     emit({ ...resultEvent(call, result), ...more })
     if (free) return result
     const parameter = result.details?.parameter
-    const wrongCall = { callId: call.id, step: call.step, tool: counter.name, errorType: result.errorType, triesLeft }
-    emit({ type: 'tool.retry', ...wrongCall, ...(parameter !== undefined && { parameter }) })
-    if (closes && !closedUntil(state.counters, counter.name)) emit({ type: 'tool.closed', callId: call.id, tool: counter.name, until })
+    const counted = { callId: call.id, tool: counter.name }
+    const at = parameter !== undefined && { parameter }
+    emit({ type: 'tool.retry', ...counted, step: call.step, errorType: result.errorType, triesLeft, ...at })
+    if (closes && !closedUntil(state.counters, counter.name)) emit({ type: 'tool.closed', ...counted, until })
     return result
   }
 

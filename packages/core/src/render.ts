@@ -19,9 +19,7 @@ const UNANSWERED = 'Nobody has said no. Go on without it, and say in your answer
 
 /** The text parts of a result's rendering; media parts are left to {@link renderParts}. */
 export function render(result: ToolResult): string {
-  return renderParts(result)
-    .map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`))
-    .join('\n')
+  return renderParts(result).map(partText).join('\n')
 }
 
 /** What the model reads, with media kept. A result that is not ok begins with its status, whatever the provider. */
@@ -37,6 +35,8 @@ function okParts(result: ToolOk): ContentPart[] {
   return contentParts(result.content)
 }
 
+/** Media are only named. */
+export const partText = (part: ContentPart): string => (part.type === 'text' ? part.text : `[${part.mediaType}]`)
 export const contentParts = (content: Content): ContentPart[] => (typeof content === 'string' ? [text(content)] : [...content])
 
 /** Data as the model reads it when the tool gives no content: text as it is, everything else as compact JSON. */
@@ -55,10 +55,10 @@ function pageLines(result: ToolResult): string[] {
 function errorText(result: ToolError): string {
   const { status, errorType, error, details = {}, content } = result
   const lines = [`${status} (${errorType}): ${error}`]
-  if (content !== undefined) lines.push(...contentParts(content).map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)))
+  if (content !== undefined) lines.push(...contentParts(content).map(partText))
   lines.push(...detailLines(details, error))
-  const next = details['by'] === 'nobody' || details['by'] === 'timeout' ? UNANSWERED : NEXT[status]
-  if (next !== '') lines.push(next)
+  const next = /^(nobody|timeout)$/.test(String(details['by'])) ? UNANSWERED : NEXT[status]
+  if (next) lines.push(next)
   if (status === 'retry' && details.triesLeft !== undefined) lines.push(triesText(details.triesLeft))
   return lines.join('\n')
 }
@@ -66,10 +66,11 @@ function errorText(result: ToolError): string {
 function detailLines(details: ErrorDetails, error: string): string[] {
   const { parameter, value, constraint, suggestion, candidates = [], call, example } = details
   const lines: string[] = []
-  if (parameter !== undefined && constraint !== undefined && !error.includes(constraint))
-    lines.push(`${parameter}: ${value === undefined || value === null ? '' : `got ${shown(value)}; `}must be ${constraint}.`)
-  else if (parameter === undefined && constraint !== undefined && !error.includes(constraint)) lines.push(`Send ${constraint}.`)
-  const others = [...new Set([suggestion, ...candidates].filter((one) => one !== undefined).map((one) => JSON.stringify(one)))]
+  if (constraint !== undefined && !error.includes(constraint)) {
+    const got = value === undefined || value === null ? '' : `got ${shown(value)}; `
+    lines.push(parameter === undefined ? `Send ${constraint}.` : `${parameter}: ${got}must be ${constraint}.`)
+  }
+  const others = [...new Set([suggestion, ...candidates].map((one) => JSON.stringify(one)))].filter((one) => one !== undefined)
   if (others.length > 0 && !(others.length === 1 && call)) lines.push(`Nearest: ${others.slice(0, 6).join(', ')}`)
   if (call) lines.push(`Call instead: ${callText(call)}`)
   else if (isCall(example)) lines.push(`For example: ${callText(example)}`)
@@ -92,6 +93,7 @@ const truncatedLine = ({ shown: some, total, spill }: Truncated): string =>
 
 const text = (value: string): ContentPart => ({ type: 'text', text: value })
 
+/** Text beside text is one part. */
 function merge(parts: readonly ContentPart[]): ContentPart[] {
   const merged: ContentPart[] = []
   for (const part of parts) {

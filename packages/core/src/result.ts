@@ -48,18 +48,9 @@ export const DEFAULT_STATUS: Readonly<Record<ErrorType, Status>> = {
   cancelled: 'cancelled',
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<Status>([
-  'retry',
-  'failed',
-  'unavailable',
-  'denied',
-  'indeterminate',
-  'closed',
-  'blocked',
-  'cancelled',
-])
+const STATUSES: readonly unknown[] = [...Object.values(DEFAULT_STATUS), 'denied', 'indeterminate', 'closed']
 
-export const isStatus = (value: unknown): value is Status => STATUSES.has(value)
+export const isStatus = (value: unknown): value is Status => STATUSES.includes(value)
 export const isErrorType = (value: unknown): value is ErrorType => typeof value === 'string' && Object.hasOwn(DEFAULT_STATUS, value)
 
 /** A call the model can issue as it stands. */

@@ -102,27 +102,6 @@ const MAX_EXTERNAL_RETRIES = 2
 /** What every provider takes as a tool's name. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
-/** Every field of a definition: a misspelt `effect` would otherwise be an undeclared one. */
-const FIELDS: ReadonlySet<string> = new Set<keyof ToolDefinition>([
-  'name',
-  'description',
-  'input',
-  'effect',
-  'timeout',
-  'retries',
-  'aliases',
-  'parameterAliases',
-  'repair',
-  'examples',
-  'target',
-  'service',
-  'idempotent',
-  'polls',
-  'errorStrings',
-  'untrusted',
-  'execute',
-])
-
 /** How often a model may try again, by effect, when the tool says nothing. */
 export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, write: 3, external: 1 }
 
@@ -138,53 +117,58 @@ export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, writ
  * })
  */
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
-  const { name, description, effect = 'external' } = definition
+  const {
+    name,
+    description,
+    input,
+    execute,
+    effect = 'external',
+    timeout = DEFAULT_TIMEOUT,
+    retries = DEFAULT_RETRIES[effect],
+    aliases = [],
+    parameterAliases = {},
+    repair = levelFor(effect),
+    examples = [],
+    target = JSON.stringify,
+    service = name,
+    idempotent = false,
+    polls = false,
+    errorStrings = false,
+    untrusted = false,
+    ...unknown
+  } = definition
+  const rest = { timeout, retries, parameterAliases, repair, examples, target, service, idempotent, polls, errorStrings, untrusted }
+  const fields = { name, description, effect, aliases, execute, ...rest }
   const fail = (what: string): never => {
     throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
   }
-  if (typeof name !== 'string' || !TOOL_NAME.test(name)) fail('name must match ^[a-zA-Z0-9_-]{1,64}$')
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) fail(`name must match ${TOOL_NAME.source}`)
   if (typeof description !== 'string' || description.trim() === '') fail('description is missing')
-  if (typeof definition.execute !== 'function') fail('execute must be a function')
+  if (typeof execute !== 'function') fail('execute must be a function')
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
-  for (const field of Object.keys(definition)) {
-    if (FIELDS.has(field)) continue
-    const [meant] = nearest(field, [...FIELDS])
+  // A misspelt `effect` would otherwise be an undeclared one.
+  for (const field of Object.keys(unknown)) {
+    const [meant] = nearest(field, [...Object.keys(fields), 'input'])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
-  if (definition.repair !== undefined && !['off', 'safe', 'full'].includes(definition.repair))
-    fail(`repair must be off, safe or full, not ${JSON.stringify(definition.repair)}`)
-  const timeout = definition.timeout ?? DEFAULT_TIMEOUT
+  if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
     fail(
       `timeout is in seconds, up to ${MAX_TIMEOUT}; ${timeout} ${timeout > MAX_TIMEOUT ? `looks like milliseconds: use ${timeout / 1000}` : 'is not positive'}`,
     )
-  const retries = definition.retries ?? DEFAULT_RETRIES[effect]
   if (!Number.isInteger(retries) || retries < 0) fail(`retries must be a whole number from 0, not ${retries}`)
   if (effect === 'external' && retries > MAX_EXTERNAL_RETRIES) fail(`an external tool may have at most ${MAX_EXTERNAL_RETRIES} retries`)
   let check: SchemaCheck
   try {
-    check = checker(definition.input)
+    check = checker(input)
   } catch (error) {
     return fail(`input: ${(error as Error).message}`)
   }
   return {
-    name,
+    ...fields,
     description: description.trim(),
     inputSchema: check.jsonSchema,
-    effect,
-    timeout,
-    retries,
-    aliases: (definition.aliases ?? []).map((alias) => (typeof alias === 'string' ? { name: alias } : alias)),
-    parameterAliases: definition.parameterAliases ?? {},
-    repair: definition.repair ?? levelFor(effect),
-    examples: definition.examples ?? [],
-    service: definition.service ?? name,
-    idempotent: definition.idempotent ?? false,
-    polls: definition.polls ?? false,
-    errorStrings: definition.errorStrings ?? false,
-    untrusted: definition.untrusted ?? false,
+    aliases: aliases.map((alias) => (typeof alias === 'string' ? { name: alias } : alias)),
     check,
-    target: (definition.target ?? ((input: unknown) => JSON.stringify(input))) as Tool['target'],
-    execute: definition.execute as Tool['execute'],
   }
 }

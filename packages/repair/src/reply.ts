@@ -1,8 +1,10 @@
 /** One reply of a model, as a provider package hands it over: text, reasoning and calls, to the calls that were meant. */
+
+import { repairArguments } from './arguments/repair-arguments.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import type { LeakedCall } from './envelope/leaked.ts'
+import { isCareful, type LeakedCall } from './envelope/leaked.ts'
 import { callsInReasoning, createReplyReader, type ReadReply, type Shown } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
 import type { Repair } from './repair.ts'
@@ -56,6 +58,8 @@ export interface Reply {
   readonly end: (calls?: readonly WireCall[]) => FinishedReply
 }
 
+const BESIDE = 'another call of this tool was reported in the same reply; make this one again if it was meant'
+
 /** Beyond so many words around it, quoted markup is part of an answer. */
 const FEW_WORDS = 12
 const isFewWords = (text: string): boolean => (text.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
@@ -82,18 +86,44 @@ export function createReply(tools: readonly ToolSpec[], { families, opensInReaso
     const said = (texts.join('') + shown.text).trim()
     const empty = wire.length === 0 && leaked.length === 0 && said === ''
     const found = empty ? callsInReasoning(thoughts.join('') + shown.reasoning, index, families) : leaked
-    const calls = wire.flatMap((call, reported) => meantBy(call, index, families).map((one): MeantCall => ({ ...one, reported })))
-    // A server that reports a call may leave its markup in the text besides.
-    const known = new Set(calls.map(keyOf))
-    calls.push(...found.map(fromLeaked).filter((call) => !known.has(keyOf(call))))
-    return { ...shown, calls, quoted, unclear: calls.length === 0 && isHardlyMore(said, quoted) }
+    const reported = wire.flatMap((call, at) => meantBy(call, index, families).map((one): MeantCall => ({ ...one, reported: at })))
+    const calls = [...reported, ...unreported(found, reported)]
+    const unclear = calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said, quoted))
+    return { ...shown, calls, quoted, unclear }
+  }
+
+  /**
+   * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
+   * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
+   */
+  function unreported(found: readonly LeakedCall[], reported: readonly MeantCall[]): readonly MeantCall[] {
+    const known = new Set(reported.map(keyOf))
+    const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
+    const calls: MeantCall[] = []
+    for (const leaked of found) {
+      const call = fromLeaked(leaked)
+      const key = keyOf(call)
+      const careful = isCareful(leaked.tool)
+      if (known.has(key) && (careful || reported.length > 0)) continue
+      if (careful) known.add(key)
+      calls.push(careful && tools.has(leaked.tool) ? { ...call, unread: BESIDE } : call)
+    }
+    return calls
+  }
+
+  /** The same for calls that come to the same, however they are written. */
+  function keyOf({ name, input }: MeantCall): string {
+    const tool = index.resolve(name ?? '')
+    const read = repairArguments(input, tool?.parameters ?? {}, { level: 'full', ...(tool && { name: tool.name }) })
+    return `${tool?.name ?? name} ${read.ok ? canonical(read.value) : input}`
   }
 
   /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
   function isHardlyMore(said: string, quoted: ReadReply['quoted']): boolean {
+    if (said.length > MAX_FENCED) return false
     const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), said)
     if (quoted.length > 0 && isFewWords(rest)) return true
-    const [, before = '', , inner, after = ''] = said.length > MAX_FENCED ? [] : (FENCED.exec(said) ?? [])
+    const [, before = '', , inner, after = ''] = FENCED.exec(said) ?? []
     if (inner === undefined || !isFewWords(before + after)) return false
     const alone = createReplyReader(index, { families })
     alone.push(inner)
@@ -134,11 +164,3 @@ const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCal
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),
 })
-
-function keyOf({ name, input }: MeantCall): string {
-  try {
-    return `${name} ${canonical(JSON.parse(input))}`
-  } catch {
-    return `${name} ${input}`
-  }
-}

@@ -102,12 +102,13 @@ function targetOf(tool: Tool, input: unknown): string {
   }
 }
 
-export const resultEvent = ({ id, step, tool, effect, inputKey }: ReadyCall, result: ToolResult) => ({
+export const about = ({ id, tool }: ReadyCall) => ({ callId: id, tool })
+
+export const resultEvent = (call: ReadyCall, result: ToolResult) => ({
   type: 'tool.result' as const,
-  callId: id,
-  step,
-  tool,
-  effect,
-  inputKey,
+  ...about(call),
+  step: call.step,
+  effect: call.effect,
+  inputKey: call.inputKey,
   result,
 })

@@ -30,9 +30,15 @@ export async function attempt(
     controller ??= new AbortController()
     return controller
   }
-  const begun = begin(() => start(() => own().signal))
-  if (begun.kind !== 'running') return begun
-  const running = settle(begun.value)
+  let value: unknown
+  try {
+    value = start(() => own().signal)
+  } catch (error) {
+    return threw(error)
+  }
+  // What returns at once has nothing to be raced with: no timer, no signal.
+  if (!isThenable(value)) return returned(value)
+  const running = Promise.resolve(value).then(returned, threw)
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
   const cut = new Promise<'timeout' | 'aborted'>((resolve) => {
@@ -46,40 +52,21 @@ export async function attempt(
     if (typeof first !== 'string') return first
     own().abort(first === 'timeout' ? new TimeoutReason(ms / 1000) : signal?.reason)
     const ended = await Promise.race([running, pause(graceMs)])
-    if (ended === undefined) return { kind: first, stopped: false, late: running }
-    if (ended.kind === 'threw' && isAbort(ended.error, own().signal)) return { kind: first, stopped: true, late: running }
-    return ended
+    const stopped = ended?.kind === 'threw' && isAbort(ended.error, own().signal)
+    return ended && !stopped ? ended : { kind: first, stopped, late: running }
   } finally {
     clearTimeout(timer)
     if (onAbort) signal?.removeEventListener('abort', onAbort)
   }
 }
 
-/** What returns at once has nothing to be raced with: no timer, no signal. */
-function begin(start: () => unknown): Outcome | { readonly kind: 'running'; readonly value: unknown } {
-  try {
-    const value = start()
-    return { kind: isThenable(value) ? 'running' : 'returned', value }
-  } catch (error) {
-    return { kind: 'threw', error }
-  }
-}
+const returned = (value: unknown): Outcome => ({ kind: 'returned', value })
+const threw = (error: unknown): Outcome => ({ kind: 'threw', error })
 
 const isThenable = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && guarded(() => typeof (value as { then?: unknown }).then === 'function') === true
+  typeof value === 'object' && guarded(() => typeof (value as PromiseLike<unknown>).then === 'function') === true
 
-async function settle(running: unknown): Promise<Outcome> {
-  try {
-    return { kind: 'returned', value: await running }
-  } catch (error) {
-    return { kind: 'threw', error }
-  }
-}
+const isAbort = (error: unknown, { reason }: AbortSignal): boolean =>
+  error === reason || guarded(() => error instanceof Error && /^(Abort|Timeout)Error$/.test(error.name)) === true
 
-const isAbort = (error: unknown, signal: AbortSignal): boolean =>
-  error === signal.reason ||
-  guarded(() => error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) === true
-
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, ms, undefined))
-}
+const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined))

@@ -1,6 +1,6 @@
 /** Output is bounded before the model reads it: head and tail kept, true totals first, the whole spilled to where it can be read in pages. */
-import { contentParts, dataText } from '../render.ts'
-import type { ContentPart, ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
+import { contentParts, dataText, partText } from '../render.ts'
+import type { ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
 import { CHARS_PER_TOKEN } from '../tokens.ts'
 
 /** Writes an over-long text to where the model can read it, and returns the path to read. */
@@ -30,9 +30,9 @@ export async function bound(result: ToolResult, options: Bound): Promise<ToolRes
   const parts = contentParts(content)
   const total = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
   if (total <= budget) return trimmed
-  const whole = parts.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join('\n')
+  const whole = parts.map(partText).join('\n')
   const spill = await options.spill?.(whole, options.callId).catch(() => undefined)
-  const media = parts.filter((part): part is ContentPart => part.type === 'media')
+  const media = parts.filter((part) => part.type === 'media')
   const cut = headAndTail(whole, budget)
   return {
     ...trimmed,

@@ -1,6 +1,7 @@
 /** From what a tool returned to a result: also the loose error shapes of other people's tools. */
+import { isRecord } from '@mulligan/repair'
 import { isToolError, isToolResult, notOk, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
-import { sane } from './sane.ts'
+import { OK_FIELDS, sane } from './sane.ts'
 
 const MAX_ERROR = 2000
 
@@ -38,12 +39,11 @@ export function extractToolError(value: unknown, options: { readonly errorString
   return undefined
 }
 
-const OK_KEYS = new Set(['ok', 'data', 'content', 'display', 'count', 'page', 'hasMore', 'notes', 'truncated'])
-
-function isPlainOk(value: unknown): value is ToolOk {
-  if (typeof value !== 'object' || value === null || (value as { ok?: unknown }).ok !== true || !('data' in value)) return false
-  return Object.keys(value).every((key) => OK_KEYS.has(key))
-}
+const isPlainOk = (value: unknown): value is ToolOk =>
+  isRecord(value) &&
+  value['ok'] === true &&
+  'data' in value &&
+  Object.keys(value).every((key) => /^(ok|data)$/.test(key) || key in OK_FIELDS)
 
 /** The words in an error field: a string, an Error-like, or MCP content parts. */
 function words(value: unknown, depth = 0): string | undefined {

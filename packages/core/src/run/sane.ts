@@ -1,109 +1,91 @@
 /** A result rebuilt field by field: whatever a tool put there, what goes on is of the type it says, and is plain JSON. */
-import { isTooDeep } from '@mulligan/repair'
-import {
-  type Content,
-  type ContentPart,
-  type ErrorDetails,
-  isErrorType,
-  isStatus,
-  notOk,
-  ok,
-  type SuggestedCall,
-  type ToolError,
-  type ToolOk,
-  type ToolResult,
-  type Truncated,
-} from '../result.ts'
+import { isRecord, isTooDeep } from '@mulligan/repair'
+import { isErrorType, isStatus, notOk, ok, type ToolError, type ToolResult } from '../result.ts'
 
-const NO_TEXT = 'The tool reported an error without a text.'
 const REPLACED = 'Parts of the result cannot be written as JSON and were replaced.'
 const MAX_DEPTH = 100
 /** JSON that is shorter cannot be nested too deep. */
 const SHALLOW = 400
 
 type Fields = Readonly<Record<string, unknown>>
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
+/** The value as it goes on; undefined when it is not of its type. */
+type Check = (value: unknown) => unknown
+
+const onlyIf =
+  (fits: (value: unknown) => boolean): Check =>
+  (value) =>
+    fits(value) ? value : undefined
+const text = onlyIf((value) => typeof value === 'string')
+const number = onlyIf(Number.isFinite)
+const call = onlyIf((value) => isRecord(value) && typeof value['tool'] === 'string' && isRecord(value['input']))
+
+/** What the engine and the renderer read of an error's details; the rest is the tool's own. */
+const DETAILS: Readonly<Record<string, Check>> = {
+  parameter: text,
+  constraint: text,
+  candidates: onlyIf(Array.isArray),
+  call,
+  example: call,
+  triesLeft: number,
+}
+const TRUNCATED: Readonly<Record<string, Check>> = { shown: number, total: number, spill: text }
+const FIELDS: Readonly<Record<string, Check>> = {
+  // Without any parts, the result is rendered from its data.
+  content: (content) => text(content) ?? some(content, sanePart),
+  display: text,
+  notes: (notes) => some(notes, text),
+  truncated: (cut) => onlyIf((kept) => isRecord(kept) && 'shown' in kept && 'total' in kept)(isRecord(cut) && pick(cut, TRUNCATED)),
+}
+/** The fields of a success besides its data. */
+export const OK_FIELDS: Readonly<Record<string, Check>> = {
+  ...FIELDS,
+  count: number,
+  page: number,
+  hasMore: onlyIf((value) => typeof value === 'boolean'),
+}
 
 /** May throw where a field cannot be read at all: its callers say so in a result. */
 export function sane(result: ToolError): ToolError
 export function sane(result: ToolResult): ToolResult
 export function sane(result: ToolResult): ToolResult {
-  return result.ok === true ? saneOk(result as unknown as Fields) : saneError(result as unknown as Fields)
-}
-
-function saneOk(fields: Fields): ToolOk {
-  const { data, count, page, hasMore } = fields
-  const { value, replaced } = plainJson(data)
-  const more: Writable<Omit<ToolOk, 'ok' | 'data'>> = saneShared(fields, replaced)
-  if (isNumber(count)) more.count = count
-  if (isNumber(page)) more.page = page
-  if (typeof hasMore === 'boolean') more.hasMore = hasMore
-  return ok(value, more)
-}
-
-function saneError(fields: Fields): ToolError {
+  const fields = result as unknown as Fields
+  if (fields['ok'] === true) {
+    const { value, replaced } = plainJson(fields['data'])
+    return ok(value, pick(fields, OK_FIELDS, replaced))
+  }
   const { status, errorType, error, details } = fields
-  const text = typeof error === 'string' ? error : NO_TEXT
-  const { value, replaced } = isObject(details) ? plainJson(details) : NOTHING
-  const more: Writable<Partial<ToolError>> = saneShared(fields, replaced)
-  if (isObject(value)) more.details = saneDetails(value)
-  if (!isStatus(status) || !isErrorType(errorType)) return notOk('internal', text, more)
-  more.status = status
-  return notOk(errorType, text, more)
+  const { value, replaced } = plainJson(details)
+  const more = pick(fields, FIELDS, replaced)
+  if (isRecord(value)) more['details'] = Object.fromEntries(Object.entries(value).filter(([key, one]) => !isWrong(key, one)))
+  const says = typeof error === 'string' ? error : 'The tool reported an error without a text.'
+  return isStatus(status) && isErrorType(errorType) ? notOk(errorType, says, { ...more, status }) : notOk('internal', says, more)
 }
 
-type Shared = Writable<Pick<ToolOk, 'content' | 'display' | 'notes' | 'truncated'>>
+const isWrong = (key: string, value: unknown): boolean => Object.hasOwn(DETAILS, key) && DETAILS[key]?.(value) === undefined
 
-function saneShared({ content, display, notes, truncated }: Fields, replaced: boolean): Shared {
-  const shared: Shared = {}
-  const shown = content === undefined ? undefined : saneContent(content)
-  if (shown !== undefined) shared.content = shown
-  if (typeof display === 'string') shared.display = display
-  const told = Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : []
-  if (replaced) told.push(REPLACED)
-  if (told.length > 0) shared.notes = told
-  const cut = isObject(truncated) ? saneTruncated(truncated) : undefined
-  if (cut) shared.truncated = cut
-  return shared
+/** The fields that are of their type, each read once, and a note when something was replaced. */
+function pick(fields: Fields, checks: Readonly<Record<string, Check>>, replaced = false): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  for (const [key, check] of Object.entries(checks)) {
+    const value = check(fields[key])
+    if (value !== undefined) kept[key] = value
+  }
+  if (replaced) kept['notes'] = [...((kept['notes'] ?? []) as string[]), REPLACED]
+  return kept
 }
 
-/** Parts that are none are left out; without any, the result is rendered from its data. */
-function saneContent(content: unknown): Content | undefined {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return undefined
-  const parts = content.map(sanePart).filter((part) => part !== undefined)
-  return parts.length > 0 ? parts : undefined
+/** Of a list, what is left of its items; none is no list. */
+function some(list: unknown, check: Check): unknown {
+  const kept = Array.isArray(list) ? list.map(check).filter((item) => item !== undefined) : []
+  return kept.length > 0 ? kept : undefined
 }
 
-function sanePart(part: unknown): ContentPart | undefined {
-  if (!isObject(part)) return undefined
+function sanePart(part: unknown): unknown {
+  if (!isRecord(part)) return undefined
   const { type, text, mediaType, data } = part
   if (type === 'text' && typeof text === 'string') return { type, text }
-  if (type === 'media' && typeof mediaType === 'string' && typeof data === 'string') return { type, mediaType, data }
-  return undefined
+  return type === 'media' && typeof mediaType === 'string' && typeof data === 'string' ? { type, mediaType, data } : undefined
 }
-
-function saneTruncated({ shown, total, spill }: Fields): Truncated | undefined {
-  if (!isNumber(shown) || !isNumber(total)) return undefined
-  return typeof spill === 'string' ? { shown, total, spill } : { shown, total }
-}
-
-/** What the engine and the renderer read of the details is of its type or absent; the rest is the tool's own. */
-function saneDetails(details: Fields): ErrorDetails {
-  const copy: Record<string, unknown> = { ...details }
-  for (const key of Object.keys(copy)) {
-    const fits = Object.hasOwn(DETAIL, key) ? DETAIL[key as keyof typeof DETAIL] : undefined
-    if (fits && !fits(copy[key])) delete copy[key]
-  }
-  return copy
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string'
-const isNumber = (value: unknown): value is number => Number.isFinite(value)
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isCall = (value: unknown): value is SuggestedCall => isObject(value) && isText(value['tool']) && isObject(value['input'])
-
-const DETAIL = { parameter: isText, constraint: isText, candidates: Array.isArray, call: isCall, example: isCall, triesLeft: isNumber }
 
 interface Plain {
   readonly value: unknown
@@ -111,44 +93,34 @@ interface Plain {
   readonly replaced: boolean
 }
 
-const NOTHING: Plain = { value: undefined, replaced: false }
-
 /** The value as plain JSON, read once: a getter or a `toJSON` has no second say. */
 function plainJson(value: unknown): Plain {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null || isNumber(value)) return { value, replaced: false }
+  if (value === null || /^(string|boolean|undefined)$/.test(typeof value) || Number.isFinite(value))
+    return { value: value ?? null, replaced: false }
   try {
     const text = JSON.stringify(value)
-    if (text === undefined) return { value: null, replaced: false }
-    const copy: unknown = JSON.parse(text)
-    if (text.length < SHALLOW || !isTooDeep(copy)) return { value: copy, replaced: false }
+    const copy: unknown = JSON.parse(text ?? 'null')
+    if (text === undefined || text.length < SHALLOW || !isTooDeep(copy)) return { value: copy, replaced: false }
   } catch {
     // A circle, a BigInt, a `toJSON` or a getter that throws: part by part, then.
   }
-  return { value: withoutCircles(value, new Set()), replaced: true }
+  return { value: withoutCircles(value, []), replaced: true }
 }
 
-function withoutCircles(value: unknown, above: Set<object>): unknown {
+function withoutCircles(value: unknown, above: readonly object[]): unknown {
   if (typeof value === 'bigint') return value.toString()
-  if (typeof value === 'number') return isNumber(value) ? value : null
-  if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) return null
-  if (typeof value !== 'object' || value === null) return value
-  if (above.has(value)) return '(circular)'
-  if (above.size >= MAX_DEPTH) return '(nested too deep)'
-  above.add(value)
-  const inner = (member: () => unknown): unknown => {
-    try {
-      return withoutCircles(member(), above)
-    } catch {
-      return '(unreadable)'
-    }
-  }
-  const copy = Array.isArray(value)
-    ? Array.from(value, (_, at) => inner(() => value[at]))
-    : Object.fromEntries(
-        Object.keys(value)
-          .filter((key) => key !== 'toJSON')
-          .map((key) => [key, inner(() => (value as Fields)[key])]),
-      )
-  above.delete(value)
-  return copy
+  if (typeof value !== 'object' || value === null) return JSON.parse(JSON.stringify(value) ?? 'null')
+  if (above.includes(value)) return '(circular)'
+  if (above.length >= MAX_DEPTH) return '(nested too deep)'
+  const inside = [...above, value]
+  const members = (Array.isArray(value) ? [...value.keys()] : Object.keys(value).filter((key) => key !== 'toJSON')).map(
+    (key): [string, unknown] => {
+      try {
+        return [String(key), withoutCircles((value as Fields)[key], inside)]
+      } catch {
+        return [String(key), '(unreadable)']
+      }
+    },
+  )
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members)
 }

@@ -12,27 +12,32 @@ interface Alternative {
   readonly loops: (readonly string[])[]
 }
 
+interface Group {
+  readonly alternatives: Alternative[]
+  readonly looksAround: boolean
+}
+
 const newAlternative = (): Alternative => ({ atoms: [], fixed: [], loops: [] })
-const TOKEN = /\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|\\.|\[(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?<\w+>|\(\?:|./gisu
-const ZERO_WIDTH = new Set(['^', '$', '\\b', '\\B'])
-const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y
+const newGroup = (token = ''): Group => ({ alternatives: [newAlternative()], looksAround: /[=!]$/.test(token) })
+const TOKEN = /\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<\w+>|:))?|./gisu
+const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y
 
 /**
  * True when a group that repeats without bound holds something else that does, and nothing that must stand between
  * tells one repetition from the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
  */
 export function isExplosive(pattern: string): boolean {
-  const groups: { readonly alternatives: Alternative[]; readonly looksAround: boolean }[] = [
-    { alternatives: [newAlternative()], looksAround: false },
-  ]
+  const groups: Group[] = [newGroup()]
   for (let at = 0; at < pattern.length; ) {
     TOKEN.lastIndex = at
     const token = TOKEN.exec(pattern)?.[0] ?? (pattern[at] as string)
     at += token.length
-    const group = groups.at(-1) as (typeof groups)[number]
-    if (token === '|') group.alternatives.push(newAlternative())
-    if (token[0] === '(') groups.push({ alternatives: [newAlternative()], looksAround: /[=!]$/.test(token) })
-    if (token === '|' || token[0] === '(' || ZERO_WIDTH.has(token)) continue
+    const group = groups.at(-1) as Group
+    if (/^(?:[|(^$]|\\b)/i.test(token)) {
+      if (token === '|') group.alternatives.push(newAlternative())
+      if (token[0] === '(') groups.push(newGroup(token))
+      continue
+    }
     const { least, most, length } = quantifier(pattern, at)
     at += length
     if (token !== ')') {
@@ -46,7 +51,7 @@ export function isExplosive(pattern: string): boolean {
     groups.pop()
     if (most >= MANY && group.alternatives.some(isUnseparated)) return true
     if (group.looksAround) continue
-    const outer = (groups.at(-1) as (typeof groups)[number]).alternatives.at(-1) as Alternative
+    const outer = (groups.at(-1) as Group).alternatives.at(-1) as Alternative
     const atoms = group.alternatives.flatMap((one) => one.atoms)
     outer.atoms.push(...atoms)
     outer.loops.push(...group.alternatives.flatMap((one) => one.loops))
@@ -74,29 +79,24 @@ function overlap(one: string, other: string): boolean {
 
 function quantifier(pattern: string, at: number): { readonly least: number; readonly most: number; readonly length: number } {
   QUANTIFIER.lastIndex = at
-  const found = QUANTIFIER.exec(pattern)
-  if (!found) return { least: 1, most: 1, length: 0 }
-  const [text, least, range, most] = found
-  const { length } = text
-  if (text[0] === '*') return { least: 0, most: Infinity, length }
-  if (text[0] === '+') return { least: 1, most: Infinity, length }
-  if (text[0] === '?') return { least: 0, most: 1, length }
-  return { least: Number(least), most: range === undefined ? Number(least) : most === '' ? Infinity : Number(most), length }
+  const [text = '', sign, from = '1', comma, to = from] = QUANTIFIER.exec(pattern) ?? []
+  const least = sign ? Number(sign === '+') : Number(from)
+  const most = sign ? (sign === '?' ? 1 : Infinity) : comma && !to ? Infinity : Number(comma ? to : from)
+  return { least, most, length: text.length }
 }
 
 /** Keywords whose values are data and no schemas. */
-const DATA = new Set(['const', 'enum', 'default', 'examples'])
+const DATA = ['const', 'enum', 'default', 'examples']
 
 /** @throws TypeError that names the field of the first pattern that may hang. */
-export function refuseExplosivePatterns(schema: unknown, path: readonly string[] = [], seen: Set<object> = new Set()): void {
+export function refuseExplosivePatterns(schema: unknown, path: readonly string[] = [], seen: Set<unknown> = new Set()): void {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
   seen.add(schema)
   for (const [key, child] of Object.entries(schema)) {
-    if (DATA.has(key) && path.at(-1) !== 'properties') continue
-    const patterns =
-      key === 'pattern' && typeof child === 'string' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
+    if (DATA.includes(key) && path.at(-1) !== 'properties') continue
+    const patterns = key === 'pattern' ? [child] : key === 'patternProperties' ? Object.keys(Object(child)) : []
     for (const pattern of patterns)
-      if (isExplosive(pattern))
+      if (typeof pattern === 'string' && isExplosive(pattern))
         throw new TypeError(
           `the pattern /${pattern}/ of ${fieldText(path)} may take for ever on a text that does not match: it repeats what repeats`,
         )

@@ -33,21 +33,20 @@ export function stillRunning(tool: string, callId: string): ToolError {
   return notOk('conflict', says, { status: 'unavailable', details: { runningCall: callId } })
 }
 
+const not = (says: string, by: string, more?: object): ToolError =>
+  notOk(by === 'timeout' ? 'timeout' : 'permission', says, { status: 'denied', details: { by, ...more } })
+
 /** The same call was cut off while this one waited: only a person may repeat it. */
 export const inDoubt = (tool: string): ToolError =>
-  notOk('permission', `The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, {
-    status: 'denied',
-    details: { by: 'doubt' },
-  })
+  not(`The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, 'doubt')
 
 /** A caller that runs one approved call twice. */
 export const alreadyRun = (tool: string): ToolError =>
-  notOk('permission', `This call of ${tool} has been run before. An approval is for one call.`, {
-    status: 'denied',
-    details: { by: 'before' },
-  })
+  not(`This call of ${tool} has been run before. An approval is for one call.`, 'before')
 
-export const broken = (tool: string): ToolError => notOk('internal', `${tool} could not be run to its end. The log has the details.`)
+/** @param begun the tool had been started, and nobody knows how far it came */
+export const broken = (tool: string, begun: boolean): ToolError =>
+  notOk('internal', `${tool} could not be run to its end. The log has the details.`, begun ? { status: 'indeterminate' } : {})
 
 export const unrecorded = (tool: string): ToolError =>
   notOk('execution', `${tool} was not run: the call could not be recorded first. The session's store can't be written; the log says why.`)
@@ -62,6 +61,5 @@ const NO_WORDS = {
 
 /** `timeout` is no denial by a person: the same may be asked again. */
 export function denied(by: Extract<ApprovalDecision['answer'], keyof typeof NO_WORDS> | 'policy' | 'before', reason = ''): ToolError {
-  const says = reason === '' ? NO_WORDS[by] : `${NO_WORDS[by]} Reason: ${reason}`
-  return notOk(by === 'timeout' ? 'timeout' : 'permission', says, { status: 'denied', details: { by, ...(reason !== '' && { reason }) } })
+  return reason === '' ? not(NO_WORDS[by], by) : not(`${NO_WORDS[by]} Reason: ${reason}`, by, { reason })
 }

@@ -1,11 +1,11 @@
 /** Schema-directed coercion: a value is changed only where it does not fit, only without loss, and each change is a note. */
-import { canonical, isTooDeep } from '../canonical.ts'
 import { fold } from '../did-you-mean.ts'
-import type { Repair } from '../repair.ts'
+import type { Repair, RepairKind } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { deref, isRecord, typeOf, typesOf, validate } from '../schema/validate.ts'
+import { deref, isOfType, isRecord, itemSchema, listOf, recordOf, typesOf, validate } from '../schema/validate.ts'
 import { reshape } from './reshape.ts'
+import { tryJson } from './try-json.ts'
 
 export interface Coerced {
   readonly value: unknown
@@ -42,129 +42,110 @@ export function coerce(schema: JsonSchema, value: unknown, options: CoerceOption
   return { value: mend(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] }), repairs }
 }
 
+/** Takes note of a change, and makes it. */
+function note<T>({ repairs }: Walk, kind: RepairKind, path: Path, from: unknown, to: T, why: string): T {
+  repairs.push({ kind, parameter: pathText(path), from, to, why })
+  return to
+}
+
+const fits = (schema: unknown, value: unknown, { root }: Walk): boolean => validate(schema as JsonSchema, value, root).length === 0
+
 function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   if (!isRecord(given) || walk.depth > MAX_DEPTH) return value
   const schema = deref(given, walk.root)
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
   if (schema !== given) return walk.open.includes(schema) ? value : mend(schema, value, path, { ...inner, open: [...walk.open, schema] })
-  const parts = schema['anyOf'] ?? schema['oneOf']
-  const chosen = Array.isArray(parts) ? mendOneOf(parts, value, path, inner) : value
-  const types = typesOf(schema)
-  const changed = retype(types, schema, chosen, path, inner)
+  const chosen = mendOneOf(listOf(schema['anyOf'] ?? schema['oneOf']), value, path, inner)
+  const changed = retype(schema, chosen, path, inner)
   if (Array.isArray(changed)) return mendItems(schema, changed, path, { ...inner, open: [] })
   if (isRecord(changed)) return mendProperties(schema, changed, path, { ...inner, open: [] })
-  if (walk.options.lenient && typeof changed === 'string' && Array.isArray(schema['enum']))
-    return mendEnum(schema['enum'], changed, path, walk)
-  if (typeof changed === 'number') return mendUnit(schema, changed, path, walk)
-  return changed
+  if (typeof changed === 'string') return mendEnum(listOf(schema['enum']), changed, path, walk)
+  return typeof changed === 'number' ? mendUnit(schema, changed, path, walk) : changed
 }
 
 /** A union: untouched when it fits; else the first branch whose mended value validates. */
 function mendOneOf(parts: readonly unknown[], value: unknown, path: Path, walk: Walk): unknown {
-  const fits = (part: unknown, candidate: unknown): boolean => !isRecord(part) || validate(part, candidate, walk.root).length === 0
-  if (parts.some((part) => fits(part, value))) return value
+  if (parts.some((part) => fits(part, value, walk))) return value
   for (const part of parts) {
     const repairs: Repair[] = []
     const candidate = mend(part, value, path, { ...walk, repairs })
-    if (!fits(part, candidate)) continue
+    if (!fits(part, candidate, walk)) continue
     walk.repairs.push(...repairs)
     return candidate
   }
   return value
 }
 
-function retype(types: readonly string[], schema: JsonSchema, value: unknown, path: Path, walk: Walk): unknown {
-  const got = typeOf(value)
-  if (types.length === 0 || types.includes(got) || (got === 'integer' && types.includes('number'))) return value
-  const note = (to: unknown, why: string): unknown => {
-    walk.repairs.push({ kind: 'type', parameter: pathText(path), from: value, to, why })
-    return to
-  }
-  if (typeof value === 'string') {
-    const wantsNumber = types.includes('number') || types.includes('integer')
-    if (wantsNumber && NUMBER.test(value)) {
-      const number = Number(value)
-      if (Number.isFinite(number) && (types.includes('number') || Number.isSafeInteger(number)))
-        return note(number, 'a number sent as text')
-    }
-    if (types.includes('boolean') && /^\s*(true|false)\s*$/i.test(value))
-      return note(value.trim().toLowerCase() === 'true', 'true or false sent as text')
-    if (types.includes('null') && value.trim() === 'null') return note(null, 'null sent as text')
-    const parsed = types.includes('array') || types.includes('object') ? tryJson(value) : undefined
-    if (Array.isArray(parsed) && types.includes('array')) return note(parsed, 'a list sent as JSON text')
-    if (isRecord(parsed) && types.includes('object')) return note(parsed, 'an object sent as JSON text')
-    if (types.includes('array') && parsed === undefined && !/^\s*\[/.test(value)) return single(schema, value, note, walk)
-    return value
-  }
-  if (got === 'integer' && types.includes('string') && Number.isSafeInteger(value)) return note(String(value), 'text sent as a number')
-  if (types.includes('array') && got !== 'null') return single(schema, value, note, walk)
-  return value
+function retype(schema: JsonSchema, value: unknown, path: Path, walk: Walk): unknown {
+  if (isOfType(schema, value)) return value
+  const types = typesOf(schema)
+  const change = converted(types, value)
+  if (change) return note(walk, 'type', path, value, ...change)
+  const { items } = schema
+  if (value === null || !types.includes('array') || !isRecord(items) || isContainer(value) || !fits(items, value, walk)) return value
+  return note(walk, 'type', path, value, [value], 'a single value where a list belongs')
 }
 
-/** One value where a list of such values belongs. */
-function single(schema: JsonSchema, value: unknown, note: (to: unknown, why: string) => unknown, walk: Walk): unknown {
-  const items = schema['items']
-  if (!isRecord(items) || validate(items, value, walk.root).length > 0) return value
-  return note([value], 'a single value where a list belongs')
+/** The same value in one of the types, and why it may be. */
+function converted(types: readonly string[], value: unknown): readonly [to: unknown, why: string] | undefined {
+  const wants = (type: string): boolean => types.includes(type)
+  if (Number.isSafeInteger(value) && wants('string')) return [String(value), 'text sent as a number']
+  if (typeof value !== 'string') return undefined
+  const number = NUMBER.test(value) ? Number(value) : NaN
+  if (wants('number') ? Number.isFinite(number) : wants('integer') && Number.isSafeInteger(number)) return [number, 'a number sent as text']
+  const word = value.trim()
+  if (wants('boolean') && /^(true|false)$/i.test(word)) return [/^t/i.test(word), 'true or false sent as text']
+  if (wants('null') && word === 'null') return [null, 'null sent as text']
+  const parsed = tryJson(value)
+  if (Array.isArray(parsed) && wants('array')) return [parsed, 'a list sent as JSON text']
+  return isRecord(parsed) && wants('object') ? [parsed, 'an object sent as JSON text'] : undefined
 }
+
+/** A text that is no text: an object, or what is meant for a list. */
+const isContainer = (value: unknown): boolean => typeof value === 'string' && (/^\s*\[/.test(value) || tryJson(value) !== undefined)
 
 /** Milliseconds where the schema wants seconds: only beyond its maximum, and only where the text of the schema says seconds. */
 function mendUnit(schema: JsonSchema, value: number, path: Path, walk: Walk): number {
-  const { maximum, minimum, description } = schema
-  if (typeof maximum !== 'number' || value <= maximum || value % 100 !== 0) return value
+  const { maximum, description } = schema
   const seconds = value / 1000
-  const fits = seconds <= maximum && (typeof minimum !== 'number' || seconds >= minimum)
-  const whole = !typesOf(schema).includes('integer') || Number.isInteger(seconds)
-  const said = SECONDS.test(`${path.at(-1)} ${typeof description === 'string' ? description : ''}`)
-  if (!fits || !whole || !said) return value
-  walk.repairs.push({ kind: 'unit', parameter: pathText(path), from: value, to: seconds, why: 'milliseconds where seconds belong' })
-  return seconds
+  if (typeof maximum !== 'number' || value <= maximum || value % 100 !== 0 || !fits(schema, seconds, walk)) return value
+  if (!SECONDS.test(`${path.at(-1)} ${typeof description === 'string' ? description : ''}`)) return value
+  return note(walk, 'unit', path, value, seconds, 'milliseconds where seconds belong')
 }
 
 const SECONDS = /(?:^|[^a-z])(?:sec|secs|seconds?)(?![a-z])|_s\b/i
 
 function mendItems(schema: JsonSchema, value: readonly unknown[], path: Path, walk: Walk): unknown {
-  const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
-  const mended = value.map((item, at) => mend(at < prefix.length ? prefix[at] : schema['items'], item, [...path, at], walk))
+  const mended = value.map((item, at) => mend(itemSchema(schema, at), item, [...path, at], walk))
   return mended.some((item, at) => item !== value[at]) ? mended : value
 }
 
 function mendEnum(allowed: readonly unknown[], value: string, path: Path, walk: Walk): unknown {
-  if (allowed.includes(value)) return value
-  const same = allowed.filter((one) => typeof one === 'string' && fold(one) === fold(value))
-  if (same.length !== 1) return value
-  walk.repairs.push({ kind: 'enum', parameter: pathText(path), from: value, to: same[0], why: 'the same but for case and separators' })
-  return same[0]
+  if (!walk.options.lenient || allowed.includes(value)) return value
+  const [same, ...others] = allowed.filter((one) => typeof one === 'string' && fold(one) === fold(value))
+  return same === undefined || others.length > 0 ? value : note(walk, 'enum', path, value, same, 'the same but for case and separators')
 }
 
 function mendProperties(schema: JsonSchema, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
-  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  let result = renameKeys(schema, properties, required, value, path, walk)
-  const set = (key: string, to: unknown): void => {
-    if (result === value) result = { ...value }
-    if (to === undefined) delete result[key]
-    else result[key] = to
+  const properties = recordOf(schema['properties'])
+  const required = listOf(schema['required'])
+  const renamed = renameKeys(schema, properties, required, value, path, walk)
+  const result = { ...renamed }
+  let changed = false
+  for (const [key, member] of Object.entries(renamed)) {
+    if (!Object.hasOwn(properties, key)) continue
+    const inner = [...path, key]
+    const isNull = member === null && !required.includes(key) && !fits(properties[key], null, walk)
+    const mended = isNull
+      ? note(walk, 'null_dropped', inner, null, undefined, 'null for an optional parameter')
+      : mend(properties[key], member, inner, walk)
+    if (mended === member) continue
+    changed = true
+    if (mended === undefined) delete result[key]
+    else result[key] = mended
   }
-  for (const [key, member] of Object.entries(result)) {
-    const child = Object.hasOwn(properties, key) ? properties[key] : undefined
-    if (child === undefined) continue
-    if (member === null && !required.includes(key) && isRecord(child) && validate(child, null, walk.root).length > 0) {
-      walk.repairs.push({
-        kind: 'null_dropped',
-        parameter: pathText([...path, key]),
-        from: null,
-        to: undefined,
-        why: 'null for an optional parameter',
-      })
-      set(key, undefined)
-      continue
-    }
-    const mended = mend(child, member, [...path, key], walk)
-    if (mended !== member) set(key, mended)
-  }
-  return result
+  return changed ? result : renamed
 }
 
 /** Declared aliases, keys that differ by case or separators, and for reads the lone unknown key and the ones to ignore. */
@@ -176,58 +157,43 @@ function renameKeys(
   path: Path,
   walk: Walk,
 ): Record<string, unknown> {
-  let unknown = Object.keys(value).filter((key) => !Object.hasOwn(properties, key))
-  if (unknown.length === 0) return value
   let result = value
-  const at = pathText(path.map((step) => (typeof step === 'number' ? -1 : step))).replaceAll('[-1]', '[]')
-  const rename = (from: string, to: string, why: string): void => {
+  const unknown = new Set(Object.keys(value).filter((key) => !Object.hasOwn(properties, key)))
+  const isFree = (key: string): boolean => Object.hasOwn(properties, key) && !Object.hasOwn(result, key)
+  /** Where just one key has come for just one parameter. */
+  const rename = ([from, ...rivals]: readonly string[], [to, ...others]: readonly string[], why: string): void => {
+    if (from === undefined || to === undefined || rivals.length + others.length > 0) return
     result = Object.fromEntries(Object.entries(result).map(([key, member]) => [key === from ? to : key, member]))
-    unknown = unknown.filter((key) => key !== from)
-    walk.repairs.push({ kind: 'parameter', parameter: pathText([...path, to]), from, to, why })
+    note(walk, 'parameter', [...path, to], from, to, why)
+    unknown.delete(from)
   }
-  const free = (key: string): boolean => Object.hasOwn(properties, key) && !Object.hasOwn(result, key)
+  if (unknown.size === 0) return value
+  const at = path.map((step) => (typeof step === 'number' ? '[]' : `.${step}`)).join('')
   for (const [name, aliases] of Object.entries(walk.options.parameterAliases ?? {})) {
-    const key = at === '' ? name : name.startsWith(`${at}.`) ? name.slice(at.length + 1) : ''
-    if (!free(key)) continue
-    const used = aliases.filter((alias) => unknown.includes(alias))
-    if (used.length === 1) rename(used[0] as string, key, 'another name of this parameter')
+    const key = `.${name}`.slice(at.length + 1)
+    if (`.${name}` === `${at}.${key}`)
+      rename(
+        aliases.filter((alias) => unknown.has(alias)),
+        [key].filter(isFree),
+        'another name of this parameter',
+      )
   }
   for (const key of unknown) {
-    const same = Object.keys(properties).filter((name) => free(name) && fold(name) === fold(key))
-    if (same.length === 1) rename(key, same[0] as string, 'the same name but for case and separators')
+    const same = Object.keys(properties).filter((name) => isFree(name) && fold(name) === fold(key))
+    rename([key], same, 'the same name but for case and separators')
   }
   if (!walk.options.lenient) return result
-  const missing = required.filter((key): key is string => typeof key === 'string' && !Object.hasOwn(result, key))
-  const [lone] = unknown
+  const isMissing = (key: unknown): key is string => !Object.hasOwn(result, key as string)
+  const missing = required.filter(isMissing)
+  const [lone = ''] = unknown
+  const meant = missing.filter((name) => isRecord(properties[name]) && fits(properties[name], result[lone], walk))
   // Markup in a name may tear the value too.
-  if (missing.length === 1 && unknown.length === 1 && lone !== undefined && !lone.includes('<')) {
-    const child = properties[missing[0] as string]
-    if (isRecord(child) && validate(child, result[lone], walk.root).length === 0)
-      rename(lone, missing[0] as string, 'the only unknown parameter, and the only one missing')
-  }
-  if (schema['additionalProperties'] === false && missing.every((key) => Object.hasOwn(result, key)))
-    return dropKeys(new Set(unknown), result, path, walk)
-  return result
+  if (missing.length === 1 && !lone.includes('<')) rename([...unknown], meant, 'the only unknown parameter, and the only one missing')
+  return schema['additionalProperties'] === false && !missing.some(isMissing) ? dropKeys(unknown, result, path, walk) : result
 }
 
 /** All at once, so that many cost no more than linear time. */
 function dropKeys(keys: ReadonlySet<string>, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
-  const why = 'no such parameter: it had no effect'
-  for (const key of keys)
-    walk.repairs.push({ kind: 'unknown_dropped', parameter: pathText([...path, key]), from: value[key], to: undefined, why })
+  for (const key of keys) note(walk, 'unknown_dropped', [...path, key], value[key], undefined, 'no such parameter: it had no effect')
   return keys.size === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }
-
-function tryJson(text: string): unknown {
-  const start = text.trimStart()[0]
-  if (start !== '[' && start !== '{') return undefined
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return isTooDeep(parsed) ? undefined : parsed
-  } catch {
-    return undefined
-  }
-}
-
-/** True when the two differ, as JSON. */
-export const differs = (a: unknown, b: unknown): boolean => canonical(a) !== canonical(b)

@@ -58,6 +58,9 @@ export class Stop extends Error {
 
 export const cutOff = ({ text }: State): Stop => new Stop('the text ends before the value does', text.length, true)
 
+export const misplaced = (position: number): Stop => new Stop('what stands here does not belong here', position)
+export const unclear = (position: number, isCutOff = false): Stop => new Stop('what is meant here is not clear', position, isCutOff)
+
 /** One note per kind of fault, at its first place. */
 export function fix(state: State, what: string, position: number, changesText = false): void {
   if (state.strict) throw new Stop(what, position)
@@ -73,9 +76,9 @@ export function restructure(state: State, what: string, position: number, change
 
 const JSON_SPACE = /[ \t\n\r]*/y
 export const SPACE = /\s*/y
-const COMMENT = /\/\*[^]*?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]*/y
+const COMMENT = /\/\*.*?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]*/sy
 /** Looking ahead goes past short comments only: many places must not share the work behind one long comment. */
-const SPACE_AND_COMMENTS = /(?:\s+|\/\*[^]{0,196}?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]{0,198}(?![^\n]))*/y
+const SPACE_AND_COMMENTS = /(?:\s+|\/\*.{0,196}?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]{0,198}(?![^\n]))*/sy
 
 /** Where a sticky pattern ends that begins here; -1 when it does not match. */
 export function matchEnd(pattern: RegExp, text: string, at: number): number {
@@ -100,11 +103,9 @@ export function skip(state: State): void {
 /** What looks like a comment may be a text whose first quote is missing. */
 function noteComment(state: State, from: number, to: number): void {
   const comment = state.text.slice(from, to)
-  if (comment.split('"').length % 2 === 0 || comment.includes('\\"')) throw new Stop(UNCLEAR_COMMENT, from)
+  if (comment.split('"').length % 2 === 0 || comment.includes('\\"')) throw unclear(from)
   fix(state, 'a comment', from)
 }
-
-export const UNCLEAR_COMMENT = 'whether a comment begins here is unclear'
 
 /** The same without notes. */
 export const peek = ({ text }: State, from: number): number => matchEnd(SPACE_AND_COMMENTS, text, from)

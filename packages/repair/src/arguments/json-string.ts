@@ -1,5 +1,5 @@
 /** Strings, for the tolerant JSON reader: where one ends when quotes inside are not escaped, and what it says. */
-import { cutOff, fix, matchEnd, peek, restructure, SPACE, type State, Stop, UNCLEAR_COMMENT } from './json-state.ts'
+import { cutOff, fix, matchEnd, peek, restructure, SPACE, type State, unclear } from './json-state.ts'
 
 /** What closes a string, by what opened it. */
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '”': '”', '‘': '’', '’': '’' }
@@ -38,16 +38,14 @@ export function readString(state: State, isKey = false): string {
       if (inside.length > 0) acceptInside(state, inside, at)
       state.position = at + 1
       return decode(state, start + 1, at, close)
-    } else if (inside.push(at) > MAX_INSIDE) throw new Stop('too many quotes inside a string', start)
+    } else if (inside.push(at) > MAX_INSIDE) throw unclear(start)
   }
-  if (inside.length > 0 && endsClosed(text)) throw new Stop(UNCLEAR_QUOTES, inside[0] as number)
+  if (inside.length > 0 && endsClosed(text)) throw unclear(inside[0] as number)
   return unclosed(state, start + 1, isKey || inside.length > 0)
 }
 
 const isApostrophe = (text: string, at: number): boolean =>
   /['’]/.test(text[at] as string) && WORD.test(text[at - 1] as string) && WORD.test(text[at + 1] ?? '')
-
-const UNCLEAR_QUOTES = 'a quote inside a string is not escaped, and where the string ends is unclear'
 
 /** Quotes that were found not to end the string: pairs, as in prose and markup, or ones that look like no delimiter tell that it is so. */
 function acceptInside(state: State, inside: readonly number[], end: number): void {
@@ -59,10 +57,10 @@ function acceptInside(state: State, inside: readonly number[], end: number): voi
   let afterComma = false
   let inWord = false
   inside.forEach((at, index) => {
-    const before = at - 1 === start ? '' : (text[at - 1] as string)
+    const since = text.slice(inside[index - 1] ?? start + 1, at)
+    const before = since.at(-1) ?? ''
+    const left = since.trimEnd().at(-1) ?? ''
     const after = text[at + 1] as string
-    const between = text.slice((inside[index - 1] ?? start) + 1, at)
-    const left = between.trimEnd().at(-1) ?? ''
     const right = text[matchEnd(SPACE, text, at + 1)] ?? ''
     if (index % 2 === 0) {
       if (WORD.test(before) && !WORD.test(after)) paired = false
@@ -70,13 +68,13 @@ function acceptInside(state: State, inside: readonly number[], end: number): voi
     } else if (
       (/^$|[\s([{=,:]/.test(before) && WORD.test(after)) ||
       (afterComma && right === ':') ||
-      !isBetweenQuotes(between, inList)
+      !isBetweenQuotes(since.slice(1), inList)
     )
       paired = false
-    if (/[,:{[]/.test(left) || /[,:}\]]/.test(right) || (!WORD.test(before) && /\S/.test(after))) plain = false
+    if (/^$|[,:{[]/.test(left) || /^$|[,:}\]]/.test(right) || (!WORD.test(before) && /\S/.test(after))) plain = false
     inWord = LETTER.test(before) && LETTER.test(after)
   })
-  if (!paired && !plain && !(inside.length === 1 && inWord)) throw new Stop(UNCLEAR_QUOTES, inside[0] as number, !endsClosed(text))
+  if (!paired && !plain && !(inside.length === 1 && inWord)) throw unclear(inside[0] as number, !endsClosed(text))
   state.quotesGuessed++
   fix(state, 'an unescaped quote', inside[0] as number, true)
 }
@@ -116,7 +114,7 @@ function fits(state: State, from: number, quote: string): boolean {
 /** Past white space and comments, but not past a comment that may be text of the same string. */
 function ahead(state: State, from: number, quote: string): number {
   const at = peek(state, from)
-  if (state.text.slice(from, at).includes(quote)) throw new Stop(UNCLEAR_COMMENT, from)
+  if (state.text.slice(from, at).includes(quote)) throw unclear(from)
   return at
 }
 
@@ -143,36 +141,37 @@ function unclosed(state: State, start: number, mustClose: boolean): string {
   return value
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+/** What JSON knows behind a backslash. */
+const KNOWN = /^(["\\/bfnrt]|u....)$/
 /** Escapes of other languages: a model that writes one may mean that character, or the two it wrote. */
 const FOREIGN = /[\n\r'$`uUx0-9vae]/
-const ESCAPE = /\\(u[\da-f]{4}|[^]?)/gi
-const PYTHON_ESCAPE = /\\(u[\da-f]{4}|x[\da-f]{2}|U00(?:0[\da-f]|10)[\da-f]{4}|[^]?)/gi
+const ESCAPE = /\\(u[\da-fA-F]{4}|.?)/gs
+const PYTHON_ESCAPE = /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|.?)/gs
 
 function decode(state: State, from: number, to: number, close: string): string {
   const { pythonic } = state
   const raw = state.text.slice(from, to)
   const control = raw.search(/[\u0000-\u001f]/)
   if (control >= 0) fix(state, `a raw ${/[\n\r]/.test(raw) ? 'line break' : 'control character'} in a string`, from + control)
-  const escape = pythonic ? PYTHON_ESCAPE : ESCAPE
+  const pattern = pythonic ? PYTHON_ESCAPE : ESCAPE
   let invalid = -1
   let changesText = false
-  for (const { index, 1: said = '' } of raw.matchAll(escape)) {
+  for (const { index, 1: said = '' } of raw.matchAll(pattern)) {
     if (said === close || (pythonic && (said === "'" || /^[xU]./.test(said)))) continue
-    const isKnown = said.length > 1 || Object.hasOwn(ESCAPES, said)
+    const isKnown = KNOWN.test(said)
     if (!isKnown && invalid < 0) invalid = index
     if (isKnown ? !'"\\/'.includes(said) : FOREIGN.test(said)) changesText = true
   }
   if (invalid >= 0 && /^(?:[A-Za-z]:\\|\\\\)/.test(raw)) {
-    if (raw.includes(`\\${close}`)) throw new Stop('a path with quotes in it', from)
+    if (raw.includes(`\\${close}`)) throw unclear(from)
     fix(state, 'an unescaped backslash', from + invalid, true)
-    return raw.replaceAll(/(?!^)\\\\/g, '\\')
+    return raw.replaceAll(/(^\\\\)|\\\\/g, (_, network?: string) => network ?? '\\')
   }
   if (invalid >= 0) fix(state, 'an unescaped backslash', from + invalid, changesText)
-  return raw.replaceAll(escape, (whole, said: string) => {
-    if (said.length > 1) return String.fromCodePoint(Number.parseInt(said.slice(1), 16))
+  return raw.replaceAll(pattern, (whole, said: string) => {
+    if (said === close || said === "'") return said
+    if (/^[xU]./.test(said)) return String.fromCodePoint(Number.parseInt(said.slice(1), 16))
     // Where there are escapes that JSON lacks, it is a pattern: `\b` and `\f` are then no backspace and no form feed.
-    if (said === close || said === "'" || (invalid >= 0 && /[bf]/.test(said))) return /[bf]/.test(said) ? whole : said
-    return ESCAPES[said] ?? whole
+    return KNOWN.test(said) && !(invalid >= 0 && /^[bf]/.test(said)) ? JSON.parse(`"${whole}"`) : whole
   })
 }

@@ -2,21 +2,13 @@
  * One JSON value as models write it: what is plainly meant is read and noted, what has two readings is refused,
  * and a text that ends in the middle is never completed. In linear time, and without throwing.
  */
-import { fix, type JsonFix, matchEnd, peek, restructure, type State, Stop, skip } from './json-state.ts'
+import { fix, type JsonFix, matchEnd, misplaced, peek, type Refusal, restructure, type State, Stop, skip, unclear } from './json-state.ts'
 import { TAIL } from './json-string.ts'
 import { readValue } from './json-value.ts'
 
 export type { JsonFix } from './json-state.ts'
 
-export type LooseJson =
-  | { readonly ok: true; readonly value: unknown; readonly end: number; readonly fixes: readonly JsonFix[] }
-  | {
-      readonly ok: false
-      readonly why: string
-      readonly position: number
-      /** The text ends inside the value. */
-      readonly cutOff: boolean
-    }
+export type LooseJson = { readonly ok: true; readonly value: unknown; readonly end: number; readonly fixes: readonly JsonFix[] } | Refusal
 
 export interface ReadJsonOptions {
   /** Where to begin; default 0. */
@@ -29,46 +21,30 @@ export interface ReadJsonOptions {
 
 /** Reads one object or list: strictly, and what that refuses with tolerance. Valid JSON comes back as it is, without fixes. */
 export function readJson(text: string, options: ReadJsonOptions = {}): LooseJson {
-  const exact = attempt(text, options, true)
-  return exact.ok ? exact : attempt(text, options, false)
+  const exact = attempt(text, true, options)
+  return exact.ok ? exact : attempt(text, false, options)
 }
 
-function attempt(text: string, options: ReadJsonOptions, strict: boolean): LooseJson {
-  const state: State = {
-    text,
-    strict,
-    partial: options.partial === true,
-    pythonic: options.pythonic === true,
-    open: [],
-    fixes: new Map(),
-    position: Math.max(0, options.from ?? 0),
-    quotesGuessed: 0,
-    apostrophes: false,
-    edgesUnclear: false,
-    textsInList: false,
-    structureGuessed: false,
-    missing: -1,
-    closing: false,
-    bareEnd: -1,
-    wordBeforeKey: false,
-    ends: new Map(),
-  }
+export function attempt(text: string, strict: boolean, { from = 0, partial, pythonic }: ReadJsonOptions = {}): LooseJson {
+  const fixes = new Map<string, JsonFix>()
+  const state: State = { text, strict, partial, pythonic, open: [], fixes, position: Math.max(0, from), quotesGuessed: 0 }
   try {
     const fenced = begin(state)
     const value = readValue(state)
     const end = state.position
-    if (!state.partial) finish(state, fenced)
-    const isGuess = state.quotesGuessed > 0
-    if ((isGuess && (state.structureGuessed || state.textsInList)) || (state.apostrophes && state.edgesUnclear))
-      throw new Stop('too many faults to be sure what was meant', firstFix(state))
-    return { ok: true, value, end, fixes: [...state.fixes.values()].sort((a, b) => a.position - b.position) }
+    if (!partial) finish(state, fenced)
+    const noted = [...fixes.values()].sort((a, b) => a.position - b.position)
+    if (
+      (state.quotesGuessed > 0 && (state.structureGuessed || state.textsInList)) || //
+      (state.apostrophes && state.edgesUnclear)
+    )
+      throw unclear(noted[0]?.position ?? 0)
+    return { ok: true, value, end, fixes: noted }
   } catch (error) {
-    if (!(error instanceof Stop)) throw error
-    return { ok: false, why: error.message, position: error.position, cutOff: error.cutOff }
+    if (error instanceof Stop) return error.refusal
+    throw error
   }
 }
-
-const firstFix = (state: State): number => Math.min(...[...state.fixes.values()].map(({ position }) => position))
 
 const FENCE = /```[\w-]*\s*$/
 /** `options: {…}` without the braces around it is one member of an object, not the object. */
@@ -88,7 +64,7 @@ function begin(state: State): boolean {
   if (fence >= 0) fix(state, 'a code fence', from + fence)
   const prose = fence >= 0 ? before.slice(0, fence) : before
   if (prose.trim() === '') return fence >= 0
-  if (fence < 0 && (/["“”}\])`]/.test(prose) || NAME.test(prose))) throw new Stop('text that is not JSON', from)
+  if (fence < 0 && (/["“”}\])`]/.test(prose) || NAME.test(prose))) throw misplaced(from)
   restructure(state, 'text before the object', from)
   return fence >= 0
 }
@@ -101,8 +77,9 @@ function finish(state: State, fenced: boolean): void {
   const tail = matchEnd(TAIL, text, state.position)
   const noise = text.slice(state.position, tail)
   if (noise.trim() !== '') {
-    const isWrong = /^\s*([\]})])\s*\1\s*$/.test(text.slice(Math.max(0, state.missing), tail).slice(0, 1000))
-    if (state.missing >= 0 && !isWrong && /[\])}]/.test(noise)) throw new Stop('the brackets do not match', state.position)
+    const { missing } = state
+    if (missing !== undefined && /[\])}]/.test(noise) && !/^\s*([\]})])\s*\1\s*$/.test(text.slice(missing, tail).slice(0, 1000)))
+      throw misplaced(state.position)
     restructure(state, /^\s*[\])}]/.test(noise) ? 'a bracket too many' : 'text after the object', state.position)
   }
   const at = peek(state, tail)
@@ -115,6 +92,6 @@ function finish(state: State, fenced: boolean): void {
     return
   }
   const isRemark = /[\r\n]/.test(text.slice(end, at)) && matchEnd(/[^{}[\]"“”`]*/y, text, at) === text.length
-  if (!isRemark) throw new Stop('text after the end of the value', at)
+  if (!isRemark) throw misplaced(at)
   restructure(state, 'text after the object', at)
 }

@@ -1,13 +1,14 @@
 /** Arguments that are right inside but stand in the wrong frame: the whole call in place of its arguments, markup on a key. */
-import { isTooDeep } from '../canonical.ts'
 import type { Repair } from '../repair.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { isRecord } from '../schema/validate.ts'
+import { isRecord, recordOf } from '../schema/validate.ts'
+import { tryJson } from './try-json.ts'
 
 /** Under which keys models put arguments when they send the whole call. */
 const INNER = ['arguments', 'parameters', 'args', 'input', 'params', 'kwargs', 'properties']
-/** What stands beside them. */
-const BESIDE = new Set(['name', 'tool', 'tool_name', 'function', 'function_name', 'type', 'id', 'tool_call_id', 'call_id'])
+/** What stands beside them: the name of the tool, and the frame of the call. */
+const NAMES = ['name', 'tool', 'tool_name', 'function', 'function_name']
+const BESIDE = [...NAMES, 'type', 'id', 'tool_call_id', 'call_id']
 /** How many wrappings are taken off. */
 const MAX_WRAPPINGS = 3
 
@@ -24,37 +25,29 @@ export function reshape(schema: JsonSchema, given: Record<string, unknown>, repa
 }
 
 function unwrap(schema: JsonSchema, value: Record<string, unknown>, toolName: string | undefined): Record<string, unknown> | undefined {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const properties = recordOf(schema['properties'])
   const keys = Object.keys(value)
   // Where nothing is declared, anything may be meant as it is.
-  if (Object.keys(properties).length === 0 || keys.length > BESIDE.size) return undefined
+  if (Object.keys(properties).length === 0 || keys.length > BESIDE.length) return undefined
   const [at, ...more] = keys.filter((key) => INNER.includes(key))
   if (at === undefined || more.length > 0 || Object.hasOwn(properties, at)) return undefined
   for (const key of keys) {
     if (key === at) continue
-    if (!BESIDE.has(key) || Object.hasOwn(properties, key)) return undefined
-    if (NAMES.has(key) && toolName !== undefined && value[key] !== toolName) return undefined
+    if (!BESIDE.includes(key) || Object.hasOwn(properties, key)) return undefined
+    if (NAMES.includes(key) && toolName !== undefined && value[key] !== toolName) return undefined
   }
   const inner = value[at]
-  if (isRecord(inner)) return inner
-  if (typeof inner !== 'string' || !inner.trimStart().startsWith('{')) return undefined
-  try {
-    const parsed: unknown = JSON.parse(inner)
-    return isRecord(parsed) && !isTooDeep(parsed) ? parsed : undefined
-  } catch {
-    return undefined
-  }
+  const parsed = typeof inner === 'string' ? tryJson(inner) : inner
+  return isRecord(parsed) ? parsed : undefined
 }
 
-const NAMES = new Set(['name', 'tool', 'tool_name', 'function', 'function_name'])
-
 /** Tags of a family's markup, whole or broken, at the ends of a key. */
-const TAGS =
-  /^(?:<\/?(?:arg_key|arg_value|parameter|param|key|tool_call)[^<>]*>?\s*)+|(?:\s*<\/?(?:arg_key|arg_value|parameter|param|key|tool_call)[^<>]*>?)+$/g
+const TAG = String.raw`<\/?(?:arg_key|arg_value|parameter|param|key|tool_call)[^<>]*>?`
+const TAGS = new RegExp(`^(?:${TAG}\\s*)+|(?:\\s*${TAG})+$`, 'g')
 const IN_VALUE = /<\/?arg_(?:key|value)>/
 
 function withoutMarkup(schema: JsonSchema, value: Record<string, unknown>, repairs: Repair[]): Record<string, unknown> {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const properties = recordOf(schema['properties'])
   const entries = Object.entries(value)
   if (!entries.some(([key]) => key.includes('<') && !Object.hasOwn(properties, key))) return value
   const clean = entries.map(([key, member]): [string, unknown] => {

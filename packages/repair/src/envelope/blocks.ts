@@ -1,7 +1,9 @@
 /** Takes a reply apart: text, reasoning, and blocks of markup that are calls. */
 import type { Block, Family, Source, ToolIndex } from './family.ts'
+import { isCareful } from './leaked.ts'
 import type { Lines } from './lines.ts'
-import { doubtBetween, quotedAfter } from './place.ts'
+import { doubtAbout } from './meaning.ts'
+import { quotedBetween } from './place.ts'
 import type { Mark } from './reasoning.ts'
 import { type Hit, hitsIn, type Triggers } from './triggers.ts'
 import { weakVerdict } from './weak.ts'
@@ -15,6 +17,8 @@ export interface Quoted {
   readonly start: number
   readonly end: number
   readonly why: string
+  /** It may well have been meant: the model has to be asked. */
+  readonly open: boolean
 }
 
 export interface Pieces {
@@ -26,6 +30,8 @@ export interface Pieces {
 const LEAD = 400
 /** No tool's name that stands alone on a line is longer, white space around it included. */
 export const MAX_NAME = 100
+/** See `place.ts`. */
+const OTHERS_SAID = 'said by somebody else'
 /** How much can quote it. */
 export const REACH = 2000
 
@@ -35,8 +41,6 @@ export interface Hunt {
   /** Families whose blocks may begin with the name of a tool. */
   readonly named: readonly Family[]
   readonly lines: Lines
-  /** Some reasoning has come to its end before. */
-  readonly thought: boolean
 }
 
 /** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. */
@@ -47,12 +51,13 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
   const quoted: Quoted[] = []
   const hits = hitsIn(text, triggers, from)
   let done = from
-  let { thought } = hunt
+  let over: string | undefined
 
   const add = (kind: 'text' | 'reasoning', start: number, end: number): void => {
     if (end > start) pieces.push({ kind, start, end })
   }
-  const isQuoted = (at: number): string | undefined => quotedAfter(text.slice(Math.max(lines.floor(), at - REACH), at), lines.placeAt(at))
+  const isQuoted = (at: number, end: number): string | undefined =>
+    quotedBetween(text.slice(Math.max(lines.floor(), at - REACH), at), text.slice(end, end + LEAD), lines.placeAt(at))
 
   function mark({ text: tag, ...mark }: Mark, at: number): void {
     const after = at + tag.length
@@ -61,17 +66,18 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
       add('text', done, at)
       add('reasoning', after, close === -1 ? text.length : close)
       done = close === -1 ? text.length : close + mark.close.length
-    } else if (mark.kind === 'close' && !thought) {
-      // A closing tag alone: all of this was reasoning, calls and all.
-      pieces.length = 0
+    } else if (mark.kind === 'close') {
+      // A closing tag alone: all since the last one was reasoning, calls and all.
+      const since = pieces.findLastIndex((piece) => piece.kind === 'reasoning') + 1
+      const start = pieces[since]?.start ?? done
+      pieces.length = since
       quoted.length = 0
-      add('reasoning', from, at)
+      add('reasoning', start, at)
       done = after
     } else {
       add('text', done, at)
       done = after
     }
-    thought ||= mark.kind !== 'separator'
     lines.restart(done)
     hits.restart(done)
   }
@@ -79,15 +85,18 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
   for (let hit = hits.next(); hit; hit = hits.next()) {
     if (hit.at < done) continue
     if (hit.mark) {
-      if (!isQuoted(hit.at)) mark(hit.mark, hit.at)
+      if (!isQuoted(hit.at, hit.at + hit.mark.text.length)) mark(hit.mark, hit.at)
       continue
     }
     const found = blockAt(hunt, hit, done)
     if (!found) continue
     const { start, family, block } = found
-    const why = isQuoted(start)
-    if (why) quoted.push({ start, end: block.end, why })
-    else {
+    const why = over ?? isQuoted(start, block.end)
+    if (why) {
+      quoted.push({ start, end: block.end, why, open: false })
+      // After a call, what others say is made up, and so is all that follows.
+      if (why === OTHERS_SAID && pieces.some((piece) => piece.kind === 'markup')) over = why
+    } else {
       add('text', done, start)
       pieces.push({ kind: 'markup', start, end: block.end, family, block })
       done = block.end
@@ -126,14 +135,14 @@ function groupsOf({ text }: Source, pieces: readonly Piece[]): readonly Group[] 
 /** Blocks that the text around them puts in doubt become text again. */
 function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted[]): readonly Piece[] {
   if (pieces[0]?.kind !== 'markup') return pieces
-  const why = doubtBetween(lead, tail)
   return pieces.map((piece) => {
     if (piece.kind !== 'markup') return piece
     const { start, end, family, block } = piece
     const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
-    const doubt = why ?? (!sure && tail.trim() !== '' ? 'followed by more of the answer' : undefined)
-    if (doubt === undefined) return piece
-    quoted.push({ start, end, why: doubt })
+    const careful = block.calls.some(({ name }) => isCareful(tools.resolve(name)))
+    const doubt = doubtAbout({ lead, tail, sure, careful })
+    if (!doubt) return piece
+    quoted.push({ start, end, ...doubt })
     return { kind: 'text', start, end }
   })
 }

@@ -32,6 +32,18 @@ const invoke = (call: Written, prefix = ''): string => {
 }
 const gemmaValue = (value: string | number | boolean): string => (typeof value === 'string' ? `<|"|>${value}<|"|>` : String(value))
 
+const elements = (call: Written): string => {
+  const inside = pairs(call).map(([key, value]) => `<steptml:parameter name="${key}">${value}</steptml:parameter>`)
+  return `<steptml:invoke name="${call.name}">${inside.join('')}</steptml:invoke>`
+}
+const xtml = (call: Written, at: number): string => {
+  const inside = pairs(call).map(
+    ([key, value]) => `<|open|>argument key="${key}" type="${typeof value}"<|sep|>${value}<|close|>argument<|sep|>`,
+  )
+  return `<|open|>call tool="${call.name}" index="${at + 1}"<|sep|>${inside.join('')}<|close|>call<|sep|>`
+}
+const plamo = (tag: string, inside: string): string => `<|plamo:begin_${tag}:plamo|>${inside}<|plamo:end_${tag}:plamo|>`
+
 export const WRITERS: Readonly<Record<string, Writer>> = {
   hunyuan: (calls) =>
     `<tool_calls>\n${each((call) => `<tool_call>${call.name}<tool_sep>\n${argPairs(call)}</tool_call>\n`)(calls)}</tool_calls>`,
@@ -50,6 +62,30 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   }),
   longcat: each((call) => `<longcat_tool_call>${object(call)}</longcat_tool_call>`, '\n'),
   'tool-calls': (calls) => `<tool_calls>\n${calls.map(object).join('\n')}\n</tool_calls>`,
+  step3: (calls) =>
+    `<｜tool_calls_begin｜>${each((call) => `<｜tool_call_begin｜>${elements(call)}<｜tool_call_end｜>`, '<｜tool_sep｜>')(calls)}<｜tool_calls_end｜>`,
+  'minimax-m3': (calls) => {
+    const inside = (call: Written): string =>
+      pairs(call)
+        .map(([key, value]) => `<${key}>${value}</${key}>`)
+        .join('')
+    const written = each((call) => `<invoke name="${call.name}">${inside(call)}</invoke>\n`)(calls)
+    return `<tool_call>\n${written}</tool_call>`.replaceAll(/<(?=\/?[a-z])/g, ']<]minimax[>[<')
+  },
+  'kimi-k3': (calls) => `<|open|>tools<|sep|>${each(xtml)(calls)}<|close|>tools<|sep|>`,
+  'solar-open2': each((call) => {
+    const inside = pairs(call).map(([key, value]) => `<|tool_arg:start|>${key}<|tool_arg:value|>${value}<|tool_arg:end|>\n`)
+    return `<|tool_call:start|>${call.name}\n${inside.join('')}<|tool_call:end|>`
+  }, '\n'),
+  plamo: (calls) =>
+    plamo(
+      'tool_requests',
+      each((call) => plamo('tool_request', plamo('tool_name', call.name) + plamo('tool_arguments', json(call.arguments))))(calls),
+    ),
+  hyperclova: (calls) => `-> tool/function_call\n${list(calls)}<|im_end|>`,
+  'k2-horizon': (calls) =>
+    `<ifm|tool_calls>${each((call) => `<ifm|tool_call>${object(call)}</ifm|tool_call>`, '\n')(calls)}</ifm|tool_calls>`,
+  rwkv: each((call) => `**Tool Call:**\n\`\`\`json\n${object(call)}\n\`\`\``, '\n'),
   apertus: (calls) => `<|tools_prefix|>${json(calls.map(({ name, arguments: given }) => ({ [name]: given })))}<|tools_suffix|>`,
   llama4: (calls) => `<|python_start|>${pythonList(calls)}<|python_end|>`,
   deepseek: (calls) =>
@@ -78,6 +114,7 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
     `<|START_ACTION|>${json(calls.map(({ name, arguments: given }, at) => ({ tool_call_id: String(at), tool_name: name, parameters: given })))}<|END_ACTION|>`,
   'command-r': (calls) =>
     `Action: \`\`\`json\n${json(calls.map(({ name, arguments: given }) => ({ tool_name: name, parameters: given })))}\n\`\`\``,
+  'pythonic-tags': each((call) => `<tool_call>${python(call)}</tool_call>`, '\n'),
   pythonic: pythonList,
   functionary: each((call) => `${call.name}\n${json(call.arguments)}`, '\n'),
   'llama-json': each(parameters, '; '),

@@ -32,7 +32,7 @@ describe('what is shown is not run', () => {
   it('says what it saw, and keeps the text', () => {
     const [first] = DECOYS.filter(({ id }) => id === 'a file contains it: hermes')
     const { quoted, text } = parseToolCalls(first?.raw ?? '', first?.tools ?? [])
-    expect(quoted).toEqual([{ raw: expect.stringContaining('<tool_call>'), why: 'shown as an example' }])
+    expect(quoted).toEqual([{ raw: expect.stringContaining('<tool_call>'), why: 'shown as an example', open: false }])
     expect(text).toBe(first?.raw)
   })
 })

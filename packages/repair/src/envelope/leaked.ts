@@ -38,7 +38,8 @@ export function leakedCall(call: RawCall, family: Family, { complete }: Block, r
     ...(call.id !== undefined && { id: call.id }),
     family: family.id,
     canonical: complete && call.damage === undefined,
-    cutOff: call.cutOff === true,
+    // Without its closing markup nobody knows whether more was to come.
+    cutOff: call.cutOff === true || (!complete && isCareful(tool)),
     ...(unread !== undefined && { unread }),
     repair: {
       kind: 'envelope',
@@ -50,9 +51,10 @@ export function leakedCall(call: RawCall, family: Family, { complete }: Block, r
 }
 
 /** What a read may be run on is not good enough for an effect. */
+export const isCareful = (tool: ToolSpec | undefined): boolean => tool !== undefined && (tool.repair ?? levelFor(tool.effect)) !== 'full'
+
 function whyUnread({ arguments: given, damage, unsure }: RawCall, tool: ToolSpec | undefined): string | undefined {
-  const careful = tool !== undefined && (tool.repair ?? levelFor(tool.effect)) !== 'full'
-  return given.kind === 'unread' || (unsure && careful) ? (damage ?? 'nothing in it could be called') : undefined
+  return given.kind === 'unread' || (unsure && isCareful(tool)) ? (damage ?? 'nothing in it could be called') : undefined
 }
 
 function inputOf({ arguments: given }: RawCall, schema: JsonSchema | undefined): LeakedCall['input'] {

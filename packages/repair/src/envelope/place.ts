@@ -3,22 +3,29 @@
  * that is quoted is no call.
  */
 
-/** Code fences and quoting elements that are open, after some text. */
+/** Code fences and elements that are open, after some text. */
 export interface Place {
   /** The run of backticks or tildes that opened a fence. */
   readonly fence: string | undefined
+  /** Elements that opened at the beginning of a line, the innermost last. */
+  readonly elements: readonly string[]
 }
 
-export const OUTSIDE: Place = { fence: undefined }
+export const OUTSIDE: Place = { fence: undefined, elements: [] }
+
+/** The place after `text`, which began at the start of a line. Its last line may be unfinished. */
+export function placeAfter(text: string, before: Place = OUTSIDE): Place {
+  const fence = text.includes('```') || text.includes('~~~') ? fenceAfter(text, before.fence) : before.fence
+  const elements = text.includes('<') ? elementsAfter(text, before.elements) : before.elements
+  return fence === before.fence && elements === before.elements ? before : { fence, elements }
+}
 
 const RUN = /`{3,}|~{3,}/g
 /** What may stand before a fence: indentation, and the marks of lists and quotes. */
 const BEFORE_FENCE = /^[ \t]{0,12}(?:[-*+>] +|\d+[.)] +)*$/
 
-/** The place after `text`, which began at the start of a line. Its last line may be unfinished. */
-export function placeAfter(text: string, before: Place = OUTSIDE): Place {
-  if (!text.includes('```') && !text.includes('~~~')) return before
-  let { fence } = before
+function fenceAfter(text: string, before: string | undefined): string | undefined {
+  let fence = before
   RUN.lastIndex = 0
   for (let found = RUN.exec(text); found; found = RUN.exec(text)) {
     const [run] = found
@@ -27,73 +34,83 @@ export function placeAfter(text: string, before: Place = OUTSIDE): Place {
     const end = newline === -1 ? text.length : newline
     // Only the first run in a line can be a fence.
     RUN.lastIndex = end
-    if (!BEFORE_FENCE.test(text.slice(text.lastIndexOf('\n', at) + 1, at))) continue
     const rest = text.slice(at + run.length, end)
+    const isFirst = BEFORE_FENCE.test(text.slice(text.lastIndexOf('\n', at) + 1, at))
     if (fence === undefined) {
-      // A fence of backticks has none in its first line: ```x``` is inline code.
-      if (run[0] === '~' || !rest.includes('`')) fence = run
-    } else if (run[0] === fence[0] && run.length >= fence.length && rest.trim() === '') fence = undefined
+      // A fence of backticks has none in its first line: ```x``` is inline code. After words it has a language at most.
+      if (isFirst ? run[0] === '~' || !rest.includes('`') : /^[\w-]*\s*$/.test(rest) && newline !== -1) fence = run
+    } else if (isFirst && run[0] === fence[0] && run.length >= fence.length && rest.trim() === '') fence = undefined
   }
-  return fence === before.fence ? before : { fence }
+  return fence
 }
 
-/** Elements in which people and models show what somebody else wrote. */
-const QUOTING =
-  /<(\/?)(tool_response|tool_result|tool_results|tool_output|function_results?|function_response|output|stdout|stderr|result|results|example|examples|code|pre|samp|kbd|file|file_content|document|content|blockquote|quote|log|untrusted|user|input|message)(?:\s[^<>]{0,200})?>/gi
+const LINE_TAG = /^[ \t]*<(\/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>(.*)$/gm
+/** Markup of calls, and elements that hold nothing. */
+const NO_QUOTE =
+  /^(?:tool_calls?|toolcall|function_calls?|invoke|parameters?|function|arg_key|arg_value|tools?_sep|seed:tool_call|longcat_tool_call|minimax:tool_call|antml:.*|think(?:ing)?|reasoning|seed:think|br|hr|img|input|meta|link|p|li|ul|ol)$/i
+const MAX_ELEMENTS = 50
 
-/** Why what stands at the end of `before` is quoted, as far as `before` can tell; undefined when nothing says so. */
-export function quotedAfter(before: string, { fence }: Place): string | undefined {
+function elementsAfter(text: string, before: readonly string[]): readonly string[] {
+  let elements = before
+  for (const [, slash, name = '', rest = ''] of text.matchAll(LINE_TAG)) {
+    const element = name.toLowerCase()
+    if (NO_QUOTE.test(element)) continue
+    if (slash === '') {
+      if (elements.length < MAX_ELEMENTS && !rest.toLowerCase().includes(`</${element}>`)) elements = [...elements, element]
+    } else if (elements.includes(element)) elements = elements.slice(0, elements.lastIndexOf(element))
+  }
+  return elements
+}
+
+/** Elements in which people and models show what somebody else wrote, wherever on a line they open. */
+const QUOTING =
+  /<(\/?)(code|pre|samp|kbd|q|blockquote|quote|example|output|result|stdout|stderr|tool_response|tool_result|scratchpad|plan|reflection|analysis)(?:\s[^<>]{0,200})?>/gi
+/** Marks of a turn that is not the model's own. */
+const OTHERS =
+  /<\|(?:im_start|start_header_id|observation|user|system|tool_response)\|?>|\[TOOL_RESULTS\]|\[INST\]|<｜tool▁outputs?▁begin｜>|<\|tool▁outputs?▁begin\|>|<\|end_header_id\|>|^[ \t]*(?:Observation|Tool (?:result|output|response)|Function (?:result|output|response)|User|Human|System)[ \t]*:/im
+const LONG_QUOTES = ['"""', "'''"]
+const ENCLOSING: readonly (readonly [open: string, close: string])[] = [
+  ['<!--', '-->'],
+  ['/*', '*/'],
+  ['<![CDATA[', ']]>'],
+  ['\\begin{verbatim}', '\\end{verbatim}'],
+  ['[TOOL_RESULTS]', '[/TOOL_RESULTS]'],
+]
+/** What stands before the text of a line in a diff, a listing, a footnote, a table. */
+const LISTED = /^[ \t]*(?:\+ ?|\d+[:|\t] ?|[\w./-]+:\d+:|\[\^\w+\]:|\|)/
+
+/** Why what stands between the two is quoted; undefined when nothing says so. */
+export function quotedBetween(before: string, after: string, { fence, elements }: Place): string | undefined {
   if (fence !== undefined) return 'in a code fence'
   const line = before.slice(before.lastIndexOf('\n') + 1)
-  if (/^\s{0,3}(?:[-*+] |\d+[.)] )?\s*>(?!>>)/.test(line) && !/^\s*>>>/.test(line)) return 'in a block quote'
-  if (odd(line, '`')) return 'in inline code'
+  const paragraph = before.slice(before.lastIndexOf('\n\n') + 1)
+  if (/(?:^|\n)\s{0,3}(?:[-*+] |\d+[.)] )?\s*>(?!>>)[^\n]*(?:\n[^\n]*)?$/.test(paragraph) && !/^\s*>>>/.test(line))
+    return 'in a block quote'
+  if ((paragraph.match(/`+/g)?.length ?? 0) % 2 === 1) return 'in inline code'
   if (/["“«「『‹]$/.test(line) && (!line.endsWith('"') || odd(line, '"'))) return 'in quotes'
+  if (odd(line, '"') && /^[^\n]*"/.test(after)) return 'in quotes'
   if (/(?:^|[\s(:=])['‘]$/.test(line)) return 'in quotes'
+  if (LONG_QUOTES.some((quote) => odd(before, quote))) return 'in quotes'
   if (/^(?: {4}|\t)/.test(line) && before.trim() !== '') return 'in an indented block'
-  if (/^\s*(?:\/\/|#|\*|--)\s/.test(line) || before.lastIndexOf('<!--') > before.lastIndexOf('-->')) return 'in a comment'
+  if (/^\s*(?:\/\/|#|\*|--)\s/.test(line)) return 'in a comment'
+  if (ENCLOSING.some(([open, close]) => before.lastIndexOf(open) > before.lastIndexOf(close))) return 'in a comment'
+  if (LISTED.test(line)) return 'in a listing'
+  if (/:[ \t]*[|>][-+]?[ \t]*\n\s*$/.test(before)) return 'in a listing'
+  if (OTHERS.test(before)) return 'said by somebody else'
+  if (elements.length > 0) return `inside <${elements.at(-1)}>`
+  const closed = /^\s*<\/([A-Za-z][\w.:-]*)>/.exec(after)?.[1]
+  if (closed !== undefined && !NO_QUOTE.test(closed)) return `inside <${closed}>`
+  const open = openIn(line)
+  return open === undefined ? undefined : `inside <${open}>`
+}
+
+function openIn(line: string): string | undefined {
   const open: string[] = []
-  for (const [, slash, name = ''] of before.matchAll(QUOTING)) {
+  for (const [, slash, name = ''] of line.matchAll(QUOTING)) {
     if (slash === '') open.push(name.toLowerCase())
     else if (open.includes(name.toLowerCase())) open.length = open.lastIndexOf(name.toLowerCase())
   }
-  return open.length > 0 ? `inside <${open.at(-1)}>` : undefined
+  return open.at(-1)
 }
 
-const odd = (text: string, char: string): boolean => (text.split(char).length - 1) % 2 === 1
-
-/** Ways to say that what follows is shown, not done. Each ends where the block begins. */
-const EXAMPLE =
-  /\b(?:for example|e\.g\.|for instance|such as|looks? like|looked like|an? (?:\w+ ){0,2}example(?: of \w+(?: \w+)?)?|examples?|formats?|syntax|written as|write it as|like this|as follows|instead of|rather than|template|would (?:be|look|write|send|emit|call|use|output)|(?:you|one|models?|it|they|users?) (?:can|could|should|must|might|may) (?:write|send|emit|call|use|output|answer|reply))(?:\s+[\w'-]+){0,4}\s*[:,]?$/i
-const REPORT =
-  /\b(?:says|said|reads|contains?|contained|shows|showed|printed|prints|returned|returns|replied|wrote|writes|states|includes?|holds|emits?|emitted|outputs|sends|found|(?:text|string|line|markup|output|contents?|payload|snippet|message|result|response|log) (?:is|was|are|were))(?:\s+[\w'-]+){0,3}\s*[:,]?$/i
-/** Whoever announces what they do next quotes nobody. */
-const INTENT =
-  /\b(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|going to|i need to|i should|now i|i can|calling|checking|reading|searching)\b/i
-
-/**
- * Why a block between `lead` and `tail` is doubtful: the answer goes on around it as if it was shown. Undefined when it
- * stands like a call: at the end, or between sentences.
- */
-export function doubtBetween(lead: string, tail: string): string | undefined {
-  const sentence = lastSentence(lead)
-  if (EXAMPLE.test(sentence) || (REPORT.test(sentence) && !INTENT.test(sentence))) return 'shown as an example'
-  const goesOn = tail.trim()
-  if (goesOn === '') return undefined
-  if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )/u.test(tail)) return 'in the middle of a sentence'
-  const words = goesOn.slice(0, 100).split(/\s+/).length
-  if (/[:：]\s*$/.test(lead) && words >= 3) return 'shown in an answer that goes on'
-  if (lead.trim() !== '' && !/[.!?…。！？:：>)\]\n]\s*$/.test(lead) && /^[ \t]*[^\s]/.test(tail)) return 'in the middle of a sentence'
-  return undefined
-}
-
-function lastSentence(text: string): string {
-  const near = text.slice(-300).trimEnd()
-  const from = Math.max(
-    ...['. ', '! ', '? ', '.\n', '!\n', '?\n', '\n\n', '。'].map((end) => {
-      const at = near.lastIndexOf(end, near.length - 2)
-      // "e.g. " and its like end no sentence.
-      return /\b(?:e\.g|i\.e|etc)$/i.test(near.slice(0, at)) ? -1 : at + end.length - 1
-    }),
-  )
-  return near.slice(from + 1)
-}
+const odd = (text: string, part: string): boolean => (text.split(part).length - 1) % 2 === 1

@@ -7,7 +7,8 @@ import { MAX_NAME, nameBefore, type Piece, piecesOf, type Quoted, REACH } from '
 import type { Family, ToolIndex } from './family.ts'
 import { type LeakedCall, leakedCall } from './leaked.ts'
 import { linesOf } from './lines.ts'
-import { OUTSIDE, type Place, placeAfter, quotedAfter } from './place.ts'
+import { END_TOKENS } from './meaning.ts'
+import { OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
 import { sourceOf } from './source.ts'
 import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
 import { weakVerdict } from './weak.ts'
@@ -28,7 +29,7 @@ export interface Shown {
 export interface ReadReply extends Shown {
   readonly calls: readonly LeakedCall[]
   /** Calls that were not read, because they are quoted, shown as an example, or part of the thinking; and why that is thought. */
-  readonly quoted: readonly { readonly raw: string; readonly why: string }[]
+  readonly quoted: readonly { readonly raw: string; readonly why: string; readonly open: boolean }[]
 }
 
 export interface ReplyReader {
@@ -38,6 +39,9 @@ export interface ReplyReader {
   readonly end: () => ReadReply
 }
 
+/** Tags of calls without one. */
+const LONE_TAGS =
+  /<\/?(?:tool_calls?|function_calls?|invoke|function|parameter|arg_key|arg_value)>|<\|tool_calls?(?:_section)?_(?:begin|end)\|>/g
 /** Marks of reasoning that are taken as they come; a reply with more of them is looked at when it has ended, in one pass. */
 const MAX_MARKS = 16
 interface Part {
@@ -61,8 +65,6 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   let mode: 'opening' | 'text' | 'reasoning' | 'held' = opensInReasoning ? 'opening' : 'text'
   let close = ''
   let anyText = false
-  /** Some reasoning has come to its end. */
-  let thought = false
   let marks = 0
   const held: string[] = []
   /** What was shown as reasoning, and may turn out to be the answer. */
@@ -108,7 +110,6 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
           mode = 'held'
           return { text, more: false }
         }
-        thought ||= mark.kind !== 'separator'
         if (mark.kind === 'open') {
           mode = 'reasoning'
           close = mark.close
@@ -162,7 +163,6 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
       return { text, more: false }
     }
     mode = 'text'
-    thought = true
     restart(at + tag.length)
     return { text, more: true }
   }
@@ -174,7 +174,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     place = OUTSIDE
   }
 
-  const isQuoted = (at: number, where: Place): boolean => quotedAfter(kept.slice(Math.max(0, at - REACH), at), where) !== undefined
+  const isQuoted = (at: number, where: Place): boolean => quotedBetween(kept.slice(Math.max(0, at - REACH), at), '', where) !== undefined
 
   /** Up to where nothing that has only begun can be a block. */
   function safeEnd(): number {
@@ -213,16 +213,14 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   function end(): ReadReply {
     kept += held.join('')
     if (mode === 'opening') {
-      // The tag never came, so it was no reasoning.
+      // The tag never came: it may have been no reasoning, so it is shown; of its calls only those are made that thinking may hold.
       kept = opened.join('') + kept.slice(shown)
       restart(0)
+      if (callsInReasoning(kept, tools, families).length === 0) return { text: visible(kept), reasoning: '', calls: [], quoted: [] }
     }
     if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
     if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    const { pieces, quoted } = piecesOf(
-      { source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line), thought },
-      shown,
-    )
+    const { pieces, quoted } = piecesOf({ source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line) }, shown)
     return readPieces(pieces, quoted)
   }
 
@@ -231,19 +229,29 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     let text = ''
     let reasoning = ''
     let marked = false
-    for (const piece of pieces) {
+    for (const [at, piece] of pieces.entries()) {
       const raw = kept.slice(piece.start, piece.end)
       if (piece.kind === 'reasoning') reasoning += raw
       else if (piece.kind === 'markup') {
         marked = true
         const { block, family } = piece
-        for (const call of block.calls) calls.push(leakedCall(call, family, block, raw, tools))
+        const torn = !block.complete && isTorn(pieces[at + 1])
+        for (const call of block.calls) calls.push(leakedCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools))
+      } else if (!marked) text += visible(raw)
+      else if (!isTorn(piece)) {
+        // White space between calls and after them, what ends a turn, and lone tags of calls belong to nobody.
+        const left = raw.replace(END_TOKENS, '').replace(LONE_TAGS, '')
+        if (left.trim() !== '') text += visible(left)
       }
-      // White space between calls, and after them, belongs to nobody.
-      else if (!marked || raw.trim() !== '') text += visible(raw)
     }
-    return { text, reasoning, calls, quoted: quoted.map(({ start, end, why }) => ({ raw: kept.slice(start, end), why })) }
+    return { text, reasoning, calls, quoted: quoted.map(({ start, end, why, open }) => ({ raw: kept.slice(start, end), why, open })) }
   }
+
+  /** The text ended inside a tag. */
+  const isTorn = (piece: Piece | undefined): boolean =>
+    piece?.kind === 'text' &&
+    piece.end === kept.length &&
+    /^\s*<[^<>]{0,200}$/.test(kept.slice(piece.start, Math.min(piece.end, piece.start + 300)))
 
   return { push, end }
 }
@@ -268,7 +276,7 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  */
 export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly LeakedCall[] {
   const source = sourceOf(reasoning, tools)
-  const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning), thought: true }
+  const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning) }
   const { pieces } = piecesOf(hunt, 0)
   const calls: LeakedCall[] = []
   for (const piece of pieces.toReversed()) {

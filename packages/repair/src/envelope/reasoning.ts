@@ -14,6 +14,9 @@ const TAGS: readonly (readonly [open: string, close: string])[] = [
   ['◁think▷', '◁/think▷'],
   ['<|channel|>analysis<|message|>', '<|end|>'],
   ['<unused94>thought', '<unused95>'],
+  ['<|open|>think<|sep|>', '<|close|>think<|sep|>'],
+  ['<|think:start|>', '<|think:end|>'],
+  ['<|plamo:begin_think:plamo|>', '<|plamo:end_think:plamo|>'],
 ]
 
 /** Tags that only separate: they are taken out of the text. */
@@ -23,6 +26,9 @@ const SEPARATORS = [
   '<|channel|>final<|message|>',
   '<|START_RESPONSE|>',
   '<|END_RESPONSE|>',
+  '<|open|>response<|sep|>',
+  '<|close|>response<|sep|>',
+  '<|close|>message<|sep|>',
 ]
 /** Closing tags that have no opening one. */
 const CLOSERS = ['[BEGIN FINAL RESPONSE]']

@@ -3,6 +3,7 @@
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { deref, isRecord, typesOf } from '../schema/validate.ts'
 import type { TextEntry } from './family.ts'
+import { type Cursor, readLiteral } from './syntax/python.ts'
 
 /** Where several values come for one key, the last one stands, as in JSON. */
 export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | undefined): Record<string, unknown> {
@@ -10,7 +11,7 @@ export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | un
   const typed: [string, unknown][] = []
   for (const { key, text, as } of entries) {
     const child = Object.hasOwn(properties, key) ? properties[key] : undefined
-    typed.push([key, as === 'text' ? text : as === 'json' ? fromJson(text) : valueFor(text, child, schema ?? {})])
+    typed.push([key, as === 'text' ? text : as === 'json' ? fromLiteral(text) : valueFor(text, child, schema ?? {})])
   }
   return Object.fromEntries(typed)
 }
@@ -22,7 +23,7 @@ export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | un
 function valueFor(text: string, schema: unknown, root: JsonSchema): unknown {
   const takes = allowedTypes(schema, root)
   if (takes.has('string')) return takes.has('null') && text.trim() === 'null' ? null : text
-  return takes.size > 0 ? fromJson(text) : fromJsonOrText(text)
+  return takes.size > 0 ? fromLiteral(text) : fromJsonOrText(text)
 }
 
 const LITERALS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null }
@@ -35,6 +36,15 @@ function fromJson(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** JSON, or a list or an object as Python writes it, `{'a': None}`: also when it came as a text in JSON. */
+function fromLiteral(text: string): unknown {
+  const value = fromJson(text)
+  if (typeof value !== 'string' || !/^\s*[[{(]/.test(value)) return value
+  const cursor: Cursor = { text: value, at: 0, cut: false }
+  const literal = readLiteral(cursor)
+  return literal && value.slice(cursor.at).trim() === '' ? literal.value : value
 }
 
 /** Nothing is known of the parameter: a number that would lose digits stays a text. */

@@ -22,22 +22,32 @@ export function validate(schema: JsonSchema, value: unknown, root: JsonSchema = 
   return issues
 }
 
+/** Notes that a keyword is not kept; `more` may name another place than the value itself. */
+type Fail = (keyword: string, constraint: string, more?: Partial<Issue>) => void
+
 function node(schema: unknown, value: unknown, path: Path, context: Context): void {
-  if (schema === true || schema === undefined) return
-  if (schema === false) return void context.issues.push({ path, keyword: 'false', value, constraint: 'absent' })
+  const fail: Fail = (keyword, constraint, more) => {
+    context.issues.push({ path, keyword, value, constraint, ...more })
+  }
+  if (schema === false) fail('false', 'absent')
   if (!isRecord(schema)) return
-  if (context.depth > MAX_DEPTH)
-    return void context.issues.push({ path, keyword: 'depth', value, constraint: `at most ${MAX_DEPTH} levels deep` })
+  if (context.depth > MAX_DEPTH) {
+    fail('depth', `at most ${MAX_DEPTH} levels deep`)
+    return
+  }
   const inner = { ...context, depth: context.depth + 1 }
   const target = deref(schema, context.root)
   if (target !== schema && !context.open.includes(target)) node(target, value, path, { ...inner, open: [...context.open, target] })
-  if (!typeMatches(schema, value, path, context)) return
-  values(schema, value, path, context)
-  if (typeof value === 'string') strings(schema, value, path, context)
-  else if (typeof value === 'number') numbers(schema, value, path, context)
-  else if (Array.isArray(value)) arrays(schema, value, path, { ...inner, open: [] })
-  else if (isRecord(value)) objects(schema, value, path, { ...inner, open: [] })
-  combined(schema, value, path, inner)
+  if (!isOfType(schema, value)) {
+    fail('type', typesText(typesOf(schema)))
+    return
+  }
+  values(schema, value, fail)
+  if (typeof value === 'string') strings(schema, value, fail)
+  else if (typeof value === 'number') numbers(schema, value, fail)
+  else if (Array.isArray(value)) arrays(schema, value, path, { ...inner, open: [] }, fail)
+  else if (isRecord(value)) objects(schema, value, path, { ...inner, open: [] }, fail)
+  combined(schema, value, path, inner, fail)
 }
 
 /** The schema a local `$ref` points to, else the schema itself. */
@@ -74,171 +84,135 @@ export function typeOf(value: unknown): string {
 /** The types a schema allows; empty when it doesn't say. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   const type = schema['type']
-  return typeof type === 'string' ? [type] : Array.isArray(type) ? type : []
+  return typeof type === 'string' ? [type] : (listOf(type) as readonly string[])
 }
 
-function typeMatches(schema: JsonSchema, value: unknown, path: Path, { issues }: Context): boolean {
+/** Also where the schema names no type. */
+export function isOfType(schema: JsonSchema, value: unknown): boolean {
   const types = typesOf(schema)
   const got = typeOf(value)
-  if (types.length === 0 || types.includes(got) || (got === 'integer' && types.includes('number'))) return true
-  issues.push({ path, keyword: 'type', value, constraint: types.map(article).join(' or ') })
-  return false
+  return types.length === 0 || types.includes(got) || (got === 'integer' && types.includes('number'))
 }
 
-function values(schema: JsonSchema, value: unknown, path: Path, { issues }: Context): void {
-  if ('const' in schema && !equal(schema['const'], value))
-    issues.push({ path, keyword: 'const', value, constraint: show(schema['const']), suggestion: schema['const'] })
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
+
+/** What the item at that place of a list must be. */
+export function itemSchema(schema: JsonSchema, at: number): unknown {
+  const prefix = listOf(schema['prefixItems'])
+  return at < prefix.length ? prefix[at] : schema['items']
+}
+
+function values(schema: JsonSchema, value: unknown, fail: Fail): void {
+  if ('const' in schema && !equal(schema['const'], value)) fail('const', show(schema['const']), { suggestion: schema['const'] })
   const allowed = schema['enum']
   if (!Array.isArray(allowed) || allowed.some((one) => equal(one, value))) return
-  const near =
-    typeof value === 'string'
-      ? nearest(
-          value,
-          allowed.filter((one) => typeof one === 'string'),
-        )
-      : []
-  issues.push({
-    path,
-    keyword: 'enum',
-    value,
-    constraint: `one of ${allowed.map(show).join(', ')}`,
-    ...(near.length > 0 && { suggestion: near[0] }),
-    candidates: near.length > 0 ? near : allowed,
-  })
+  const texts = allowed.filter((one) => typeof one === 'string')
+  const near = typeof value === 'string' ? nearest(value, texts) : []
+  fail('enum', oneOfText(allowed), near.length > 0 ? { suggestion: near[0], candidates: near } : { candidates: allowed })
 }
 
-function strings(schema: JsonSchema, value: string, path: Path, { issues }: Context): void {
-  const { minLength, maxLength, pattern } = schema
-  if (typeof minLength === 'number' && length(value) < minLength)
-    issues.push({ path, keyword: 'minLength', value, constraint: minLength === 1 ? 'not empty' : `at least ${minLength} characters` })
-  if (typeof maxLength === 'number' && length(value) > maxLength)
-    issues.push({ path, keyword: 'maxLength', value, constraint: `at most ${maxLength} characters, not ${length(value)}` })
-  if (typeof pattern === 'string' && regex(pattern)?.test(value) === false)
-    issues.push({ path, keyword: 'pattern', value, constraint: `text that matches /${pattern}/` })
+/** A bound, where the schema sets one. `says` has it as `#`. */
+function limit(schema: JsonSchema, keyword: string, size: number, fail: Fail, says: string, suggest?: (bound: number) => unknown): void {
+  const bound = schema[keyword]
+  if (typeof bound !== 'number') return
+  const beyond = /min/i.test(keyword) ? bound - size : size - bound
+  if (beyond > 0 || (beyond === 0 && keyword[0] === 'e'))
+    fail(keyword, says.replace('#', String(bound)), suggest && { suggestion: suggest(bound) })
 }
 
-function numbers(schema: JsonSchema, value: number, path: Path, { issues }: Context): void {
-  const whole = typesOf(schema).includes('integer')
-  const bound = (keyword: string, fails: (limit: number) => boolean, says: string, fix: (limit: number) => number): void => {
-    const limit = schema[keyword]
-    if (typeof limit === 'number' && fails(limit))
-      issues.push({ path, keyword, value, constraint: `${says} ${limit}`, suggestion: fix(limit) })
-  }
-  const same = (limit: number): number => limit
-  bound('minimum', (limit) => value < limit, 'at least', same)
-  bound('maximum', (limit) => value > limit, 'at most', same)
-  bound(
-    'exclusiveMinimum',
-    (limit) => value <= limit,
-    'more than',
-    (limit) => limit + (whole ? 1 : Math.max(1e-6, Math.abs(limit) * 1e-6)),
-  )
-  bound(
-    'exclusiveMaximum',
-    (limit) => value >= limit,
-    'less than',
-    (limit) => limit - (whole ? 1 : Math.max(1e-6, Math.abs(limit) * 1e-6)),
-  )
-  const step = schema['multipleOf']
-  if (typeof step === 'number' && Math.abs(value / step - Math.round(value / step)) > 1e-9)
-    issues.push({ path, keyword: 'multipleOf', value, constraint: `a multiple of ${step}`, suggestion: Math.round(value / step) * step })
+function strings(schema: JsonSchema, value: string, fail: Fail): void {
+  const { pattern, minLength } = schema
+  const size = [...value].length
+  limit(schema, 'minLength', size, fail, minLength === 1 ? 'not empty' : 'at least # characters')
+  limit(schema, 'maxLength', size, fail, `at most # characters, not ${size}`)
+  if (typeof pattern === 'string' && regex(pattern)?.test(value) === false) fail('pattern', `text that matches /${pattern}/`)
 }
 
-function arrays(schema: JsonSchema, value: readonly unknown[], path: Path, context: Context): void {
-  const { issues } = context
-  const { minItems, maxItems, uniqueItems, contains, minContains } = schema
-  if (typeof minItems === 'number' && value.length < minItems)
-    issues.push({ path, keyword: 'minItems', value, constraint: `a list of at least ${minItems}` })
-  if (typeof maxItems === 'number' && value.length > maxItems)
-    issues.push({ path, keyword: 'maxItems', value, constraint: `a list of at most ${maxItems}`, suggestion: value.slice(0, maxItems) })
+function numbers(schema: JsonSchema, value: number, fail: Fail): void {
+  const same = (bound: number): number => bound
+  /** The least difference that counts. */
+  const gap = (bound: number): number => (typesOf(schema).includes('integer') ? 1 : Math.max(1e-6, Math.abs(bound) * 1e-6))
+  limit(schema, 'minimum', value, fail, 'at least #', same)
+  limit(schema, 'maximum', value, fail, 'at most #', same)
+  limit(schema, 'exclusiveMinimum', value, fail, 'more than #', (bound) => bound + gap(bound))
+  limit(schema, 'exclusiveMaximum', value, fail, 'less than #', (bound) => bound - gap(bound))
+  const { multipleOf } = schema
+  if (typeof multipleOf !== 'number') return
+  const steps = Math.round(value / multipleOf)
+  if (Math.abs(value / multipleOf - steps) > 1e-9) fail('multipleOf', `a multiple of ${multipleOf}`, { suggestion: steps * multipleOf })
+}
+
+function arrays(schema: JsonSchema, value: readonly unknown[], path: Path, context: Context, fail: Fail): void {
+  const { uniqueItems, contains, minContains } = schema
+  limit(schema, 'minItems', value.length, fail, 'a list of at least #')
+  limit(schema, 'maxItems', value.length, fail, 'a list of at most #', (bound) => value.slice(0, bound))
   if (uniqueItems === true && new Set(value.map((item) => canonical(item))).size < value.length)
-    issues.push({ path, keyword: 'uniqueItems', value, constraint: 'a list without doubles' })
-  const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
+    fail('uniqueItems', 'a list without doubles')
   value.forEach((item, at) => {
-    node(at < prefix.length ? prefix[at] : schema['items'], item, [...path, at], context)
+    node(itemSchema(schema, at), item, [...path, at], context)
   })
   if (contains !== undefined && minContains !== 0 && !value.some((item) => passes(contains, item, context)))
-    issues.push({ path, keyword: 'contains', value, constraint: 'a list that holds the required item' })
+    fail('contains', 'a list that holds the required item')
 }
 
-function objects(schema: JsonSchema, value: Record<string, unknown>, path: Path, context: Context): void {
-  const { issues } = context
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
-  const patterns = isRecord(schema['patternProperties']) ? Object.entries(schema['patternProperties']) : []
-  const missing = (Array.isArray(schema['required']) ? schema['required'] : []).filter((key) => !Object.hasOwn(value, key))
+function objects(schema: JsonSchema, value: Record<string, unknown>, path: Path, context: Context, fail: Fail): void {
+  const properties = recordOf(schema['properties'])
+  const patterns = Object.entries(recordOf(schema['patternProperties']))
   const extra = schema['additionalProperties']
   const keys = Object.keys(value)
+  const declared = Object.keys(properties)
+  const missing = (key: unknown): key is string => !Object.hasOwn(value, key as string)
   const unknown: string[] = []
   for (const key of keys) {
-    let known = false
-    if (Object.hasOwn(properties, key)) {
-      known = true
-      node(properties[key], value[key], [...path, key], context)
-    }
-    for (const [pattern, child] of patterns)
-      if (regex(pattern)?.test(key)) {
-        known = true
-        node(child, value[key], [...path, key], context)
-      }
-    if (known) continue
-    if (extra === false) unknown.push(key)
-    else if (extra !== undefined) node(extra, value[key], [...path, key], context)
+    const children = patterns.filter(([pattern]) => regex(pattern)?.test(key)).map(([, child]) => child)
+    if (Object.hasOwn(properties, key)) children.unshift(properties[key])
+    if (children.length === 0)
+      if (extra === false) unknown.push(key)
+      else children.push(extra)
+    for (const child of children) node(child, value[key], [...path, key], context)
   }
-  const declared = Object.keys(properties)
-  for (const key of missing)
-    issues.push({ path: [...path, key], keyword: 'required', value: undefined, constraint: describe(properties[key], context.root) })
+  const require = (key: string, constraint: string): void => fail('required', constraint, { path: [...path, key], value: undefined })
+  for (const key of listOf(schema['required']).filter(missing)) require(key, describe(properties[key], context.root))
   for (const key of unknown) {
-    const free = declared.filter((name) => !Object.hasOwn(value, name))
-    const [meant] = nearest(key, free)
-    issues.push({
+    const [meant] = nearest(key, declared.filter(missing))
+    fail('additionalProperties', `one of the declared parameters: ${declared.join(', ') || 'none'}`, {
       path: [...path, key],
-      keyword: 'additionalProperties',
       value: value[key],
-      constraint: `one of the declared parameters: ${declared.join(', ') || 'none'}`,
       unknownKey: key,
       ...(meant !== undefined && { meantKey: meant }),
     })
   }
-  const { minProperties, maxProperties } = schema
-  if (typeof minProperties === 'number' && keys.length < minProperties)
-    issues.push({ path, keyword: 'minProperties', value, constraint: `an object with at least ${minProperties} keys` })
-  if (typeof maxProperties === 'number' && keys.length > maxProperties)
-    issues.push({ path, keyword: 'maxProperties', value, constraint: `an object with at most ${maxProperties} keys` })
-  if (schema['propertyNames'] !== undefined) for (const key of keys) node(schema['propertyNames'], key, [...path, key], context)
-  if (isRecord(schema['dependentRequired']))
-    for (const [key, needs] of Object.entries(schema['dependentRequired']))
-      if (Object.hasOwn(value, key) && Array.isArray(needs))
-        for (const need of needs)
-          if (!Object.hasOwn(value, need))
-            issues.push({ path: [...path, need], keyword: 'required', value: undefined, constraint: `given, because ${key} is` })
+  limit(schema, 'minProperties', keys.length, fail, 'an object with at least # keys')
+  limit(schema, 'maxProperties', keys.length, fail, 'an object with at most # keys')
+  for (const key of keys) node(schema['propertyNames'], key, [...path, key], context)
+  for (const [key, needs] of Object.entries(recordOf(schema['dependentRequired'])))
+    if (!missing(key)) for (const need of listOf(needs).filter(missing)) require(need, `given, because ${key} is`)
 }
 
-function combined(schema: JsonSchema, value: unknown, path: Path, context: Context): void {
-  const { allOf, anyOf, oneOf, not } = schema
-  if (Array.isArray(allOf)) for (const part of allOf) node(part, value, path, context)
-  if (Array.isArray(anyOf)) closest(anyOf, value, path, context)
+function combined(schema: JsonSchema, value: unknown, path: Path, context: Context, fail: Fail): void {
+  const { anyOf, oneOf, not } = schema
+  for (const part of listOf(schema['allOf'])) node(part, value, path, context)
+  if (Array.isArray(anyOf)) closest(anyOf, value, path, context, fail)
   if (Array.isArray(oneOf)) {
     const matching = oneOf.filter((part) => passes(part, value, context)).length
-    if (matching === 0) closest(oneOf, value, path, context)
-    else if (matching > 1) context.issues.push({ path, keyword: 'oneOf', value, constraint: 'of exactly one of the allowed shapes' })
+    if (matching === 0) closest(oneOf, value, path, context, fail)
+    else if (matching > 1) fail('oneOf', 'of exactly one of the allowed shapes')
   }
-  if (not !== undefined && passes(not, value, context))
-    context.issues.push({ path, keyword: 'not', value, constraint: 'not of the excluded shape' })
+  if (not !== undefined && passes(not, value, context)) fail('not', 'not of the excluded shape')
   if (schema['if'] !== undefined) node(passes(schema['if'], value, context) ? schema['then'] : schema['else'], value, path, context)
 }
 
 /** Of several shapes none of which fits, the issues of the one that fits best; where all differ in type, the types together. */
-function closest(parts: readonly unknown[], value: unknown, path: Path, context: Context): void {
+function closest(parts: readonly unknown[], value: unknown, path: Path, context: Context, fail: Fail): void {
   let best: Issue[] | undefined
   for (const part of parts) {
     const issues: Issue[] = []
     node(part, value, path, { ...context, issues })
-    if (issues.length === 0) return
     if (best === undefined || weight(issues, path) < weight(best, path)) best = issues
   }
   if (best === undefined) return
-  if (weight(best, path) >= WRONG_TYPE)
-    context.issues.push({ path, keyword: 'type', value, constraint: parts.map((part) => describe(part, context.root)).join(' or ') })
+  if (weight(best, path) >= WRONG_TYPE) fail('type', anyOfText(parts, context.root))
   else context.issues.push(...best)
 }
 
@@ -262,13 +236,15 @@ export function describe(schema: unknown, root: JsonSchema, open: readonly unkno
   const target = deref(schema, root)
   if (target !== schema) return describe(target, root, inner)
   if ('const' in schema) return show(schema['const'])
-  if (Array.isArray(schema['enum'])) return `one of ${schema['enum'].map(show).join(', ')}`
+  if (Array.isArray(schema['enum'])) return oneOfText(schema['enum'])
   const parts = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(parts)) return parts.map((part) => describe(part, root, inner)).join(' or ')
-  const types = typesOf(schema)
-  if (types.length === 0) return 'a value'
-  return types.map(article).join(' or ')
+  return Array.isArray(parts) ? anyOfText(parts, root, inner) : typesText(typesOf(schema)) || 'a value'
 }
+
+const oneOfText = (allowed: readonly unknown[]): string => `one of ${allowed.map(show).join(', ')}`
+const anyOfText = (parts: readonly unknown[], root: JsonSchema, open?: readonly unknown[]): string =>
+  parts.map((part) => describe(part, root, open)).join(' or ')
+const typesText = (types: readonly string[]): string => types.map((type) => ARTICLES[type] ?? type).join(' or ')
 
 const ARTICLES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -279,27 +255,21 @@ const ARTICLES: Readonly<Record<string, string>> = {
   object: 'an object',
   null: 'null',
 }
-const article = (type: string): string => ARTICLES[type] ?? type
 const show = (value: unknown): string => JSON.stringify(value) ?? 'undefined'
-const length = (text: string): number => [...text].length
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const compiled = new Map<string, RegExp | undefined>()
 function regex(pattern: string): RegExp | undefined {
-  if (!compiled.has(pattern)) {
-    let made: RegExp | undefined
-    try {
-      made = new RegExp(pattern, 'u')
-    } catch {
-      try {
-        made = new RegExp(pattern)
-      } catch {
-        made = undefined
-      }
-    }
-    if (compiled.size > 1000) compiled.clear()
-    compiled.set(pattern, made)
-  }
+  if (compiled.size > 1000) compiled.clear()
+  if (!compiled.has(pattern)) compiled.set(pattern, compile(pattern, 'u') ?? compile(pattern))
   return compiled.get(pattern)
+}
+
+function compile(pattern: string, flags?: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, flags)
+  } catch {
+    return undefined
+  }
 }

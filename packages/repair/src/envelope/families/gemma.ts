@@ -1,7 +1,7 @@
 /** Gemma 4: `<|tool_call>call:f{k:<|"|>v<|"|>}<tool_call|>`; FunctionGemma: the same with other tokens. */
 import type { Block, Family, RawArguments, Source } from '../family.ts'
 import { type GemmaReader, readGemmaObject } from '../syntax/gemma-value.ts'
-import { sticky } from '../syntax/json-between.ts'
+import { afterTrailing, sticky } from '../syntax/json-between.ts'
 import { afterCloser, skip } from '../syntax/json-extent.ts'
 
 interface Tokens {
@@ -10,11 +10,17 @@ interface Tokens {
   readonly quote: string
 }
 
+/** What is left of the opening token behind an image. Anybody may write that, so the name decides. */
+const BROKEN = '<call>'
+/** The end of a turn, which may stand for the end of a call. */
+const TURN = '<turn|>'
+
 const DIALECTS: readonly Tokens[] = [
   { opener: '<|tool_call>', closer: '<tool_call|>', quote: '<|"|>' },
+  { opener: BROKEN, closer: '<tool_call|>', quote: '<|"|>' },
   { opener: '<start_function_call>', closer: '<end_function_call>', quote: '<escape>' },
 ]
-const HEAD = /\s*(?:call:\s*([\w.:/-]{1,128})|([\w.:/-]{1,128})(?=\s*\{))\s*/y
+const HEAD = /\s*:?(?:call:\s*([\w.:/-]{1,128})|([\w.:/-]{1,128})(?=\s*\{))\s*/y
 /** The text ends before the name. */
 const CUT = /\s*(?:c(?:a(?:l(?:l(?::\s*)?)?)?)?)$/y
 
@@ -34,6 +40,7 @@ function readCall(source: Source, at: number, { opener, closer, quote }: Tokens)
   const head = HEAD.exec(text)
   const from = HEAD.lastIndex
   const name = head?.[1] ?? head?.[2]
+  if (opener === BROKEN && (name === undefined || text[from] !== '{' || !source.tools.exact(name))) return undefined
   if (name === undefined)
     return sticky(CUT, text, at + opener.length) === text.length ? { calls: [], end: text.length, complete: false } : undefined
   const closed = afterCloser(text, from, [closer])
@@ -55,8 +62,8 @@ function readCall(source: Source, at: number, { opener, closer, quote }: Tokens)
 function blockEnd(source: Source, { at, closer, damage }: GemmaReader, opener: string): Pick<Block, 'end' | 'complete'> {
   const { text } = source
   const next = skip(text, at, ' \t\r\n}]')
-  const closed = afterCloser(text, next, [closer])
-  if (closed > next) return { end: closed, complete: true }
+  const closed = afterCloser(text, next, [closer, TURN])
+  if (closed > next) return { end: afterTrailing(text, closed, [TURN]), complete: true }
   if (damage === undefined) return { end: at, complete: true }
   // Damage in the middle: the rest of the call is no answer either.
   const stop = source.find(closer, at)

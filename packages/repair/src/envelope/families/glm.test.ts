@@ -10,6 +10,7 @@ const SPECS = [
   tool('find_text', { needle: 'string', folder: 'string' }),
   tool('plan', { steps: 'array' }),
   tool('clock', {}),
+  tool('add line', { text: 'string' }),
 ]
 const TOOLS = indexTools(SPECS)
 const readAll = readingOf(glm, SPECS)
@@ -29,6 +30,8 @@ describe('a call as the template has it', () => {
     ['with indentation', `<tool_call>note\n    ${K('title')}\n    ${V('Milk')}\n    </tool_call>`, ['note', { title: 'Milk' }]],
     ['with spaces in tags', '<tool_call>note<arg_key >title</arg_key ><arg_value >a</arg_value >\n</tool_call >', ['note', { title: 'a' }]],
     ['without arguments', '<tool_call>clock</tool_call>', ['clock', {}]],
+    ['in a tag of another name', `<iquestcoder_tool_call>note${P('title', 'a')}</iquestcoder_tool_call>`, ['note', { title: 'a' }]],
+    ['a tool with a space in its name', `<tool_call> add line ${P('text', 'a')}</tool_call>`, ['add line', { text: 'a' }]],
     ['without arguments, on two lines', '<tool_call>clock\n</tool_call>', ['clock', {}]],
     ['an empty value', `<tool_call>note${P('title', '')}</tool_call>`, ['note', { title: '' }]],
     [

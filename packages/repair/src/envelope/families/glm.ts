@@ -1,19 +1,22 @@
-/** GLM 4.5, 4.7 and 5, and poolside: `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. */
+/** GLM 4.5, 4.7 and 5, poolside, and with another name of the tag iQuest Coder: `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. */
 import type { Block, Family, Source } from '../family.ts'
 import { readPairs } from '../syntax/arg-pairs.ts'
+import { standing } from '../syntax/json-extent.ts'
 import { blankEnd, blockOf, type CallRead, matchAt, withDamage } from '../syntax/tags.ts'
 
 const OPENER = '<tool_call>'
+const OPENERS = [OPENER, '<iquestcoder_tool_call>']
 /** What follows a name that lost the tag before it. */
 const AFTER_NAME = /[^\s<>\\]{1,128}(?:\s|\\[nrt])*(?:<arg_key|<tool_call>[^<>]{1,128}<\/arg_key)/y
 
 export const glm: Family = {
   id: 'glm',
-  openers: [OPENER, '<arg_key>'],
+  openers: [...OPENERS, '<arg_key>'],
   strong: true,
   afterName: ['<arg_key>', '<tool_call>'],
   read: (source, at) => {
-    if (source.text.startsWith(OPENER, at)) return read(source, at + OPENER.length)
+    const opener = standing(source.text, at, OPENERS)
+    if (opener) return read(source, at + opener.length)
     return matchAt(AFTER_NAME, source.text, at) ? readNamed(source, at) : undefined
   },
 }

@@ -4,12 +4,13 @@ import { jsonBetween } from '../syntax/json-between.ts'
 
 export const hermes: Family = jsonBetween({
   id: 'hermes',
-  openers: ['<tool_call>', '<tools>', '<tool>', '<functioncall>'],
+  openers: ['<tool_call>', '<tools>', '<tool>', '<functioncall>', '<dots_function_call>'],
   closers: [
     '</tool_call>',
     '</tools>',
     '</tool>',
     '</functioncall>',
+    '</dots_function_call>',
     '</function_call>',
     '</tool_calls>',
     '<tool_call|>',

@@ -32,6 +32,16 @@ describe('Hunyuan', () => {
       `<tool_calls><tool_call>route${P('to', 'Köln')}</tool_call></tool_calls>`.replace(/(<\/?\w+)>/g, '$1:opensource>'),
       { calls: [['route', { to: 'Köln' }]] },
     ],
+    [
+      'a prefix in each tag',
+      `<tool_calls><tool_call>route${P('to', 'Köln')}</tool_call></tool_calls>`.replace(/<(\/?)/g, '<$1ifm|'),
+      { calls: [['route', { to: 'Köln' }]] },
+    ],
+    [
+      'the type of a value',
+      '<ifm|tool_call>route<ifm|arg_key>stops</ifm|arg_key><ifm|arg_type>integer</ifm|arg_type><ifm|arg_value>2</ifm|arg_value></ifm|tool_call>',
+      { calls: [['route', { stops: '2' }]] },
+    ],
     ['words after it', '<tool_calls><tool_call>clock<tool_sep></tool_call></tool_calls>\nDone.', { calls: [['clock', {}]], rest: 'Done.' }],
     [
       'a tag in a value',

@@ -1,15 +1,15 @@
-/** Hunyuan and HY: `<tool_calls><tool_call>name<tool_sep><arg_key>…</tool_call></tool_calls>`, also with `:opensource` in each tag. */
+/** Hunyuan and HY: `<tool_calls><tool_call>name<tool_sep><arg_key>…</tool_call></tool_calls>`, also with `:opensource` in each tag; K2 Horizon: with `ifm|`. */
 import type { Family } from '../family.ts'
 import { readPairs } from '../syntax/arg-pairs.ts'
 import { blankEnd, blockOf, type CallRead, matchAt } from '../syntax/tags.ts'
 
-const LIST = /<tool_calls(?::[\w-]{1,32})?>/y
-const LIST_END = /<\/tool_calls(?::[\w-]{1,32})?>/y
-const CALL = /<tool_call(?::[\w-]{1,32})?>/y
+const LIST = /<(?:ifm\|)?tool_calls(?::[\w-]{1,32})?>/y
+const LIST_END = /<\/(?:ifm\|)?tool_calls(?::[\w-]{1,32})?>/y
+const CALL = /<(?:ifm\|)?tool_call(?::[\w-]{1,32})?>/y
 
 export const hunyuan: Family = {
   id: 'hunyuan',
-  openers: ['<tool_calls>', '<tool_calls:opensource>', '<tool_call:opensource>'],
+  openers: ['<tool_calls>', '<tool_calls:opensource>', '<tool_call:opensource>', '<ifm|tool_calls>', '<ifm|tool_call>'],
   strong: true,
   read: (source, at) => {
     const { text } = source

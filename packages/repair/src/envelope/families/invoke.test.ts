@@ -137,6 +137,7 @@ describe('DSML', () => {
     ['no word on the type', D(W(I('shell', P('command', 'ls')))), ['shell', { command: 'ls' }]],
     ['the tag of V4', D('<tool_calls>\n<invoke name="clock"/>\n</tool_calls>'), ['clock', {}]],
     ['bars of ASCII', D(W(I('shell', S('command', 'ls', true))), '|'), ['shell', { command: 'text: ls' }]],
+    ['by another name', D(W(I('shell', S('limit', '3', false)))).replaceAll('DSML', 'GCML'), ['shell', { limit: 'json: 3' }]],
     ['two in one', D(W(I('clock'), I('clock'))), ['clock', {}], ['clock', {}]],
     ['all arguments as one object', D(W(I('shell', S('arguments', '{"limit": 3}', false)))), ['shell', '{"limit": 3}']],
     [

@@ -7,11 +7,14 @@ import { functools } from './functools.ts'
 import { gigachat } from './gigachat.ts'
 import { granite } from './granite.ts'
 import { hermes } from './hermes.ts'
+import { hyperclova } from './hyperclova.ts'
 import { internlm2 } from './internlm2.ts'
+import { k2Horizon } from './k2-horizon.ts'
 import { longcat } from './longcat.ts'
 import { nemotron } from './nemotron.ts'
 import { pangu } from './pangu.ts'
 import { reading } from './read.fixture.ts'
+import { rwkv } from './rwkv.ts'
 import { toolCalls } from './tool-calls.ts'
 
 const one = '{"name":"quote","arguments":{"symbol":"ACME","days":3}}'
@@ -30,6 +33,16 @@ describe('JSON between tags', () => {
     [hermes, `<tools>${one}</tools><|im_end|>`, [ONE], '∎'],
     [hermes, `<tool_call>${one}<tool_call|>`, [ONE], '∎'],
     [hermes, `<tool_call>\`\`\`json\n${one}\n\`\`\`</tool_call>`, [ONE], '∎'],
+    [hermes, `<dots_function_call>${one}</dots_function_call>`, [ONE], '∎'],
+    [hermes, "<tool_call>\n{'arguments': {'symbol': 'ACME', 'days': 3}, 'name': 'quote'}\n</tool_call>", [ONE.replace(')', ')!')], '∎'],
+    [hyperclova, ` -> tool/function_call\n[${one}, ${two}]<|im_end|>`, [ONE, TWO], ' ∎'],
+    [
+      k2Horizon,
+      `<ifm|tool_calls><ifm|tool_call>${one}</ifm|tool_call>\n<ifm|tool_call>${two}</ifm|tool_call></ifm|tool_calls>`,
+      [ONE, TWO],
+      '∎\n∎',
+    ],
+    [rwkv, `Well.\n**Tool Call:**\n\`\`\`json\n${one}\n\`\`\``, [ONE], 'Well.\n∎'],
     [granite, `<|tool_call|>[${one}]`, [ONE], '∎'],
     [granite, `<|tool_call|> [${one}, ${two}]<|/tool_call|>`, [ONE, TWO], '∎'],
     [granite, `Well.\n<function_call> ${one}\n<function_call> ${two}`, [ONE, TWO], 'Well.\n∎\n∎'],
@@ -133,6 +146,10 @@ describe('JSON between tags', () => {
     [functools, 'functools[{"name":"nobody","arguments":{}}]'],
     [nemotron, '<TOOLCALL> none </TOOLCALL>'],
     [cohere, '<|START_ACTION|> soon'],
+    [hyperclova, 'a -> tool/function_call b'],
+    [k2Horizon, '<ifm|tool_calls><ifm|tool_call>ports</ifm|tool_call></ifm|tool_calls>'],
+    [rwkv, '**Tool Call:**\n```json\n{"name":"nobody","arguments":{}}\n```'],
+    [rwkv, '**Tool Call:** none'],
     [commandR, 'Action: none'],
     [commandR, 'Action:\n```json\n[{"step": 1}]\n```'],
     [internlm2, '<|action_start|><|interpreter|>\nprint(1)<|action_end|>'],

@@ -12,27 +12,37 @@ import { gigachat } from './gigachat.ts'
 import { granite } from './granite.ts'
 import { harmony } from './harmony.ts'
 import { hermes } from './hermes.ts'
+import { hyperclova } from './hyperclova.ts'
 import { internlm2 } from './internlm2.ts'
+import { k2Horizon } from './k2-horizon.ts'
 import { kimi } from './kimi.ts'
+import { kimiK3 } from './kimi-k3.ts'
 import { lfm2 } from './lfm2.ts'
 import { llamaFunction } from './llama-function.ts'
 import { llamaJson } from './llama-json.ts'
 import { llama3 } from './llama3.ts'
 import { llama4 } from './llama4.ts'
 import { longcat } from './longcat.ts'
+import { minimaxM3 } from './minimax-m3.ts'
 import { mistral } from './mistral.ts'
 import { nemotron } from './nemotron.ts'
 import { olmo } from './olmo.ts'
 import { pangu } from './pangu.ts'
+import { plamo } from './plamo.ts'
 import { pythonic } from './pythonic.ts'
+import { pythonicTags } from './pythonic-tags.ts'
 import { blocksIn, sourceFor } from './read.fixture.ts'
+import { rwkv } from './rwkv.ts'
 import { solar } from './solar.ts'
+import { solarOpen2 } from './solar-open2.ts'
+import { step3 } from './step3.ts'
 import { toolCalls } from './tool-calls.ts'
 import { toolCode } from './tool-code.ts'
 
 const FAMILIES: readonly Family[] = [
   ...[apertus, cohere, commandR, deepseek, functionaryV3, functools, gemma, gigachat, granite, harmony, hermes, internlm2, kimi, lfm2],
   ...[llama3, llama4, llamaFunction, llamaJson, longcat, mistral, nemotron, olmo, pangu, pythonic, solar, toolCalls, toolCode],
+  ...[hyperclova, k2Horizon, kimiK3, minimaxM3, plamo, pythonicTags, rwkv, solarOpen2, step3],
 ]
 
 /** What may follow an opener without end. */

@@ -6,6 +6,7 @@ import { llama3 } from './llama3.ts'
 import { llama4 } from './llama4.ts'
 import { olmo } from './olmo.ts'
 import { pythonic } from './pythonic.ts'
+import { pythonicTags } from './pythonic-tags.ts'
 import { reading } from './read.fixture.ts'
 import { toolCode } from './tool-code.ts'
 
@@ -31,6 +32,11 @@ describe("calls in Python's notation, and without markup", () => {
     [llama4, `<|python_start|>${json}<|python_end|>`, [QUOTE], '∎'],
     [llama4, `<|python_start|>[${call}]`, [QUOTE], '∎'],
     [llama4, '<|python_start|>[quote(symbol=name())]<|python_end|>', ['quote(«symbol=name»)!'], '∎'],
+    [llama4, `<|python_start|>[quote(symbol=a['b)']), ${call}]<|python_end|>`, ['quote(«symbol=a»)!', QUOTE], '∎'],
+    [olmo, `<function_calls>total(values=[1e999])\n${call}</function_calls>`, ['total(«values=[1e999»)!', QUOTE], '∎'],
+    [lfm2, `<|tool_call_start|>[quote(symbol='it 's'), ${call}]<|tool_call_end|>`, ["quote(«symbol='it '»)!"], '∎'],
+    [lfm2, '<|tool_call_start|>[total(values={1, 2})]<|tool_call_end|>', ['total({"values":[1,2]})'], '∎'],
+    [pythonicTags, `<tool_call>\n${call}\n</tool_call>\n<tool_call>ports()</tool_call>`, [QUOTE, 'ports({})'], '∎\n∎'],
     [toolCode, `\`\`\`tool_code\n[${call}]\n\`\`\``, [QUOTE], '∎'],
     [
       toolCode,
@@ -81,6 +87,8 @@ describe("calls in Python's notation, and without markup", () => {
     [pythonic, '[quote(symbol=a) for a in b]'],
     [llama4, '<|python_start|>x = 1<|python_end|>'],
     [llama4, 'a <|python_start|>'],
+    [pythonicTags, '<tool_call>nobody(x=1)</tool_call>'],
+    [pythonicTags, 'The tag <tool_call> begins'],
     [toolCode, '```tool_code\nopen("x")\n```'],
     [toolCode, '```tool_code\nx = quote(symbol="A")\n```'],
     [olmo, '<function_calls>\n<invoke name="quote"></invoke></function_calls>'],

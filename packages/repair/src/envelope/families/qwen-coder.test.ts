@@ -45,6 +45,28 @@ describe('calls as functions with parameters', () => {
       ['Save', { file: 'a' }],
     ],
     ['all arguments as one object', T(F('Save', P('arguments', '{"file": "a"}'))), ['Save', '{"file": "a"}']],
+    [
+      'in a short spelling, with sections',
+      '<tool_call><function name="Save"><param name="file">a</param><param name="text"><![CDATA[ x\n]]></param></function></tool_call>',
+      ['Save', { file: 'a', text: ' x\n' }],
+    ],
+    ['spaces lost', '<functionname="Save"><paramname="file">a</param></function></tool_call>', ['Save', { file: 'a' }, BARE]],
+    [
+      'spaces as a vocabulary has them',
+      '<tool_call><functionĠname="Save"><paramĠname="file">a</param></function></tool_call>',
+      ['Save', { file: 'a' }],
+    ],
+    [
+      'a parameter that the tool has not, in a value',
+      T(F('Save', P('file', 'a'), P('text', 'x\n</parameter>\n<parameter=other>\ny\n</parameter>\nz'))),
+      ['Save', { file: 'a', text: 'x\n</parameter>\n<parameter=other>\ny\n</parameter>\nz' }, 'a value held a closing tag'],
+    ],
+    ['a parameter that the tool has not', T(F('Save', P('file', 'a'), P('other', 'b'))), ['Save', { file: 'a', other: 'b' }]],
+    [
+      'the tag of Seed-OSS, a value that ends with its line',
+      '<seed:tool_call><function=Save><parameter=text>a\n  b\n</parameter></function></seed:tool_call>',
+      ['Save', { text: 'a\n  b\n' }],
+    ],
     ['no tag around', F('Save', P('file', 'a')), ['Save', { file: 'a' }, BARE]],
     ['no tag before', `${F('Save', P('file', 'a'))}\n</tool_call>`, ['Save', { file: 'a' }, BARE]],
     ['the last value not closed', T('<function=Save>\n<parameter=file>\na\n</function>'), ['Save', { file: 'a' }, NO_END]],

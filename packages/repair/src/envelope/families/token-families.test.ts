@@ -8,6 +8,7 @@ import { harmony } from './harmony.ts'
 import { kimi } from './kimi.ts'
 import { llamaFunction } from './llama-function.ts'
 import { mistral } from './mistral.ts'
+import { plamo } from './plamo.ts'
 import { reading } from './read.fixture.ts'
 import { solar } from './solar.ts'
 
@@ -17,6 +18,11 @@ const QUOTE = 'quote({"symbol":"A"})'
 const args = '{"symbol":"A"}'
 const ds = (text: string): string => text.replaceAll('<', '<｜').replaceAll('>', '｜>').replaceAll('_', '▁')
 const kimiOne = `<|tool_call_begin|>functions.quote:3<|tool_call_argument_begin|>${args}<|tool_call_end|>`
+const plamoTag = (name: string): string => `<|plamo:${name}:plamo|>`
+const plamoOne = [
+  ...[plamoTag('begin_tool_request'), plamoTag('begin_tool_name'), 'quote', plamoTag('end_tool_name'), plamoTag('begin_tool_arguments')],
+  ...[args, plamoTag('end_tool_arguments'), plamoTag('end_tool_request')],
+].join('')
 const solarOne = `<|tool_call:begin|>x1<|tool_call:name|>quote<|tool_call:args|>${args}<|tool_call:end|>`
 
 describe('a name, then JSON', () => {
@@ -61,6 +67,13 @@ describe('a name, then JSON', () => {
     [kimi, `<|tool_call_begin|>functions.quote<|tool_call_argument_begin|>${args}`, [QUOTE], '∎'],
     [solar, `<|tool_calls|>${solarOne}${solarOne}<|calls|>`, [QUOTE, QUOTE], '∎'],
     [solar, `${solarOne}`, [QUOTE], '∎'],
+    [
+      plamo,
+      `Well.${plamoTag('begin_tool_requests')}${plamoOne}${plamoOne}${plamoTag('end_tool_requests')}<|plamo:tag|>`,
+      [QUOTE, QUOTE],
+      'Well.∎',
+    ],
+    [plamo, plamoOne.replace('{', '<|plamo:msg|>{'), [QUOTE], '∎'],
     [harmony, `<|channel|>commentary to=functions.quote <|constrain|>json<|message|>${args}<|call|>`, [QUOTE], '∎'],
     [harmony, `<|start|>assistant<|channel|>commentary to=functions.quote<|message|>${args}<|call|>`, [QUOTE], '∎'],
     [harmony, `<|start|>assistant to=functions.quote<|channel|>commentary json<|message|>${args}`, [QUOTE], '∎'],
@@ -102,6 +115,12 @@ describe('a name, then JSON', () => {
       ['quote(«{"symbol":"A"»)#functions.quote:1'],
       '∎',
     ],
+    [
+      kimi,
+      `<|tool_call_begin|>functions.quote:1<|tool_call_argument_begin|>{"symbol":"A"<|tool_call_end|>${kimiOne}`,
+      ['quote(«{"symbol":"A"»)#functions.quote:1', `${QUOTE}#functions.quote:3`],
+      '∎',
+    ],
     [kimi, '<|tool_call_begin|>functions.ports:1<|tool_call_argument_begin|><|tool_call_end|>', ['ports({})#functions.ports:1'], '∎'],
     [harmony, '<|channel|>commentary to=functions.quote<|message|>soon<|call|>', ['quote(«soon»)'], '∎'],
     [harmony, `<|channel|>commentary to=functions.quote<|message|>${args}}<|call|>`, [QUOTE], '∎'],
@@ -121,6 +140,7 @@ describe('a name, then JSON', () => {
     [deepseek, ds('<tool_calls_begin><tool_call_begin>quo'), [], '?'],
     [kimi, `<|tool_calls_section_begin|>${kimiOne}<|tool_call_begin|>functions.p`, [`${QUOTE}#functions.quote:3`], '?'],
     [kimi, '<|tool_call_begin|>functions.quote:0<|tool_call_argument_begin|>{"symbol"', ['quote(«{"symbol"»)…#functions.quote:0'], '?'],
+    [plamo, plamoOne.slice(0, plamoOne.indexOf('mbol')), ['quote(«{"sy»)…'], '?'],
     [solar, '<|tool_call:begin|>x<|tool_call:name|>quote<|tool_call:args|>{"s', ['quote(«{"s»)…'], '?'],
     [harmony, '<|channel|>commentary to=functions.quote json<|message|>{"symbol":', ['quote(«{"symbol":»)…'], '?'],
     [harmony, 'commentary to=functions.quote json{"symbol":', ['quote(«{"symbol":»)…'], '?'],
@@ -174,6 +194,11 @@ describe('gemma', () => {
     [g("quote{symbol:'A',da", ''), ['quote({"symbol":"A"})…'], '?'],
     [g('quote{symbol:A', ''), ['quote({"symbol":"A"})…'], '?'],
     [g('quo', ''), ['quo({})…'], '?'],
+    [g("quote{symbol:'A'}").replace('call:', ':call:'), ['quote({"symbol":"A"})'], '∎'],
+    [g("quote{symbol:'A'}", '<turn|>'), ['quote({"symbol":"A"})'], '∎'],
+    [g("quote{symbol:'A'}", '<tool_call|>\n<turn|>'), ['quote({"symbol":"A"})'], '∎'],
+    [g("quote{symbol:'A'}", '').replace('<|tool_call>call:', '<call>'), ['quote({"symbol":"A"})'], '∎'],
+    ['<call>nobody{a:1} and <call>quote', [], '<call>nobody{a:1} and <call>quote'],
     ['the <|tool_call> token', [], 'the <|tool_call> token'],
     ['<|tool_call>', [], '?'],
     ['a <|tool_call>ca', [], 'a ?'],

@@ -10,8 +10,10 @@ const FOREIGN = ['/invoke', '/function', '/parameter']
 /** Reads a call from its name on. Undefined: there is no name, or nothing of the grammar after it. */
 export function readPairs({ text, tools }: Source, from: number): CallRead | undefined {
   const head = wordsAt(text, from)
-  const [name, second] = head.words
-  if (name === undefined || head.words.length > 2 || !isName(name)) return undefined
+  // A tool may have spaces in its name.
+  const spaced = head.words.length > 1 ? tools.exact(head.words.join(' '))?.name : undefined
+  const [name, second] = spaced === undefined ? head.words : [spaced]
+  if (name === undefined || (spaced === undefined && (head.words.length > 2 || !isName(name)))) return undefined
   const next = tagAt(text, head.end)
   if (!next) return second === undefined && endsAt(text, head.end) ? new Draft(name).cutOff(text) : undefined
   const runTogether = next.name === '/arg_key' && !isNamed(text, name, second, next, tools)

@@ -5,20 +5,28 @@ import type { Mark, Markup } from './value.ts'
 /** Spaces or attributes in a tag, and the suffix of a checkpoint: `<arg_key >`, `<arg_key:opensource>`. */
 const REST = '(?::[\\w-]{1,32})?(?:\\s[^<>]{0,64})?>'
 const B = '(?:\\s|\\\\[nrt])*'
-const tag = (names: string): RegExp => new RegExp(`<(/?)(${names})${REST}`, 'y')
+/** K2 Horizon has a prefix for all of them, iQuest Coder one for the call. */
+const PREFIX = '(?:ifm\\||iquestcoder_)?'
+const tag = (names: string): RegExp => new RegExp(`<(/?)${PREFIX}(${names})${REST}`, 'y')
 
-const TAGS = new RegExp(`<(/?)(tool_call|arg_key|arg_value)${REST}|<(/)(invoke|function|parameter)>`, 'g')
+const TAGS = new RegExp(`<(/?)${PREFIX}(tool_call|arg_key|arg_value)${REST}|<(/)(invoke|function|parameter)>`, 'g')
 const ANY = tag('tool_calls|tool_call|tool_sep|arg_key|arg_value|invoke|function|parameter')
-const PAIR = new RegExp(`<arg_key${REST}${B}[^<>]{1,128}</arg_(?:key|value)${REST}${B}<arg_value${REST}`, 'y')
-const CALL = new RegExp(`<tool_call${REST}${B}[^\\s<>\\\\]{1,128}${B}<(?:arg_key|tool_sep)`, 'y')
-const BARE_CALL = new RegExp(`<tool_call${REST}${B}[^\\s<>\\\\]{1,128}${B}</tool_call${REST}`, 'y')
-const GOES_ON = new RegExp(
-  `${B}(?:$|</[a-z_:]*$|</?tool_calls?[:>\\s]|<arg_key[:>\\s]|</arg_(?:key|value)[:>\\s]|</(?:invoke|function|parameter)>|(?:<arg_value${REST}${B})?[\\w.-]{1,64}</arg_key[:>\\s])`,
+/** Of K2 Horizon, between key and value: the schema knows better. */
+const TYPE = `(?:<ifm\\|arg_type>[^<>]{0,64}</ifm\\|arg_type>${B})?`
+const TYPED = new RegExp(`${B}${TYPE}`, 'y')
+const PAIR = new RegExp(
+  `<${PREFIX}arg_key${REST}${B}[^<>]{1,128}</${PREFIX}arg_(?:key|value)${REST}${B}${TYPE}<${PREFIX}arg_value${REST}`,
   'y',
 )
-const IS_OVER = new RegExp(`${B}(?:$|</[a-z_:]*$|</?tool_calls?[:>\\s])`, 'y')
+const CALL = new RegExp(`<${PREFIX}tool_call${REST}${B}[^\\s<>\\\\]{1,128}${B}<${PREFIX}(?:arg_key|tool_sep)`, 'y')
+const BARE_CALL = new RegExp(`<${PREFIX}tool_call${REST}${B}[^\\s<>\\\\]{1,128}${B}</${PREFIX}tool_call${REST}`, 'y')
+const GOES_ON = new RegExp(
+  `${B}(?:$|</[a-z_:]*$|</?${PREFIX}tool_calls?[:>\\s]|<${PREFIX}arg_key[:>\\s]|</${PREFIX}arg_(?:key|value)[:>\\s]|</(?:invoke|function|parameter)>|(?:<${PREFIX}arg_value${REST}${B})?[\\w.-]{1,64}</${PREFIX}arg_key[:>\\s])`,
+  'y',
+)
+const IS_OVER = new RegExp(`${B}(?:$|</[a-z_:|]*$|</?${PREFIX}tool_calls?[:>\\s])`, 'y')
 /** What tells that a tag before it stands where a key should be opened. */
-const KEY_END = new RegExp(`${B}[\\w.-]{1,64}</arg_key${REST}`, 'y')
+const KEY_END = new RegExp(`${B}[\\w.-]{1,64}</${PREFIX}arg_key${REST}`, 'y')
 /** A key, or a name, up to the tag that ends it. */
 const WORDS = /[^<>]{0,300}/y
 
@@ -70,6 +78,9 @@ export function wordsAt(text: string, at: number): { readonly words: readonly st
   const found = matchAt(WORDS, text, at)?.[0] ?? ''
   return { words: found.split(/(?:\s|\\[nrt])+/).filter((word) => word !== ''), end: at + found.length }
 }
+
+/** Behind white space, and the type of a value that is said before it. */
+export const typedEnd = (text: string, at: number): number => at + (matchAt(TYPED, text, at)?.[0].length ?? 0)
 
 /** The tag stands where a key should be opened. */
 export const isKeyAfter = (text: string, tag: Tag): boolean => matchAt(KEY_END, text, tag.end) !== undefined

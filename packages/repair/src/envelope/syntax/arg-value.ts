@@ -1,7 +1,7 @@
 /** A value after its key: from its opening tag, or where that should be, to its end. */
 import { isRecord, typesOf } from '../../schema/validate.ts'
 import type { ToolIndex } from '../family.ts'
-import { PAIR_MARKUP, standsIn, tagAt } from './arg-tags.ts'
+import { PAIR_MARKUP, standsIn, tagAt, typedEnd } from './arg-tags.ts'
 import { blankEnd, type Draft, endsAt } from './tags.ts'
 import { endOfValue } from './value.ts'
 
@@ -10,7 +10,7 @@ const STANDS_LAST = /<\/?(?:tool_call|arg_key|arg_value)>\s*$/
 
 /** Takes the value after a key into the draft and gives its end. */
 export function readValue(text: string, from: number, key: string, draft: Draft, tools: ToolIndex): number | 'cut' | 'none' {
-  const open = blankEnd(text, from)
+  const open = typedEnd(text, from)
   const tag = tagAt(text, open)
   if (!tag && endsAt(text, open)) return 'cut'
   const opened = tag?.name === 'arg_value' || (tag !== undefined && standsIn(text, open, tag.end))

@@ -2,6 +2,7 @@
 import type { RawArguments, RawCall, Source } from '../family.ts'
 import { argumentsOf, callsOf, isRecord, nameless } from './call-object.ts'
 import { type Extent, isInString, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
+import { type Cursor, readLiteral } from './python.ts'
 
 export interface CallsText {
   readonly calls: readonly RawCall[]
@@ -82,9 +83,23 @@ function readOne(source: Source, at: number, stops: readonly string[], calls: Ra
     calls.push(...callsOf(doubled, source.tools).map((call) => ({ ...call, damage: 'its braces were doubled' })))
     return { end: extent.end, whole: true }
   }
+  const written = headAt(text, at) ? undefined : pythonDict(source, at)
+  if (written) {
+    calls.push(...written.calls)
+    return { end: written.end, whole: true }
+  }
   const { end, cut } = brokenEnd(source, at, extent, stops)
   calls.push(broken(source, at, end, cut))
   return { end, whole: !cut }
+}
+
+/** `{'arguments': {…}, 'name': 'f'}`: its name is found only when all of it is read. */
+function pythonDict({ text, tools }: Source, at: number): { readonly calls: readonly RawCall[]; readonly end: number } | undefined {
+  if (text[skip(text, at + 1)] !== "'") return undefined
+  const cursor: Cursor = { text, at, cut: false }
+  const calls = callsOf(readLiteral(cursor)?.value, tools)
+  if (calls.some(({ arguments: given }) => given.kind === 'unread')) return undefined
+  return { calls: calls.map((call) => ({ ...call, damage: 'it was written as a Python dict' })), end: cursor.at }
 }
 
 const strict = (text: string, at: number, extent: Extent): unknown => (extent.closed ? parseJson(text.slice(at, extent.end)) : undefined)
@@ -105,7 +120,7 @@ function brokenEnd(source: Source, at: number, extent: Extent, stops: readonly s
     stop !== -1 && stop < limit && n < PLACES;
     stop = nearest(source, stops, stop + 1), n++
   ) {
-    if (endsHere(text, stop)) return { end: stop, cut: false }
+    if (endsHere(text, stop) || (isPair(text, stop, stops) && !isInString(text, at, stop))) return { end: stop, cut: false }
     if (first === -1 && text[stop] !== '\n') first = stop
   }
   if (extent.closed) {
@@ -116,6 +131,12 @@ function brokenEnd(source: Source, at: number, extent: Extent, stops: readonly s
   }
   // Inside a string to the last: the text was cut off, and its markup is part of what was being written.
   return first === -1 || isInString(text, at, first) ? { end: text.length, cut: true } : { end: first, cut: false }
+}
+
+/** One call ends at `stop` and the next begins: a brace that is missing before it does not make them one. */
+function isPair(text: string, stop: number, stops: readonly string[]): boolean {
+  const first = standing(text, stop, stops)
+  return !first.startsWith('\n') && standing(text, skip(text, stop + first.length), stops) !== ''
 }
 
 function endsHere(text: string, stop: number): boolean {

@@ -10,10 +10,12 @@ export interface Spelling {
   readonly wrappers: string
   /** What stands before each of these names, as a regular expression: `(?:seed:)?`. */
   readonly prefix: string
-  /** One line break after the opening and one before the closing tag of a value belong to the markup. */
-  readonly lines: boolean
+  /** One line break after the opening and one before the closing tag of a value belong to the markup; `both`: only where both are. */
+  readonly lines: boolean | 'both'
   /** Elements of any name inside a call are parameters: `<invoke name="bash"><command>ls</command></invoke>`. */
   readonly children: boolean
+  /** A call without a tag around it is as it should be. */
+  readonly bare?: true
 }
 
 type Element = 'call' | 'parameter' | 'wrapper'
@@ -41,13 +43,13 @@ export interface Grammar extends Spelling {
 /** Compiles a spelling. */
 export function grammarOf(spelling: Spelling): Grammar {
   const { call, wrappers, prefix } = spelling
-  const pattern = `<(/?)${prefix}(?:(${call})|(param(?:eter)?)|(?:${wrappers}))((?:[\\s=][^<>]{0,300}|/)?)>`
+  const pattern = `<(/?)${prefix}(?:(${call})|(param(?:eter)?)|(?:${wrappers}))((?:(?:[\\s=Ġ]|name=)[^<>]{0,300}|/)?)>`
   const anywhere = new RegExp(pattern, 'g')
   const here = new RegExp(pattern, 'y')
   const blank = '(?:\\s|\\\\[nrt])*'
-  const over = `$|</[^\\s<>]*$|</${prefix}(?:${call}|${wrappers})>|<${prefix}(?:${call}[\\s=]|(?:${wrappers})>)`
+  const over = `$|</[^\\s<>]*$|</${prefix}(?:${call}|${wrappers})>|<${prefix}(?:${call}(?:[\\s=Ġ]|name=)|(?:${wrappers})>)`
   const isOver = new RegExp(`${blank}(?:${over})`, 'y')
-  const goesOn = new RegExp(`${blank}(?:${over}|</?${prefix}param(?:eter)?[\\s=>])`, 'y')
+  const goesOn = new RegExp(`${blank}(?:${over}|</?${prefix}param(?:eter)?(?:[\\s=>Ġ]|name=))`, 'y')
   const tagOf = (found: RegExpExecArray): Tag => {
     const rest = found[4] ?? ''
     return {
@@ -89,9 +91,9 @@ function markOf(tag: Tag): Mark | undefined {
   return { kind: tag.element, at, end }
 }
 
-/** The name in `=f`, `="f"`, ` name="f"`. */
+/** The name in `=f`, `="f"`, ` name="f"`: the space may be the letter that stands for it in a vocabulary, or lost. */
 export function labelOf(rest: string): string | undefined {
-  const found = /^\s*=\s*(["']?)([^"'=\s]+)\1\s*$/.exec(rest) ?? /\sname\s*=\s*(["']?)([^"'\s]+)\1/.exec(rest)
+  const found = /^\s*=\s*(["']?)([^"'=\s]+)\1\s*$/.exec(rest) ?? /(?:^|[\sĠ])name\s*=\s*(["']?)([^"'\s]+)\1/.exec(rest)
   const label = found?.[2]
   return label !== undefined && isName(label) ? label : undefined
 }

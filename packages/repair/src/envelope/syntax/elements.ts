@@ -27,10 +27,10 @@ function readBlock(source: Source, at: number, grammar: Grammar): Block | undefi
     const tag = grammar.tagAt(text, next)
     if (tag?.element === 'wrapper' && calls.length > 0) {
       if (!tag.closing) return blockOf(calls, end, false)
-      return blockOf(wrapped ? calls : calls.map(unwrapped), tag.end, true)
+      return blockOf(wrapped || grammar.bare ? calls : calls.map(unwrapped), tag.end, true)
     }
     const call = tag?.element === 'call' && !tag.closing ? readCall(source, tag, grammar) : undefined
-    if (!call) return blockOf(wrapped ? calls : calls.map(unwrapped), end, !wrapped && calls.every((one) => one.closed))
+    if (!call) return blockOf(wrapped || grammar.bare ? calls : calls.map(unwrapped), end, !wrapped && calls.every((one) => one.closed))
     calls.push(call)
     end = call.end
   }
@@ -49,6 +49,7 @@ function readCall(source: Source, opening: Tag, grammar: Grammar): CallRead | un
   let at = opening.end
   // Seen twice it is a slip; a text of nothing else must not be read to its end from each of them.
   let twice = false
+  let last: Tag | undefined
   for (;;) {
     at = blankEnd(text, at)
     const tag = grammar.tagAt(text, at)
@@ -69,10 +70,11 @@ function readCall(source: Source, opening: Tag, grammar: Grammar): CallRead | un
       draft.damaged('an opening tag stood twice')
       at = tag.end
     } else if (tag.element === 'parameter') {
-      const end = readParameter(source, tag, draft, grammar)
-      if (end === 'cut') return draft.cutOff(text)
-      if (end === undefined) return draft.unreadable(text.slice(opening.at, tag.end), tag.end)
-      at = end
+      const read = readParameter(source, tag, draft, grammar, known, last)
+      if (read === 'cut') return draft.cutOff(text)
+      if (read === undefined) return draft.unreadable(text.slice(opening.at, tag.end), tag.end)
+      at = read.next
+      last = read.tag
     } else if (tag.element === 'call' && tag.closing) {
       return draft.done(tag.end, true)
     } else return draft.done(at, false)
@@ -85,19 +87,38 @@ function lost(text: string, opening: Tag, at: number, draft: Draft, grammar: Gra
   return mark?.kind === 'value-close' ? draft.unreadable(text.slice(opening.at, mark.end), mark.end) : undefined
 }
 
+/** MiniCPM's spelling: all white space is the value's, which may stand in a section. */
+const SHORT = /^<\w*param(?!eter)/
+const CDATA = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/
+
 /** Undefined: it has no name. */
-function readParameter({ text }: Source, tag: Tag, draft: Draft, grammar: Grammar): number | 'cut' | undefined {
+function readParameter(
+  { text }: Source,
+  tag: Tag,
+  draft: Draft,
+  grammar: Grammar,
+  known: ReturnType<typeof parametersOf>,
+  last: Tag | undefined,
+): { readonly next: number; readonly tag: Tag } | 'cut' | undefined {
   const key = labelOf(tag.rest)
   if (key === undefined) return undefined
   const found = tag.empty ? { end: tag.end, next: tag.end } : endOfValue(text, tag.end, grammar.markup)
   if (!found) return 'cut'
   const missing = !tag.empty && found.next === found.end
   draft.doubted('damage' in found ? found.damage : undefined)
+  // A key that the tool has not, and a value with an end too many: both are quoted in the value before.
+  const isQuoted = known && !known.has(key) && !missing && 'damage' in found && found.damage !== undefined
+  const outer = isQuoted && last ? labelOf(last.rest) : undefined
+  if (last && outer !== undefined && known?.has(outer)) {
+    draft.extend(outer, withoutLines(text.slice(last.end, found.end), grammar))
+    return { next: found.next, tag: last }
+  }
   const inside = text.slice(tag.end, found.end)
   // The line breaks around the tag that is missing stand here with it.
   const bare = missing ? inside.replace(grammar.last, '').replace(grammar.lines ? /(?:\r?\n[ \t]*){1,2}$/ : /\r?\n[ \t]*$/, '') : inside
-  draft.add({ key, text: grammar.lines ? withoutLines(bare) : bare, ...typeIn(tag.rest) })
-  return found.next
+  const short = SHORT.test(text.slice(tag.at, tag.end))
+  draft.add({ key, text: short ? bare.replace(CDATA, '$1') : withoutLines(bare, grammar), ...typeIn(tag.rest) })
+  return { next: found.next, tag }
 }
 
 /** `string="true"`, as DSML has it. */
@@ -107,7 +128,8 @@ function typeIn(rest: string): Pick<TextEntry, 'as'> {
 }
 
 /** The value without the one line break at either end: as CRLF only where both are. */
-function withoutLines(text: string): string {
+function withoutLines(text: string, { lines }: Grammar): string {
+  if (!lines || (lines === 'both' && !/^\r?\n[\s\S]*\n$/.test(text))) return text
   if (text.startsWith('\r\n')) return text.slice(2).replace(/\r?\n$/, '')
   return (text.startsWith('\n') ? text.slice(1) : text).replace(/\n$/, '')
 }

@@ -3,7 +3,7 @@
 import type { RawArguments, RawCall, Source } from '../family.ts'
 import { isRecord } from './call-object.ts'
 import { nearest } from './json-extent.ts'
-import { type Cursor, fail, readLiteral, space, take, takeCharacter } from './python.ts'
+import { type Cursor, fail, readLiteral, space, stringEnd, take, takeCharacter } from './python.ts'
 
 export interface PythonCalls {
   readonly calls: readonly RawCall[]
@@ -43,7 +43,12 @@ export function readPythonCalls(source: Source, at: number, stops: readonly stri
     if (call.cutOff) return { calls: [...calls, call], end: text.length, whole: false }
     if (call.arguments.kind === 'unread') {
       const stop = nearest(source, stops, cursor.at)
-      return stop === -1 ? undefined : { calls: [...calls, call], end: stop, whole: true }
+      if (stop === -1) return undefined
+      calls.push(call)
+      cursor.at = expressionEnd(text, from, stop)
+      if (cursor.at === stop) return { calls, end: stop, whole: true }
+      take(cursor, TAIL)
+      continue
     }
     calls.push(call)
     end = cursor.at
@@ -55,6 +60,22 @@ export function readPythonCalls(source: Source, at: number, stops: readonly stri
 function cutName(text: string, at: number): boolean {
   CUT.lastIndex = at
   return CUT.test(text)
+}
+
+/** Where the call at `from` ends by its brackets and strings, although what it holds is an expression; else `stop`. */
+function expressionEnd(text: string, from: number, stop: number): number {
+  let depth = 0
+  for (let i = from; i < stop; i++) {
+    const character = text[i] as string
+    if (character === '"' || character === "'") {
+      const quote = text.startsWith(character.repeat(3), i) ? character.repeat(3) : character
+      const end = stringEnd(text, i + quote.length, quote)
+      if (end === -1) return stop
+      i = end + quote.length - 1
+    } else if ('([{'.includes(character)) depth++
+    else if (')]}'.includes(character) && --depth === 0) return i + 1
+  }
+  return stop
 }
 
 /** Something that is no call stands among calls. */

@@ -40,6 +40,7 @@ describe('readLiteral', () => {
     ['()', []],
     ["{'a': {1: None},}", { a: { 1: null } }],
     ['{}', {}],
+    ['{1, "a",}', [1, 'a']],
   ])('%s', (text, value) => expect(read(text)).toEqual({ value, rest: '' }))
 
   it('a key __proto__ is a key', () => {
@@ -55,7 +56,9 @@ describe('readLiteral', () => {
     'x.y',
     'f(1)',
     '[a]',
-    '{1, 2}',
+    '{1: 2, 3}',
+    '{1, 2: 3}',
+    '1e999',
     '1j',
     '1.2.3',
     '-x',

@@ -28,7 +28,11 @@ export function readLiteral(cursor: Cursor, depth = 0): Literal {
   const text = readStrings(cursor)
   if (text || cursor.cut) return text
   const number = take(cursor, NUMBER)
-  if (number) return { value: Number(number.replaceAll('_', '')) }
+  if (number) {
+    const value = Number(number.replaceAll('_', ''))
+    // `1e999`: JSON has no infinity, and null is another value.
+    return Number.isFinite(value) ? { value } : undefined
+  }
   const word = take(cursor, WORD)
   if (word === undefined || !Object.hasOwn(WORDS, word)) return fail(cursor)
   return { value: WORDS[word] }
@@ -81,16 +85,23 @@ function readTuple(cursor: Cursor, depth: number): Literal {
   return comma ? items : { value: items.value[0] }
 }
 
+/** A dict, or a set: a list in JSON. */
 function readDict(cursor: Cursor, depth: number): Literal {
   const entries: [string, unknown][] = []
+  const items: unknown[] = []
   cursor.at++
   for (;;) {
-    if (takeCharacter(cursor, '}')) return { value: Object.fromEntries(entries) }
+    if (takeCharacter(cursor, '}')) return { value: items.length > 0 ? items : Object.fromEntries(entries) }
     const key = readLiteral(cursor, depth + 1)
-    if (!key || !['string', 'number'].includes(typeof key.value) || !takeCharacter(cursor, ':')) return fail(cursor)
-    const value = readLiteral(cursor, depth + 1)
-    if (!value) return undefined
-    entries.push([String(key.value), value.value])
+    if (!key) return undefined
+    if (entries.length === 0 && !takeCharacter(cursor, ':')) items.push(key.value)
+    else {
+      const isKey = ['string', 'number'].includes(typeof key.value) && items.length === 0
+      if (!isKey || (entries.length > 0 && !takeCharacter(cursor, ':'))) return fail(cursor)
+      const value = readLiteral(cursor, depth + 1)
+      if (!value) return undefined
+      entries.push([String(key.value), value.value])
+    }
     if (!takeCharacter(cursor, ',') && cursor.text[cursor.at] !== '}') return fail(cursor)
   }
 }
@@ -120,7 +131,8 @@ function readString(cursor: Cursor): string | undefined {
   return raw ? inside : decoded(inside)
 }
 
-function stringEnd(text: string, from: number, quote: string): number {
+/** Where the string that goes on at `from` has its closing quote, -1 when it has none. */
+export function stringEnd(text: string, from: number, quote: string): number {
   for (let i = from; i < text.length; i += text[i] === '\\' ? 2 : 1) if (text.startsWith(quote, i)) return i
   return -1
 }

@@ -69,6 +69,12 @@ export class Draft {
     this.#entries.set(entry.key, entry)
   }
 
+  /** A parameter that was added goes on: it has this text. */
+  extend(key: string, text: string): void {
+    const entry = this.#entries.get(key)
+    if (entry) this.#entries.set(key, { ...entry, text })
+  }
+
   damaged(what: string | undefined): void {
     if (what) this.#damage.add(what)
   }

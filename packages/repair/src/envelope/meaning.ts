@@ -1,0 +1,90 @@
+/** What an answer says around a call: whether it is made, or shown, refused, planned or only talked about. */
+
+/** Ways to say that what follows is shown, whatever is intended. Each ends where the block begins. */
+const SHOWN =
+  /\b(?:for example|e\.g\.|for instance|such as|an? (?:\w+ ){0,2}example(?: of \w+(?: \w+)?)?|example(?: \d+)?|written (?:as|like)|write it as|like (?:this|so)|as follows|instead of|rather than|hypothetically|step \d+|(?:actual|expected) output|would (?:be|look|write|send|emit|call|use|output)|(?:you|one|models?|it|they|users?) (?:can|could|should|must|might|may) (?:write|send|emit|call|use|output|answer|reply)|the (?:model|assistant) (?:writes?|emits?|sends?|answers?|outputs?|says))(?:\s+[\w'-]+){0,5}\s*[*_]*[:,.]?[*_]*$/i
+/** A word before a colon, that says what kind of thing follows. */
+const LABEL =
+  /(?:^|[.\n])\W*(?:use|correct|wrong|right|good|bad|corrected|before|after|input|output|note|result|expected|actual|response)\b\s*[*_]*[:：][*_]*$/i
+/** Ways to say so that are also said of what one is about to do. */
+const SHOWN_UNLESS_MEANT =
+  /\b(?:looks? like|looked like|examples?|formats?|syntax|template|says|said|reads|contains?|contained|shows|showed|printed|prints|returned|returns|replied|wrote|writes|states|includes?|holds|emits?|emitted|outputs|sends|(?:text|string|line|markup|output|contents?|payload|snippet|message|result|response|log) (?:is|was|are|were))(?:\s+[\w'-]+){0,3}\s*[*_]*[:,]?[*_]*$/i
+/** Whoever announces what they do next quotes nobody. */
+const INTENT =
+  /\b(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|going to|i need to|i should|i must|i want to|now i|i can|i am|i'm|first,? i|next,? i|then i)\b|(?:^|[.!?\n]\s*|\b(?:now|so|first|next|then),? )[A-Z]?[a-z]{2,}ing\b/gi
+const REFUSAL =
+  /\b(?:(?:will|would|shall|can|could|should|do|did|does|must|am|have)(?: not|n't)|won't|can't|cannot|never|refuse(?:s|d)?|without (?:running|calling|executing|making|sending)|not (?:call|run|execut|going|been|mak|send)\w*|avoid)\b/gi
+/** A person is to say something first, or it is over already. */
+const WAITS =
+  /\?|\b(?:confirm|shall i|should i|would you|do you want|if you|before i|once you|already|as requested|unless|please|dry.?run|ignore|injection|suspicious)\b/i
+/** Words that say nothing about what follows. */
+const NEUTRAL =
+  /^\W*(?:sure|ok|okay|certainly|of course|alright|all right|right|got it|great|understood|yes|absolutely|here (?:is|are) the (?:tool |function )?calls?|(?:the )?(?:tool|function) calls?)\W*$/i
+/** What ends a turn, and says nothing. */
+export const END_TOKENS =
+  /<\/s>|<\|(?:im_end|eot_id|eom_id|endoftext|end|return|call|user|observation|END_OF_TURN_TOKEN|end_of_text|end_of_turn|eos)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>|\[\/?INST\]|\[e~\[/g
+/** A longer text after a call is an answer, and no afterthought. In words. */
+const AFTERTHOUGHT = 12
+
+export interface Surroundings {
+  /** The text before, as far as it is of the same answer. */
+  readonly lead: string
+  readonly tail: string
+  /** The markup is nobody's but a call's, and names a tool. */
+  readonly sure: boolean
+  /** It has effects: it is to be meant beyond doubt. */
+  readonly careful: boolean
+}
+
+export interface Doubt {
+  readonly why: string
+  /** It may well have been meant: the model is asked. Else it is part of the answer. */
+  readonly open: boolean
+}
+
+const shown = (why: string): Doubt => ({ why, open: false })
+const open = (why: string): Doubt => ({ why, open: true })
+
+/** Why a block is doubtful; undefined when it stands like a call. */
+export function doubtAbout({ lead, tail: after, sure, careful }: Surroundings): Doubt | undefined {
+  const tail = after.replace(END_TOKENS, '')
+  const sentence = lastSentence(lead)
+  const intent = lastIndex(sentence, INTENT)
+  if (SHOWN.test(sentence) || LABEL.test(sentence) || (SHOWN_UNLESS_MEANT.test(sentence) && intent === -1))
+    return shown('shown as an example')
+  if (lastIndex(sentence, REFUSAL) > intent) return shown('after words that it is not made')
+  const goesOn = tail.trim()
+  if (goesOn !== '') {
+    if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )/u.test(tail)) return shown('in the middle of a sentence')
+    const words = goesOn.slice(0, 200).split(/\s+/).length
+    if (words > AFTERTHOUGHT || (/[:：]\s*$/.test(lead) && words >= 3)) return { why: 'shown in an answer that goes on', open: careful }
+    if (lead.trim() !== '' && !/[.!?…。！？:：>)\]\n]\s*$/.test(lead) && /^[ \t]*[^\s]/.test(tail))
+      return shown('in the middle of a sentence')
+    if (careful || !sure) return open('followed by more of the answer')
+  }
+  if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined
+  const near = lead.trimEnd().slice(-NEAR)
+  if (WAITS.test(near)) return shown('where a word of somebody is waited for')
+  return intent === -1 ? open('not announced') : undefined
+}
+
+/** How far back what is said about an effect is looked at, in characters. */
+const NEAR = 200
+
+function lastIndex(text: string, pattern: RegExp): number {
+  let last = -1
+  for (const { index } of text.matchAll(pattern)) last = index
+  return last
+}
+
+function lastSentence(text: string): string {
+  const near = text.slice(-300).trimEnd()
+  const from = Math.max(
+    ...['. ', '! ', '? ', '.\n', '!\n', '?\n', '\n\n', '。'].map((end) => {
+      const at = near.lastIndexOf(end, near.length - 2)
+      // "e.g. " and its like end no sentence.
+      return /\b(?:e\.g|i\.e|etc)$/i.test(near.slice(0, at)) ? -1 : at + end.length - 1
+    }),
+  )
+  return near.slice(from + 1)
+}
