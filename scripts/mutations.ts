@@ -341,7 +341,7 @@ export const MUTATIONS: readonly Mutation[] = [
     id: 'unread-not-replayed',
     rule: 'history: leaked markup never goes back to the model',
     file: 'packages/agent/src/history/projection.ts',
-    find: `if (unread !== undefined) return { name: safeName(tool), input: {} }`,
+    find: `if (unread !== undefined || isMarkup(input)) return { name: safeName(tool), input: {} }`,
     replace: ``,
     test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
   },

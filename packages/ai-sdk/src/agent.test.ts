@@ -36,7 +36,7 @@ describe.each(MODES)('%s', (mode) => {
   })
 
   it('text before a call and after it is shown', async () => {
-    const { texts } = await run(mode, [say(`Before.\n${LEAKED}\nAfter.`), done])
+    const { texts } = await run(mode, [say(`Before.\n${LEAKED}\nAfter.`), done], { effects: 'read' })
     expect(texts[0]).toMatch(/^Before\.\s+After\.$/)
   })
 

@@ -140,7 +140,12 @@ export function createMender(tools: Toolset, { onRepair, families: read, opensIn
     }
     if (reported.length === 0 && leaked.length === 0 && !anyText) leaked.push(...callsInReasoning(thoughts, tools.index, read))
     for (const [at, call] of leaked.entries()) {
-      const isUnsure = call.cutOff || call.unread !== undefined || (isCut && reported.length === 0 && at === leaked.length - 1)
+      // A tool that the provider runs itself can't be called from here.
+      const isUnsure =
+        call.cutOff ||
+        call.unread !== undefined ||
+        tools.foreign.has(call.name) ||
+        (isCut && reported.length === 0 && at === leaked.length - 1)
       const input = typeof call.input === 'string' ? call.input : JSON.stringify(call.input)
       const mended = isUnsure
         ? { name: call.tool?.name ?? call.name, input: input + CUT_OFF, repairs: [] }

@@ -75,7 +75,7 @@ describe('a stream', () => {
   it('shows text as it comes, and the rest before the calls', async () => {
     const markup = glm('search', { query: 'a' })
     const parts = [...text('t', 'Let ', 'me look. ', markup.slice(0, 20), markup.slice(20), ' Wait.'), finish()]
-    expect(brief(await through(parts))).toEqual([
+    expect(brief(await through(parts, { effects: 'read' }))).toEqual([
       'text-start',
       'text-delta Let',
       'text-delta  me look.',
@@ -221,10 +221,10 @@ describe('without a stream', () => {
 
   it('text keeps what belongs to it', async () => {
     const content = await generated([
-      { type: 'text', text: `Look. ${glm('search', { query: 'a' })}`, providerMetadata: { a: { itemId: 'x' } } },
+      { type: 'text', text: `Let me look. ${glm('search', { query: 'a' })}`, providerMetadata: { a: { itemId: 'x' } } },
     ])
     expect(content).toEqual([
-      { type: 'text', text: 'Look. ', providerMetadata: { a: { itemId: 'x' } } },
+      { type: 'text', text: 'Let me look. ', providerMetadata: { a: { itemId: 'x' } } },
       { type: 'tool-call', toolCallId: expect.stringMatching(/^call_/), toolName: 'search', input: '{"query":"a"}' },
     ])
   })

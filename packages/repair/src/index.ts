@@ -74,6 +74,7 @@ export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel }
 export { createReply, type FinishedReply, type MeantCall, meantBy, type Reply, type ReplyOptions, type WireCall } from './reply.ts'
 export { type Issue, pathText, withPath } from './schema/issue.ts'
 export type { JsonSchema } from './schema/json-schema.ts'
+export { isExplosive, refuseExplosivePatterns } from './schema/pattern.ts'
 export { issuesText, shown } from './schema/sentence.ts'
 export { deref, isRecord, typeOf, typesOf, validate as validateJson } from './schema/validate.ts'
 export type { ToolSpec } from './tool-spec.ts'

@@ -13,7 +13,7 @@ import type { ToolSpec } from './tool-spec.ts'
 export interface ParseOptions {
   /** The reply begins inside the reasoning, as GLM's and DeepSeek-R1's do. Default false. */
   readonly opensInReasoning?: boolean
-  /** `length`: the last call was cut off. */
+  /** `length`, or a provider's word for it: the last call was cut off. */
   readonly finishReason?: string
 }
 
@@ -55,7 +55,7 @@ export function parseWith(families: readonly Family[], text: string, tools: read
   const reply = createReply(tools, { families, opensInReasoning })
   const first = reply.text(text)
   const { calls, quoted, ...rest } = reply.end()
-  const read = readCalls(calls, tools, finishReason === 'length')
+  const read = readCalls(calls, tools, isCut(finishReason))
   return { ...read, text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning, quoted }
 }
 
@@ -79,8 +79,11 @@ export function readCallWith(
 ): ParsedReply {
   const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   const calls = meantBy({ id, name, input }, indexTools(tools), families)
-  return { ...readCalls(calls, tools, finishReason === 'length'), text: '', reasoning: '', quoted: [] }
+  return { ...readCalls(calls, tools, isCut(finishReason)), text: '', reasoning: '', quoted: [] }
 }
+
+/** As OpenAI, Anthropic and Google say it. */
+const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
 
 function readCalls(meant: readonly MeantCall[], tools: readonly ToolSpec[], cut: boolean): Pick<ParsedReply, 'calls' | 'refused'> {
   const index = indexNames(tools)

@@ -121,7 +121,7 @@ const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
 
 function canonicalFace({ tool, input }: CallRecord, { unread }: CallPart): { readonly name: string; readonly input: object } {
   // Its text is markup, which the model would take up again; the result quotes what is needed of it.
-  if (unread !== undefined) return { name: safeName(tool), input: {} }
+  if (unread !== undefined || isMarkup(input)) return { name: safeName(tool), input: {} }
   return {
     name: safeName(tool),
     input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
@@ -129,7 +129,7 @@ function canonicalFace({ tool, input }: CallRecord, { unread }: CallPart): { rea
 }
 
 function wireFace({ name, input, unread }: CallPart): { readonly name: string; readonly input: object } {
-  if (unread !== undefined) return { name: safeName(name ?? ''), input: {} }
+  if (unread !== undefined || isMarkup(input)) return { name: safeName(name ?? ''), input: {} }
   let parsed: unknown
   try {
     parsed = input.trim() === '' ? {} : JSON.parse(input)
@@ -138,6 +138,9 @@ function wireFace({ name, input, unread }: CallPart): { readonly name: string; r
   }
   return { name: safeName(name ?? ''), input: isObject(parsed) ? parsed : { [INVALID_JSON]: input.slice(0, 2000) } }
 }
+
+/** Markup that a server took for arguments. */
+const isMarkup = (input: unknown): boolean => typeof input === 'string' && /^\s*(?:<|\[[A-Z_]+\])/.test(input)
 
 const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown'
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
+import { isExplosive } from '@mulligan/repair'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import * as zod from 'zod/v4/core'
 import { defineTool } from '../tool.ts'
-import { isExplosive } from './pattern.ts'
 
 const tool = (input: object) => defineTool({ name: 'x', description: 'x', input: input as never, execute: () => 1 })
 

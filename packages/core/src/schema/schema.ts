@@ -1,9 +1,7 @@
 /** One face for every kind of schema a tool may have: its JSON Schema for the model, and a check with structured issues. */
 
-import type { Issue, JsonSchema } from '@mulligan/repair'
-import { validateJson as validate } from '@mulligan/repair'
+import { type Issue, type JsonSchema, refuseExplosivePatterns, validateJson as validate } from '@mulligan/repair'
 import { closeObjects } from './close.ts'
-import { refuseExplosivePatterns } from './pattern.ts'
 
 interface StandardIssue {
   readonly message: string

@@ -83,7 +83,7 @@ function lastSentence(text: string): string {
     ...['. ', '! ', '? ', '.\n', '!\n', '?\n', '\n\n', '。'].map((end) => {
       const at = near.lastIndexOf(end, near.length - 2)
       // "e.g. " and its like end no sentence.
-      return /\b(?:e\.g|i\.e|etc)$/i.test(near.slice(0, at)) ? -1 : at + end.length - 1
+      return at === -1 || /\b(?:e\.g|i\.e|etc)$/i.test(near.slice(0, at)) ? -1 : at + end.length - 1
     }),
   )
   return near.slice(from + 1)

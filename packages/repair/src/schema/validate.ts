@@ -3,6 +3,7 @@ import { canonical, equal } from '../canonical.ts'
 import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { isExplosive } from './pattern.ts'
 
 type Path = readonly (string | number)[]
 interface Context {
@@ -262,7 +263,8 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const compiled = new Map<string, RegExp | undefined>()
 function regex(pattern: string): RegExp | undefined {
   if (compiled.size > 1000) compiled.clear()
-  if (!compiled.has(pattern)) compiled.set(pattern, compile(pattern, 'u') ?? compile(pattern))
+  // A pattern that may take for ever is not asked: it comes with the tool, and the text from the model.
+  if (!compiled.has(pattern)) compiled.set(pattern, isExplosive(pattern) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
   return compiled.get(pattern)
 }
 

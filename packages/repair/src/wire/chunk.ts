@@ -15,6 +15,8 @@ interface Choice {
   readonly calls: readonly Call[]
   /** As it went out last. */
   readonly reason: unknown
+  /** It has calls of another kind: nothing of it is touched any more. */
+  readonly foreign?: true
 }
 
 export interface Reply {
@@ -61,7 +63,8 @@ export function mendChunk(reply: Reply, chunk: Fields, rules: Rules): Mended {
 export function missingEnd(reply: Reply): { readonly chunks: readonly Fields[]; readonly repairs: readonly Repair[] } {
   const chunks: Fields[] = []
   const repairs: Repair[] = []
-  for (const [index, { calls, reason }] of reply.choices) {
+  for (const [index, { calls, reason, foreign }] of reply.choices) {
+    if (foreign) continue
     const begun = calls.filter((call) => call.name !== undefined)
     const isLate = reason === 'stop' && begun.length > 0
     if (isReason(reason) && !isLate) continue
@@ -87,9 +90,17 @@ interface MendedChoice {
   readonly repairs: readonly Repair[]
 }
 
+/** A call of another kind than a function's: of these nothing is known, so nothing is mended. */
+const isForeign = (delta: Fields): boolean =>
+  Array.isArray(delta['tool_calls']) &&
+  delta['tool_calls'].some(
+    (one) => isRecord(one) && !('function' in one) && (isRecord(one['custom']) || (one['type'] ?? 'function') !== 'function'),
+  )
+
 function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice {
   const repairs: Repair[] = []
   const given = isRecord(fields['delta']) ? fields['delta'] : {}
+  if (choice.foreign || isForeign(given)) return { choice: { ...choice, foreign: true }, before: undefined, fields, repairs }
   const delta = mendDelta(choice.calls, given, rules)
   repairs.push(...delta.repairs)
   const reason = fields['finish_reason']

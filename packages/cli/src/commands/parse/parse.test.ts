@@ -88,6 +88,7 @@ describe('mulligan parse', () => {
     ['no tools', ['said.txt'], /no tools are named/],
     ['no such file', ['nope.txt', '--tools', 'tools.json'], /nope\.txt can't be read \(ENOENT\)/],
     ['no such rows', ['--jsonl', 'nope.jsonl'], /nope\.jsonl can't be read/],
+    ['rows that are a folder', ['--jsonl', '.'], /can't be read \(EISDIR\)/],
     ['tools that are no JSON', ['said.txt', '--tools', 'said.txt'], /said\.txt is no JSON/],
     ['a folder', ['.', '--tools', 'tools.json'], /can't be read \(EISDIR\)/],
   ])('%s: says what to do', async (_, args, says) => {
@@ -164,13 +165,26 @@ describe('mulligan parse --jsonl', () => {
     ])
   })
 
+  it('takes a byte order mark, another word for the limit, and where the thinking begins', async () => {
+    const { rows: got } = await rows([
+      `\ufeff${JSON.stringify({ id: 1, raw: GLM, tools: [search] })}`,
+      { id: 2, raw: GLM, tools: [search], finishReason: 'max_tokens' },
+      { id: 3, raw: `${GLM}</think>No.`, tools: [search], opensInReasoning: true },
+    ])
+    expect(got.map(({ calls, text }) => [calls.length, text])).toEqual([
+      [1, ''],
+      [0, ''],
+      [0, 'No.'],
+    ])
+  })
+
   it('a line that is no row says so in its place, and the others come out', async () => {
     const { code, rows: got } = await rows([{ id: 1, raw: 'x', tools: [] }, '{ no', { id: 2 }, '7', { id: 3, raw: GLM, tools: [search] }])
     expect(code).toBe(1)
     expect(got.map(({ id, refused }) => [id, refused?.error])).toEqual([
       [1, undefined],
       [null, expect.stringMatching(/^no JSON/)],
-      [null, expect.stringMatching(/"raw".*"call"/)],
+      [2, expect.stringMatching(/"raw".*"call"/)],
       [null, 'a row is an object'],
       [3, undefined],
     ])

@@ -1,6 +1,6 @@
 /** What becomes of a model's output: which calls come out of it, what was mended, what was refused, and why. */
 import { once } from 'node:events'
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type Family, families, nearest, type ParsedReply, parseWith, type ToolSpec } from '@mulligan/repair'
 import { EXIT, UsageError } from '../../exit.ts'
@@ -9,7 +9,7 @@ import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
-import { parseRow, toRow } from './row.ts'
+import { noRow, parseRow, toRow } from './row.ts'
 import { toolsOf } from './tools-of.ts'
 
 export interface ParseFlags {
@@ -60,15 +60,14 @@ async function parseRows(file: string, { out }: Output): Promise<number> {
   const input = file === '-' ? process.stdin : createReadStream(file)
   if (file !== '-') await opened(input, file)
   let failed = false
-  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const read of createInterface({ input, crlfDelay: Infinity })) {
+    const line = withoutMark(read)
     if (line.trim() === '') continue
     try {
       out(`${safeJson(parseRow(line))}\n`)
     } catch (error) {
       failed = true
-      out(
-        `${safeJson({ id: null, calls: [], text: '', notes: [], refused: { errorType: 'config', error: (error as Error).message, details: {} } })}\n`,
-      )
+      out(`${safeJson(noRow(line, (error as Error).message))}\n`)
     }
   }
   return failed ? EXIT.failed : EXIT.ok
@@ -77,6 +76,8 @@ async function parseRows(file: string, { out }: Output): Promise<number> {
 async function opened(stream: NodeJS.ReadableStream, file: string): Promise<void> {
   try {
     await once(stream, 'open')
+    // A folder opens too.
+    if (statSync(file).isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' })
   } catch (error) {
     throw unreadable(file, error)
   }
@@ -110,11 +111,14 @@ function readTools(file: string): readonly ToolSpec[] {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return withoutMark(readFileSync(file, 'utf8'))
   } catch (error) {
     throw unreadable(file, error)
   }
 }
+
+/** Editors of Windows begin a file with a byte order mark. */
+const withoutMark = (text: string): string => text.replace(/^\ufeff/, '')
 
 const unreadable = (file: string, error: unknown): UsageError =>
   new UsageError(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, 'Is the path right?')

@@ -15,7 +15,7 @@ export interface ParsedRow {
 }
 
 /**
- * @param line JSON: `{ id, raw, tools, finishReason? }` or `{ id, call: { name, arguments }, tools, finishReason? }`
+ * @param line JSON: `{ id, raw, tools, finishReason?, opensInReasoning? }` or `{ id, call: { name, arguments }, tools, finishReason? }`
  * @throws TypeError for a line that is neither
  */
 export function parseRow(line: string): ParsedRow {
@@ -23,7 +23,7 @@ export function parseRow(line: string): ParsedRow {
   if (!isRecord(row)) throw new TypeError('a row is an object')
   const { id, raw, call, finishReason } = row
   const tools = toolsOf(row['tools'] ?? [])
-  const options = typeof finishReason === 'string' ? { finishReason } : {}
+  const options = { ...(typeof finishReason === 'string' && { finishReason }), opensInReasoning: row['opensInReasoning'] === true }
   if (typeof raw === 'string') return toRow(id, parseToolCalls(raw, tools, options))
   if (!isRecord(call)) throw new TypeError('a row has "raw", a text, or "call", an object with "name" and "arguments"')
   const name = typeof call['name'] === 'string' ? call['name'] : null
@@ -36,6 +36,17 @@ function parseLine(line: string): unknown {
   } catch (error) {
     throw new TypeError(`no JSON: ${(error as Error).message}`)
   }
+}
+
+/** What stands in the place of a line that is no row. */
+export function noRow(line: string, error: string): Omit<ParsedRow, 'refused'> & { readonly refused: object } {
+  let id: unknown = null
+  try {
+    id = (JSON.parse(line) as { readonly id?: unknown }).id ?? null
+  } catch {
+    // There is none to be had.
+  }
+  return { id, calls: [], text: '', notes: [], refused: { errorType: 'config', error, details: {} } }
 }
 
 export function toRow(id: unknown, { calls, text, refused, quoted }: ParsedReply): ParsedRow {

@@ -6,6 +6,7 @@ import { afterCloser, skip } from '../syntax/json-extent.ts'
 const OPENER = '[TOOL_CALLS]'
 const STOPS = [OPENER, '</s>', '[/TOOL_CALLS]']
 const ENDS = ['</s>', '[/TOOL_CALLS]']
+const JSON_BEGINS = /^(?:\{|\[\s*[{\]])/
 const HEAD = /\s*([\w.:/-]{1,128})\s*(?:\[CALL_ID\]\s*[^\s[{]{0,64}\s*)?(\[ARGS\])?\s*/y
 
 export const mistral: Family = {
@@ -15,7 +16,7 @@ export const mistral: Family = {
   read(source, at) {
     const { text } = source
     const from = skip(text, at + OPENER.length)
-    if (text[from] !== '[' && text[from] !== '{') return readNamed(source, at)
+    if (!JSON_BEGINS.test(text.slice(from, from + 50))) return readNamed(source, at)
     const { calls, end, whole } = readCalls(source, from, STOPS)
     return whole ? finish(text, calls, end) : { calls, end, complete: false }
   },

@@ -71,7 +71,9 @@ function readParameters(text: string, from: number, start: number, draft: Draft,
       continue
     }
     if (!isKey && (tag?.name === '/arg_value' || tag?.name === '/arg_key')) {
-      draft.damaged('a closing tag stood twice')
+      // It may be the end of what was written as the value.
+      if (tag.name === '/arg_value') draft.doubted('a closing tag stood twice')
+      else draft.damaged('a closing tag stood twice')
       end = tag.end
       continue
     }

@@ -63,7 +63,8 @@ function readCall(source: Source, opening: Tag, grammar: Grammar): CallRead | un
       at = end
     } else if (tag.element === 'parameter' && tag.closing) {
       if (draft.size === 0) return undefined
-      draft.damaged('a closing tag stood twice')
+      // It may be the end of what was written as the value.
+      draft.doubted('a closing tag stood twice')
       at = tag.end
     } else if (tag.element === 'call' && !tag.closing && draft.size === 0 && !twice && labelOf(tag.rest) === name) {
       twice = true
