@@ -103,7 +103,7 @@ export function skip(state: State): void {
 /** What looks like a comment may be a text whose first quote is missing. */
 function noteComment(state: State, from: number, to: number): void {
   const comment = state.text.slice(from, to)
-  if (comment.split('"').length % 2 === 0 || comment.includes('\\"')) throw unclear(from)
+  if (comment.split('"').length % 2 === 0 || comment.includes('\\"') || state.fixes.has('single quotes')) throw unclear(from)
   fix(state, 'a comment', from)
 }
 

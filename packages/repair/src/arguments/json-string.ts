@@ -71,7 +71,8 @@ function acceptInside(state: State, inside: readonly number[], end: number): voi
       !isBetweenQuotes(since.slice(1), inList)
     )
       paired = false
-    if (/^$|[,:{[]/.test(left) || /^$|[,:}\]]/.test(right) || (!WORD.test(before) && /\S/.test(after))) plain = false
+    if (/^$|[,:{[]/.test(left) || /^$|[,:}\]]/.test(right) || (!WORD.test(before) && /\S/.test(after)) || !/[\s\p{L}\p{N}_]/u.test(after))
+      plain = false
     inWord = LETTER.test(before) && LETTER.test(after)
   })
   if (!paired && !plain && !(inside.length === 1 && inWord)) throw unclear(inside[0] as number, !endsClosed(text))

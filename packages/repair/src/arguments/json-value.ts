@@ -112,7 +112,12 @@ function readList(state: State, opener: string): readonly unknown[] {
   const list: unknown[] = []
   let guessed = false
   let hasQuotes = false
-  const mayFollow = (end: number): boolean => matchEnd(PLAIN_ITEM, state.text, state.position) >= 0 && state.bareEnd !== end
+  // Two words or numbers on one line may be one text without its quotes.
+  const areWords = (end: number): boolean => [state.text[end - 1], state.text[state.position]].every((one) => /[\w.-]/.test(one ?? ''))
+  const mayFollow = (end: number): boolean =>
+    matchEnd(PLAIN_ITEM, state.text, state.position) >= 0 &&
+    state.bareEnd !== end &&
+    (!areWords(end) || state.text.slice(end, state.position).includes('\n'))
   if (opener === '(') fix(state, 'a Python tuple', state.position)
   readParts(state, opener === '(' ? ')' : ']', mayFollow, (noComma, end) => {
     const quotes = state.quotesGuessed
@@ -210,6 +215,7 @@ function readBare(state: State): string {
     .trimEnd()
   if (NOT_TEXT.test(bare)) throw misplaced(position)
   if (limit === text.length) throw cutOff(state)
+  if (!/^[^:=]*[\p{L}\p{N}]/u.test(bare)) throw misplaced(position)
   if (limit - position === 1000) throw unclear(position)
   restructure(state, 'an unquoted text', position, true)
   state.position = state.bareEnd = position + bare.length

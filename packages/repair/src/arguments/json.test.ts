@@ -57,7 +57,7 @@ const MENDED: Row[] = [
   ['a missing comma', '{"a":1 "b":2}', { a: 1, b: 2 }],
   ['a missing comma between lines', '{"a":"x"\n"b":"y"}', { a: 'x', b: 'y' }],
   ['a missing comma before an unquoted key', '{a: "x"\nb: "y"}', { a: 'x', b: 'y' }],
-  ['missing commas between items', '{"a":["x" "y"\n{"z":1} {"z":2} 3 4]}', { a: ['x', 'y', { z: 1 }, { z: 2 }, 3, 4] }],
+  ['missing commas between items', '{"a":["x" "y"\n{"z":1} {"z":2} 3\n4]}', { a: ['x', 'y', { z: 1 }, { z: 2 }, 3, 4] }],
   ['a missing colon', '{"a" "x", "b" 1}', { a: 'x', b: 1 }],
   ['a missing bracket of a list', '{"values":[1,2,3}', { values: [1, 2, 3] }],
   ['a missing bracket of an object', '{"array":[{"key":"v"], "k2":1}', { array: [{ key: 'v' }], k2: 1 }],
@@ -74,10 +74,12 @@ const MENDED: Row[] = [
   ['zeros in front', '{"a":007}', { a: '007' }],
   ['a telephone number', '{"a":+4915112345}', { a: '+4915112345' }],
   ['a key that is there twice', '{"a":[1],"a":[1],}', { a: [1] }],
-  ['several faults', "```json\n{'a': True, // x\n b: [1,2,],\n}\n```", { a: true, b: [1, 2] }],
+  ['several faults', '```json\n{"a": True, // x\n b: [1,2,],\n}\n```', { a: true, b: [1, 2] }],
 ]
 
 const UNCLEAR: Row[] = [
+  ['words that may be one text without quotes', '{"a": [5 true]}', REFUSED],
+  ['a comment that may be text in single quotes', "{'a': '', //x: y'}", REFUSED],
   ['a quoted word where a string may end', '{"a": "he said "x", "y": "z" ok", "b": 1}', REFUSED],
   ['a missing quote in the middle', '{"a": "x, "b": "y"}', REFUSED],
   ['two missing quotes', '["a, "b, "c"]', REFUSED],

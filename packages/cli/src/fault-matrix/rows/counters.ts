@@ -183,7 +183,7 @@ export const COUNTERS: readonly Row[] = [
     on: ANTHROPIC,
     script: [
       call('search_notes', '{"query"'),
-      call('measure', '{width: 2}'),
+      call('measure', 'width is 2'),
       call('search_notes', '{"query":: 1}'),
       call('measure', '[2, 4]'),
       call('measure', '{'),

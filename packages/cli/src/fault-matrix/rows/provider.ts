@@ -114,7 +114,7 @@ export const PROVIDER: readonly Row[] = [
     on: BOTH,
     flags: ['--yes'],
     script: [
-      calls(['search_notes', '{"query": "plan"'], ['search_notes', { query: 'shop' }], ['add_note', "{'text': 'x'}"]),
+      calls(['search_notes', '{"query": "plan"'], ['search_notes', { query: 'shop' }], ['add_note', '{text: some words}']),
       calls(['search_notes', { query: 'plan' }], ['add_note', { text: 'x' }]),
       FINE,
     ],

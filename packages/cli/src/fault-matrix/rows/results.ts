@@ -58,9 +58,9 @@ export const RESULTS: readonly Row[] = [
   {
     name: 'retry malformed_call: it is shown its own text and the place',
     on: ANTHROPIC,
-    script: [call('search_notes', '{"query": plan}'), call('search_notes', { query: 'plan' }), say('Two plans.')],
+    script: [call('search_notes', '{"query": (plan)}'), call('search_notes', { query: 'plan' }), say('Two plans.')],
     calls: ['search_notes retry malformed_call, 3 left', 'search_notes ok'],
-    told: [/^retry \(malformed_call\): The arguments are not valid JSON at character 10: .*You sent: \{"query": ⟦here⟧plan\}/],
+    told: [/^retry \(malformed_call\): The arguments are not valid JSON at character 10: .*You sent: \{"query": ⟦here⟧\(plan\)\}/],
   },
   {
     name: 'retry malformed_call: a list, a number and nothing at all',
