@@ -44,7 +44,7 @@ function fenceAfter(text: string, before: string | undefined): string | undefine
   return fence
 }
 
-const LINE_TAG = /^[ \t]*<(\/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>(.*)$/gm
+const TAG = /<(\/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>/y
 /** Markup of calls, and elements that hold nothing. */
 const NO_QUOTE =
   /^(?:tool_calls?|toolcall|function_calls?|invoke|parameters?|function|arg_key|arg_value|tools?_sep|seed:tool_call|longcat_tool_call|minimax:tool_call|antml:.*|think(?:ing)?|reasoning|seed:think|br|hr|img|input|meta|link|p|li|ul|ol)$/i
@@ -52,14 +52,29 @@ const MAX_ELEMENTS = 50
 
 function elementsAfter(text: string, before: readonly string[]): readonly string[] {
   let elements = before
-  for (const [, slash, name = '', rest = ''] of text.matchAll(LINE_TAG)) {
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at + 1)) {
+    if (!beginsLine(text, at)) continue
+    TAG.lastIndex = at
+    const [tag = '', slash, name = ''] = TAG.exec(text) ?? []
     const element = name.toLowerCase()
-    if (NO_QUOTE.test(element)) continue
+    if (tag === '' || NO_QUOTE.test(element)) continue
     if (slash === '') {
-      if (elements.length < MAX_ELEMENTS && !rest.toLowerCase().includes(`</${element}>`)) elements = [...elements, element]
+      const newline = text.indexOf('\n', at)
+      const line = text.slice(at, newline === -1 ? Math.min(text.length, at + MAX_LINE) : Math.min(newline, at + MAX_LINE))
+      if (elements.length < MAX_ELEMENTS && !line.toLowerCase().includes(`</${element}>`)) elements = [...elements, element]
     } else if (elements.includes(element)) elements = elements.slice(0, elements.lastIndexOf(element))
   }
   return elements
+}
+
+/** How far an element that closes on its own line is looked at. */
+const MAX_LINE = 2000
+const MAX_INDENT = 20
+
+function beginsLine(text: string, at: number): boolean {
+  let i = at - 1
+  while (i >= 0 && at - i <= MAX_INDENT && (text[i] === ' ' || text[i] === '\t')) i--
+  return i < 0 || text[i] === '\n'
 }
 
 /** Elements in which people and models show what somebody else wrote, wherever on a line they open. */

@@ -85,18 +85,20 @@ function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
   return { text, offset, ...of }
 }
 
-/** How far each character is looked at before the engine searches: a search costs as much as that. */
+/** How far each character is looked at before the engine searches, where triggers stand close together, and where they don't. */
 const NEAR = 256
+const FAR = 8
 
 /** The hits of a text in order. */
 export function hitsIn(text: string, { chars, bits, follows, last, byKey }: Triggers, from = 0): Hits {
   const ahead = new Map<string, number>()
   let at = from
   let floor = 0
+  let reach = NEAR
 
   /** The next trigger from `at` on. */
   function trigger(): number {
-    const near = Math.min(text.length, at + NEAR)
+    const near = Math.min(text.length, at + reach)
     for (let i = at; i < near; i++) {
       const bit = bits[text.charCodeAt(i)] as number
       if (bit !== 0 && (bit & (last | (follows[text.charCodeAt(i + 1) || 0] as number))) !== 0) return i
@@ -111,6 +113,7 @@ export function hitsIn(text: string, { chars, bits, follows, last, byKey }: Trig
       }
       if (found < first) first = found
     }
+    reach = first - at > NEAR / 2 ? FAR : NEAR
     return first
   }
 
