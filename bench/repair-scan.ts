@@ -67,7 +67,9 @@ const go =
 async function givenUpAt(unit: string): Promise<number | undefined> {
   for (const length of FIRST) {
     const text = hostile(unit, length)
-    if ((await timed(() => read(text, CHUNK))) > patienceMs(length)) return length
+    const late = async (): Promise<boolean> => (await timed(() => read(text, CHUNK))) > patienceMs(length)
+    // Twice, since a collection of garbage can hit one.
+    if ((await late()) && (await late())) return length
   }
   return undefined
 }

@@ -91,7 +91,7 @@ describe('a call leaked into the text', () => {
   it('at the end of the thinking, and nothing else: a read is run, an effect is not', async () => {
     const read = await run([think(`So: ${glm('search', { query: 'a' })}`, say('')), say('Done.')])
     expect(read.outcome.calls).toMatchObject([{ tool: 'search', result: { ok: true } }])
-    const write = await run([think(`So: ${glm('save', { path: 'a', text: 'b' })}`, say('')), say('Done.')])
+    const write = await run([think(`I will save it. ${glm('save', { path: 'a', text: 'b' })}`, say('')), say('Done.')])
     expect(write.outcome).toMatchObject({ answer: 'Done.', calls: [] })
   })
 

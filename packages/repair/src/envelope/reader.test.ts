@@ -62,6 +62,12 @@ describe('replies with calls', () => {
 })
 
 describe('a stream', () => {
+  it.each([
+    '[look_up\n{"query":"first snow","limit":3}</reasoning>',
+    '[look_up\n',
+    '[look_up   (query="first snow")]',
+  ])('character by character: %j', (text) => expect(read(text)).toEqual(read([text])))
+
   const all = [...ROWS, ...DECOYS].map(({ raw }) => raw)
 
   it('gives by characters what the whole gives', () => {

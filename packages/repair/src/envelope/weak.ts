@@ -19,7 +19,7 @@ export function weakVerdict(text: string, at: number, tools: ToolIndex): Verdict
   if (open === '') return 'no'
   if (rest === '') return ended ? 'no' : 'maybe'
   if (rest[0] === '"') return keyed(rest, ended, tools)
-  return open.trim() === '[' || open.trimEnd() === '[' ? called(rest, tools) : 'no'
+  return open.trim() === '[' || open.trimEnd() === '[' ? called(rest, ended, tools) : 'no'
 }
 
 function keyed(rest: string, ended: boolean, tools: ToolIndex): Verdict {
@@ -43,9 +43,11 @@ function nested(rest: string, ended: boolean, tools: ToolIndex): Verdict {
   return ended ? 'no' : 'maybe'
 }
 
-function called(rest: string, tools: ToolIndex): Verdict {
+function called(rest: string, ended: boolean, tools: ToolIndex): Verdict {
   const [name = ''] = /^[\w.-]*/.exec(rest) ?? []
   if (name === '') return 'no'
   if (name.length === rest.length) return tools.names.some((one) => one.startsWith(name)) ? 'maybe' : 'no'
-  return /^\s*(?:\(|$)/.test(rest.slice(name.length)) && tools.exact(name) ? 'yes' : 'no'
+  if (!tools.exact(name)) return 'no'
+  const after = rest.slice(name.length).trimStart()
+  return after[0] === '(' ? 'yes' : after === '' && !ended ? 'maybe' : 'no'
 }
