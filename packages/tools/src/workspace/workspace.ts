@@ -3,6 +3,8 @@ import { mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
+import type { ChangeLog } from '../changes/change.ts'
+import { directChanges } from '../changes/direct.ts'
 import { realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
@@ -55,6 +57,8 @@ export interface Workspace {
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
   readonly seen: Map<string, SeenFile>
+  /** Every change to a file goes through it. */
+  readonly changes: ChangeLog
 }
 
 export interface WorkspaceOptions {
@@ -201,6 +205,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     target: (path) => targetOf(path, real, options.outputs !== undefined),
     nearest: nearestTo,
     seen: new Map(),
+    changes: directChanges,
   }
 }
 
