@@ -1,4 +1,5 @@
 /** The part of a text that is most like one that is not in it. Pure. */
+import { likenessTo } from './alike.ts'
 
 export interface Region {
   /** First line, from 1. */
@@ -14,29 +15,31 @@ export interface Region {
 const LEAST = 0.4
 /** How far ahead of the next best one a region must be. */
 const LEAD = 0.15
-const LEAST_CLEAR = 0.6
-const MAX_CANDIDATES = 200
-const MAX_COMPARED_LINES = 50_000
+const LEAST_CLEAR = 0.5
+const MAX_CANDIDATES = 50
+/** Of a text this is compared; the rest goes with it. */
+const COMPARED_LINES = 200
+/** A line that is there more often says nothing about the place. */
+const COMMON = 100
 
 export function closestRegion(text: string, wanted: string): Region | undefined {
   const lines = text.split('\n')
   const want = wanted.replace(/\n$/, '').split('\n')
-  const starts = candidates(lines, want)
+  const likeness = likenessOf(want)
   let best: { start: number; score: number } | undefined
   let next = 0
-  for (const start of starts) {
-    const score = likeness(lines, start, want)
+  for (const start of candidates(lines, want)) {
+    const score = likeness(lines, start)
+    const apart = best && Math.abs(best.start - start) >= want.length
     if (!best || score > best.score) {
-      if (best && Math.abs(best.start - start) >= want.length) next = Math.max(next, best.score)
+      if (best && apart) next = Math.max(next, best.score)
       best = { start, score }
-    } else if (Math.abs(best.start - start) >= want.length) next = Math.max(next, score)
+    } else if (apart) next = Math.max(next, score)
   }
   if (!best || best.score < LEAST) return undefined
   const region = lines.slice(best.start, best.start + want.length)
-  const index = Math.max(
-    0,
-    want.findIndex((line, at) => line !== region[at]),
-  )
+  const differing = want.findIndex((line, at) => line.trim() !== region[at]?.trim())
+  const index = Math.max(0, differing === -1 ? want.findIndex((line, at) => line !== region[at]) : differing)
   return {
     line: best.start + 1,
     lines: region,
@@ -45,54 +48,57 @@ export function closestRegion(text: string, wanted: string): Region | undefined 
   }
 }
 
-/** Where the region may begin: by lines that are there as they are, else by every line. */
+/** Where the region may begin: by lines that are there as they are, else by the lines most like the longest one. */
 function candidates(lines: readonly string[], want: readonly string[]): number[] {
-  const places = new Map<string, number[]>()
-  for (const [index, line] of want.entries()) {
-    const key = line.trim()
-    if (key.length > 2) places.set(key, [...(places.get(key) ?? []), index])
-  }
-  const votes = new Map<number, number>()
   const clamp = (start: number): number => Math.max(0, Math.min(start, lines.length - want.length))
-  for (const [at, line] of lines.entries())
-    for (const index of places.get(line.trim()) ?? []) votes.set(clamp(at - index), (votes.get(clamp(at - index)) ?? 0) + 1)
-  if (votes.size === 0)
-    return Array.from(
-      { length: Math.min(Math.max(1, lines.length - want.length + 1), Math.ceil(MAX_COMPARED_LINES / want.length)) },
-      (_, at) => at,
-    )
-  return [...votes]
-    .sort(([, a], [, b]) => b - a)
+  const votes = new Map<number, number>()
+  for (const [index, places] of samePlaces(lines, want))
+    for (const at of places) votes.set(clamp(at - index), (votes.get(clamp(at - index)) ?? 0) + 1)
+  if (votes.size > 0)
+    return [...votes]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MAX_CANDIDATES)
+      .map(([start]) => start)
+  const anchor = want.reduce((best, line, at) => (line.trim().length > (want[best] as string).trim().length ? at : best), 0)
+  return mostLike(lines, (want[anchor] as string).trim()).map((at) => clamp(at - anchor))
+}
+
+/** For lines of the old text that are in the file, and say something: where they are. */
+function samePlaces(lines: readonly string[], want: readonly string[]): (readonly [number, readonly number[]])[] {
+  const indexes = new Map<string, number>()
+  for (const [index, line] of want.entries()) if (line.trim().length > 2 && !indexes.has(line.trim())) indexes.set(line.trim(), index)
+  const places = new Map<number, number[]>()
+  for (const [at, line] of lines.entries()) {
+    const index = indexes.get(line.trim())
+    if (index === undefined) continue
+    const known = places.get(index)
+    if (!known) places.set(index, [at])
+    else if (known.length <= COMMON) known.push(at)
+  }
+  return [...places].filter(([, known]) => known.length <= COMMON)
+}
+
+function mostLike(lines: readonly string[], anchor: string): number[] {
+  const likeness = likenessTo(anchor)
+  const best: { at: number; score: number }[] = []
+  for (const [at, line] of lines.entries()) {
+    const score = likeness(line.trim())
+    if (score < LEAST / 2) continue
+    best.push({ at, score })
+    if (best.length >= MAX_CANDIDATES * 2) best.sort((a, b) => b.score - a.score).splice(MAX_CANDIDATES)
+  }
+  return best
+    .sort((a, b) => b.score - a.score)
     .slice(0, MAX_CANDIDATES)
-    .map(([start]) => start)
+    .map(({ at }) => at)
 }
 
-function likeness(lines: readonly string[], start: number, want: readonly string[]): number {
-  let sum = 0
-  let weight = 0
-  for (const [index, line] of want.entries()) {
-    const share = Math.max(1, Math.min(line.trim().length, 80))
-    sum += share * alike(line.trim(), (lines[start + index] ?? '').trim())
-    weight += share
-  }
-  return sum / weight
-}
-
-/** How much two lines share, from 0 to 1: pairs of neighbouring characters (Sørensen–Dice). */
-function alike(a: string, b: string): number {
-  if (a === b) return 1
-  if (a.length < 2 || b.length < 2) return 0
-  const [left, right] = [a.slice(0, 500), b.slice(0, 500)]
-  const pairs = new Map<string, number>()
-  for (let at = 0; at < left.length - 1; at++) pairs.set(left.slice(at, at + 2), (pairs.get(left.slice(at, at + 2)) ?? 0) + 1)
-  let shared = 0
-  for (let at = 0; at < right.length - 1; at++) {
-    const pair = right.slice(at, at + 2)
-    const left = pairs.get(pair) ?? 0
-    if (left > 0) {
-      shared++
-      pairs.set(pair, left - 1)
-    }
-  }
-  return (2 * shared) / (left.length + right.length - 2)
+function likenessOf(want: readonly string[]): (lines: readonly string[], start: number) => number {
+  const wanted = want.slice(0, COMPARED_LINES).map((line) => ({
+    weight: Math.max(1, Math.min(line.trim().length, 80)),
+    likeness: likenessTo(line.trim()),
+  }))
+  const total = wanted.reduce((sum, { weight }) => sum + weight, 0)
+  return (lines, start) =>
+    wanted.reduce((sum, { weight, likeness }, at) => sum + weight * likeness((lines[start + at] ?? '').trim()), 0) / total
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -161,6 +161,114 @@ describe('edit_file', () => {
   ])('%j is adapted', (input, adapted) => expect(fromOtherShapes(input)).toEqual(adapted))
 })
 
+describe('a new file', () => {
+  test.each([
+    ['one edit', [one('', 'a $& b\n')], 'a $& b\n'],
+    ['edits of what the first brings in', [one('', 'a b\n'), one('b', 'c')], 'a c\n'],
+    ['with a byte order mark of its own', [one('', '\ufeffa')], '\ufeffa'],
+  ])('an empty old_text creates it, or fills an empty one: %s', async (_, edits, content) => {
+    const { root, tool } = fixture({ 'empty.txt': '' })
+    const made = await run(tool('edit_file'), { path: 'sub/new.txt', edits })
+    expect(made).toMatchObject({ data: { created: true }, content: expect.stringContaining('Created sub/new.txt (1 line') })
+    expect(made.display).toContain('--- /dev/null')
+    expect(readFileSync(join(root, 'sub/new.txt'), 'utf8')).toBe(content)
+    await run(tool('edit_file'), { path: 'empty.txt', edits })
+    expect(readFileSync(join(root, 'empty.txt'), 'utf8')).toBe(content)
+    // It is known what is in it.
+    await run(tool('write_file'), { path: 'sub/new.txt', content: 'x', overwrite: true })
+  })
+
+  test.each([
+    ['a file that has text', 'a.txt', [one('', 'b')], /is empty, and "a.txt" has text/, { tool: 'read_file', input: { path: 'a.txt' } }],
+    ['text in a file that is not there', 'b.txt', [one('a', 'b')], /no file "b.txt"/, undefined],
+    ['a folder', 'b/', [one('', 'b')], /is a directory/, undefined],
+    ['two texts for one file', 'b.txt', [one('', 'b'), one('', 'c')], /edits\[1\].old_text is empty/, undefined],
+    ['nothing', 'b.txt', [one('', '')], /changes nothing/, undefined],
+    ['edits of what is not in it', 'b.txt', [one('', 'b'), one('x', 'c')], /edits\[1\].old_text is not in/, undefined],
+    [
+      'text in an empty file',
+      'empty.txt',
+      [one('x', 'c')],
+      /is not in "empty.txt"/,
+      { tool: 'edit_file', input: { path: 'empty.txt', edits: [one('', 'c')] } },
+    ],
+  ])('is refused: %s', async (_, path, edits, says, call) => {
+    const { root, tool } = fixture({ 'a.txt': 'a', 'empty.txt': '' })
+    const error = await refused(tool('edit_file'), { path, edits })
+    expect(error.message).toMatch(says)
+    expect(error.details.call).toEqual(call)
+    expect(readdirSync(root)).toEqual(['a.txt', 'empty.txt'])
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a')
+    if (call?.tool === 'edit_file') await run(tool('edit_file'), call.input)
+  })
+})
+
+describe('what a refusal suggests', () => {
+  const suggests = async (text: string, ...edits: ReturnType<typeof one>[]) => {
+    const { root, tool } = fixture({ 'a.txt': text })
+    const error = await refused(tool('edit_file'), { path: 'a.txt', edits })
+    const call = error.details.call
+    if (call?.tool === 'edit_file') await run(tool('edit_file'), call.input)
+    return { says: error.message, tool: call?.tool, after: readFileSync(join(root, 'a.txt'), 'utf8') }
+  }
+
+  test.each([
+    ['a part of a line', '  return foo(x, y)\n', one('foo(x, z)', 'foo(x, w)'), '  return foo(x, w)\n'],
+    ['a whole word', 'first value = 100\n', one('first value = 12', 'first value = 13'), 'first value = 13\n'],
+    [
+      'the file’s indentation',
+      'if a:\n    b(1)\n    c()\n',
+      one('if a:\n  b(2)\n  c()', 'if a:\n  b(3)\n  c()'),
+      'if a:\n    b(3)\n    c()\n',
+    ],
+    ['the lines that stay', 'f {\n  one\n  two\n}\n', one('f {\n  one\n  too\n}', 'f {\n  1\n  too\n}'), 'f {\n  1\n  two\n}\n'],
+    ['the forgotten comma', '{\n  a: 1,\n  b: 2\n}\n', one('{\n  a: 1\n  b: 2\n}', '{\n  a: 5\n  b: 2\n}'), '{\n  a: 5,\n  b: 2\n}\n'],
+    ['no line numbers', 'a\nb\nc\n', one('1\ta\n2\tb', '1\ta\n2\tx'), 'a\nx\nc\n'],
+  ])('a call with %s', async (_, text, edit, after) => expect(await suggests(text, edit)).toMatchObject({ tool: 'edit_file', after }))
+
+  test.each([
+    ['what was made before', 'const total = 3\n', one('const total = 2', 'const total = 3'), /new_text is there already, on line 1/],
+    [
+      'two places alike',
+      'a = "1"\na = `1`\n',
+      one("a = '1'", 'b'),
+      /occurs 2 times in "a.txt", apart from the kind of quotation marks, on lines 1, 2/,
+    ],
+  ])('no edit for %s', async (_, text, edit, says) => {
+    const { tool, after, ...rest } = await suggests(text, edit)
+    expect(tool).not.toBe('edit_file')
+    expect(rest.says).toMatch(says)
+    expect(after).toBe(text)
+  })
+
+  test('no call that is as long as a file', async () => {
+    const text = `${'word '.repeat(2000)}end\n`
+    expect(await suggests(text, one(`${'word '.repeat(1999)}ward end`, 'x'))).toMatchObject({ tool: 'read_file', after: text })
+  })
+
+  test('more places than can be told, and than are replaced', async () => {
+    const { tool } = fixture({ 'a.txt': 'ab'.repeat(100_001) })
+    expect((await refused(tool('edit_file'), { path: 'a.txt', edits: [one('a', 'c')] })).message).toContain('more than 1000 times')
+    expect((await refused(tool('edit_file'), { path: 'a.txt', edits: [one('a', 'c', true)] })).message).toContain('more than 100000 times')
+  })
+})
+
+test('the model is told how a text was found', async () => {
+  const { tool } = fixture({ 'a.ts': 'f("a");  \n' })
+  const result = await run(tool('edit_file'), { path: 'a.ts', edits: [one("f('a');", 'g()')] })
+  expect(result.notes).toEqual(['edits[0] matched apart from the kind of quotation marks; lines that stay keep those of the file.'])
+})
+
+test('in a file that was changed since it was read, replace_all is for the places that the model knew', async () => {
+  const { root, tool } = fixture({ 'a.txt': 'x\n' })
+  await run(tool('read_file'), { path: 'a.txt' })
+  writeFileSync(join(root, 'a.txt'), 'x\nx\n')
+  expect(await refused(tool('edit_file'), { path: 'a.txt', edits: [one('x', 'y', true)] })).toMatchObject({ errorType: 'conflict' })
+  utimesSync(join(root, 'a.txt'), new Date(0), new Date(0))
+  writeFileSync(join(root, 'a.txt'), 'x\n')
+  expect((await run(tool('edit_file'), { path: 'a.txt', edits: [one('x', 'y', true)] })).notes).toBeUndefined()
+})
+
 describe('any edit of any file', () => {
   const piece = fc.stringMatching(/^[ab \t]{0,3}$/)
   const newline = fc.constantFrom('\n', '\r\n')
@@ -175,7 +283,7 @@ describe('any edit of any file', () => {
     fc.assert(
       fc.property(text, edit, (before, change) => {
         const result = plan(before, [change])
-        if (!result.ok || result.applied[0]?.strategy.name !== 'exact' || change.replace_all) return
+        if (change.old_text === '' || !result.ok || result.applied[0]?.strategy.name !== 'exact' || change.replace_all) return
         const flat = before.replaceAll('\r\n', '\n')
         const start = flat.indexOf(change.old_text)
         expect(flat.indexOf(change.old_text, start + 1)).toBe(-1)

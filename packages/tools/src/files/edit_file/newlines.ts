@@ -1,16 +1,19 @@
-/** Line ends: a text with `\n` only, for matching, and the way back to the offsets of the original. Pure. */
+/** Line ends: a text with `\n` only, for matching, and the way back to the original. Pure. */
+import { align } from './match/align.ts'
 
 export interface Flat {
   readonly text: string
   /** The offset in the original of an offset in {@link text}. At a line end: before its carriage return. */
   readonly original: (offset: number) => number
-  /** The line end to use for text put between two offsets of {@link text}. */
-  readonly newline: (start: number, end: number) => '\n' | '\r\n'
+  /** A text that comes between two offsets of {@link text}, with the line ends that the original has there. */
+  readonly ended: (start: number, end: number, text: string) => string
 }
 
+type Newline = '\n' | '\r\n'
+
 export function flatten(original: string): Flat {
-  if (!original.includes('\r\n')) return { text: original, original: (offset) => offset, newline: () => '\n' }
-  const text = original.replaceAll('\r\n', '\n')
+  if (!original.includes('\r\n')) return { text: original, original: (offset) => offset, ended: (_start, _end, text) => text }
+  const text = flattened(original)
   /** Offsets in `text` of the newlines that had a carriage return. */
   const returns: number[] = []
   for (let at = original.indexOf('\r\n'); at !== -1; at = original.indexOf('\r\n', at + 2)) returns.push(at - returns.length)
@@ -24,19 +27,38 @@ export function flatten(original: string): Flat {
     return low
   }
   const hadReturn = (newline: number): boolean => returns[before(newline)] === newline
+  const toOriginal = (offset: number): number => offset + before(offset)
+  const newline = (start: number, end: number): Newline => {
+    const inside = text.indexOf('\n', start)
+    if (inside !== -1) return hadReturn(inside) ? '\r\n' : '\n'
+    const above = text.lastIndexOf('\n', Math.max(start, end) - 1)
+    return above !== -1 && hadReturn(above) ? '\r\n' : '\n'
+  }
+  const mixed = returns.length < text.split('\n').length - 1
   return {
     text,
-    original: (offset) => offset + before(offset),
-    newline(start, end) {
-      const inside = text.indexOf('\n', start)
-      if (inside !== -1) return hadReturn(inside) ? '\r\n' : '\n'
-      const above = text.lastIndexOf('\n', Math.max(start, end) - 1)
-      return above !== -1 && hadReturn(above) ? '\r\n' : '\n'
+    original: toOriginal,
+    ended(start, end, replacement) {
+      const usual = newline(start, end)
+      if (!replacement.includes('\n')) return replacement
+      return mixed ? endedAs(original.slice(toOriginal(start), toOriginal(end)), replacement, usual) : replacement.replaceAll('\n', usual)
     },
   }
 }
 
-export const withNewlines = (text: string, newline: '\n' | '\r\n'): string => {
-  const flat = text.replaceAll('\r\n', '\n')
-  return newline === '\n' ? flat : flat.replaceAll('\n', '\r\n')
+/** Line by line: one that stays, or comes in the place of one, has its line end; one that is added has that of the line before. */
+function endedAs(original: string, replacement: string, usual: Newline): string {
+  const ends = [...original.matchAll(/\r?\n/g)].map(([end]) => end)
+  const lines = replacement.split('\n')
+  let result = ''
+  let last: string = usual
+  for (const { old, oldCount, next, nextCount } of align(original.split(/\r?\n/), lines))
+    for (let at = 0; at < nextCount; at++) {
+      last = (at < oldCount ? ends[old + at] : undefined) ?? last
+      result += lines[next + at] + (next + at < lines.length - 1 ? last : '')
+    }
+  return result
 }
+
+/** With `\n` only. */
+export const flattened = (text: string): string => text.replaceAll('\r\n', '\n')

@@ -1,6 +1,6 @@
 /** Edits to a text: all of them, or the reason why none. Pure. */
-import { type Match, STRATEGIES, type Strategy } from './match/index.ts'
-import { type Flat, flatten, withNewlines } from './newlines.ts'
+import { type Place, type Source, STRATEGIES, type Strategy, sourceOf } from './match/index.ts'
+import { type Flat, flatten, flattened } from './newlines.ts'
 
 export interface Edit {
   readonly old_text: string
@@ -9,9 +9,11 @@ export interface Edit {
 }
 
 export type Problem =
-  | { readonly kind: 'empty' | 'same' | 'none' }
-  /** Lines, from 1, on which the old text begins. */
-  | { readonly kind: 'several'; readonly lines: readonly number[] }
+  | { readonly kind: 'empty' | 'same' | 'none' | 'unchanged' }
+  /** Lines, from 1, on which the old text begins; the first ones, when there are `more`. */
+  | { readonly kind: 'several'; readonly lines: readonly number[]; readonly more: boolean; readonly strategy: Strategy }
+  /** More places than are replaced at once. */
+  | { readonly kind: 'many'; readonly most: number }
   | { readonly kind: 'overlap'; readonly other: number }
 
 export interface Applied {
@@ -25,25 +27,30 @@ export type Plan =
   | { readonly ok: true; readonly text: string; readonly applied: readonly Applied[] }
   | { readonly ok: false; readonly edit: number; readonly problem: Problem }
 
-interface Placed extends Match {
+interface Placed extends Place {
   readonly edit: number
+  readonly replacement: string
 }
 
 /** What an edit comes to in a text. */
-type Found = { readonly strategy: Strategy; readonly matches: readonly Match[] } | Problem
+type Found = { readonly strategy: Strategy; readonly placed: readonly Placed[] } | Problem
+
+/** Places that are told apart before the rest is only "more". */
+const MOST_TOLD = 1000
+const MOST_REPLACED = 100_000
 
 /**
- * Finds every edit in the text as it is. Where that fails, the edits are tried one upon the other, because a later one may
- * be for text that an earlier one brings in.
+ * Finds every edit in the text as it is. Where that fails, and in an empty text, the edits are tried one upon the other,
+ * because a later one may be for text that an earlier one brings in.
  */
 export function plan(text: string, edits: readonly Edit[], strategies: readonly Strategy[] = STRATEGIES): Plan {
-  const together = atOnce(text, edits, strategies)
-  if (together.ok || edits.length < 2) return together
+  const together = text === '' && edits.length > 1 ? undefined : atOnce(text, edits, strategies)
+  if (together && (together.ok || edits.length < 2 || together.problem.kind === 'many')) return together
   let current = text
   const applied: Applied[] = []
   for (const [index, edit] of edits.entries()) {
     const step = atOnce(current, [edit], strategies)
-    if (!step.ok) return together
+    if (!step.ok) return together ?? { ...step, edit: index }
     current = step.text
     applied.push(...step.applied.map((one) => ({ ...one, edit: index })))
   }
@@ -52,13 +59,14 @@ export function plan(text: string, edits: readonly Edit[], strategies: readonly 
 
 function atOnce(text: string, edits: readonly Edit[], strategies: readonly Strategy[]): Plan {
   const flat = flatten(text)
+  const source = sourceOf(flat.text)
   const placed: Placed[] = []
   const applied: Applied[] = []
   for (const [index, edit] of edits.entries()) {
-    const found = locate(flat.text, edit, strategies)
+    const found = locate(source, edit, index, strategies)
     if ('kind' in found) return { ok: false, edit: index, problem: found }
-    placed.push(...found.matches.map((match) => ({ ...match, edit: index })))
-    applied.push({ edit: index, strategy: found.strategy, lines: linesAt(flat.text, found.matches) })
+    placed.push(...found.placed)
+    applied.push({ edit: index, strategy: found.strategy, lines: linesAt(flat.text, found.placed) })
   }
   placed.sort((a, b) => a.start - b.start || a.end - b.end)
   for (const [at, match] of placed.entries()) {
@@ -66,44 +74,53 @@ function atOnce(text: string, edits: readonly Edit[], strategies: readonly Strat
     if (before && before.end > match.start)
       return { ok: false, edit: Math.max(before.edit, match.edit), problem: { kind: 'overlap', other: Math.min(before.edit, match.edit) } }
   }
-  return { ok: true, text: splice(text, flat, placed), applied }
+  const result = splice(text, flat, placed)
+  return result === text ? { ok: false, edit: 0, problem: { kind: 'unchanged' } } : { ok: true, text: result, applied }
 }
 
-function locate(text: string, { old_text, new_text, replace_all }: Edit, strategies: readonly Strategy[]): Found {
-  const [before, after] = [withNewlines(old_text, '\n'), withNewlines(new_text, '\n')]
-  if (before === '') return { kind: 'empty' }
+function locate(source: Source, { old_text, new_text, replace_all }: Edit, edit: number, strategies: readonly Strategy[]): Found {
+  const [before, after] = [flattened(old_text), flattened(new_text)]
   if (before === after) return { kind: 'same' }
+  const [first] = strategies
+  if (before === '')
+    return source.text === '' && first ? { strategy: first, placed: [{ edit, start: 0, end: 0, replacement: after }] } : { kind: 'empty' }
+  const most = replace_all ? MOST_REPLACED : MOST_TOLD
   for (const strategy of strategies) {
-    const matches = strategy.find(text, before, after)
-    if (matches.length === 0) continue
-    if (matches.length > 1 && !replace_all) return { kind: 'several', lines: linesAt(text, matches) }
-    return { strategy, matches: withoutOverlap(matches) }
+    const places = strategy.find(source, before, most + 1)
+    if (places.length > 1 && !replace_all)
+      return { kind: 'several', lines: linesAt(source.text, places.slice(0, most)), more: places.length > most, strategy }
+    if (places.length > most) return { kind: 'many', most }
+    const placed = withoutOverlap(places).map(({ start, end }) => {
+      const replacement = strategy.fit(source.text.slice(start, end), before, after)
+      return replacement === undefined ? undefined : { edit, start, end, replacement }
+    })
+    if (placed.length > 0 && placed.every((one) => one !== undefined)) return { strategy, placed }
   }
   return { kind: 'none' }
 }
 
 /** From the left, as a search and replace would. */
-function withoutOverlap(matches: readonly Match[]): Match[] {
-  const kept: Match[] = []
-  for (const match of matches) if (match.start >= (kept.at(-1)?.end ?? 0)) kept.push(match)
+function withoutOverlap(places: readonly Place[]): Place[] {
+  const kept: Place[] = []
+  for (const place of places) if (place.start >= (kept.at(-1)?.end ?? 0)) kept.push(place)
   return kept
 }
 
 function splice(text: string, flat: Flat, placed: readonly Placed[]): string {
-  let result = ''
+  const parts: string[] = []
   let from = 0
   for (const { start, end, replacement } of placed) {
-    result += text.slice(from, flat.original(start)) + withNewlines(replacement, flat.newline(start, end))
+    parts.push(text.slice(from, flat.original(start)), flat.ended(start, end, replacement))
     from = flat.original(end)
   }
-  return result + text.slice(from)
+  return parts.join('') + text.slice(from)
 }
 
-/** The line of each match; they come in order, so the text is counted through once. */
-function linesAt(text: string, matches: readonly Match[]): number[] {
+/** The line of each place; they come in order, so the text is counted through once. */
+function linesAt(text: string, places: readonly Place[]): number[] {
   let line = 1
   let at = 0
-  return matches.map(({ start }) => {
+  return places.map(({ start }) => {
     for (let next = text.indexOf('\n', at); next !== -1 && next < start; next = text.indexOf('\n', at)) {
       line++
       at = next + 1

@@ -1,11 +1,15 @@
 /** What the model is told of an edit that can't be made. Pure. */
-import { ModelRetry, type SuggestedCall } from '@mulligan/core'
+import { ModelRetry } from '@mulligan/core'
 import { closestRegion } from './closest.ts'
-import { type Edit, type Problem, plan } from './plan.ts'
+import { callWith, corrected, withoutNumbers } from './corrected.ts'
+import { flattened } from './newlines.ts'
+import type { Edit, Problem } from './plan.ts'
 
 const SHOWN_LINES = 20
 const SHOWN_CHARS = 200
 const SHOWN_PLACES = 10
+/** A shorter new text may be in the file by chance. */
+const TELLING_CHARS = 12
 
 export interface Refused {
   readonly path: string
@@ -15,61 +19,87 @@ export interface Refused {
   readonly problem: Problem
 }
 
-export function refusal({ path, text, edits, index, problem }: Refused): ModelRetry {
+type Retry = (says: string, constraint: string, more?: Record<string, unknown>) => ModelRetry
+
+export function refusal(refused: Refused): ModelRetry {
+  const { path, text, edits, index, problem } = refused
   const name = `edits[${index}]`
   const old = edits[index]?.old_text ?? ''
-  const retry = (says: string, constraint: string, more: Record<string, unknown> = {}): ModelRetry =>
+  const retry: Retry = (says, constraint, more = {}) =>
     new ModelRetry(`${says} Nothing was written.`, { parameter: `${name}.old_text`, value: cut(old), constraint, ...more })
   switch (problem.kind) {
     case 'empty':
-      return retry(`${name}.old_text is empty.`, 'text of the file next to which new text goes; write_file for a whole file')
+      if (text === '')
+        return retry(`${name}.old_text is empty, and only one text can fill "${path}".`, 'text that an edit before it brings in')
+      return retry(
+        `${name}.old_text is empty, and "${path}" has text.`,
+        'text of the file, with which new_text begins or ends too; to replace the whole file, write_file with overwrite=true',
+        { call: { tool: 'read_file', input: { path } } },
+      )
     case 'same':
       return retry(`${name} changes nothing: old_text and new_text are the same.`, 'two texts that differ', {
         parameter: `${name}.new_text`,
+        value: cut(edits[index]?.new_text ?? ''),
+      })
+    case 'unchanged':
+      return retry(`The file has it so already: with these edits "${path}" would not change.`, 'edits that change the file', {
+        parameter: 'edits',
+        value: undefined,
+        call: { tool: 'read_file', input: { path } },
       })
     case 'several': {
-      const lines = problem.lines.slice(0, SHOWN_PLACES).join(', ')
-      const rest = problem.lines.length > SHOWN_PLACES ? ', …' : ''
+      const lines = problem.lines.slice(0, SHOWN_PLACES)
+      const how = problem.strategy.note?.replace(/^matched /, ', ').replace(/;.*/, '') ?? ''
       return retry(
-        `${name}.old_text occurs ${problem.lines.length} times in "${path}", on lines ${lines}${rest}.`,
+        `${name}.old_text occurs ${problem.more ? 'more than ' : ''}${problem.lines.length} times in "${path}"${how}, on lines ${lines.join(', ')}${problem.lines.length > SHOWN_PLACES ? ', …' : ''}.`,
         'text that occurs once: add the lines around it, in old_text and new_text alike; or replace_all=true for all of them',
-        { lines: problem.lines.slice(0, SHOWN_PLACES) },
+        { lines },
       )
     }
+    case 'many':
+      return retry(
+        `${name}.old_text occurs more than ${problem.most} times in "${path}".`,
+        `text that occurs at most ${problem.most} times`,
+      )
     case 'overlap':
       return retry(`${name} overlaps edits[${problem.other}].`, 'edits of different places; join these two into one')
     case 'none':
-      return notThere(path, text, edits, index, retry)
+      return notThere(refused, edits[index] as Edit, retry)
   }
 }
 
-function notThere(
-  path: string,
-  text: string,
-  edits: readonly Edit[],
-  index: number,
-  retry: (says: string, constraint: string, more?: Record<string, unknown>) => ModelRetry,
-): ModelRetry {
+function notThere({ path, text, edits, index }: Refused, edit: Edit, retry: Retry): ModelRetry {
   const says = `edits[${index}].old_text is not in "${path}".`
   const constraint = 'text copied from the file, without line numbers'
-  const flat = text.replaceAll('\r\n', '\n')
-  const region = closestRegion(flat, (edits[index] as Edit).old_text.replaceAll('\r\n', '\n'))
+  if (text === '') {
+    const call = callWith(path, text, edits, index, { ...edit, old_text: '' })
+    return retry(says, 'an empty text and nothing else, to fill an empty file', call ? { call } : {})
+  }
+  const bare = withoutNumbers(edit)
+  const unnumbered = bare && callWith(path, text, edits, index, bare)
+  if (unnumbered) return retry(`edits[${index}].old_text has line numbers, which are not in "${path}".`, constraint, { call: unnumbered })
+
+  const flat = flattened(text)
+  const again = edit.new_text.trim().length >= TELLING_CHARS ? flat.indexOf(flattened(edit.new_text)) : -1
+  if (again !== -1) {
+    const line = flat.slice(0, again).split('\n').length
+    return retry(`${says} Its new_text is there already, on line ${line}.`, 'an edit that was not made before', {
+      line,
+      call: { tool: 'read_file', input: { path, offset: Math.max(0, line - 3) } },
+    })
+  }
+  const region = closestRegion(flat, flattened(edit.old_text))
   if (!region) return retry(says, constraint, { call: { tool: 'read_file', input: { path } } })
   const { line, wanted, found } = region.differs
   const shown = region.lines.slice(0, SHOWN_LINES).map((one, at) => `${region.line + at}\t${cut(one)}`)
   const left = region.lines.length > SHOWN_LINES ? `\n… ${region.lines.length - SHOWN_LINES} more lines` : ''
-  const call = region.clear ? corrected(path, text, edits, index, region.lines.join('\n')) : undefined
+  const better = region.clear ? corrected(region, edit) : undefined
+  const call = better && callWith(path, text, edits, index, better)
   return retry(
     `${says} Line ${line} of the file is ${JSON.stringify(cut(found))}, not ${JSON.stringify(cut(wanted))}. The closest part:\n${shown.join('\n')}${left}\n`,
     constraint,
     { line, call: call ?? { tool: 'read_file', input: { path, offset: Math.max(0, region.line - 3), limit: region.lines.length + 5 } } },
   )
-}
-
-/** The same call with the real text in place of the remembered one, if that would go through. */
-function corrected(path: string, text: string, edits: readonly Edit[], index: number, real: string): SuggestedCall | undefined {
-  const fixed = edits.map((edit, at) => (at === index ? { ...edit, old_text: edit.old_text.endsWith('\n') ? `${real}\n` : real } : edit))
-  return plan(text, fixed).ok ? { tool: 'edit_file', input: { path, edits: fixed } } : undefined
 }
 
 const cut = (text: string): string => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text)

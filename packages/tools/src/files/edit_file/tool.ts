@@ -4,7 +4,7 @@ import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
 import { decode, type Encoding, encode, sniff } from '../common/encoding.ts'
-import { readWhole, replaceFile, sha256 } from '../common/file-bytes.ts'
+import { readWhole, sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { HEAD_BYTES } from '../common/magic.ts'
 import { plural, size } from '../common/page.ts'
@@ -37,13 +37,15 @@ export interface EditData {
   /** Places that were changed. */
   readonly replacements: number
   readonly bytes: number
+  readonly created: boolean
   /** Unified, three lines of context. */
   readonly diff: string
 }
 
 interface Current {
   readonly text: string
-  readonly hash: string
+  /** Absent for a file that does not exist. */
+  readonly hash: string | undefined
   readonly encoding: Encoding
 }
 
@@ -64,6 +66,7 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/main.ts', edits: [{ old_text: 'b = 2', new_text: 'b = 3' }] }, files },
+      { outcome: 'ok', input: { path: 'src/new.ts', edits: [{ old_text: '', new_text: 'export {}\n' }] }, why: 'creates the file' },
       { outcome: 'retry', input: { path: 'src/main.ts', edits: [{ old_text: '= 1', new_text: '= 0' }] }, files, why: 'occurs twice' },
       {
         outcome: 'retry',
@@ -73,39 +76,42 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
       },
       { outcome: 'retry', input: { path: 'main.ts', edits: [{ old_text: 'a', new_text: 'b' }] }, files, why: 'the nearest path is named' },
     ],
-    execute: (call) => edit(workspace, limits, call),
+    execute: (call, { callId }) => edit(workspace, limits, call, callId),
   })
 }
 
-async function edit(workspace: Workspace, limits: FileLimits, call: Input): Promise<ToolOk> {
-  const file = await workspace.resolve(call.path, { for: 'write', mustExist: true })
-  if (file.kind === 'directory')
+async function edit(workspace: Workspace, limits: FileLimits, call: Input, callId: string): Promise<ToolOk> {
+  const creates = call.edits[0]?.old_text === ''
+  const file = await workspace.resolve(call.path, { for: 'write', mustExist: !creates })
+  if (file.kind === 'directory' || (file.kind === 'missing' && /[/\\]$/.test(call.path)))
     throw new ModelRetry(`"${file.relative}" is a directory.`, {
       parameter: 'path',
       value: call.path,
       constraint: 'a file',
-      call: { tool: 'list_dir', input: { path: file.relative } },
+      ...(file.kind === 'directory' ? { call: { tool: 'list_dir', input: { path: file.relative } } } : {}),
     })
   try {
-    const current = await readText(file, limits)
+    const current = file.kind === 'missing' ? NOTHING : await readText(file, limits)
     const seen = workspace.seen.get(file.absolute)
-    const changed = seen?.hash !== undefined && seen.hash !== current.hash
+    const changed = seen?.hash !== undefined && current.hash !== undefined && seen.hash !== current.hash
     const planned = plan(current.text, call.edits)
-    if (!planned.ok && changed && planned.problem.kind !== 'empty' && planned.problem.kind !== 'same') throw conflict(file)
+    if (!planned.ok && changed && !['empty', 'same', 'unchanged'].includes(planned.problem.kind)) throw conflict(file)
     if (!planned.ok)
       throw refusal({ path: file.relative, text: current.text, edits: call.edits, index: planned.edit, problem: planned.problem })
-    // In a changed file only the very text counts as the same place.
-    if (changed && planned.applied.some(({ strategy }) => strategy.name !== 'exact')) throw conflict(file)
+    // In a changed file only the very text, and once, counts as the place that was meant.
+    if (changed && planned.applied.some(({ strategy, lines }) => strategy.name !== 'exact' || lines.length > 1)) throw conflict(file)
     refusePlaceholders(call.edits)
 
     const bytes = encode(planned.text, current.encoding)
-    await replaceFile(file, bytes, current.hash)
-    if (seen && !changed) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
-    return edited(file, current.text, planned.text, bytes.length, planned.applied, changed)
+    await workspace.changes.apply(callId, [{ kind: 'write', file, bytes, before: current.hash }])
+    if (!current.hash || (seen && !changed)) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
+    return edited(file, current, planned.text, bytes.length, planned.applied, changed)
   } catch (error) {
     throw fsError(error, file.relative, 'write')
   }
 }
+
+const NOTHING: Current = { text: '', hash: undefined, encoding: 'utf-8' }
 
 /** @throws ToolFailure for what can't be written back byte for byte */
 async function readText(file: Resolved, limits: FileLimits): Promise<Current> {
@@ -151,21 +157,24 @@ function refusePlaceholders(edits: readonly Edit[]): void {
 
 function edited(
   file: Resolved,
-  before: string,
+  before: Current,
   after: string,
   bytes: number,
   applied: readonly Applied[],
   changed: boolean,
 ): ToolOk<EditData> {
-  const diff = unifiedDiff(file.relative, before, after)
+  const created = before.hash === undefined
+  const diff = unifiedDiff(file.relative, before.text, after, created)
   const lines = applied.flatMap((one) => one.lines)
   const notes = applied.flatMap(({ edit, strategy }) => (strategy.note ? [`edits[${edit}] ${strategy.note}.`] : []))
   if (changed) notes.push('The file was changed elsewhere since it was read.')
   const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`
   return ok(
-    { path: file.relative, replacements: lines.length, bytes, diff: diff.text },
+    { path: file.relative, replacements: lines.length, bytes, created, diff: diff.text },
     {
-      content: `Edited ${file.relative}: ${plural(lines.length, 'replacement')} (${where}; +${diff.added} -${diff.removed}).`,
+      content: created
+        ? `Created ${file.relative} (${plural(diff.added, 'line')}, ${size(bytes)}).`
+        : `Edited ${file.relative}: ${plural(lines.length, 'replacement')} (${where}; +${diff.added} -${diff.removed}).`,
       display: fenced(diff.text, 'diff'),
       ...(notes.length > 0 ? { notes } : {}),
     },

@@ -1,11 +1,8 @@
-import type { Match, Strategy } from './match.ts'
+import type { Strategy } from './match.ts'
+import { textOccurrences } from './occurrences.ts'
 
 export const exact: Strategy = {
   name: 'exact',
-  find(text, oldText, newText) {
-    const matches: Match[] = []
-    for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + 1))
-      matches.push({ start: at, end: at + oldText.length, replacement: newText })
-    return matches
-  },
+  find: (source, oldText, most) => textOccurrences(source, oldText, most).map((start) => ({ start, end: start + oldText.length })),
+  fit: (_found, _oldText, newText) => newText,
 }

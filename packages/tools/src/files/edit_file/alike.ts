@@ -1,0 +1,80 @@
+/** How alike two lines are, and which part of a line is most like a text. For hints only: no edit is applied by likeness. Pure. */
+
+const COMPARED = 500
+const PAIRS = 1 << 12
+const MAX_CELLS = 400_000
+
+/** Pairs of neighbouring characters, counted by a hash of the two. */
+export interface PairCounts {
+  readonly counts: Int32Array
+  readonly total: number
+}
+
+const pairAt = (text: string, at: number): number => (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) % PAIRS
+
+/** What the count was before. */
+function tally(counts: Int32Array, pair: number, by: 1 | -1): number {
+  const before = counts[pair] as number
+  counts[pair] = before + by
+  return before
+}
+
+export function pairCounts(text: string): PairCounts {
+  const counts = new Int32Array(PAIRS)
+  const total = Math.max(0, Math.min(text.length, COMPARED) - 1)
+  for (let at = 0; at < total; at++) tally(counts, pairAt(text, at), 1)
+  return { counts, total }
+}
+
+/** What a line shares with the counted text, from 0 to 1 (Sørensen–Dice). Spaces around the line do not count. */
+export function sharedPairs({ counts, total }: PairCounts, line: string): number {
+  const text = line.trim()
+  const length = Math.max(0, Math.min(text.length, COMPARED) - 1)
+  if (total === 0 || length === 0) return 0
+  let shared = 0
+  for (let at = 0; at < length; at++) if (tally(counts, pairAt(text, at), -1) > 0) shared++
+  for (let at = 0; at < length; at++) tally(counts, pairAt(text, at), 1)
+  return (2 * shared) / (total + length)
+}
+
+/** How much a line shares with others, from 0 to 1. */
+export function likenessTo(line: string): (other: string) => number {
+  const counted = pairCounts(line)
+  return (other) => (other === line ? 1 : sharedPairs(counted, other))
+}
+
+/**
+ * The part of a line that takes the fewest changes to become the text; the longest of them, and whole words.
+ *
+ * @returns offsets in the line; undefined where they are too long to be compared
+ */
+export function closestSpan(line: string, text: string): { readonly start: number; readonly end: number } | undefined {
+  if (text === '' || line.length * text.length > MAX_CELLS) return undefined
+  /** For each end in the line: the changes, and where the part begins. */
+  let costs = new Array<number>(line.length + 1).fill(0)
+  let starts = Array.from({ length: line.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= text.length; row++) {
+    const nextCosts = [row]
+    const nextStarts = [0]
+    for (let at = 1; at <= line.length; at++) {
+      const replaced = (costs[at - 1] as number) + (line[at - 1] === text[row - 1] ? 0 : 1)
+      const dropped = (costs[at] as number) + 1
+      const added = (nextCosts[at - 1] as number) + 1
+      const least = Math.min(replaced, dropped, added)
+      nextCosts.push(least)
+      nextStarts.push((least === replaced ? starts[at - 1] : least === dropped ? starts[at] : nextStarts[at - 1]) as number)
+    }
+    costs = nextCosts
+    starts = nextStarts
+  }
+  let end = 0
+  for (let at = 1; at <= line.length; at++) if ((costs[at] as number) <= (costs[end] as number)) end = at
+  return wholeWords(line, starts[end] as number, end)
+}
+
+function wholeWords(line: string, start: number, end: number): { start: number; end: number } {
+  const within = (at: number): boolean => /\w/.test(line[at - 1] ?? '') && /\w/.test(line[at] ?? '')
+  while (within(start)) start--
+  while (within(end)) end++
+  return { start, end }
+}

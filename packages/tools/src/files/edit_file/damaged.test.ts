@@ -1,0 +1,119 @@
+/** Any file, and an old text that is a part of it, well or badly copied. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fixture, run } from '../../workspace.fixture.ts'
+import { encode } from '../common/encoding.ts'
+import { plan } from './plan.ts'
+
+const LINES = [
+  'f("a", b)',
+  "g('c')",
+  'a: 1,',
+  'b: 2;',
+  '}',
+  '',
+  'x = “y” – z',
+  'h( i , j )',
+  'é = 1',
+  'e\u0301 = 2',
+  'k\u00a0l',
+  'if (m) {',
+  'n',
+]
+const line = fc
+  .tuple(fc.constantFrom('', '  ', '    ', '\t', '\t\t'), fc.constantFrom(...LINES), fc.constantFrom('', '', ' ', '\t'))
+  .map((parts) => parts.join(''))
+const newlines = fc.constantFrom<readonly ('\n' | '\r\n')[]>(['\n'], ['\r\n'], ['\n', '\r\n'])
+
+/** Lines with their ends; the last may lack it. */
+const file = newlines
+  .chain((ends) => fc.tuple(fc.array(fc.tuple(line, fc.constantFrom(...ends)), { minLength: 1, maxLength: 12 }), fc.boolean()))
+  .map(([lines, ended]) =>
+    lines.map(([text, end], at) => (ended || at < lines.length - 1 ? text + end : text)).filter((text) => text !== ''),
+  )
+  .filter((lines) => lines.length > 0)
+
+const DAMAGES: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.replace(/[ \t]+$/gm, ''),
+  (text) => text.replace(/^[ \t]+/gm, ''),
+  (text) => text.replace(/^/gm, '  '),
+  (text) => text.replace(/^[ \t]+/, ''),
+  (text) => text.replaceAll('\t', '    '),
+  (text) => text.replaceAll('"', "'"),
+  (text) => text.replaceAll('“', '"').replaceAll('”', '"').replaceAll('–', '-').replaceAll('\u00a0', ' '),
+  (text) => text.normalize('NFC'),
+  (text) => text.replaceAll(/\( | (?=[,)])/g, (gap) => gap.trim()),
+  (text) => text.replace(/[,;]$/gm, ''),
+]
+
+const bare = (text: string): string => text.replace(/\r?\n$/, '')
+
+/** Some lines of a file, damaged, of which one is to become another. */
+const copied = fc
+  .tuple(file, fc.nat(), fc.nat({ max: 4 }), fc.nat(), fc.array(fc.constantFrom(...DAMAGES), { maxLength: 2 }), fc.boolean())
+  .map(([lines, from, more, which, damages, sign]) => {
+    const start = from % lines.length
+    const count = Math.min(lines.length - start, 1 + more)
+    const text = lines
+      .slice(start, start + count)
+      .map(bare)
+      .join('\n')
+    const old = damages.reduce((now, damage) => damage(now), text)
+    const at = which % count
+    const next = old
+      .split('\n')
+      .with(at, sign ? 'NEW,' : 'NEW')
+      .join('\n')
+    return { lines, count, at, old, next }
+  })
+
+const edit = (old_text: string, new_text: string) => ({ old_text, new_text, replace_all: false })
+
+test('only the line that is to change does; the reverse edit gives an exact one back', () => {
+  const used = new Set<string>()
+  fc.assert(
+    fc.property(copied, ({ lines, count, at, old, next }) => {
+      const text = lines.join('')
+      const planned = plan(text, [edit(old, next)])
+      if (!planned.ok) return
+      const [{ strategy, lines: places }] = planned.applied as [(typeof planned.applied)[0]]
+      used.add(strategy.name)
+      const first = (places[0] as number) - 1
+      const after = planned.text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      expect(after.length, strategy.name).toBe(lines.length)
+      for (const [index, one] of lines.entries()) {
+        if (index !== first + at) expect(after[index], `${strategy.name}, line ${index}`).toBe(one)
+        else expect(after[index]?.slice(bare(after[index]).length)).toBe(one.slice(bare(one).length))
+      }
+      expect(first + count).toBeLessThanOrEqual(lines.length)
+      if (strategy.name !== 'exact') return
+      const back = plan(planned.text, [edit(next, old)])
+      if (back.ok) expect(back.text).toBe(text)
+    }),
+    { numRuns: 3000 },
+  )
+  expect([...used].sort()).toEqual(['exact', 'indentation-shifted', 'line-trimmed', 'punctuation', 'quotes', 'spacing', 'typography'])
+})
+
+test('on disk, in any encoding: the planned bytes, or every byte as it was', async () => {
+  const { root, tool } = fixture({ 'a.txt': '' })
+  const path = join(root, 'a.txt')
+  await fc.assert(
+    fc.asyncProperty(copied, fc.constantFrom('utf-8', 'utf-8-bom', 'utf-16le', 'utf-16be'), async ({ lines, old, next }, encoding) => {
+      const text = lines.join('')
+      writeFileSync(path, encode(text, encoding))
+      const planned = plan(text, [edit(old, next)])
+      const done = await run(tool('edit_file'), { path: 'a.txt', edits: [edit(old, next)] }).then(
+        () => true,
+        () => false,
+      )
+      expect(done).toBe(planned.ok)
+      expect(readFileSync(path)).toEqual(encode(planned.ok ? planned.text : text, encoding))
+    }),
+    { numRuns: 200 },
+  )
+  expect(readdirSync(root)).toEqual(['a.txt'])
+})

@@ -1,0 +1,98 @@
+/** From the indentation of the old text to that of the file. Pure. */
+import type { Lines } from './fit.ts'
+
+export interface Reindentation extends Lines {
+  /** A new line as it is indented in the file; undefined where that can't be told. */
+  readonly indent: (line: string) => string | undefined
+}
+
+export const indentOf = (line: string): string => line.slice(0, line.length - line.trimStart().length)
+
+const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === ''
+const asIs = (line: string): string => line
+
+/** The lines, and how the new ones are indented in the file. */
+export function reindentation({ found, old, next }: Lines): Reindentation {
+  const inFile = old.map((line, at) => (isBlank(line) ? line : indentOf(found[at] as string) + line.trimStart()))
+  const first = old.findIndex((line) => !isBlank(line))
+  const opening = next.find((line) => !isBlank(line)) ?? ''
+  const [ours, theirs] = [indentOf(old[first] ?? ''), indentOf(found[first] ?? '')]
+
+  // Copied from the middle of a line on: only the first line lacks its indentation.
+  const others = old.filter((line, at) => at !== first && !isBlank(line))
+  const partial = first === 0 && ours === '' && theirs !== '' && old.lastIndexOf(old[0] as string) === 0
+  if (partial && others.length > 0 && old.every((line, at) => at === first || line === inFile[at])) {
+    const at = next.indexOf(opening)
+    const moved = opening !== '' && indentOf(opening) === '' ? next.with(at, theirs + opening) : next
+    return { found, old: inFile, next: moved, indent: asIs }
+  }
+  // The new text has the indentation of the file, though the old one had not. A line that stays as it was in the old says no.
+  const stays = next.some((line) => !isBlank(line) && old.includes(line) && !inFile.includes(line))
+  if (ours !== theirs && opening !== '' && indentOf(opening) === theirs && !stays) return { found, old: inFile, next, indent: asIs }
+
+  const depths = depthsOf(old, found)
+  const step = stepOf(depths, next)
+  return { found, old, next, indent: (line) => shifted(line, depths, step) }
+}
+
+/** Which indentation of the file each of the old text stands for; undefined where it stands for several. */
+type Depths = ReadonlyMap<string, string | undefined>
+
+function depthsOf(old: readonly string[], found: readonly string[]): Depths {
+  const depths = new Map<string, string | undefined>()
+  for (const [at, line] of old.entries()) {
+    if (isBlank(line)) continue
+    const [ours, theirs] = [indentOf(line), indentOf(found[at] as string)]
+    depths.set(ours, depths.has(ours) && depths.get(ours) !== theirs ? undefined : theirs)
+  }
+  return depths
+}
+
+/** One level of indentation, of the model and of the file. */
+interface Step {
+  readonly ours: string
+  readonly theirs: string
+}
+
+function stepOf(depths: Depths, next: readonly string[]): Step | undefined {
+  const known = [...depths].filter((one): one is [string, string] => one[1] !== undefined).sort(([a], [b]) => a.length - b.length)
+  for (const [at, [ours, theirs]] of known.entries()) {
+    const above = known[at - 1]
+    if (above && ours.startsWith(above[0]) && theirs.startsWith(above[1]) && theirs !== above[1])
+      return { ours: ours.slice(above[0].length), theirs: theirs.slice(above[1].length) }
+  }
+  // One level in the file is a tab; the model's is what all its indentations are made of.
+  const tabs = known.some(([ours, theirs]) => /^\t+$/.test(theirs) && /^ *$/.test(ours))
+  if (!tabs) return undefined
+  const widths = [...depths.keys(), ...next.filter((line) => !isBlank(line)).map(indentOf)].filter((one) => /^ +$/.test(one))
+  const width = widths.reduce((most, { length }) => divisor(length, most), 0)
+  return width > 1 ? { ours: ' '.repeat(width), theirs: '\t' } : undefined
+}
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
+
+function shifted(line: string, depths: Depths, step: Step | undefined): string | undefined {
+  const own = indentOf(line)
+  const rest = line.slice(own.length)
+  if (depths.has(own)) {
+    const theirs = depths.get(own)
+    return theirs === undefined ? undefined : theirs + rest
+  }
+  const byLength = [...depths].sort(([a], [b]) => b.length - a.length)
+  const outer = byLength.find(([one]) => own.startsWith(one))
+  if (outer) {
+    if (outer[1] === undefined) return undefined
+    return outer[1] + converted(own.slice(outer[0].length), step) + rest
+  }
+  const inner = byLength.findLast(([one]) => one.startsWith(own))
+  if (inner?.[1] === undefined) return undefined
+  const less = converted(inner[0].slice(own.length), step)
+  return inner[1].endsWith(less) ? inner[1].slice(0, inner[1].length - less.length) + rest : undefined
+}
+
+/** Whole levels in the file's way; anything else as it is. */
+function converted(indent: string, step: Step | undefined): string {
+  if (!step) return indent
+  const levels = indent.length / step.ours.length
+  return Number.isInteger(levels) && step.ours.repeat(levels) === indent ? step.theirs.repeat(levels) : indent
+}
