@@ -1,4 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
 import { ripgrep } from './ripgrep.ts'
 import { fixture } from './workspace.fixture.ts'
 
@@ -47,5 +50,66 @@ test('what does not start is a failure', async () => {
   await expect(ripgrep(['x'], { cwd: `${root}/missing`, onRecord: () => undefined })).rejects.toMatchObject({
     name: 'ToolFailure',
     message: 'ripgrep could not be started (ENOENT).',
+  })
+})
+
+describe.runIf(process.platform === 'linux')('no process is left behind', () => {
+  const big = fixture()
+  const place = join(big.root, 'hole')
+  closeSync(openSync(place, 'w'))
+  truncateSync(place, 64 * 1024 ** 3)
+  /** Of ripgrep, at work in the folder. */
+  const alive = (): string[] =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return (
+          /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === big.root && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'rg'
+        )
+      } catch {
+        return false
+      }
+    })
+  const ARGS = ['--text', 'needle', 'hole']
+  const started = async (): Promise<void> => {
+    while (alive().length === 0) await new Promise((done) => setTimeout(done, 5))
+  }
+
+  test('after an abort', async () => {
+    const stop = new AbortController()
+    const running = ripgrep(ARGS, { cwd: big.root, signal: stop.signal, onRecord: () => undefined })
+    await started()
+    stop.abort(new Error('stop'))
+    await expect(running).rejects.toThrow('stop')
+    expect(alive()).toEqual([])
+  })
+
+  test('after a deadline', async () => {
+    const deadline = new AbortController()
+    const running = ripgrep(ARGS, { cwd: big.root, deadline: deadline.signal, onRecord: () => undefined })
+    await started()
+    deadline.abort()
+    expect(await running).toMatchObject({ stopped: 'deadline' })
+    expect(alive()).toEqual([])
+  })
+
+  test('after the end of the process that searched', async () => {
+    const src = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+    const hook = `import { registerHooks } from 'node:module'
+      const own = { '@mulligan/core': ${src('../../core/src/index.ts')}, '@mulligan/repair': ${src('../../repair/src/index.ts')} }
+      registerHooks({ resolve: (name, context, next) => next(own[name] ?? name, context) })`
+    const script = `const { ripgrep } = await import(${src('./ripgrep.ts')})
+      process.stdin.once('data', () => process.exit())
+      await ripgrep(${JSON.stringify(ARGS)}, { cwd: ${JSON.stringify(big.root)}, onRecord: () => undefined })`
+    const child = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, '--input-type=module', '--eval', script],
+      {
+        stdio: ['pipe', 'ignore', 'inherit'],
+      },
+    )
+    await started()
+    child.stdin?.write('end')
+    await new Promise((done) => child.once('close', done))
+    while (alive().length > 0) await new Promise((done) => setTimeout(done, 5))
   })
 })

@@ -1,5 +1,5 @@
 /** The ripgrep process: one way to start it, stop it and read its records. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
 
@@ -19,6 +19,8 @@ export interface RipgrepRun {
   readonly signal?: AbortSignal | undefined
   /** The tool's own: when it aborts, the process is killed and what was found stands. */
   readonly deadline?: AbortSignal | undefined
+  /** An open file that the process gets as descriptor 3. */
+  readonly fd?: number
   /** What ends a record. Default newline. */
   readonly separator?: '\n' | '\0'
   /** Called for each record; `false` stops the process. */
@@ -40,7 +42,7 @@ export type Ripgrep = (args: readonly string[], run: RipgrepRun) => Promise<Ripg
  * Runs ripgrep with stdin closed.
  * @throws ToolFailure when the binary is missing or does not start; the signal's reason when that aborts.
  */
-export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator = '\n', onRecord }) => {
+export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, fd, separator = '\n', onRecord }) => {
   signal?.throwIfAborted()
   const path = await binary()
   let stopped: RipgrepEnd['stopped'] = deadline?.aborted ? 'deadline' : 'end'
@@ -51,7 +53,9 @@ export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator 
   const code = await new Promise<number | null>((resolve, reject) => {
     let child: ChildProcess
     try {
-      child = spawn(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+      const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(fd === undefined ? [] : [fd])]
+      child = spawn(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio, windowsHide: true })
+      watch(child)
     } catch (error) {
       reject(failedToStart(error))
       return
@@ -85,6 +89,23 @@ export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, separator 
   })
   signal?.throwIfAborted()
   return { code, stderr, stopped, dropped }
+}
+
+const running = new Set<ChildProcess>()
+
+/** A search that has found nothing yet writes nothing, so it would not notice that its reader is gone. */
+function watch(child: ChildProcess): void {
+  if (running.size === 0) process.on('exit', killAll)
+  running.add(child)
+  const forget = () => {
+    running.delete(child)
+    if (running.size === 0) process.off('exit', killAll)
+  }
+  child.once('close', forget).once('error', forget)
+}
+
+function killAll(): void {
+  for (const child of running) child.kill('SIGKILL')
 }
 
 function environment(): NodeJS.ProcessEnv {

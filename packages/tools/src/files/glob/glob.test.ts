@@ -1,9 +1,9 @@
-import { symlinkSync, utimesSync } from 'node:fs'
+import { symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
-import { context, fixture, refused, run } from '../../workspace.fixture.ts'
+import { context, fixture, put, refused, run } from '../../workspace.fixture.ts'
 import { DEFAULT_LIMITS } from '../common/limits.ts'
 import { globTool } from './tool.ts'
 
@@ -93,5 +93,74 @@ describe('glob', () => {
 
   test('ends with the turn', async () => {
     await expect(run(tool('glob'), { pattern: '*' }, context(AbortSignal.abort(new Error('stop'))))).rejects.toThrow('stop')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('names that are odd', () => {
+  test('with newlines, backslashes, leading dashes, and not in UTF-8', async () => {
+    const { root, tool } = fixture({ 'a\nb.txt': '', 'a\\b.txt': '', '-rf.txt': '', 'dir/--help/c.txt': '' })
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff]), Buffer.from('.txt')]), '')
+    const { data, content, notes } = await run(tool('glob'), { pattern: '**/*.txt', sort: 'path' })
+    const paths = (data['files'] as { path: string }[]).map((file) => file.path)
+    expect(paths).toEqual(['-rf.txt', 'a\nb.txt', 'a\\b.txt', 'dir/--help/c.txt', '\ufffd.txt'])
+    expect(content).toContain('"a\\nb.txt"')
+    expect(notes?.[0]).toContain('not in UTF-8')
+  })
+})
+
+describe('what git ignores', () => {
+  test.each<[what: string, rules: string, ignored: readonly string[], listed: readonly string[]]>([
+    ['a byte order mark', '\ufeffbuild\n', ['build/x'], ['src/x']],
+    ['a name is a file or a folder', 'a\n', ['a/x', 'b/a'], ['ab']],
+    ['a slash at the end is a folder', 'a/\n', ['a/x'], ['b/a']],
+    ['one character', '*.web?\n', ['x.webp', 'x.webm'], ['x.web', 'x.webmm']],
+    ['a class', '*.[oa]\n', ['x.o', 'x.a'], ['x.c', 'x.oa']],
+    ['a class that is negated', '*.[!oa]\n', ['x.c'], ['x.o', 'x.a']],
+    ['ranges', '*.pn[0-9a-z]\n', ['x.png', 'x.pn1'], ['x.pn-', 'x.pnG']],
+    ['taken back in', '*.log\n!keep.log\n', ['a.log', 'd/a.log'], ['keep.log', 'd/keep.log']],
+    ['not taken back from an ignored folder', '/abc/\n!/abc/a.js\n', ['abc/a.js'], ['b/abc/a.js']],
+    ['taken back step by step', '/*\n!/foo\n/foo/*\n!/foo/bar\n', ['no.js', 'foo/no.js'], ['foo/bar/yes.js', 'foo/bar/baz/yes.js']],
+    ['a later rule wins', '!foo/bar.js\nfoo/*\n', ['foo/bar.js'], ['bar.js']],
+    ['at any depth', '**/foo\n', ['foo/x', 'a/foo/x', 'a/b/foo'], ['afoo']],
+    ['all in a folder', 'abc/**\n', ['abc/a', 'abc/d/e'], ['x/abc/a']],
+    ['in between', 'a/**/b\n', ['a/b', 'a/x/b', 'a/x/y/b'], ['b', 'a/c']],
+    ['a slash in the middle is from here', 'foo/x\n', ['foo/x'], ['a/foo/x']],
+    ['a comment', '#abc\n', [], ['#abc']],
+    ['a hash that is none', '\\#abc\n', ['#abc'], ['abc']],
+    ['an exclamation mark that is none', '\\!a\n', ['!a'], ['a']],
+    ['spaces at the end', 'a  \n', ['a'], ['a  ']],
+    ['a space at the end that counts', 'a\\ \n', ['a '], ['a']],
+    ['a file of Windows', 'dist/\r\n*.log\r\n', ['dist/x', 'a.log'], ['b']],
+    ['a rule that is a star', '*\n!*/\n!*.js\n', ['a.ts', 'd/a.ts'], ['a.js', 'd/a.js']],
+  ])('%s', async (_, rules, ignored, listed) => {
+    const { root, tool } = fixture({ '.gitignore': rules })
+    for (const path of [...ignored, ...listed]) put(root, { [path]: '' })
+    const { data } = await run(tool('glob'), { pattern: '**', hidden: true })
+    const found = new Set((data['files'] as { path: string }[]).map((file) => file.path))
+    expect([...ignored].filter((path) => found.has(path))).toEqual([])
+    expect([...listed].filter((path) => !found.has(path))).toEqual([])
+  })
+
+  test('in a folder of its own, and from a folder within', async () => {
+    const { tool } = fixture({
+      '.gitignore': '*.log\n',
+      'sub/.gitignore': '!keep.log\n/only\n',
+      'sub/keep.log': '',
+      'sub/a.log': '',
+      'sub/only': '',
+      'sub/d/only': '',
+    })
+    for (const path of ['.', 'sub']) {
+      const { data } = await run(tool('glob'), { pattern: 'sub/**', path, sort: 'path' })
+      expect((data['files'] as { path: string }[]).map((file) => file.path)).toEqual(['sub/d/only', 'sub/keep.log'])
+    }
+  })
+
+  test('links to files and folders are not followed, also in circles', async () => {
+    const { root, tool } = fixture({ 'src/a.ts': '' })
+    symlinkSync('/etc', join(root, 'etc'))
+    symlinkSync('/etc/passwd', join(root, 'passwd'))
+    symlinkSync('..', join(root, 'src/up'))
+    expect((await run(tool('glob'), { pattern: '**', hidden: true })).content).toBe('1 file\nsrc/a.ts')
   })
 })

@@ -4,7 +4,7 @@ import { defineTool, empty, ok, type Tool, type ToolContext, type ToolOk } from 
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
-import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
+import { OUTPUT_PREFIX, printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
@@ -63,7 +63,7 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const { pattern, path, hidden, gitignore, page } = call
     const matches = globParameter('pattern', pattern)
     const root = await searchRoot(workspace, path)
-    const prefix = root.at.relative === '.' ? '' : `${root.name(root.target)}/`
+    const { prefix } = root
     const dotted = /(?:^|\/)\.[^./]/.test(pattern)
     const found = await walk({
       run,
@@ -78,12 +78,12 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (found.files.length === 0) return empty({ files: [], total: 0 }, nothing(pattern, root, hidden || dotted, gitignore), notes)
     const paged = await pageOfFiles(root, found.files, call)
     const total = found.files.length
-    const names = paged.items.map((file) => file.path).join('\n')
+    const names = paged.items.map((file) => printable(file.path)).join('\n')
     return ok(
       { files: paged.items, total, partial: found.partial },
       {
         content: `${plural(total, 'file')}${paged.pages > 1 ? `, page ${page} of ${paged.pages}` : ''}\n${names}${nextPage(paged)}`,
-        display: `**${plural(total, 'file')}** for \`${pattern}\`\n\n${paged.items.map((file) => `- ${file.path} (${size(file.bytes)})`).join('\n')}`,
+        display: `**${plural(total, 'file')}** for \`${pattern}\`\n\n${paged.items.map((file) => `- ${printable(file.path)} (${size(file.bytes)})`).join('\n')}`,
         count: total,
         page,
         hasMore: paged.hasMore,
@@ -121,7 +121,7 @@ async function withStats(root: SearchRoot, files: readonly string[]): Promise<Fo
   const prefix = root.at.output ? OUTPUT_PREFIX.length : 0
   const worker = async (): Promise<void> => {
     for (const path of rest) {
-      const stats = await lstat(join(root.cwd, path.slice(prefix))).catch(() => undefined)
+      const stats = await lstat(join(root.at.root, path.slice(prefix))).catch(() => undefined)
       found.push({ path, bytes: stats?.size ?? 0, modified: (stats?.mtime ?? new Date(0)).toISOString() })
     }
   }

@@ -49,6 +49,12 @@ function unclosed(pattern: string): number {
   return open[0] ?? -1
 }
 
+/** `\\\\"` is a quote that was escaped once more than it had to be; `undefined` where nothing is. */
+export function withoutDoubling(pattern: string): string | undefined {
+  const plainer = pattern.replace(/\\\\(?=["'/.()[\]{}])/g, '\\')
+  return plainer === pattern ? undefined : plainer
+}
+
 const escapeRegex = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** `*.ts`, `**\/*.test.ts`, `src/*`: stars where no expression could have one, or after a slash. */

@@ -90,6 +90,50 @@ describe('grep', () => {
     await run(tool('grep'), { pattern: suggestion })
   })
 
+  test.each([
+    '(?<=one\\n)needle',
+    '(?<!x)needle',
+    '(needle) \\1',
+    '(?>need)le',
+    'nee++dle',
+    '\\Qneedle(\\E',
+    '[[:alpha:]]+dle',
+    'a{',
+    '{x}',
+    '\\\\"x',
+  ])('no bad regex: %s', async (pattern) => expect(await run(tool('grep'), { pattern })).toMatchObject({ ok: true }))
+
+  test.each([
+    'foo(',
+    'foo[',
+    '*.ts',
+    '?',
+    '+a',
+    'a)',
+    '[z-a]',
+    '(?<=a+)b',
+    '\\p{Foo}',
+    '(?<name',
+    '\\x{110000}',
+    '\\i',
+    '(((((',
+    '\\',
+    'arr[0].x(',
+    '\\\\(',
+  ])('what is suggested for a bad regex works: %s', async (pattern) => {
+    const { details } = await refused(tool('grep'), { pattern })
+    expect(details.suggestion).toBeDefined()
+    await run(tool('grep'), { pattern: details.suggestion })
+  })
+
+  test('an escape that was doubled is told where nothing was found', async () => {
+    const quoted = fixture({ 'a.json': '{"needle": 1}' })
+    const { count, notes } = await run(quoted.tool('grep'), { pattern: '\\\\"needle\\\\"' })
+    expect([count, notes]).toEqual([0, ['The pattern looks for a backslash. Without it: \\"needle\\"']])
+    expect((await run(quoted.tool('grep'), { pattern: '\\"needle\\"' })).count).toBe(1)
+    expect((await run(quoted.tool('grep'), { pattern: 'nowhere\\d' })).notes).toBeUndefined()
+  })
+
   test('an error of ripgrep that is not about the pattern is none of it', () => {
     expect(badPattern('x', 'rg: ./a: Permission denied (os error 13)')).toBeUndefined()
   })
@@ -141,6 +185,25 @@ describe('grep', () => {
     const odd = fixture({ '-e': 'needle', 'a b[1].ts': 'needle' })
     expect((await run(odd.tool('grep'), { pattern: 'needle', path: '-e' })).count).toBe(1)
     expect((await run(odd.tool('grep'), { pattern: 'needle', path: 'a b[1].ts' })).count).toBe(1)
+  })
+
+  test('file names with newlines are counted once and shown on one line', async () => {
+    const odd = fixture({ 'a\nb.ts': 'needle\nneedle', 'c.ts': 'needle' })
+    for (const mode of ['content', 'files', 'count'])
+      expect((await run(odd.tool('grep'), { pattern: 'needle', mode })).content).toContain('"a\\nb.ts"')
+    expect((await run(odd.tool('grep'), { pattern: 'needle', mode: 'count' })).content).toBe('3 matches in 2 files\n"a\\nb.ts": 2\nc.ts: 1')
+  })
+
+  test.each([
+    [{ path: 'src', include: 'src/**/*.ts' }, ['src/lib/a.ts']],
+    [{ path: 'src', include: 'lib/*.ts' }, ['src/lib/a.ts']],
+    [{ path: 'src/lib', include: '**/lib/*.ts' }, ['src/lib/a.ts']],
+    [{ path: 'src', include: '{src,test}/**' }, ['src/lib/a.ts', 'src/lib/b.js']],
+    [{ path: 'src', include: '*/lib/.x/*' }, ['src/lib/.x/c.ts']],
+  ])('include counts from the workspace and from the folder: %j', async (input, expected) => {
+    const deep = fixture({ 'src/lib/a.ts': 'needle', 'src/lib/b.js': 'needle', 'src/lib/.x/c.ts': 'needle', 'lib/a.ts': 'needle' })
+    const { data } = await run(deep.tool('grep'), { pattern: 'needle', mode: 'files', ...input })
+    expect((data['files'] as { path: string }[]).map((file) => file.path)).toEqual(expected)
   })
 
   test('spilled results are searched by their virtual path', async () => {

@@ -1,4 +1,5 @@
 /** What ripgrep prints with `--json`, gathered by file. Pure. */
+import { printable } from '../../workspace/paths.ts'
 
 type Text = { readonly text: string } | { readonly bytes: string }
 
@@ -58,6 +59,7 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
   let total = 0
   return {
     add(record) {
+      if (record === '') return
       const event = JSON.parse(record) as RgEvent
       const { path, lines, line_number: line, submatches } = event.data
       if ((event.type !== 'match' && event.type !== 'context') || !path || !lines) return
@@ -131,6 +133,6 @@ export const rendered = (files: readonly FoundInFile[]): string =>
   files
     .map(({ path, lines }) => {
       const shown = lines.map(({ line, text, column }) => `${line}${column === undefined ? '-' : ':'} ${text}`)
-      return `${path}\n${shown.join('\n')}`
+      return `${printable(path)}\n${shown.join('\n')}`
     })
     .join('\n\n')

@@ -6,12 +6,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export async function withOnly<T>(include: string | undefined, folder: string, use: (args: readonly string[]) => Promise<T>): Promise<T> {
+export async function withOnly<T>(include: string | undefined, prefix: string, use: (args: readonly string[]) => Promise<T>): Promise<T> {
   if (include === undefined) return use([])
   const dir = await mkdtemp(join(tmpdir(), 'mulligan-'))
   try {
     const file = join(dir, 'only')
-    await writeFile(file, onlyRules(include, folder))
+    await writeFile(file, onlyRules(include, prefix))
     return await use(['--ignore-file', file])
   } finally {
     await rm(dir, { recursive: true, force: true })
@@ -19,12 +19,16 @@ export async function withOnly<T>(include: string | undefined, folder: string, u
 }
 
 /**
- * A glob that names something hidden lets hidden things in, but never `.git`. One with a slash counts from the workspace
- * and from the folder searched: models write either.
+ * The rules, read from the folder searched. A glob with a slash counts from there and from the workspace (models write
+ * either), so one that may begin above the folder narrows nothing here: what does not match is passed over afterwards.
+ *
+ * A glob that names something hidden lets hidden things in, but never `.git`.
  */
-export function onlyRules(include: string, folder: string): string {
+export function onlyRules(include: string, prefix: string): string {
   const glob = include.replace(/^\.?\//, '').replace(/[\r\n]/g, '?')
-  const inner = glob.includes('/') && folder !== '' ? `!${folder}/${glob}\n` : ''
   const hidden = /(?:^|\/)\./.test(glob) ? '.git/' : '.*'
-  return `*\n!*/\n!${glob}\n${inner}${hidden}\n`
+  if (!glob.includes('/') || prefix === '') return `*\n!*/\n!${glob}\n${hidden}\n`
+  if (glob.startsWith(prefix)) return `*\n!*/\n!/${glob.slice(prefix.length)}\n!${glob}\n${hidden}\n`
+  const first = glob.slice(0, glob.indexOf('/'))
+  return /[*?[{\\]/.test(first) ? `${hidden === '.*' ? '' : '!*\n'}${hidden}\n` : `*\n!*/\n!${glob}\n${hidden}\n`
 }

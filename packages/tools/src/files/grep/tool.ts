@@ -2,15 +2,16 @@ import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFai
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
+import { printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
 import { nextPage, pageOf, plural } from '../common/page.ts'
-import { type SearchRoot, searchRoot } from '../common/search-root.ts'
+import { type SearchRoot, searchIn, searchRoot } from '../common/search-root.ts'
 import { fenced } from '../common/unified-diff.ts'
 import { unreadable } from '../common/unreadable.ts'
 import { tooSlow } from '../common/walk.ts'
-import { badPattern } from './bad-pattern.ts'
+import { badPattern, withoutDoubling } from './bad-pattern.ts'
 import { gather, pageOfMatches, rendered } from './matches.ts'
 import { withOnly } from './only-files.ts'
 
@@ -76,7 +77,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const matches = call.include === undefined ? undefined : globParameter('include', call.include)
     if (call.exclude !== undefined) globParameter('exclude', call.exclude)
     const root = await searchRoot(workspace, call.path, { files: true })
-    const prefix = folderOf(root)
+    const { prefix } = root
     const keep = (path: string): boolean => !matches || matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
     return call.mode === 'content' ? content(call, root, keep, ctx) : perFile(call, root, keep, ctx)
   }
@@ -109,9 +110,14 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const counts = new Map<string, number>()
     let beyond = 0
     const counting = call.mode === 'count'
-    // `--count` ends a record with a newline and has the NUL inside; `--files-with-matches` ends it with the NUL.
-    const add = (record: string): void => {
+    let begun = ''
+    // `--count` ends a record with a newline and has the NUL inside, after a name that may have newlines itself;
+    // `--files-with-matches` ends it with the NUL.
+    const add = (piece: string): void => {
+      const record = begun + piece
       const at = record.lastIndexOf('\0')
+      begun = counting && at === -1 ? `${record}\n` : ''
+      if (begun !== '') return
       const path = root.name(at === -1 ? record : record.slice(0, at))
       if (!keep(path)) return
       if (counts.size < limits.heldMatches) counts.set(path, at === -1 ? 1 : Number(record.slice(at + 1)))
@@ -126,7 +132,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (files.length === 0) return nothing(call, root, notes)
     const total = counting ? [...counts.values()].reduce((sum, one) => sum + one, 0) : files.length
     const paged = pageOf(files, call.page, call.limit)
-    const lines = paged.items.map((file) => ('matches' in file ? `${file.path}: ${file.matches}` : file.path))
+    const lines = paged.items.map((file) => printable(file.path) + ('matches' in file ? `: ${file.matches}` : ''))
     const heading = counting ? `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}` : plural(total, 'file')
     return ok(
       { files: paged.items, total, partial: end.stopped === 'deadline' || beyond > 0 },
@@ -150,16 +156,13 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     ctx: ToolContext,
   ): Promise<RipgrepEnd> {
     const options = {
-      cwd: root.cwd,
       signal: ctx.signal,
       deadline: AbortSignal.timeout(limits.searchSeconds * 1000),
       separator,
-      onRecord: (record: string) => {
-        if (record !== '') onRecord(record)
-      },
+      onRecord,
     }
-    return withOnly(call.include, folderOf(root).slice(0, -1), (only) =>
-      run([...args, ...only, ...flags(call, root), '--', root.target], options),
+    return withOnly(call.include, root.prefix, (only) =>
+      searchIn(root, ({ target, ...place }) => run([...args, ...only, ...flags(call, root), '--', target], { ...options, ...place })),
     )
   }
 
@@ -186,9 +189,6 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
   }
 }
 
-/** The folder searched, with its slash; empty for the root. */
-const folderOf = ({ at, name, target }: SearchRoot): string => (at.kind === 'file' || target === '.' ? '' : `${name(target)}/`)
-
 function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot): string[] {
   const lines = /\n|\\n/.test(pattern)
   return [
@@ -201,7 +201,9 @@ function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot
   ]
 }
 
-function nothing({ pattern, include, exclude }: Input, { at }: SearchRoot, notes: readonly string[]): ToolOk {
+function nothing({ pattern, regex, include, exclude }: Input, { at }: SearchRoot, found: readonly string[]): ToolOk {
+  const plainer = regex ? withoutDoubling(pattern) : undefined
+  const notes = plainer === undefined ? found : [...found, `The pattern looks for a backslash. Without it: ${plainer}`]
   const within = [...(include === undefined ? [] : [`include=${include}`]), ...(exclude === undefined ? [] : [`exclude=${exclude}`])]
   const where = `"${at.relative}"${within.length > 0 ? ` with ${within.join(', ')}` : ''}`
   const without = at.kind === 'file' || at.output ? '' : ' (without hidden and git-ignored files)'

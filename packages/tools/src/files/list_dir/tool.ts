@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
+import { withDirectory } from '../../workspace/contain.ts'
 import { fsError } from '../../workspace/fs-error.ts'
+import { printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { ignoring } from '../common/glob-input.ts'
 import { FILE_TIMEOUT } from '../common/limits.ts'
@@ -58,17 +60,19 @@ async function list(workspace: Workspace, { path, ignore, hidden, limit }: Input
       constraint: 'a directory',
       call: { tool: 'read_file', input: { path: dir.relative } },
     })
-  const entries = await readdir(dir.absolute, { withFileTypes: true }).catch((error) => {
+  const { entries, shown, listed } = await withDirectory(dir.root, dir.absolute, async (base) => {
+    const entries = await readdir(base, { withFileTypes: true })
+    const shown = entries.filter((entry) => (hidden || !entry.name.startsWith('.')) && !ignored(entry.name)).sort(foldersFirst)
+    return { entries, shown, listed: await Promise.all(shown.slice(0, limit).map((entry) => describeEntry(base, entry))) }
+  }).catch((error) => {
     throw fsError(error, dir.relative, 'list')
   })
-  const shown = entries.filter((entry) => (hidden || !entry.name.startsWith('.')) && !ignored(entry.name)).sort(foldersFirst)
   const leftOut = entries.length - shown.length
   const data = { path: dir.relative, total: shown.length }
   if (shown.length === 0) {
     const says = leftOut === 0 ? 'is empty' : `has nothing but ${plural(leftOut, 'hidden or ignored entry', 'hidden or ignored entries')}`
     return empty({ ...data, entries: [] }, `"${dir.relative}" ${says}.`)
   }
-  const listed = await Promise.all(shown.slice(0, limit).map((entry) => describeEntry(dir.absolute, entry)))
   const hasMore = shown.length > limit
   const more = !hasMore ? '' : `\n${limit} of ${shown.length} shown, has_more=true, next: limit=${Math.min(shown.length, MAX_ENTRIES)}`
   return ok(
@@ -93,7 +97,8 @@ async function describeEntry(dir: string, entry: Dirent): Promise<DirEntry> {
   return stats ? { name, type: 'file', bytes: stats.size } : { name, type: 'file' }
 }
 
-function line({ name, type, bytes }: DirEntry): string {
+function line({ name: raw, type, bytes }: DirEntry): string {
+  const name = printable(raw)
   if (type === 'directory') return `${name}/`
   if (type === 'link') return `${name} (link)`
   if (type === 'other') return `${name} (not a regular file)`

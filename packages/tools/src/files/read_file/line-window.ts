@@ -17,6 +17,8 @@ export interface WindowOptions {
   readonly bytes: number
   /** Characters to keep of a line. */
   readonly chars: number
+  /** How many lines stand before the text that is pushed. Default 0. */
+  readonly before?: number
 }
 
 export interface LineWindow {
@@ -24,15 +26,15 @@ export interface LineWindow {
   /** Ends the text: a last line without a newline counts. */
   readonly end: () => void
   readonly lines: readonly Line[]
-  /** Lines seen so far, taken or not. */
+  /** Lines so far, taken or not, with those before the text. */
   readonly total: () => number
   /** Nothing more will be taken, and there is more. */
   readonly full: () => boolean
 }
 
-export function lineWindow({ offset, limit, bytes, chars }: WindowOptions): LineWindow {
+export function lineWindow({ offset, limit, bytes, chars, before = 0 }: WindowOptions): LineWindow {
   const lines: Line[] = []
-  let index = 0
+  let index = before
   let kept = ''
   let length = 0
   let size = 0

@@ -72,7 +72,7 @@ describe('read_file', () => {
 
   test.each([
     ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'models? that takes images|image viewer'],
-    ['a PDF document', Buffer.from('%PDF-1.7\n1 0 obj\n'), 'pdftotext'],
+    ['a PDF document', Buffer.from('%PDF-1.7\n1 0 obj\n'), 'qpdf'],
     ['a SQLite database', Buffer.from('SQLite format 3\0rest'), 'sqlite3'],
     ['a binary file', Buffer.from([1, 0, 2, 3, 0, 9, 9, 9]), 'xxd'],
     ['UTF-16 without a byte order mark', Buffer.from('hello there, this is text', 'utf16le'), 'iconv'],
@@ -83,6 +83,24 @@ describe('read_file', () => {
     expect(error).toMatchObject({ name: 'ToolFailure', errorType: 'unsupported', status: 'failed' })
     expect(error.message).toContain(what)
     expect(error.message).toMatch(new RegExp(reader))
+  })
+
+  test.each([
+    ['PNG', '89504e470d0a1a0a0000000d494844520000028000000168', '640 × 360'],
+    ['GIF', '474946383961800268010000', '640 × 360'],
+    ['JPEG', 'ffd8ffe000104a46494600010100000100010000ffc4000401aaffc0000b0801680280010111', '640 × 360'],
+    ['JPEG with fill bytes', 'ffd8ffffffc2000b0801680280010111', '640 × 360'],
+    ['WebP (lossy)', '5249464600000000574542505650382000000000000000009d012a80026801', undefined],
+    ['WebP (lossy, whole)', '52494646000000005745425056503820000000000000009d012a80026801', '640 × 360'],
+    ['WebP (lossless)', '5249464600000000574542505650384c000000002f7fc2590000', '640 × 360'],
+    ['WebP (extended)', '5249464600000000574542505650385800000000000000007f0200670100', '640 × 360'],
+    ['PNG cut off', '89504e470d0a1a0a0000', undefined],
+  ])('an image that the model does not take is told by its size: %s', async (_, hex, pixels) => {
+    const { tool } = fixture({ file: Buffer.from(hex, 'hex') })
+    const { message } = await refused(tool('read_file'), { path: 'file' })
+    if (pixels) expect(message).toContain(`${pixels} pixels`)
+    else expect(message).not.toContain('640 × 360')
+    expect(message).toMatch(/image viewer, or a model that takes images/)
   })
 
   test('an image goes to a model that takes it', async () => {
@@ -127,6 +145,61 @@ describe('read_file', () => {
     const error = await refused(tool('read_file'), { path: 'src' })
     expect(error.message).toContain('In it: a.ts, lib/')
     expect(error.details).toMatchObject({ call: { tool: 'list_dir', input: { path: 'src' } }, candidates: ['src/a.ts'] })
+  })
+
+  test.each([
+    [-1, ['line 25'], undefined],
+    [-3, ['line 23', 'line 24', 'line 25'], undefined],
+    [-100, Array.from({ length: 25 }, (_, at) => `line ${at + 1}`), undefined],
+  ])('an offset of %i counts from the end', async (offset, expected) => {
+    for (const readThroughBytes of [1_000_000, 1]) {
+      const { tool } = fixture({ 'a.txt': lines(25) }, { limits: { readThroughBytes } })
+      const { data } = await run(tool('read_file'), { path: 'a.txt', offset })
+      expect((data['lines'] as { text: string }[]).map((line) => line.text)).toEqual(expected)
+      expect(data['offset']).toBe(25 - expected.length)
+    }
+  })
+
+  test('from the end, a last line without a newline counts, and UTF-16 too', async () => {
+    const { tool } = fixture({ 'a.txt': 'one\ntwo', 'b.txt': Buffer.from('\ufeffone\r\ntwo', 'utf16le'), 'empty.txt': '' })
+    for (const path of ['a.txt', 'b.txt']) expect((await run(tool('read_file'), { path, offset: -1 })).content).toBe('     2\ttwo')
+    expect(await run(tool('read_file'), { path: 'empty.txt', offset: -1 })).toMatchObject({ count: 0 })
+    const small = fixture({ 'b.txt': Buffer.from('\ufeffone\r\ntwo', 'utf16le') }, { limits: { readThroughBytes: 1 } })
+    expect(await refused(small.tool('read_file'), { path: 'b.txt', offset: -1 })).toMatchObject({ details: { parameter: 'offset' } })
+  })
+
+  test('a large file is paged as a small one is', async () => {
+    const text = `\ufeff${lines(30)}ü\r\n\n${'x'.repeat(3000)}\nlast`
+    const pages = async (readThroughBytes: number) => {
+      const { tool } = fixture({ 'a.txt': text }, { limits: { readThroughBytes } })
+      const seen: unknown[] = []
+      for (let offset: number | undefined = 0; offset !== undefined; ) {
+        const { data } = await run(tool('read_file'), { path: 'a.txt', offset, limit: 7 })
+        seen.push(data['lines'])
+        offset = data['nextOffset'] as number | undefined
+      }
+      return seen
+    }
+    expect(await pages(1)).toEqual(await pages(1_000_000))
+  })
+
+  test('a spilled result is read in pages', async () => {
+    const outputs = fixture({ 'c1.txt': lines(5000) })
+    const { tool } = fixture({}, { outputs: { dir: outputs.root } })
+    const { content, data } = await run(tool('read_file'), { path: '@output/c1.txt', offset: 4000, limit: 2 })
+    expect(content).toContain('4001\tline 4001')
+    expect(content).toContain('(@output/c1.txt: lines 4001-4002 of 5,000 lines) more: offset=4002')
+    expect(data['path']).toBe('@output/c1.txt')
+  })
+
+  test('the nearest to a missing file, also among what git ignores', async () => {
+    const { tool } = fixture({ '.gitignore': 'dist\n', 'dist/bundle.js': '', 'dist/deep/a.js': '', 'src/main.ts': '' })
+    for (const [path, suggestion] of [
+      ['dist/bundel.js', 'dist/bundle.js'],
+      ['src/mian.ts', 'src/main.ts'],
+      ['lib/main.ts', 'src/main.ts'],
+    ])
+      expect(await refused(tool('read_file'), { path })).toMatchObject({ errorType: 'not_found', details: { suggestion } })
   })
 
   test('past the end: the last line there is', async () => {

@@ -1,44 +1,39 @@
-import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { readdir } from 'node:fs/promises'
-import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
-import { openInside } from '../../workspace/contain.ts'
+import { openInside, withDirectory } from '../../workspace/contain.ts'
 import { fsError } from '../../workspace/fs-error.ts'
+import { printable } from '../../workspace/paths.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
 import { decoder, type Encoding, sniff } from '../common/encoding.ts'
+import { sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
-import { HEAD_BYTES, type Magic, magic } from '../common/magic.ts'
-import { plural, size as sizeText } from '../common/page.ts'
-import { fenced } from '../common/unified-diff.ts'
-import { type Line, lineWindow } from './line-window.ts'
+import { HEAD_BYTES, magic } from '../common/magic.ts'
+import { lineWindow } from './line-window.ts'
+import { asMedia, takes, unsupported } from './media.ts'
+import { notebookText } from './notebook.ts'
+import type { OpenFile } from './open-file.ts'
+import { fromStart, pageResult } from './page.ts'
+import { readPdf } from './pdf/pdf.ts'
+import { readText } from './text.ts'
 
 const DEFAULT_LINES = 2000
 const MAX_LINES = 10_000
 const CHUNK_BYTES = 256 * 1024
 const LISTED = 20
+/** The largest notebook that is taken apart. */
+const NOTEBOOK_BYTES = 32 * 1024 * 1024
 
 const input = z.object({
   path: z.string().describe('file, relative to the workspace'),
-  offset: z.int().min(0).max(1e9).default(0).describe('lines to skip, from 0'),
+  offset: z.int().min(-1e9).max(1e9).default(0).describe('lines to skip; -N: the last N'),
   limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe('lines'),
 })
 type Input = z.infer<typeof input>
 
-export interface ReadData {
-  readonly path: string
-  readonly lines: readonly Line[]
-  readonly offset: number
-  /** Absent where the file is too large to be read to its end for one page. */
-  readonly totalLines?: number
-  readonly bytes: number
-  readonly encoding: Encoding
-  /** Where to go on. */
-  readonly nextOffset?: number
-}
-
-/** Reads a file of any size in pages; says what a binary file is; remembers the content for `write_file` and `edit_file`. */
+/** Reads a file of any size in pages, PDF and notebooks as text; says what a binary file is; remembers the content for `write_file` and `edit_file`. */
 export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
   return defineTool({
     name: 'read_file',
@@ -75,7 +70,8 @@ async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: 
   let handle: FileHandle | undefined
   try {
     handle = await openInside(file.root, file.absolute)
-    return await readOpen(workspace, limits, call, ctx, file, handle)
+    const { size } = await handle.stat()
+    return await readOpen(workspace, { file, handle, size, call, limits, signal: ctx.signal, chunk: Buffer.allocUnsafe(CHUNK_BYTES) })
   } catch (error) {
     throw fsError(error, file.relative, 'read')
   } finally {
@@ -83,20 +79,17 @@ async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: 
   }
 }
 
-async function readOpen(
-  workspace: Workspace,
-  limits: FileLimits,
-  call: Input,
-  ctx: ToolContext,
-  file: Resolved,
-  handle: FileHandle,
-): Promise<ToolOk> {
-  const { size } = await handle.stat()
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+async function readOpen(workspace: Workspace, open: OpenFile): Promise<ToolOk> {
+  const { file, handle, chunk, call } = open
   const first = await handle.read(chunk, 0, HEAD_BYTES, 0)
-  const head = chunk.subarray(0, first.bytesRead)
+  const head = Buffer.from(chunk.subarray(0, first.bytesRead))
   const found = sniff(head)
-  if (found.kind === 'binary') return asMedia(limits, file, handle, size, found.magic ?? magic(head))
+  if (found.kind === 'binary') {
+    const is = found.magic ?? magic(head)
+    if (is && takes(open, is) && call.offset === 0) return asMedia(open, is, head)
+    if (is?.mediaType === 'application/pdf') return readPdf(open)
+    throw unsupported(open, is, head)
+  }
   if (found.kind === 'undecodable')
     throw new ToolFailure(`"${file.relative}" is not UTF-8 text; it looks like ${found.guess}. "iconv" in a shell can convert it.`, {
       errorType: 'unsupported',
@@ -105,79 +98,33 @@ async function readOpen(
       value: call.path,
       constraint: 'a file in UTF-8, or in UTF-16 with a byte order mark',
     })
-
-  const window = lineWindow({ offset: call.offset, limit: call.limit, bytes: limits.pageBytes, chars: limits.lineChars })
-  const readThrough = size <= limits.readThroughBytes
-  const text = decoder(found.encoding)
-  const hash = createHash('sha256')
-  let badText = false
-  let position = 0
-  let whole = true
-  for (;;) {
-    ctx.signal.throwIfAborted()
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position)
-    if (bytesRead === 0) break
-    position += bytesRead
-    if (readThrough) hash.update(chunk.subarray(0, bytesRead))
-    const piece = text.decode(chunk.subarray(0, bytesRead), { stream: true })
-    badText ||= piece.includes('\ufffd')
-    window.push(piece)
-    if (!readThrough && window.full()) {
-      whole = false
-      break
-    }
-  }
-  if (whole) {
-    window.push(text.decode())
-    window.end()
-  }
-  workspace.seen.set(file.absolute, whole && readThrough ? { hash: hash.digest('hex') } : {})
-  const { lines } = window
-  if (whole && window.total() === 0)
-    return empty(
-      { path: file.relative, lines: [], offset: 0, totalLines: 0, bytes: size, encoding: found.encoding },
-      `"${file.relative}" is empty.`,
-    )
-  if (lines.length === 0) throw pastEnd(file, call, window.total())
-
-  const next = call.offset + lines.length
-  const more = window.full() || (whole && next < window.total())
-  const data: ReadData = {
-    path: file.relative,
-    lines,
-    offset: call.offset,
-    ...(whole ? { totalLines: window.total() } : {}),
-    bytes: size,
-    encoding: found.encoding,
-    ...(more ? { nextOffset: next } : {}),
-  }
-  const of = whole ? plural(window.total(), 'line') : `${sizeText(size)}, lines not counted`
-  const body = lines.map(numbered).join('\n')
-  const notes = badText ? ['Some bytes are not UTF-8 and are shown as \ufffd.'] : []
-  return ok(data, {
-    content: more ? `${body}\n(${file.relative}: lines ${call.offset + 1}-${next} of ${of}) more: offset=${next}` : body,
-    display: `**${file.relative}** (${of})\n\n${fenced(lines.map((line) => line.text).join('\n'))}`,
-    hasMore: more,
-    ...(notes.length > 0 ? { notes } : {}),
-  })
+  if (/\.ipynb$/i.test(file.relative)) return readNotebook(workspace, open, found.encoding)
+  return readText(workspace, open, found.encoding)
 }
 
-const numbered = ({ number, text, cut }: Line): string =>
-  `${String(number).padStart(6)}\t${text}${cut > 0 ? `… [${cut} more characters]` : ''}`
-
-const pastEnd = (file: Resolved, { offset }: Input, total: number): ModelRetry =>
-  new ModelRetry(`"${file.relative}" has ${plural(total, 'line')}.`, {
-    parameter: 'offset',
-    value: offset,
-    constraint: `from 0 to ${total - 1}`,
-    suggestion: total - 1,
-  })
+async function readNotebook(workspace: Workspace, open: OpenFile, encoding: Encoding): Promise<ToolOk> {
+  const { file, handle, size, call, limits } = open
+  if (size > NOTEBOOK_BYTES) return readText(workspace, open, encoding, ['A notebook too large to be taken apart: this is its JSON.'])
+  const bytes = Buffer.alloc(size)
+  const { bytesRead } = await handle.read(bytes, 0, size, 0)
+  const text = notebookText(decoder(encoding).decode(bytes.subarray(0, bytesRead)))
+  if (text === undefined)
+    return readText(workspace, open, encoding, ['Not a notebook that can be taken apart: this is the text of the file.'])
+  const total = text === '' ? 0 : text.split('\n').length
+  const offset = fromStart(call.offset, total)
+  const window = lineWindow({ offset, limit: call.limit, bytes: limits.pageBytes, chars: limits.lineChars })
+  window.push(text)
+  window.end()
+  workspace.seen.set(file.absolute, { hash: sha256(bytes.subarray(0, bytesRead)) })
+  const about = { bytes: size, encoding, mediaType: 'application/x-ipynb+json' }
+  return pageResult({ path: file.relative, window, asked: call.offset, offset, whole: true, about })
+}
 
 async function isDirectory(file: Resolved, value: string): Promise<ModelRetry> {
-  const entries = await readdir(file.absolute, { withFileTypes: true }).catch((error) => {
+  const entries = await withDirectory(file.root, file.absolute, (base) => readdir(base, { withFileTypes: true })).catch((error) => {
     throw fsError(error, file.relative, 'list')
   })
-  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()
+  const names = entries.map((entry) => printable(entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()
   const prefix = file.relative === '.' ? '' : `${file.relative}/`
   const rest = names.length > LISTED ? `, and ${names.length - LISTED} more` : ''
   return new ModelRetry(`"${file.relative}" is a directory. In it: ${names.slice(0, LISTED).join(', ') || 'nothing'}${rest}.`, {
@@ -190,23 +137,4 @@ async function isDirectory(file: Resolved, value: string): Promise<ModelRetry> {
       .map((entry) => prefix + entry.name),
     call: { tool: 'list_dir', input: { path: file.relative } },
   })
-}
-
-async function asMedia(limits: FileLimits, file: Resolved, handle: FileHandle, size: number, is: Magic | undefined): Promise<ToolOk> {
-  if (is && limits.media.includes(is.mediaType) && size <= limits.mediaBytes) {
-    const bytes = await handle.readFile()
-    return ok(
-      { path: file.relative, bytes: size, mediaType: is.mediaType },
-      {
-        content: [
-          { type: 'text', text: `${file.relative}: ${is.what}, ${sizeText(size)}` },
-          { type: 'media', mediaType: is.mediaType, data: bytes.toString('base64') },
-        ],
-      },
-    )
-  }
-  throw new ToolFailure(
-    `"${file.relative}" is ${is?.what ?? 'a binary file'} (${sizeText(size)}), not text. It can be read by ${is?.reader ?? '"xxd" or "strings" in a shell'}.`,
-    { errorType: 'unsupported', status: 'failed', parameter: 'path', value: file.relative, constraint: 'a text file' },
-  )
 }

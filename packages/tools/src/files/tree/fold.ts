@@ -1,4 +1,5 @@
 /** A list of files as a tree, folded where it gets too deep or too wide. */
+import { printable } from '../../workspace/paths.ts'
 
 interface Folder {
   readonly folders: Map<string, Folder>
@@ -47,12 +48,12 @@ export function foldTree(files: readonly string[], { depth, width, lines: most }
     for (const [name, inner] of [...folder.folders].sort(byKey)) {
       const isFolded = level + 1 >= depth || lines.length >= most
       if (isFolded) folded = true
-      lines.push(`${indent}${name}/${isFolded ? ` (${count(inner)} files)` : ''}`)
+      lines.push(`${indent}${printable(name)}/${isFolded ? ` (${count(inner)} files)` : ''}`)
       if (!isFolded) show(inner, level + 1)
     }
     const names = folder.files.sort()
     const room = Math.min(width, Math.max(0, most - lines.length))
-    for (const name of names.slice(0, room)) lines.push(indent + name)
+    for (const name of names.slice(0, room)) lines.push(indent + printable(name))
     if (names.length > room) {
       folded = true
       lines.push(`${indent}… ${names.length - room} more files`)

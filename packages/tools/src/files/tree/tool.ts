@@ -49,9 +49,8 @@ export function treeTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
   async function tree({ path, depth, ignore }: Input, ctx: ToolContext): Promise<ToolOk> {
     const ignored = ignoring(ignore)
     const root = await searchRoot(workspace, path)
-    const prefix = root.at.relative === '.' ? '' : `${root.name(root.target)}/`
     const found = await walk({ run, root, limits, signal: ctx.signal, hidden: true, gitignore: true })
-    const files = found.files.map((file) => file.slice(prefix.length)).filter((file) => !ignored(file))
+    const files = found.files.map((file) => file.slice(root.prefix.length)).filter((file) => !ignored(file))
     const { text, folders, folded } = foldTree(files, { depth, width: MAX_WIDTH, lines: MAX_LINES })
     const data = { path: root.at.relative, files: files.length, folders, folded, tree: text }
     const notes = found.notes.length > 0 ? { notes: found.notes } : {}

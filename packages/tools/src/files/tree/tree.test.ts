@@ -21,6 +21,11 @@ test('shows what git does not ignore, folded at depth', async () => {
   expect((await run(tool('tree'), { path: 'src', ignore: ['deep'] })).content).toBe('src/ (1 file, 0 folders)\nmain.ts')
 })
 
+test('a name with a newline stays on its line', async () => {
+  const { tool } = fixture({ 'a\nb/c\nd.ts': '' })
+  expect((await run(tool('tree'), {})).content).toBe('./ (1 file, 1 folder)\n"a\\nb"/\n  "c\\nd.ts"')
+})
+
 test('is bounded in width and lines', () => {
   const files = Array.from({ length: 1000 }, (_, at) => `d${at % 20}/f${at}`)
   const wide = foldTree(files, { depth: 3, width: 10, lines: 500 })
