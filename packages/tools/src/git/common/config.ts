@@ -1,0 +1,45 @@
+/** What a repository's settings would run while git only reads, and what turns that off. Pure. */
+import type { ConfigPair } from './process.ts'
+
+export interface ConfigEntry {
+  /** `system`, `global`, `local`, `worktree`, `command`. */
+  readonly scope: string
+  /** The file it comes from, as git names it; empty for another source. */
+  readonly file: string
+  /** Section and variable in lower case. */
+  readonly key: string
+  readonly value: string
+}
+
+/** Reads `git config --list -z --show-scope --show-origin`. */
+export function configEntries(listed: string): ConfigEntry[] {
+  const fields = listed.split('\0')
+  const entries: ConfigEntry[] = []
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [scope = '', origin = '', pair = ''] = fields.slice(at, at + 3)
+    const end = pair.indexOf('\n')
+    const file = origin.startsWith('file:') ? origin.slice('file:'.length) : ''
+    entries.push({ scope, file, key: end === -1 ? pair : pair.slice(0, end), value: end === -1 ? '' : pair.slice(end + 1) })
+  }
+  return entries
+}
+
+const FILTER = /^filter\.(.+)\.(\w+)$/s
+const PERSONAL = new Set(['system', 'global'])
+
+/** Names of the filters that the repository itself defines or changes. */
+export const ownFilters = (entries: readonly ConfigEntry[]): string[] => [
+  ...new Set(entries.flatMap(({ scope, key }) => (PERSONAL.has(scope) ? [] : (FILTER.exec(key)?.[1] ?? [])))),
+]
+
+/**
+ * There is no switch for filters: each variable that the repository sets becomes what the person's own settings say of it
+ * (as for git-lfs), else nothing.
+ */
+export function withoutOwnFilters(entries: readonly ConfigEntry[]): ConfigPair[] {
+  const own = new Set(entries.flatMap(({ scope, key }) => (PERSONAL.has(scope) || !FILTER.test(key) ? [] : [key])))
+  return [...own].map((key) => {
+    const personal = entries.findLast((one) => PERSONAL.has(one.scope) && one.key === key)
+    return [key, personal?.value ?? (key.endsWith('.required') ? 'false' : '')]
+  })
+}

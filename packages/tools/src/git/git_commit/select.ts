@@ -1,0 +1,17 @@
+/** Which changes a commit is made of. Pure, but for the questions that it is handed. */
+import type { WorkingTree } from '../git_status/porcelain.ts'
+
+/** Every path with a change of any kind, once. */
+export function changedPaths({ staged, unstaged, conflicts, untracked }: WorkingTree): string[] {
+  const tracked = [...staged, ...unstaged].flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]))
+  return [...new Set([...tracked, ...conflicts.map(({ path }) => path), ...untracked])]
+}
+
+/** True when the path, or something below it, or the new folder it lies in, is among them. */
+export function touches(path: string, changed: readonly string[]): boolean {
+  if (path === '.') return changed.length > 0
+  return changed.some((one) => one === path || one.startsWith(`${path}/`) || (one.endsWith('/') && `${path}/`.startsWith(one)))
+}
+
+/** The marks that git leaves around both sides of a conflict. */
+export const hasMarkers = (text: string): boolean => /^<{7}(?: |$)/m.test(text) && /^>{7}(?: |$)/m.test(text)

@@ -1,0 +1,291 @@
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { plural } from '../../files/common/page.ts'
+import { hint, type Workspace } from '../../workspace/workspace.ts'
+import { gitFailure, NO_IDENTITY } from '../common/failure.ts'
+import { type ChangedLines, fileChanges, sum } from '../common/file-changes.ts'
+import { quoted } from '../common/names.ts'
+import { neverThere } from '../common/never-there.ts'
+import { NEW_REPOSITORY, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
+import type { Git } from '../common/process.ts'
+import { openRepository, type Repository } from '../common/repository.ts'
+import { type Operation, operationIn } from '../common/state.ts'
+import { commits, FORMAT } from '../git_log/records.ts'
+import { renamed, type WorkingTree, workingTree } from '../git_status/porcelain.ts'
+import { changedPaths, hasMarkers, touches } from './select.ts'
+import { type HookPolicy, hooksToRun } from './trust.ts'
+
+const MIN_MESSAGE = 5
+const MAX_MESSAGE = 20_000
+const MAX_PATHS = 500
+/** Paths that a hint names, and files that the answer does. */
+const NAMED = 20
+const SHORT = 10
+/** Seconds: hooks may run a whole test suite. */
+const COMMIT_TIMEOUT = 300
+
+const input = z.object({
+  repo: repoParameter,
+  message: z
+    .string()
+    .trim()
+    .min(MIN_MESSAGE)
+    .max(MAX_MESSAGE)
+    .refine((message) => !message.includes('\0'), 'must not hold a NUL character')
+    .describe('subject; after a blank line, why'),
+  paths: z.array(z.string()).min(1).max(MAX_PATHS).optional().describe('commit only these'),
+  all: z.boolean().default(false).describe('every change, new files too'),
+  amend: z.boolean().default(false).describe('replace the last commit'),
+})
+type Input = z.infer<typeof input>
+
+export interface CommitOptions {
+  /** Default `protected`. */
+  readonly hooks?: HookPolicy
+}
+
+export interface CommitData {
+  readonly folder: string
+  readonly hash: string
+  readonly subject: string
+  readonly branch?: string
+  readonly files: readonly ChangedLines[]
+  readonly added: number
+  readonly removed: number
+  readonly amended: boolean
+  /** Hooks of the repository that were there to run. */
+  readonly hooks: readonly string[]
+}
+
+/** What is to be committed, settled before anything is done. */
+interface Plan {
+  readonly tree: WorkingTree
+  readonly operation: Operation | undefined
+  /** To be staged, from the repository folder; undefined for what is staged already. */
+  readonly paths: readonly string[] | undefined
+  readonly hooks: readonly string[]
+}
+
+/** Makes a commit on this machine. Asks git everything that could go wrong before it stages anything. */
+export function gitCommitTool(workspace: Workspace, git: Git, { hooks = 'protected' }: CommitOptions = {}): Tool {
+  const files = { ...NEW_REPOSITORY, 'a.txt': 'a\n' }
+  return defineTool({
+    name: 'git_commit',
+    description: describe(import.meta.url),
+    input,
+    effect: 'write',
+    timeout: COMMIT_TIMEOUT,
+    aliases: ['gitCommit', 'git-commit', 'commit'],
+    parameterAliases: {
+      repo: [...REPO_ALIASES],
+      message: ['msg', 'commit_message', 'commitMessage', '-m'],
+      paths: ['files', 'path', 'file_paths'],
+      all: ['add_all', 'stage_all', '-a'],
+    },
+    target: ({ repo }) => workspace.target(repo),
+    examples: [
+      { outcome: 'ok', input: { message: 'Add a.txt', paths: ['a.txt'] }, files },
+      { outcome: 'empty', input: { message: 'Nothing at all', all: true }, files: NEW_REPOSITORY },
+      { outcome: 'retry', input: { message: 'Add a.txt' }, files, why: 'nothing is staged; the call that stages is given' },
+    ],
+    execute: (call, ctx) => commit(workspace, git, hooks, call, ctx),
+  })
+}
+
+async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: Input, ctx: ToolContext): Promise<ToolOk> {
+  if (call.all && call.paths)
+    throw new ModelRetry('Give paths or all, not both.', {
+      parameter: 'all',
+      value: true,
+      constraint: 'false where paths are given',
+      suggestion: false,
+    })
+  const repository = await openRepository(workspace, git, call.repo, ctx.signal)
+  const hooks = await hooksToRun(workspace, repository, policy)
+  const operation = await operationIn(repository.gitDir)
+  const tree = renamed(await treeOf(repository), repository.shown)
+  if (call.amend) await refuseAmend(repository, tree, operation)
+  const paths = await toStage(workspace, repository, call)
+  await refuseConflicts(workspace, call, tree)
+  const nothing = paths === undefined ? unstaged(call, tree, operation) : changedPaths(tree).length === 0 || paths.length === 0
+  if (nothing && !(call.amend && paths === undefined))
+    return empty({ folder: repository.folder }, `Nothing to commit${call.paths ? ': no change in the paths' : ': nothing is changed'}.`)
+  if (paths === undefined) await refuseElsewhere(repository, tree)
+  await identity(repository)
+  ctx.signal.throwIfAborted()
+  await make(workspace, repository, call, { tree, operation, paths, hooks }, policy)
+  return committed(repository, call, hooks)
+}
+
+async function treeOf(repository: Repository): Promise<WorkingTree> {
+  const args = ['status', '--porcelain=v2', '-z', '--branch', '--no-renames', '--untracked-files=normal', '--ignore-submodules=dirty']
+  return workingTree((await repository.read('read the status', [...args, '--', '.'])).stdout)
+}
+
+/**
+ * The paths to stage that have a change.
+ * @throws ModelRetry for one that is ignored, or was never there
+ */
+async function toStage(workspace: Workspace, repository: Repository, { all, paths }: Input): Promise<readonly string[] | undefined> {
+  if (all) return ['.']
+  if (!paths) return undefined
+  const changed = changedPaths(await treeOf(repository)).map((path) => path.slice(repository.prefix.length))
+  const stage: string[] = []
+  for (const [index, value] of paths.entries()) {
+    const parameter = `paths[${index}]`
+    const { path, missing } = await repository.inside(parameter, value)
+    if (touches(path, changed)) stage.push(path)
+    else if ((await repository.git(['check-ignore', '--quiet', '--', `./${path}`], { env: { GIT_LITERAL_PATHSPECS: '0' } })).code === 0)
+      throw new ModelRetry(`git ignores "${value}".`, { parameter, value, constraint: 'a path that git does not ignore' })
+    else if (missing) await neverThere(workspace, repository, value, path, parameter)
+  }
+  return stage
+}
+
+/**
+ * True when there is nothing to commit at all.
+ * @throws ModelRetry when there is, but not staged
+ */
+function unstaged(call: Input, tree: WorkingTree, operation: Operation | undefined): boolean {
+  if (tree.staged.length > 0 || (operation === 'merge' && tree.conflicts.length === 0)) return false
+  const changed = changedPaths(tree)
+  if (changed.length === 0 || call.amend) return true
+  const { message, repo } = call
+  const choice = changed.length <= NAMED ? { paths: changed } : { all: true }
+  throw new ModelRetry(`Nothing is staged. Changed: ${some(changed)}.`, {
+    errorType: 'conflict',
+    parameter: 'paths',
+    constraint: 'the files to commit, or all=true',
+    call: { tool: 'git_commit', input: { ...(repo === '.' ? {} : { repo }), message, ...choice } },
+  })
+}
+
+async function refuseConflicts(workspace: Workspace, { all, paths }: Input, { conflicts }: WorkingTree): Promise<void> {
+  if (conflicts.length === 0) return
+  const names = conflicts.map(({ path }) => path)
+  const unresolved: string[] = []
+  for (const path of names) {
+    const chosen = all || paths?.some((one) => touches(workspace.target(one), [path]))
+    const text = await workspace.resolve(path).then((file) => (file.kind === 'file' ? readFile(file.absolute, 'latin1') : ''))
+    if (!chosen || hasMarkers(text)) unresolved.push(path)
+  }
+  if (unresolved.length > 0)
+    throw new ModelRetry(`In conflict: ${some(unresolved)}. Nothing was committed.`, {
+      errorType: 'conflict',
+      parameter: 'paths',
+      constraint: 'every file in conflict, once no conflict marker is left in it',
+      ...hint(names.slice(0, NAMED)),
+    })
+}
+
+async function refuseAmend(repository: Repository, { head, conflicts }: WorkingTree, operation: Operation | undefined): Promise<void> {
+  const refuse = (why: string) =>
+    new ModelRetry(why, { errorType: 'conflict', parameter: 'amend', value: true, constraint: 'false here', suggestion: false })
+  if (head === undefined) throw refuse('There is no commit yet to amend.')
+  if (operation !== undefined && (operation !== 'rebase' || conflicts.length > 0))
+    throw refuse(`A ${operation} is under way, so the last commit cannot be amended.`)
+  const { stdout } = await repository.read('look at the remote branches', [
+    'for-each-ref',
+    '--count=1',
+    '--contains=HEAD',
+    '--format=%(refname:short)',
+    'refs/remotes',
+  ])
+  if (stdout.trim() !== '') throw refuse(`The last commit is on ${stdout.trim()} already; to amend it would rewrite what others have.`)
+}
+
+/** What is staged outside the folder would be committed with the rest. */
+async function refuseElsewhere(repository: Repository, { staged }: WorkingTree): Promise<void> {
+  if (repository.prefix === '') return
+  const { stdout } = await repository.read('list what is staged', [
+    'diff',
+    '--cached',
+    '--name-only',
+    '--no-relative',
+    '--no-renames',
+    '-z',
+  ])
+  const outside = stdout.split('\0').filter((path) => path !== '' && !path.startsWith(repository.prefix))
+  if (outside.length === 0) return
+  throw new ModelRetry(
+    `${plural(outside.length, 'file')} outside "${repository.folder}" ${outside.length === 1 ? 'is' : 'are'} staged too.`,
+    {
+      errorType: 'conflict',
+      parameter: 'paths',
+      constraint: 'the files to commit',
+      suggestion: staged.map(({ path }) => path),
+    },
+  )
+}
+
+async function identity(repository: Repository): Promise<void> {
+  for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
+    if ((await repository.git(['var', who], { writes: true })).code !== 0) throw new ToolFailure(NO_IDENTITY, { errorType: 'config' })
+}
+
+async function make(workspace: Workspace, repository: Repository, call: Input, plan: Plan, policy: HookPolicy): Promise<void> {
+  const { paths, hooks, operation } = plan
+  const noHooks = policy === 'none' ? { config: [['core.hooksPath', '/dev/null']] as const } : {}
+  // A deletion that is staged already is no path that git can still add.
+  const inFiles = changedPaths({ ...plan.tree, staged: [] })
+  const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
+  if (add.length > 0) {
+    const added = await repository.git(['add', '--all', '--', ...add], { writes: true, env: { GIT_LITERAL_PATHSPECS: '1' }, ...noHooks })
+    if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
+  }
+  // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
+  // patterns as patterns, so these are marked one by one.
+  const only = paths && operation === undefined ? ['--only', '--', ...paths.map((path) => `:(literal)${path}`)] : []
+  const end = await repository.git(
+    [
+      ...['commit', '--quiet', '--cleanup=whitespace', `--message=${call.message}`],
+      ...(call.amend ? ['--amend'] : []),
+      ...(policy === 'none' ? ['--no-verify'] : []),
+      ...only,
+    ],
+    { writes: true, ...noHooks },
+  )
+  if (end.code === 0) return
+  const failure = gitFailure('commit', end, workspace.root)
+  const refused = hooks.length > 0 ? ` A hook may have refused it: ${hooks.join(', ')}.` : ''
+  const staged = paths ? ' What was staged stays staged.' : ''
+  throw new ToolFailure(`${failure.message}${refused}${staged}`, { errorType: failure.errorType, cause: failure.cause })
+}
+
+async function committed(repository: Repository, { amend }: Input, hooks: readonly string[]): Promise<ToolOk> {
+  const shown = await repository.read('read the commit', ['log', '--max-count=1', '--no-show-signature', '--no-mailmap', FORMAT])
+  const [made] = commits(shown.stdout)
+  const args = ['show', '--format=', '--first-parent', '--raw', '--numstat', '-z', '--find-renames', '--no-ext-diff', '--no-textconv']
+  const listed = await repository.read('read the commit', [...args, '--no-show-signature', '--submodule=short', 'HEAD'])
+  const files = fileChanges(listed.stdout).map((one) => ({
+    ...one,
+    path: repository.shown(one.path),
+    ...(one.from === undefined ? {} : { from: repository.shown(one.from) }),
+  }))
+  const { branch } = await treeOf(repository)
+  const { hash = '', subject = '' } = made ?? {}
+  const data: CommitData = {
+    folder: repository.folder,
+    hash,
+    subject,
+    ...(branch === undefined ? {} : { branch }),
+    files,
+    added: sum(files, 'added'),
+    removed: sum(files, 'removed'),
+    amended: amend,
+    hooks,
+  }
+  const on = branch === undefined ? 'a detached head' : branch
+  const lines = [
+    `${amend ? 'Amended' : 'Committed'} ${hash.slice(0, SHORT)} on ${on}: ${subject}`,
+    `${plural(files.length, 'file')}, +${data.added} -${data.removed}: ${some(files.map(({ path }) => path))}`,
+    ...(hooks.length > 0 ? [`Hooks run: ${hooks.join(', ')}`] : []),
+  ]
+  return ok(data, { content: lines.join('\n'), display: lines.join('\n\n'), count: 1 })
+}
+
+const some = (paths: readonly string[]): string =>
+  paths.slice(0, NAMED).map(quoted).join(', ') + (paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '')

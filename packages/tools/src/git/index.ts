@@ -1,0 +1,20 @@
+import type { Tool } from '@mulligan/core'
+import type { Workspace } from '../workspace/workspace.ts'
+import { createGit } from './common/process.ts'
+import { type CommitOptions, gitCommitTool } from './git_commit/tool.ts'
+import { gitDiffTool } from './git_diff/tool.ts'
+import { gitLogTool } from './git_log/tool.ts'
+import { gitStatusTool } from './git_status/tool.ts'
+
+export type GitOptions = CommitOptions
+
+/**
+ * The tools for git, for one workspace. None of them leaves the machine.
+ *
+ * @example
+ * const tools = gitTools(createWorkspace('.'), { hooks: 'none' })
+ */
+export function gitTools(workspace: Workspace, options: GitOptions = {}): Tool[] {
+  const git = createGit()
+  return [...[gitStatusTool, gitDiffTool, gitLogTool].map((make) => make(workspace, git)), gitCommitTool(workspace, git, options)]
+}
