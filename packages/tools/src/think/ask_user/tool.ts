@@ -1,0 +1,126 @@
+import { defineTool, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+
+const MAX_CHARS = 2000
+const MAX_OPTIONS = 9
+const MAX_OPTION_CHARS = 200
+/** How often a blank answer is asked again. */
+const MAX_BLANK = 3
+/** Seconds: a person may be away for a while. */
+const ANSWER_TIMEOUT = 3600
+
+const option = z.string().trim().min(1).max(MAX_OPTION_CHARS)
+const input = z.object({
+  question: z.string().trim().min(1).max(MAX_CHARS).describe('one question'),
+  options: z.array(option).max(MAX_OPTIONS).default([]).describe('answers to choose from'),
+  default: option.optional().describe('taken when nobody answers'),
+})
+type Input = z.infer<typeof input>
+
+export interface Question {
+  readonly question: string
+  readonly options?: readonly string[]
+}
+export type Answer = { readonly answer: string } | { readonly declined: 'nobody' | 'closed' | 'timeout' }
+/** Puts a question to a person. The one who shows it makes it fit for a terminal. */
+export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>
+
+export interface AskData {
+  readonly answer: string
+  /** Who gave it: `default` is what the model named itself. */
+  readonly by: 'person' | 'default'
+  /** Place among the options, from 0, when it is one of them. */
+  readonly option?: number
+}
+
+const WHY = {
+  nobody: 'Nobody is there to ask.',
+  closed: 'The person closed the question without an answer.',
+  timeout: 'The person did not answer in time.',
+} as const
+
+/** @param ask without one nobody is there */
+export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): Tool {
+  let last: Promise<unknown> = Promise.resolve()
+  return defineTool({
+    name: 'ask_user',
+    description: describe(import.meta.url),
+    input,
+    effect: 'read',
+    timeout: ANSWER_TIMEOUT,
+    aliases: ['clarify', 'ask', 'ask_followup_question', 'ask_question', 'AskUserQuestion'].map((name) => ({ name, adapt: fromOthers })),
+    parameterAliases: { question: ['text', 'message', 'prompt'], options: ['choices', 'follow_up', 'suggestions'] },
+    target: ({ question }) => question,
+    examples: [
+      { outcome: 'ok', input: { question: 'Which port?', default: '8080' }, why: 'the default, where nobody answers' },
+      { outcome: 'retry', input: { question: '' } },
+    ],
+    execute: (call, { signal }) => {
+      // One question at a time, although reads run side by side.
+      const asked = last.then(() => askOne(ask, call, signal))
+      last = asked.catch(() => undefined)
+      return unlessAborted(asked, signal)
+    },
+  })
+}
+
+async function askOne(ask: Ask, call: Input, signal: AbortSignal): Promise<ToolOk> {
+  const { question, options } = call
+  for (let blank = 0; blank < MAX_BLANK; blank++) {
+    signal.throwIfAborted()
+    const given = await unlessAborted(ask({ question, ...(options.length > 0 ? { options } : {}) }, signal), signal)
+    if ('declined' in given) return unanswered(call, WHY[given.declined])
+    const answer = given.answer.trim()
+    if (answer !== '') return answered(answer, options)
+  }
+  return unanswered(call, 'The person gave no answer.')
+}
+
+function answered(text: string, options: readonly string[]): ToolOk {
+  const byNumber = /^\d$/.test(text) && !options.includes(text) ? Number(text) - 1 : -1
+  const at = options[byNumber] === undefined ? options.findIndex((one) => one.toLowerCase() === text.toLowerCase()) : byNumber
+  const answer = options[at] ?? text
+  return ok({ answer, by: 'person', ...(at >= 0 ? { option: at } : {}) } satisfies AskData, {
+    content: `The person answered: ${answer}`,
+    count: 1,
+  })
+}
+
+function unanswered({ default: fallback }: Input, why: string): ToolOk {
+  if (fallback !== undefined)
+    return ok({ answer: fallback, by: 'default' } satisfies AskData, {
+      content: `${why} Your default is taken: ${fallback}`,
+      count: 1,
+      notes: ['A default is no leave for anything that needs a person: say in your answer that it was taken.'],
+    })
+  throw new ToolFailure(`${why} Go on with the safest assumption, and say in your answer which one.`, {
+    errorType: 'permission',
+    status: 'denied',
+  })
+}
+
+/** The port may not heed the signal. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason)
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** `questions: [{question, options: [{label}]}]`, `follow_up: [{text}]`, options as JSON text. */
+function fromOthers(call: Record<string, unknown>): Record<string, unknown> {
+  const { questions, follow_up, ...rest } = call
+  const [only, ...others] = Array.isArray(questions) ? questions : []
+  const { question = rest['question'], options = rest['options'] ?? rest['choices'] ?? follow_up } =
+    others.length === 0 && typeof only === 'object' && only !== null ? (only as Record<string, unknown>) : {}
+  const { choices: _, options: __, question: ___, ...more } = rest
+  return { ...more, ...(question === undefined ? {} : { question }), ...(options === undefined ? {} : { options: labels(options) }) }
+}
+
+function labels(options: unknown): unknown {
+  if (!Array.isArray(options)) return options
+  return options.map((one) => (typeof one === 'object' && one !== null ? (one.label ?? one.text ?? one) : one))
+}

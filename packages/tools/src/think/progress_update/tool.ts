@@ -1,0 +1,41 @@
+import { defineTool, ok, type Tool } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+
+/** Longer ones are cut. */
+const MAX_CHARS = 200
+const MAX_STAGE = 60
+
+const input = z.object({
+  message: z.string().trim().min(1).describe(`at most ${MAX_CHARS} characters`),
+  pct: z.number().min(0).max(100).optional().describe('percent done'),
+  stage: z.string().trim().min(1).max(MAX_STAGE).optional().describe('name of the phase'),
+})
+
+/** One line for the person. What is shown of it is made fit for a terminal by the one who shows it. */
+export function progressUpdateTool(): Tool {
+  return defineTool({
+    name: 'progress_update',
+    description: describe(import.meta.url),
+    input,
+    effect: 'read',
+    timeout: 10,
+    aliases: ['progress', 'report_progress', 'update_progress'],
+    parameterAliases: { message: ['text', 'status', 'summary'], pct: ['percent', 'percentage', 'progress'], stage: ['phase', 'step'] },
+    target: () => 'progress',
+    examples: [
+      { outcome: 'ok', input: { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' } },
+      { outcome: 'retry', input: { message: 'Nearly there', pct: 140 }, why: 'above 100' },
+    ],
+    execute: ({ message, pct, stage }, ctx) => {
+      const line = message.replaceAll(/\s+/g, ' ')
+      const cut = line.length > MAX_CHARS
+      const shown = cut ? `${line.slice(0, MAX_CHARS - 1)}…` : line
+      ctx.progress(`${stage === undefined ? '' : `${stage}: `}${shown}${pct === undefined ? '' : ` (${Math.round(pct)} %)`}`)
+      return ok(
+        { message: shown, ...(pct === undefined ? {} : { pct }), ...(stage === undefined ? {} : { stage }) },
+        { content: 'Shown.', ...(cut ? { notes: [`The message was cut to ${MAX_CHARS} characters.`] } : {}) },
+      )
+    },
+  })
+}
