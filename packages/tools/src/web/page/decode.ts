@@ -1,0 +1,44 @@
+/** Bytes to text, by what the page says of itself. */
+
+export interface Decoded {
+  readonly text: string
+  readonly notes: readonly string[]
+}
+
+/** How far into a page its charset may be declared, by the standard. */
+const META_BYTES = 1024
+
+/** Byte order mark, then header, then the page's own word, then UTF-8. */
+export function decode(bytes: Uint8Array, contentType: string): Decoded {
+  const said = bomOf(bytes) ?? charsetIn(contentType) ?? declared(bytes)
+  const known = said === undefined ? 'utf-8' : labelOf(said)
+  const notes = known === undefined ? [`The charset ${JSON.stringify(said?.slice(0, 40))} is not known; read as UTF-8.`] : []
+  const text = new TextDecoder(known ?? 'utf-8').decode(bytes)
+  const damaged = text.includes('\ufffd')
+  const encoding = (known ?? 'utf-8').toUpperCase()
+  return { text, notes: damaged ? [...notes, `Some characters could not be read as ${encoding} and are shown as \ufffd.`] : notes }
+}
+
+function bomOf([a, b, c]: Uint8Array): string | undefined {
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8'
+  if (a === 0xfe && b === 0xff) return 'utf-16be'
+  return a === 0xff && b === 0xfe ? 'utf-16le' : undefined
+}
+
+const charsetIn = (contentType: string): string | undefined => /;\s*charset\s*=\s*["']?([^\s"';,]+)/i.exec(contentType)?.[1]
+
+function declared(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, META_BYTES)).toString('latin1')
+  const said =
+    /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(head)?.[1] ?? /^<\?xml[^>]{0,200}encoding=["']([^"']+)/.exec(head)?.[1]
+  // That it can be read as ASCII shows that it is not UTF-16, whatever it says.
+  return said && /^utf-?16/i.test(said) ? 'utf-8' : said
+}
+
+function labelOf(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    return undefined
+  }
+}

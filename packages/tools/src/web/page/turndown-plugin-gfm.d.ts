@@ -1,0 +1,6 @@
+/** It comes without types. */
+declare module '@joplin/turndown-plugin-gfm' {
+  import type TurndownService from 'turndown'
+
+  export const gfm: TurndownService.Plugin
+}
