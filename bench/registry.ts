@@ -11,4 +11,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   repair: () => import('./repair.ts'),
   'repair-size': () => import('./repair-size.ts'),
   'repair-scan': () => import('./repair-scan.ts'),
+  files: () => import('./files.ts'),
+  nearest: () => import('./nearest.ts'),
+  memory: () => import('./memory.ts'),
 }

@@ -1,0 +1,49 @@
+/** Which of 100,000 files was meant by a path that does not exist: what a wrong path costs before the model reads of it. */
+import { nearestPaths } from '../packages/tools/src/workspace/nearest.ts'
+import { type Go, inTurns, timed } from './measure.ts'
+import { median, p99 } from './stats.ts'
+import type { Row, Table } from './table.ts'
+
+const FILES = 100_000
+const AIM = 10
+
+const WORDS = ['user', 'order', 'invoice', 'session', 'token', 'cache', 'router', 'widget', 'parser', 'report', 'export', 'search']
+const AREAS = ['api', 'core', 'web', 'admin', 'shared', 'jobs', 'mail', 'billing']
+const SUFFIXES = ['service.ts', 'controller.ts', 'model.ts', 'test.ts', 'module.css', 'view.tsx', 'md', 'json']
+
+/** Names as in a large repository: many files share one, and most are near to others. */
+const paths: readonly string[] = Array.from({ length: FILES }, (_, n) => {
+  const [area, word, suffix] = [AREAS, WORDS, SUFFIXES].map((list, place) => list[Math.floor(n / 7 ** place) % list.length])
+  return `packages/${area}-${n % 97}/src/${word}/${word}-${WORDS[n % WORDS.length]}${n % 1000}.${suffix}`
+})
+
+const WANTED: Readonly<Record<string, string>> = {
+  'the right name in another folder': (paths[54_321] as string).replace('/src/', '/lib/'),
+  'a slip in the name': (paths[54_321] as string).replace(/(\w)(\w)(\.\w)/, '$2$1$3'),
+  'another extension': (paths[54_321] as string).replace(/\.[^.]+$/, '.rb'),
+  'a part of a name': 'src/invoice.ts',
+  'nothing like it': 'zzz/qqqqqqqq.xyz',
+}
+
+/** Of what is found, the length: nothing may be optimised away. */
+let found = 0
+const search =
+  (wanted: string): Go =>
+  async () => [await timed(() => (found += nearestPaths(wanted, paths).length))]
+
+/** The least that has to be done: each path is looked at once. */
+const onePass: Go = async () => [await timed(() => (found += paths.filter((path) => path.endsWith('/qqqqqqqq.xyz')).length))]
+
+export async function bench(): Promise<Table> {
+  const rivals = Object.fromEntries(Object.entries(WANTED).map(([subject, wanted]) => [subject, search(wanted)]))
+  const samples = await inTurns({ '`paths.filter(endsWith)`': onePass, ...rivals }, { warmUp: 3, rounds: 25 })
+  const yardstick = median(samples['`paths.filter(endsWith)`'] as number[])
+  const rows = Object.entries(samples).map(([subject, ms]): Row => {
+    const values = { 'median ms': median(ms), 'p99 ms': p99(ms), 'ratio to one pass': median(ms) / yardstick }
+    return Object.hasOwn(WANTED, subject)
+      ? { subject, values, aim: { says: `median ≤ ${AIM} ms`, met: median(ms) <= AIM } }
+      : { subject, values }
+  })
+  const note = `${FILES.toLocaleString('en-US')} paths, listed already. ${found > 0 ? '' : 'Nothing was found. '}What is not there has no near name, which takes longest to know.`
+  return { title: 'nearest: which path was meant', note, rows }
+}
