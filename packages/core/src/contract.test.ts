@@ -12,6 +12,7 @@ import {
   notOk,
   ok,
   render,
+  rulesPolicy,
   type Tool,
   type ToolDefinition,
   ToolFailure,
@@ -581,6 +582,25 @@ describe('transient faults', () => {
     expect(statusOf(await call('search', { query: 'e' }))).toBe('ok')
   })
 
+  it('where the input says which service it is, one that is down leaves the others alone', async () => {
+    const hosts = tool(
+      'search',
+      ({ query: text }) => {
+        if (text === 'down') throw new TransientError('down')
+        return 'up'
+      },
+      { service: ({ query: text }) => text },
+    )
+    const { call } = harness([hosts], { clock: { now: () => 0, random: () => 0, sleep: async () => undefined } })
+    await call('search', { query: 'down' })
+    await call('search', { query: 'down' })
+    expect(await call('search', { query: 'down' })).toMatchObject({
+      attempts: 0,
+      result: { error: expect.stringMatching(/^down has failed/) },
+    })
+    expect(statusOf(await call('search', { query: 'other' }))).toBe('ok')
+  })
+
   it.each(['timeout', 'aborted'] as const)('a probe that ends by %s leaves no breaker open for ever', async (how) => {
     let now = 0
     let hangs = false
@@ -796,6 +816,25 @@ describe('approval', () => {
     }
     const { call } = harness([fine], { onEvent: ({ type }) => (type === 'tool.started' ? undefined : boom()), log: boom })
     expect(statusOf(await call('fine', { query: 'x' }))).toBe('ok')
+  })
+
+  it('of several targets each has to be allowed, whole', async () => {
+    const long = `${'deep/'.repeat(200)}key.pem`
+    const many = (list: readonly string[]) => tool('save', () => 'done', { effect: 'write', target: () => list })
+    const policy = rulesPolicy([
+      { decision: 'deny', target: 'secrets/*', reason: 'secrets stay' },
+      { decision: 'deny', target: '*.pem', reason: 'keys stay' },
+      { decision: 'allow', target: 'src/*' },
+    ])
+    const outcome = async (...list: readonly string[]) => {
+      const { executor } = harness([many(list)], { policy })
+      const prepared = await executor.prepare({ id: 's/t/1/0', step: 1, ordinal: 0, name: 'save', input: { query: 'a' } })
+      return prepared.kind === 'result' ? failure(prepared.record).details?.['reason'] : prepared.kind
+    }
+    expect(await outcome('src/a', 'src/b')).toBe('ready')
+    expect(await outcome('src/a', 'docs/b')).toBe('approval')
+    expect(await outcome('src/a', 'docs/b', 'secrets/c')).toBe('secrets stay')
+    expect(await outcome(long)).toBe('keys stay')
   })
 
   it('a policy that fails allows nothing', async () => {

@@ -34,6 +34,7 @@ import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 
 /**
@@ -140,8 +141,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return { kind: 'approval', call, request: { ...question, effect, input } }
   }
 
+  /** Of a call on several targets the strictest decision counts. */
+  function decisionOf(call: ReadyCall): PolicyDecision {
+    const decisions = (call.targets ?? [call.target]).map((target) => decisionOn(call, target))
+    return decisions.reduce((strict, one) => (STRICTNESS[one.decision] > STRICTNESS[strict.decision] ? one : strict))
+  }
+
   /** A policy that fails allows nothing. */
-  function decisionOf({ id, tool, effect, input, target }: ReadyCall): PolicyDecision {
+  function decisionOn({ id, tool, effect, input }: ReadyCall, target: string): PolicyDecision {
     try {
       const decided: Partial<PolicyDecision> | undefined = policy({ tool, effect, input, target })
       const { decision, reason = '' } = decided ?? {}

@@ -55,10 +55,13 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
    */
   readonly repair?: RepairLevel
   readonly examples?: readonly ToolExample[]
-  /** What the call acts on, for denials, the ledger and the person: a path, a channel. Default: the whole input. */
-  readonly target?: (input: Input) => string
-  /** The service behind it: tools of one service share a circuit breaker. Default: the tool's name. */
-  readonly service?: string
+  /**
+   * What the call acts on, for policies, denials, the ledger and the person: a path, a channel, or several, each of which a
+   * policy must allow. Default: the whole input.
+   */
+  readonly target?: (input: Input) => string | readonly string[]
+  /** The service behind it, which may depend on the input (a host): calls of one service share a circuit breaker. Default: the tool's name. */
+  readonly service?: string | ((input: Input) => string)
   /** The service takes `ctx.idempotencyKey`, so a transient fault of an effect may be tried again. Default false. */
   readonly idempotent?: boolean
   /** Meant to be called again with the same input until its answer changes: the loop guard leaves it alone. */
@@ -85,13 +88,13 @@ export interface Tool {
   readonly parameterAliases: Readonly<Record<string, readonly string[]>>
   readonly repair: RepairLevel
   readonly examples: readonly ToolExample[]
-  readonly service: string
+  readonly service: string | ((input: never) => string)
   readonly idempotent: boolean
   readonly polls: boolean
   readonly errorStrings: boolean
   readonly untrusted: boolean
   readonly check: SchemaCheck
-  readonly target: (input: never) => string
+  readonly target: (input: never) => string | readonly string[]
   readonly execute: (input: never, ctx: ToolContext) => unknown
 }
 

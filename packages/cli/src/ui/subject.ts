@@ -10,6 +10,7 @@ export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown
     try {
       if (SEARCHES.has(name) && typeof (input as { pattern?: unknown }).pattern === 'string') return (input as { pattern: string }).pattern
       const target: unknown = byName.get(name)?.target(input as never)
+      if (Array.isArray(target) && target.length > 0) return target.join(', ')
       if (typeof target === 'string' && target !== '') return target
     } catch {
       // not the input it takes: shown as it is

@@ -24,6 +24,8 @@ interface CallIdentity {
 /** A call that may run. Plain data: an approval can wait for days in another process. */
 export interface ReadyCall extends CallIdentity {
   readonly input: Readonly<Record<string, unknown>>
+  /** All that it acts on, whole, where `target` is a list of several or was cut. */
+  readonly targets?: readonly string[]
   /** Canonical JSON of the input. */
   readonly inputKey: string
   /** Sentences that go with the result. */
@@ -65,6 +67,8 @@ export function toReady(call: IncomingCall, { tool, input, repairs, refusal, val
   const requested = typeof call.name === 'string' ? call.name : ''
   const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
   const inputKey = canonical(input)
+  const targets = tool && !refusal ? targetsOf(tool, value) : []
+  const target = targets.join(', ').slice(0, MAX_TARGET)
   return {
     id: call.id,
     step: call.step,
@@ -75,12 +79,15 @@ export function toReady(call: IncomingCall, { tool, input, repairs, refusal, val
     input: (refusal ? {} : input) as Record<string, unknown>,
     inputKey,
     effect: tool?.effect ?? 'external',
-    target: tool && !refusal ? targetOf(tool, value) : '',
+    target,
+    ...(targets.length > 0 && (targets.length > 1 || targets[0] !== target) && { targets }),
     repairs,
     notes: droppedNotes(repairs, name),
   }
 }
 
+/** Characters of it that are shown and kept. */
+const MAX_TARGET = 500
 /** Parameters that were dropped and are named one by one. */
 const MAX_DROPPED = 5
 
@@ -94,11 +101,12 @@ function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
 export const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
 export const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
 
-function targetOf(tool: Tool, input: unknown): string {
+function targetsOf(tool: Tool, input: unknown): readonly string[] {
   try {
-    return String(tool.target(input as never)).slice(0, 500)
+    const targets = tool.target(input as never)
+    return Array.isArray(targets) ? targets.map(String) : [String(targets)]
   } catch {
-    return ''
+    return []
   }
 }
 

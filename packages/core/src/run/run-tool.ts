@@ -49,12 +49,16 @@ export interface Ran {
   readonly late?: Promise<ToolResult>
 }
 
+/** Characters of a service's name. */
+const MAX_SERVICE = 200
+
 export async function runTool(tool: Tool, input: unknown, options: RunOptions): Promise<Ran> {
   const { clock, breakers, signal } = options
   const deadline = clock.now() + tool.timeout * 1000
+  const service = serviceOf(tool, input)
   for (let attempts = 1; ; attempts++) {
-    const wait = breakers.wait(tool.service, clock.now())
-    if (wait > 0) return { result: circuitOpen(tool, wait), attempts: attempts - 1 }
+    const wait = breakers.wait(service, clock.now())
+    if (wait > 0) return { result: circuitOpen(service, wait), attempts: attempts - 1 }
     const ran = await attempt(
       (signalOf) =>
         tool.execute(input as never, {
@@ -69,26 +73,36 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
     )
     if (ran.kind === 'returned') {
-      breakers.success(tool.service)
+      breakers.success(service)
       return { result: fromReturned(ran.value, tool), attempts }
     }
     if (ran.kind !== 'threw') {
-      breakers.cut(tool.service, clock.now(), ran.kind)
+      breakers.cut(service, clock.now(), ran.kind)
       return { ...cutOff(tool, ran, options), attempts }
     }
     options.log(ran.error)
     const fault = transientFault(ran.error)
     if (!fault) {
-      breakers.success(tool.service)
+      breakers.success(service)
       return { result: fromThrown(ran.error, tool.name), attempts }
     }
-    breakers.fault(tool.service, clock.now())
+    breakers.fault(service, clock.now())
     const repeatable = tool.effect === 'read' || tool.idempotent
     const delay = backoff(attempts + 1, clock.random(), fault.retryAfter)
     if (!repeatable || attempts === MAX_ATTEMPTS || clock.now() + delay >= deadline)
       return { result: unavailable(tool, ran.error, fault), attempts }
     await clock.sleep(delay, signal)
     if (signal?.aborted) return { result: notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`), attempts }
+  }
+}
+
+/** A service that can't be told from the input is the tool itself. */
+function serviceOf({ name, service }: Tool, input: unknown): string {
+  if (typeof service === 'string') return service
+  try {
+    return String(service(input as never)).slice(0, MAX_SERVICE)
+  } catch {
+    return name
   }
 }
 
@@ -99,10 +113,10 @@ function unavailable(tool: Tool, error: unknown, { retryAfter }: { readonly retr
   return { ...result, ...(details && { details }) }
 }
 
-const circuitOpen = (tool: Tool, wait: number): ToolResult =>
+const circuitOpen = (service: string, wait: number): ToolResult =>
   notOk(
     'network',
-    `${tool.service} has failed several times in a row and is left alone for another ${Math.ceil(wait / 1000)} s. This call was not run.`,
+    `${service} has failed several times in a row and is left alone for another ${Math.ceil(wait / 1000)} s. This call was not run.`,
     {
       status: 'unavailable',
       details: { retryAfter: Math.ceil(wait / 1000) },

@@ -20,16 +20,21 @@ export function changedFiles(data: unknown): ChangedFile[] {
   return [...new Map(found.map((file) => [file.path, file])).values()]
 }
 
-/** What the tool names as its target before anything is done: a path, or several with commas between. May name what is no file. */
+/** What the tool names as its targets before anything is done. May name what is no file. */
 export function likelyFiles(tool: Tool, input: unknown): string[] {
-  const target = targetOf(tool, input)
-  return [...new Set([target, ...target.split(', ')].map(normalized).filter((path) => path !== ''))]
+  return [
+    ...new Set(
+      targetsOf(tool, input)
+        .map(normalized)
+        .filter((path) => path !== ''),
+    ),
+  ]
 }
 
-function targetOf(tool: Tool, input: unknown): string {
+function targetsOf(tool: Tool, input: unknown): readonly string[] {
   try {
-    return tool.target(input as never)
+    return [tool.target(input as never)].flat()
   } catch {
-    return ''
+    return []
   }
 }

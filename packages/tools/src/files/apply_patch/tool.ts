@@ -34,7 +34,7 @@ export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAUL
     timeout: FILE_TIMEOUT,
     aliases: ['patch', 'apply_diff', 'applypatch'].map((name) => ({ name, adapt: fromOtherShapes })),
     parameterAliases: { patch: ['input', 'diff', 'patch_text'] },
-    target: ({ patch }) => targetsOf(patch).map(workspace.target).join(', '),
+    target: ({ patch }) => targetsOf(patch).map(workspace.target),
     examples: [
       {
         outcome: 'ok',

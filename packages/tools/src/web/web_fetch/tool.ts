@@ -78,6 +78,8 @@ export function webFetchTool({ guard = publicOnly(), lookup = systemLookup, ...b
       page: ['page_number'],
     },
     target: ({ url }) => URL.parse(url)?.href ?? url,
+    // A host that is down is no reason to leave the others alone.
+    service: ({ url }) => URL.parse(url)?.host ?? 'web_fetch',
     examples: [
       { outcome: 'ok', input: { url: 'https://example.com/' } },
       { outcome: 'retry', input: { url: 'example.com' }, why: 'without its scheme' },
