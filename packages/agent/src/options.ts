@@ -4,6 +4,8 @@ import type { ApprovalDecision, ApprovalRequest, Breakers, Limits, Policy, Repai
 import type { Family } from '@mulligan/repair'
 import type { AgentEvent } from './events.ts'
 import type { Store } from './store/store.ts'
+import type { Instructions, Skill } from './turn/guidance.ts'
+import type { Role } from './turn/role.ts'
 
 /** A model, and what must be known of it. */
 export interface AgentModel {
@@ -33,6 +35,13 @@ export interface AgentOptions {
   /** Asks the person. Default: nobody is there. */
   readonly approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
   readonly policy?: Policy
+  /** A named agent: its task, and which of the tools it has. Default: all of them. */
+  readonly role?: Role
+  /** Names of the tools that are in every request, as far as they fit; the others are found. Default: as many as fit. */
+  readonly lean?: readonly string[]
+  /** What the workspace tells the model, read at the start of each turn: the nearest file last. */
+  readonly instructions?: () => readonly Instructions[]
+  readonly skills?: () => readonly Skill[]
   readonly limits?: Partial<Limits>
   readonly spill?: Spill
   readonly breakers?: Breakers

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { dataDir, fromHome } from './paths.ts'
+import { configDir, dataDir, fromHome } from './paths.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -13,6 +13,14 @@ it.each([
   ['macOS', {}, 'darwin', join('/home/me', 'Library/Application Support/mulligan')],
   ['Windows', { LOCALAPPDATA: '/local' }, 'win32', join('/local', 'mulligan')],
 ] as const)('data folder: %s', (_, env, platform, dir) => expect(dataDir(env, platform, () => '/home/me')).toBe(dir))
+
+it.each([
+  ['XDG', { XDG_CONFIG_HOME: '/x' }, 'linux', join('/x', 'mulligan')],
+  ['a relative XDG is ignored', { XDG_CONFIG_HOME: 'x' }, 'linux', join('/home/me', '.config/mulligan')],
+  ['Linux', {}, 'linux', join('/home/me', '.config/mulligan')],
+  ['macOS', {}, 'darwin', join('/home/me', 'Library/Application Support/mulligan')],
+  ['Windows', { LOCALAPPDATA: '/local' }, 'win32', join('/local', 'mulligan')],
+] as const)('configuration folder: %s', (_, env, platform, dir) => expect(configDir(env, platform, () => '/home/me')).toBe(dir))
 
 it.skipIf(process.platform === 'win32')('data folder: a home that is set to nothing is the one of the user', () => {
   vi.stubEnv('HOME', '')

@@ -12,6 +12,10 @@ export interface DataPaths {
   readonly log: string
   /** Over-long results, a folder for each session. */
   readonly output: string
+  /** Notes and task lists of the model, a file for each session. */
+  readonly state: string
+  /** What was changed in each workspace, to take it back. */
+  readonly changes: string
 }
 
 /** Where a platform keeps a program's data. @throws UsageError */
@@ -23,6 +27,14 @@ export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, 
   const xdg = env['XDG_DATA_HOME']
   // a relative one is to be ignored, says the specification
   return join(xdg && isAbsolute(xdg) ? xdg : join(home(), '.local', 'share'), 'mulligan')
+}
+
+/** Where a platform keeps a program's configuration. @throws UsageError */
+export function configDir(env: Env, platform: NodeJS.Platform = process.platform, home: () => string = homeFolder): string {
+  if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'mulligan')
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local'), 'mulligan')
+  const xdg = env['XDG_CONFIG_HOME']
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home(), '.config'), 'mulligan')
 }
 
 /** Also where `HOME` is set to nothing. @throws UsageError */
@@ -48,7 +60,14 @@ export function openDataDir(env: Env = process.env): DataPaths {
       'Set MULLIGAN_DATA_DIR to a folder you can write.',
     )
   }
-  return { dir, store: join(dir, 'mulligan.db'), log: join(dir, 'mulligan.log'), output: join(dir, 'output') }
+  return {
+    dir,
+    store: join(dir, 'mulligan.db'),
+    log: join(dir, 'mulligan.log'),
+    output: join(dir, 'output'),
+    state: join(dir, 'state'),
+    changes: join(dir, 'changes'),
+  }
 }
 
 /** A path as the person may show it around: `~` stands for the home folder. */

@@ -1,14 +1,18 @@
 /** Commands and flags. What a command does is loaded when it is asked for. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { AgentsFlags } from './commands/agents.ts'
+import type { ConfigFlags } from './commands/config.ts'
+import type { DiffFlags } from './commands/diff.ts'
 import type { ParseFlags } from './commands/parse/parse.ts'
 import type { RunFlags } from './commands/run.ts'
 import type { CallFlags } from './commands/tools/call.ts'
 import type { ToolsFlags } from './commands/tools/list.ts'
+import type { UndoFlags } from './commands/undo.ts'
 import type { DemoFlags } from './demo/demo.ts'
 import { EXIT, UsageError } from './exit.ts'
 import type { Output } from './ui/output.ts'
 
-const COMMANDS = ['run', 'tools', 'parse', 'demo', 'help']
+const COMMANDS = ['run', 'tools', 'parse', 'agents', 'config', 'undo', 'redo', 'diff', 'demo', 'help']
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -58,6 +62,8 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .option('--model <provider/name>', 'the model (MULLIGAN_MODEL)')
     .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
     .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
+    .option('--agent <name>', 'the named agent: build, plan, ask or one of your own')
+    .option('--no-agents-md', 'leave out AGENTS.md')
     .option('--cwd <dir>', 'the folder to work in')
     .option('--session <id>', 'go on with this session')
     .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))
@@ -115,6 +121,44 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
       act(async () => (await import('./commands/parse/parse.ts')).parseCommand(file, flags, output)),
     )
 
+  inFolder(program.command('agents').description('the named agents')).action((flags: AgentsFlags) =>
+    act(async () => (await import('./commands/agents.ts')).agentsCommand(flags, output)),
+  )
+  inFolder(
+    program
+      .command('config')
+      .description('what is in force, and where it comes from')
+      .addArgument(new Argument('[what]', 'path: which files are read').choices(['path'])),
+  ).action((what: 'path' | undefined, flags: ConfigFlags) =>
+    act(async () => (await import('./commands/config.ts')).configCommand(what, flags, output)),
+  )
+
+  inFolder(
+    program
+      .command('undo')
+      .description('take back what a turn changed')
+      .argument('[turn]', 'which; default: the last one that is not undone yet'),
+  )
+    .addOption(new Option('--list', 'show the turns that changed something here').conflicts('force'))
+    .option('--force', 'overwrite what others have changed since')
+    .action((turn: string | undefined, flags: UndoFlags) =>
+      act(async () => (await import('./commands/undo.ts')).undoCommand('undo', turn, flags, output)),
+    )
+  inFolder(
+    program.command('redo').description('make again what was undone').argument('[turn]', 'which; default: the one that was undone last'),
+  )
+    .option('--force', 'overwrite what others have changed since')
+    .action((turn: string | undefined, flags: UndoFlags) =>
+      act(async () => (await import('./commands/undo.ts')).undoCommand('redo', turn, flags, output)),
+    )
+  inFolder(
+    program.command('diff').description('see what a turn changed').argument('[turn]', 'which; default: the last one that is not undone'),
+  )
+    .option('--stat', 'only how much, file by file')
+    .action((turn: string | undefined, flags: DiffFlags) =>
+      act(async () => (await import('./commands/diff.ts')).diffCommand(turn, flags, output)),
+    )
+
   program
     .command('demo')
     .description('see it work, with a scripted model and no key')
@@ -134,7 +178,7 @@ Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit 
 
 Environment: MULLIGAN_MODEL, MULLIGAN_BASE_URL, MULLIGAN_API_KEY (ollama and openai-compatible),
 ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OLLAMA_HOST, MULLIGAN_CONTEXT (tokens),
-MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
+MULLIGAN_CONFIG, XDG_CONFIG_HOME, MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
 
 Examples:
   mulligan "why does npm test fail?" --model ollama/NAME

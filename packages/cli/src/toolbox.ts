@@ -1,12 +1,18 @@
-/** The tools of a folder: the built-in ones for files, and the person's own. */
+/** The tools of a folder: the built-in ones, and the person's own. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
-import { createWorkspace, fileTools, loadUserTools, type UserToolProblem } from '@mulligan/tools'
+import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolProblem } from '@mulligan/tools'
+import { builtInTools } from './built-in-tools.ts'
+import { readSettings, type Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { asOwnCode } from './own-code.ts'
 import { TOOLS_FOLDER } from './paths.ts'
 import { oneLine } from './ui/sanitize.ts'
+
+/** Of the agent, which adds this tool by itself. The type alone: listing tools needs no agent. */
+const FINDER: typeof FIND_TOOLS = 'find_tools'
 
 export interface Toolbox {
   readonly tools: readonly Tool[]
@@ -17,20 +23,31 @@ export interface Toolbox {
   readonly taken: readonly UserToolProblem[]
 }
 
+export interface ToolboxOptions {
+  /** Where over-long results are; asked for when one is first read. */
+  readonly outputs?: { readonly dir: string }
+  /** Where changes are recorded; without it they can't be taken back. */
+  readonly changes?: { readonly dir: string }
+  readonly settings?: Settings
+  readonly session?: ThinkOptions
+}
+
 /**
  * Goes to the folder first, so that relative paths of own tools lie in it.
- *
- * @param outputs where over-long results are; asked for when one is first read
  * @throws UsageError
  */
-export async function openToolbox(cwd: string, outputs?: { readonly dir: string }): Promise<Toolbox> {
+export async function openToolbox(
+  cwd: string,
+  { outputs, changes, session, settings = readSettings(cwd) }: ToolboxOptions = {},
+): Promise<Toolbox> {
   enter(cwd)
-  const builtIn = fileTools(createWorkspace(cwd, outputs && { outputs }))
+  const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }) })
+  const builtIn = builtInTools(workspace, { settings, session })
   const folder = join(cwd, TOOLS_FOLDER)
   const { tools, problems } = await loadUserTools(folder, {
     around: (file, load) => asOwnCode(`the loading of ${join(TOOLS_FOLDER, file)}`, load),
   })
-  const names = new Set(builtIn.map(({ name }) => name))
+  const names = new Set([...builtIn.map(({ name }) => name), FINDER])
   const own = wrapTools(
     tools.filter(({ name }) => !names.has(name)),
     (run, input, ctx, { name }) => asOwnCode(`the tool ${name}`, () => run(input, ctx)),

@@ -1,5 +1,5 @@
 /** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
-import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Repair, ToolSpec } from '@mulligan/repair'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Projection } from '../history/projection.ts'
@@ -8,6 +8,8 @@ import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
+import { toFunctionTool } from './lean/budget.ts'
+import type { Preamble } from './preamble.ts'
 import { conclude, NUDGE, UNCLEAR } from './prompt.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -17,10 +19,10 @@ export type Asked =
   | { readonly kind: 'aborted' }
 
 /** @returns asks for the reply of a step. `concluding`: it is the last one; `nudge`: the one before was empty. */
-export function createAsk(context: TurnContext, projection: Projection, clock: TurnClock) {
+export function createAsk(context: TurnContext, projection: Projection, clock: TurnClock, preamble: Preamble) {
   const { turnId, model, store, journal } = context
-  const tools = context.tools.map(toFunctionTool)
-  const specs = context.tools.map(toSpec)
+  // Also those that are not sent: a model that knows their names may write a call of one into its text.
+  const specs = preamble.tools.map(toSpec)
 
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     let asked: Asked | undefined
@@ -59,7 +61,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
       try {
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
           prompt: instructed(projection.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
-          tools,
+          tools: preamble.sent().map(toFunctionTool),
           specs,
           opensInReasoning: model.opensInReasoning ?? false,
           ...(model.families && { families: model.families }),
@@ -138,10 +140,3 @@ function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): La
 }
 
 const toSpec = ({ inputSchema, ...tool }: AgentOptions['tools'][number]): ToolSpec => ({ ...tool, parameters: inputSchema })
-
-const toFunctionTool = ({ name, description, inputSchema }: AgentOptions['tools'][number]): LanguageModelV4FunctionTool => ({
-  type: 'function',
-  name,
-  description,
-  inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
-})

@@ -7,7 +7,11 @@ import type { Store } from '../store/store.ts'
 import type { BegunCall } from './calls.ts'
 import type { Journal } from './journal.ts'
 
-export interface TurnContext extends Pick<AgentOptions, 'tools' | 'cwd' | 'policy' | 'spill' | 'breakers' | 'log' | 'secrets'> {
+export interface TurnContext
+  extends Pick<
+    AgentOptions,
+    'tools' | 'cwd' | 'policy' | 'role' | 'lean' | 'instructions' | 'skills' | 'spill' | 'breakers' | 'log' | 'secrets'
+  > {
   readonly sessionId: string
   readonly turnId: string
   readonly model: AgentModel

@@ -23,7 +23,7 @@ import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
 import { ledgerOf, summary } from './ledger.ts'
-import { systemPrompt } from './prompt.ts'
+import { createPreamble } from './preamble.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** Replies without words and calls that are asked for again. */
@@ -35,16 +35,17 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const { turnId, model, store, journal, signal } = context
   const limits: Limits = { ...DEFAULT_LIMITS, ...context.limits }
   const clock = startClock(limits.seconds, signal)
+  const preamble = createPreamble(context)
   const projection = createProjection(
     {
-      system: systemPrompt(context.cwd),
+      system: preamble.system,
       model: model.id,
       turnId,
       ...(model.model.provider.startsWith('anthropic') && { idPattern: /^[a-zA-Z0-9_-]+$/ }),
     },
     context.history,
   )
-  const ask = createAsk(context, projection, clock)
+  const ask = createAsk(context, projection, clock, preamble)
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
@@ -54,7 +55,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = context.before.events.some(isUnapproved)
   const executor = createExecutor({
-    tools: context.tools,
+    tools: preamble.tools,
+    policy: preamble.policy,
     maxCalls: limits.calls,
     maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
     signal: clock.signal,
@@ -64,7 +66,6 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       unapproved ||= isUnapproved(event)
       return context.emit(event)
     },
-    ...(context.policy && { policy: context.policy }),
     ...(context.spill && { spill: context.spill }),
     ...(context.breakers && { breakers: context.breakers }),
     ...(context.log && { log: context.log }),
@@ -162,6 +163,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       recorded: (callId) => context.before.records.get(callId),
       begun: context.before.begun,
     })
+    preamble.learn(done)
     projection.push(message, { role: 'results', turnId, step: message.step, records: done })
     return done
   }

@@ -1,21 +1,27 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
 import { join } from 'node:path'
 import { type Agent, createAgent, openStore, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
-import type { Limits } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
+import { chooseAgent, type NamedAgent, readAgents, roleOf, unknownTools } from '../agents/agents.ts'
+import { projectInstructions } from '../agents/instructions.ts'
+import { projectSkills } from '../agents/skills.ts'
+import { recoverChanges } from '../changes.ts'
+import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
+import { limitsOf, readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { fileLog } from '../log.ts'
-import { type ConfiguredModel, openModel } from '../models/open.ts'
 import { type DataPaths, fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
+import { sessionTools } from '../session-tools.ts'
 import { watchStray } from '../stray.ts'
 import { openToolbox, problemText, refuseTaken } from '../toolbox.ts'
 import { askInTerminal, createApprover } from '../ui/approve.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
+import { oneLine } from '../ui/sanitize.ts'
 import { subjectOf } from '../ui/subject.ts'
 
 export interface RunFlags {
@@ -23,6 +29,9 @@ export interface RunFlags {
   readonly model?: string
   readonly baseUrl?: string
   readonly opensInReasoning?: boolean
+  readonly agent?: string
+  /** False with `--no-agents-md`. */
+  readonly agentsMd?: boolean
   readonly cwd?: string
   readonly session?: string
   readonly last?: boolean
@@ -37,14 +46,19 @@ export interface RunFlags {
 /** @returns the exit code. @throws UsageError */
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const configured = await openModel(flags, process.env)
+  const settings = readSettings(cwd, flags)
+  const agents = await readAgents(cwd, settings)
+  const named = chooseAgent(agents, settings.agent)
+  const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
+  const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true)
+  if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
   const data = openDataDir()
   const store = await openStoreAt(data)
   try {
     const session = await chooseSession(store, cwd, flags)
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
-    return await oneTurn({ cwd, configured, data, store, session, prompt: prompt.text, flags, output })
+    return await oneTurn({ cwd, settings, named, configured, data, store, session, prompt: prompt.text, flags, output })
   } finally {
     await store.close()
   }
@@ -52,7 +66,9 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
 
 interface Run {
   readonly cwd: string
-  readonly configured: ConfiguredModel
+  readonly settings: Settings
+  readonly named: NamedAgent
+  readonly configured: ModelInForce
   readonly data: DataPaths
   readonly store: Store
   readonly session: string | undefined
@@ -62,7 +78,7 @@ interface Run {
   readonly output: Output
 }
 
-async function oneTurn({ cwd, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
+async function oneTurn({ cwd, settings, named, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
   // A new session has its id from the agent, with the first event, which comes before any call.
   let current = session
   const outputDir = (): string => join(data.output, current ?? 'new')
@@ -73,25 +89,38 @@ async function oneTurn({ cwd, configured, data, store, session, prompt, flags, o
   }
   const log = fileLog(data.log)
   const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${fromHome(data.log)}\n`))
-  const toolbox = await openToolbox(cwd, outputs)
-  refuseTaken(toolbox)
-  for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
-
+  await recoverChanges(cwd, data, output)
   const isJson = flags.json === true || flags.jsonStream === true
+  const interrupt = watchInterrupts(() => isJson || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
+  const isAttended = !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true
+  const person = isAttended ? { ask: askInTerminal(interrupt.trigger) } : {}
+  const toolbox = await openToolbox(cwd, {
+    outputs,
+    settings,
+    changes: { dir: data.changes },
+    session: sessionTools({ folder: data.state, id: () => current ?? 'new', ...person }),
+  })
+  refuseTaken(toolbox)
+  const { skills, problems } = await projectSkills(cwd)
+  const left = [...toolbox.problems.map(problemText), ...problems.map(({ file, error }) => `${file}: ${error}`)]
+  for (const problem of [...left, ...unknownTools(named, settings, toolbox.tools)]) output.err(`Left out: ${problem}\n`)
+
   const colors = colorsFor(process.stderr)
   const reporter = reporterOf(flags, output, () =>
     textReporter(output, { live: process.stdout.isTTY === true, colors, subject: subjectOf(toolbox.tools), model: configured.model }),
   )
-  const interrupt = watchInterrupts(() => isJson || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
-  const isAttended = !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true
   const agent = createAgent({
     model: configured.model,
     tools: toolbox.tools,
     store,
     cwd,
-    limits: limitsOf(flags),
+    role: roleOf(named, settings.off),
+    ...(settings.lean && { lean: settings.lean.value }),
+    ...(flags.agentsMd !== false && { instructions: () => projectInstructions(cwd) }),
+    skills: () => skills,
+    limits: limitsOf(settings),
     spill: (text, callId) => createSpill(outputDir())(text, callId),
-    approve: createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) }),
+    approve: createApprover({ yes: flags.yes === true, colors, ...person }),
     onEvent: (event) => {
       current ??= event.sessionId
       reporter.event(event)
@@ -139,11 +168,6 @@ function reporterOf(flags: RunFlags, output: Output, text: () => Reporter): Repo
   if (flags.json) return jsonReporter(output)
   return flags.jsonStream ? jsonStreamReporter(output) : text()
 }
-
-const limitsOf = ({ maxRequests, timeout }: RunFlags): Partial<Limits> => ({
-  ...(maxRequests !== undefined && { requests: maxRequests }),
-  ...(timeout !== undefined && { seconds: timeout }),
-})
 
 async function openStoreAt({ store }: DataPaths): Promise<Store> {
   try {

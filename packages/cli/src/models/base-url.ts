@@ -19,9 +19,11 @@ export function normalBaseUrl(given: string): string {
   return `${url.origin}${path === '' ? '/v1' : path}`
 }
 
+export const HERE = 'this machine'
+
 /** For the person: "this machine", or the host. */
 export function whereRuns(baseUrl: string): string {
   const host = new URL(baseUrl).hostname
   const loopback = host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '[::1]' || host === '0.0.0.0'
-  return loopback ? 'this machine' : host
+  return loopback ? HERE : host
 }

@@ -14,6 +14,9 @@ const PROVIDERS: Readonly<Record<string, () => Promise<{ readonly open: OpenMode
 const NAMES = Object.keys(PROVIDERS)
 const IN_THE_CLOUD = new Set(['anthropic', 'openai'])
 
+/** Whether the provider of `PROVIDER/NAME` says by itself where it runs. */
+export const isCloud = (id: string): boolean => IN_THE_CLOUD.has(id.split('/')[0] ?? '')
+
 const WAYS = [
   'Name one in one of these ways (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
   '  --model ollama/NAME                                   a model of Ollama on this machine',

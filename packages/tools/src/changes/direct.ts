@@ -1,19 +1,27 @@
-/** Changes without a record: made one after the other. */
-import { rename, unlink } from 'node:fs/promises'
-import { replaceFile } from '../files/common/file-bytes.ts'
-import { makeDirectories } from '../workspace/contain.ts'
+/** Changes without a record: all or none as long as the process lives, and nothing to undo them by. */
+import { memoryBlobs } from './blobs.ts'
 import type { ChangeLog } from './change.ts'
+import { perform, rollBack } from './perform.ts'
+import { changedMeanwhile, toSteps } from './to-steps.ts'
+import { Unexpected } from './tree.ts'
 
-export const directChanges: ChangeLog = {
-  async apply(_callId, changes) {
-    for (const change of changes) {
-      if (change.kind === 'write') await replaceFile(change.file, change.bytes, change.before)
-      else if (change.kind === 'delete') await unlink(change.file.absolute)
-      else if (change.kind === 'make_dir') await makeDirectories(change.directory.root, change.directory.absolute, [])
-      else if (change.bytes) {
-        await replaceFile(change.to, change.bytes, undefined)
-        await unlink(change.from.absolute)
-      } else await rename(change.from.absolute, change.to.absolute)
-    }
-  },
+/** @param root real path of the workspace */
+export function directChanges(root: string): ChangeLog {
+  return {
+    apply: async (_callId, changes) => {
+      const blobs = memoryBlobs(changes.length > 1 || changes[0]?.kind === 'move')
+      const steps = await toSteps(root, changes, blobs).catch(asConflict)
+      try {
+        await perform(root, steps, blobs)
+      } catch (error) {
+        await rollBack(root, steps, blobs)
+        throw conflictOf(error)
+      }
+    },
+  }
+}
+
+const conflictOf = (error: unknown): unknown => (error instanceof Unexpected ? changedMeanwhile({ relative: error.path }) : error)
+export const asConflict = (error: unknown): never => {
+  throw conflictOf(error)
 }

@@ -1,10 +1,14 @@
 import type { Tool } from '@mulligan/core'
 import type { Workspace } from '../workspace/workspace.ts'
+import { applyPatchTool } from './apply_patch/tool.ts'
 import { DEFAULT_LIMITS, type FileLimits } from './common/limits.ts'
+import { deleteFileTool } from './delete_file/tool.ts'
 import { editFileTool } from './edit_file/tool.ts'
 import { globTool } from './glob/tool.ts'
 import { grepTool } from './grep/tool.ts'
 import { listDirTool } from './list_dir/tool.ts'
+import { makeDirTool } from './make_dir/tool.ts'
+import { moveFileTool } from './move_file/tool.ts'
 import { readFileTool } from './read_file/tool.ts'
 import { treeTool } from './tree/tool.ts'
 import { writeFileTool } from './write_file/tool.ts'
@@ -17,5 +21,17 @@ import { writeFileTool } from './write_file/tool.ts'
  */
 export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}): Tool[] {
   const all = { ...DEFAULT_LIMITS, ...limits }
-  return [readFileTool, writeFileTool, editFileTool, listDirTool, treeTool, globTool, grepTool].map((make) => make(workspace, all))
+  return [
+    readFileTool,
+    writeFileTool,
+    editFileTool,
+    applyPatchTool,
+    moveFileTool,
+    deleteFileTool,
+    makeDirTool,
+    listDirTool,
+    treeTool,
+    globTool,
+    grepTool,
+  ].map((make) => make(workspace, all))
 }

@@ -1,7 +1,7 @@
 /** Where a path really leads, and opening it without being led elsewhere in between. */
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
+import { join, parse, resolve, sep } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { isInside } from './paths.ts'
 
@@ -17,19 +17,39 @@ const code = (error: unknown): string | undefined => (error as NodeJS.ErrnoExcep
  * link is followed by hand, because creating its target would write wherever it points.
  */
 export async function realLocation(path: string, links = 0): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (code(error) !== 'ENOENT' && code(error) !== 'ENOTDIR') throw error
-  }
-  const parent = dirname(path)
-  if (parent === path) return path
-  const at = join(await realLocation(parent, links), basename(path))
+  const { real, rest } = await deepestReal(path)
+  const [first, ...further] = rest
+  if (first === undefined) return real
+  const at = join(real, first)
   const found = await lstat(at).catch(() => undefined)
-  if (!found?.isSymbolicLink()) return at
+  if (!found?.isSymbolicLink()) return join(at, ...further)
   if (links >= MAX_LINKS) throw Object.assign(new Error('too many links'), { code: 'ELOOP' })
-  return realLocation(resolve(dirname(at), await readlink(at)), links + 1)
+  return join(await realLocation(resolve(real, await readlink(at)), links + 1), ...further)
 }
+
+/** The deepest parent of an absolute path that exists (or the path itself), as it really is, and the names below it. */
+export async function deepestReal(path: string): Promise<{ readonly real: string; readonly rest: readonly string[] }> {
+  const { root } = parse(path)
+  const names = path.slice(root.length).split(sep).filter(Boolean)
+  // Below what is missing all is missing: halving, since a path may have two thousand names, and each is asked of the disk.
+  let real = await realOrMissing(path)
+  if (real !== undefined) return { real, rest: [] }
+  real = root
+  let [there, missing] = [0, names.length]
+  while (missing - there > 1) {
+    const middle = (there + missing) >> 1
+    const found = await realOrMissing(join(root, ...names.slice(0, middle)))
+    if (found === undefined) missing = middle
+    else [there, real] = [middle, found]
+  }
+  return { real, rest: names.slice(there) }
+}
+
+const realOrMissing = (path: string): Promise<string | undefined> =>
+  realpath(path).catch((error: unknown) => {
+    if (code(error) !== 'ENOENT' && code(error) !== 'ENOTDIR') throw error
+    return undefined
+  })
 
 /**
  * Opens a real path (see {@link realLocation}) to read, and checks on the open file that it still lies in `root`: a link
@@ -60,30 +80,6 @@ export async function withDirectory<T>(root: string, directory: string, use: (ba
   } finally {
     await handle.close()
   }
-}
-
-/**
- * Makes the folders that a real path lacks, each in a parent that is checked to lie in `root`.
- *
- * @param made gets what was made, outermost first, also when it fails
- */
-export async function makeDirectories(root: string, directory: string, made: string[]): Promise<void> {
-  if (await exists(directory)) return
-  await makeDirectories(root, dirname(directory), made)
-  await withDirectory(root, dirname(directory), async (base) => {
-    try {
-      await mkdir(`${base}/${basename(directory)}`)
-      made.push(directory)
-    } catch (error) {
-      // Made by another call just now.
-      if (code(error) !== 'EEXIST') throw error
-    }
-  })
-}
-
-/** Takes back what {@link makeDirectories} made, as far as nothing is in it. */
-export async function removeEmpty(made: readonly string[]): Promise<void> {
-  for (const directory of made.toReversed()) await rmdir(directory).catch(() => undefined)
 }
 
 async function leadsInto(root: string, absolute: string, handle: FileHandle): Promise<boolean> {

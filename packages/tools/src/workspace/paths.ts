@@ -45,3 +45,6 @@ export const normalized = (path: string): string =>
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 export const dirName = (path: string): string => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '')
+
+/** A path within a list of lines: one with control characters is put in quotes, escaped as in JSON. */
+export const printable = (path: string): string => (/[\0-\x1f\x7f]/.test(path) ? JSON.stringify(path) : path)

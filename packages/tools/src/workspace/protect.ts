@@ -1,14 +1,14 @@
 /** Which paths may not be written although they lie in the workspace. */
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { realLocation } from './contain.ts'
+import { deepestReal, realLocation } from './contain.ts'
 import { isInside, shown } from './paths.ts'
 
 /**
  * @param protect names, which count at any depth, and relative paths
- * @returns whether a path may not be written: as it was asked for, or as what it really is
+ * @returns whether a path may not be written: as it was asked for, or as what it really is; `whole`: or something in it
  */
-export function protection(root: string, protect: readonly string[]): (asked: string, real: string) => Promise<boolean> {
+export function protection(root: string, protect: readonly string[]): (asked: string, real: string, whole?: boolean) => Promise<boolean> {
   const entries = protect.map((one) => shown(root, resolve(root, one)))
   const names = entries.filter((one) => !one.includes('/'))
   const folded = new Set(names.map(fold))
@@ -17,11 +17,28 @@ export function protection(root: string, protect: readonly string[]): (asked: st
     const text = fold(shown(root, path))
     return text.split('/').some((segment) => folded.has(segment)) || paths.some((one) => text === one || text.startsWith(`${one}/`))
   }
-  return async (asked, real) => {
-    if (entries.includes('.') || byText(asked) || byText(real)) return true
-    const places = await Promise.all([...parentsOf(root, real)].flatMap((dir) => names.map((name) => leadsTo(join(dir, name)))))
-    return places.flat().some((place) => place !== root && isInside(root, place) && isInside(place, real))
+  const holds = async (real: string, places: readonly string[]): Promise<boolean> => {
+    const text = fold(shown(root, real))
+    if (paths.some((one) => one.startsWith(`${text}/`)) || places.some((place) => isInside(real, place))) return true
+    return hasName(real, folded)
   }
+  return async (asked, real, whole = false) => {
+    if (entries.includes('.') || byText(asked) || byText(real)) return true
+    // A name in a folder that is not there leads nowhere.
+    const { real: deepest } = await deepestReal(dirname(real))
+    const places = await Promise.all(
+      [...parentsOf(root, join(deepest, 'x'))].flatMap((dir) => names.map((name) => leadsTo(join(dir, name)))),
+    )
+    const within = places.flat().filter((place) => place !== root && isInside(root, place))
+    return within.some((place) => isInside(place, real)) || (whole && (await holds(real, within)))
+  }
+}
+
+/** Whether something in a folder has one of the names; links are not followed, as `readdir` does with `recursive`. */
+async function hasName(dir: string, folded: ReadonlySet<string>): Promise<boolean> {
+  for (const entry of await readdir(dir, { withFileTypes: true }))
+    if (folded.has(fold(entry.name)) || (entry.isDirectory() && (await hasName(join(dir, entry.name), folded)))) return true
+  return false
 }
 
 /** Some file systems take names in any case for the same, and Windows drops dots and spaces at their ends. */

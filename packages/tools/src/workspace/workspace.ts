@@ -1,11 +1,12 @@
 /** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
 import { mkdirSync, realpathSync, type Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, resolve as resolvePath } from 'node:path'
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
 import type { ChangeLog } from '../changes/change.ts'
+import { type ChangeLogOptions, createChangeLog } from '../changes/change-log.ts'
 import { directChanges } from '../changes/direct.ts'
-import { realLocation } from './contain.ts'
+import { deepestReal, realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
 import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
@@ -19,6 +20,8 @@ export interface Resolved {
   /** As the model sees it. */
   readonly relative: string
   readonly kind: 'file' | 'directory' | 'missing'
+  /** It is a link itself, which was not followed; `kind` is then `file`. */
+  readonly isLink?: boolean
   /** The real folder it lies in: the workspace, or that of spilled results. */
   readonly root: string
   /** It is a spilled result. */
@@ -38,6 +41,10 @@ export interface ResolveOptions {
   readonly mustExist?: boolean
   /** What is looked for when it is missing. Default `file`. */
   readonly kind?: 'file' | 'directory'
+  /** A link at the end of the path is followed. Default true; false for what acts on the link itself. */
+  readonly follow?: boolean
+  /** For a folder: what lies in it is written too, so nothing in it may be protected. Default false. */
+  readonly whole?: boolean
 }
 
 export interface Workspace {
@@ -69,6 +76,8 @@ export interface WorkspaceOptions {
    * path. Default `.git` and `.mulligan`: what is in them runs by itself.
    */
   readonly protect?: readonly string[]
+  /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
+  readonly changes?: Omit<ChangeLogOptions, 'root'>
 }
 
 /** What runs by itself: hooks and settings of git, and tools that are loaded as code at the next start. */
@@ -108,7 +117,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const resolve = async (
     path: string,
-    { for: purpose = 'read', mustExist = false, kind = 'file' }: ResolveOptions = {},
+    { for: purpose = 'read', mustExist = false, kind = 'file', follow = true, whole = false }: ResolveOptions = {},
   ): Promise<Resolved> => {
     const problem = pathProblem(path)
     if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
@@ -126,8 +135,8 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     let absolute: string
     let found: Stats | undefined
     try {
-      absolute = await realLocation(asked)
-      if (isInside(base, absolute)) found = await stat(absolute).catch(missing)
+      absolute = follow || asked === base ? await realLocation(asked) : join(await realLocation(dirname(asked)), basename(asked))
+      if (isInside(base, absolute)) found = await (follow ? stat : lstat)(absolute).catch(missing)
     } catch (error) {
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
@@ -142,14 +151,15 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
         constraint: 'a path outside /proc, /sys and /dev',
       })
     if (!found && /^~(?:[/\\]|$)/.test(path)) throw await homePath(path, purpose)
-    if (purpose === 'write' && !outputsAt && (await isProtected(asked, absolute)))
-      throw new ToolFailure(`"${relative}" is protected: it can be read but not written.`, {
+    if (purpose === 'write' && !outputsAt && (await isProtected(asked, absolute, whole && found?.isDirectory() === true)))
+      throw new ToolFailure(`"${relative}" is protected${whole ? ', or something in it is' : ''}: it can be read but not written.`, {
         errorType: 'permission',
         parameter: 'path',
         value: path,
         constraint: 'a path that is not protected',
       })
-    if (found && !found.isFile() && !found.isDirectory())
+    const isLink = found?.isSymbolicLink() === true
+    if (found && !isLink && !found.isFile() && !found.isDirectory())
       throw new ToolFailure(`"${relative}" is a ${specialKind(found)}, which the file tools do not open.`, {
         errorType: 'unsupported',
         parameter: 'path',
@@ -163,6 +173,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
       kind: !found ? 'missing' : found.isDirectory() ? 'directory' : 'file',
       root: base,
       output: outputsAt !== undefined,
+      ...(isLink && { isLink }),
     }
   }
 
@@ -205,7 +216,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     target: (path) => targetOf(path, real, options.outputs !== undefined),
     nearest: nearestTo,
     seen: new Map(),
-    changes: directChanges,
+    changes: options.changes ? createChangeLog({ ...options.changes, root: real }) : directChanges(real),
   }
 }
 
@@ -234,6 +245,8 @@ const missing = (error: unknown): undefined => {
 /** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */
 async function siblings(root: string, path: string, kind: 'file' | 'directory'): Promise<string[]> {
   let dir = isAbsolute(path) ? root : resolvePath(root, dirname(path))
+  const { rest } = await deepestReal(dir).catch(() => ({ rest: [] }))
+  for (const _ of rest) dir = dirname(dir)
   while (isInside(root, dir)) {
     const real = await realLocation(dir).catch(() => undefined)
     if (!real || !isInside(root, real)) return []

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
+import { recoverChanges } from '../../changes.ts'
 import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
@@ -28,7 +29,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const dir = join(data.output, 'calls')
   const log = fileLog(data.log)
   const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
-  const toolbox = await openToolbox(cwd, { dir })
+  await recoverChanges(cwd, data, output)
+  const toolbox = await openToolbox(cwd, { outputs: { dir }, changes: { dir: data.changes } })
   refuseTaken(toolbox)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
   const input = json === '-' ? await readStdin() : json

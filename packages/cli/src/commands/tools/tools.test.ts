@@ -1,4 +1,7 @@
+import { createWorkspace, fileTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
+import { builtInTools } from '../../built-in-tools.ts'
+import { readSettings } from '../../config/settings.ts'
 import { place } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
@@ -24,7 +27,7 @@ const BAD = `export default {
   execute: ({ id }) => { if (id !== 'a1') throw new Error('no row, password=hunter2'); return 'first' },
 }
 `
-const NAMES = ['read_file', 'write_file', 'edit_file', 'list_dir', 'tree', 'glob', 'grep']
+const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {}, { HOME: '/' }) }).map(({ name }) => name)
 
 describe('tools list', () => {
   it('has the built-in ones, the own ones, and what was left out', async () => {
@@ -125,7 +128,8 @@ describe('tools audit', () => {
     using here = place({ '.mulligan/tools/lookup.ts': GOOD })
     const { code, stdout } = await here.run(['tools', 'audit'])
     expect(stdout).toMatch(/^TOOL +FOUND +EMPTY +WRONG +FAILING +CONFORMS$/m)
-    for (const name of [...NAMES, 'lookup']) expect(stdout).toMatch(new RegExp(`^${name} .* yes$`, 'm'))
+    for (const name of [...fileTools(createWorkspace('.')).map((tool) => tool.name), 'lookup'])
+      expect(stdout).toMatch(new RegExp(`^${name} .* yes$`, 'm'))
     expect(code).toBe(0)
   })
 

@@ -443,7 +443,7 @@ describe('the shapes of others', () => {
     const { tool, root } = fixture({ 'a.txt': '1\n' })
     mkdirSync(join(root, 'd'))
     const text = patch('*** Add File: d//../b', '+x', '  *** Update File: a.txt ', '*** Move to: ./c')
-    expect(tool('apply_patch').target({ patch: text } as never)).toBe('b, a.txt, c')
+    expect(tool('apply_patch').target({ patch: text } as never)).toEqual(['b', 'a.txt', 'c'])
     expect(targetsOf('--- a/x\r\n+++ b/y\r\n@@\nrename from "p\\303\\244"\n')).toEqual(['x', 'y', 'pä'])
     expect(targetsOf('--- /dev/null\n+++ b/y\n')).toEqual(['y'])
   })

@@ -1,19 +1,27 @@
 /** The folder that a walk starts in. */
 import { readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { parse } from 'node:path'
+import { dirname, parse } from 'node:path'
 import { ModelRetry } from '@mulligan/core'
+import { openInside, withDirectory } from '../../workspace/contain.ts'
 import { fsError } from '../../workspace/fs-error.ts'
+import { baseName, toSlash } from '../../workspace/paths.ts'
 import { hint, type Resolved, type Workspace } from '../../workspace/workspace.ts'
 
 export interface SearchRoot {
   readonly at: Resolved
-  /** Where ripgrep is started, so that it prints paths as the model sees them. */
-  readonly cwd: string
-  /** What ripgrep is told to search. */
-  readonly target: string
+  /** The folder as the model sees it, with a slash at its end; empty for the workspace itself and for a file. */
+  readonly prefix: string
   /** A path that ripgrep printed, as the model sees it. */
   readonly name: (printed: string) => string
+}
+
+/** What to start ripgrep with. */
+export interface SearchPlace {
+  readonly cwd: string
+  readonly target: string
+  /** Handed on as descriptor 3. */
+  readonly fd?: number
 }
 
 /**
@@ -30,12 +38,26 @@ export async function searchRoot(workspace: Workspace, path: string, { files = f
       constraint: 'a directory',
       suggestion: at.relative.includes('/') ? at.relative.slice(0, at.relative.lastIndexOf('/')) : '.',
     })
-  const inner = at.absolute === at.root ? '.' : `./${at.absolute.slice(at.root.length).replaceAll('\\', '/').replace(/^\//, '')}`
-  return {
-    at,
-    cwd: at.root,
-    target: inner,
-    name: (printed) => (at.output ? '@output/' : '') + printed.replaceAll('\\', '/').replace(/^\.\//, ''),
+  const prefix = at.kind === 'file' || at.relative === '.' ? '' : `${at.relative}/`
+  return { at, prefix, name: (printed) => (at.kind === 'file' ? at.relative : prefix + toSlash(printed).replace(/^\.\//, '')) }
+}
+
+/**
+ * Runs `use` with the place to search, held open while it runs: ripgrep follows a path that it is given, so a link swapped
+ * in for it after the check would lead out.
+ */
+export async function searchIn<T>({ at }: SearchRoot, use: (place: SearchPlace) => Promise<T>): Promise<T> {
+  try {
+    if (at.kind === 'directory') return await withDirectory(at.root, at.absolute, (cwd) => use({ cwd, target: '.' }))
+    const handle = await openInside(at.root, at.absolute)
+    try {
+      if (process.platform === 'linux') return await use({ cwd: at.root, target: '/proc/self/fd/3', fd: handle.fd })
+      return await use({ cwd: dirname(at.absolute), target: `./${baseName(toSlash(at.absolute))}` })
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw fsError(error, at.relative, 'read')
   }
 }
 

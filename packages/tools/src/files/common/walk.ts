@@ -3,7 +3,7 @@ import { ModelRetry } from '@mulligan/core'
 import type { Ripgrep } from '../../ripgrep.ts'
 import type { FileLimits } from './limits.ts'
 import { plural } from './page.ts'
-import type { SearchRoot } from './search-root.ts'
+import { type SearchRoot, searchIn } from './search-root.ts'
 import { unreadable } from './unreadable.ts'
 
 export interface WalkOptions {
@@ -29,20 +29,13 @@ export interface Walked {
 export async function walk({ run, root, limits, signal, hidden, gitignore, keep = () => true }: WalkOptions): Promise<Walked> {
   const files: string[] = []
   let beyond = 0
-  const { stderr, stopped } = await run(
-    [
-      '--files',
-      '--null',
-      '--glob=!.git',
-      ...(hidden ? ['--hidden'] : []),
-      ...(gitignore && !root.at.output ? [] : ['--no-ignore']),
-      '--',
-      root.target,
-    ],
-    {
-      cwd: root.cwd,
+  const deadline = AbortSignal.timeout(limits.searchSeconds * 1000)
+  const ignored = gitignore && !root.at.output ? [] : ['--no-ignore']
+  const { stderr, stopped } = await searchIn(root, ({ cwd, target }) =>
+    run(['--files', '--null', '--glob=!.git', ...(hidden ? ['--hidden'] : []), ...ignored, '--', target], {
+      cwd,
       signal,
-      deadline: AbortSignal.timeout(limits.searchSeconds * 1000),
+      deadline,
       separator: '\0',
       onRecord: (printed) => {
         const file = root.name(printed)
@@ -50,11 +43,13 @@ export async function walk({ run, root, limits, signal, hidden, gitignore, keep 
         if (files.length < limits.heldMatches) files.push(file)
         else beyond++
       },
-    },
+    }),
   )
   if (stopped === 'deadline' && files.length === 0) throw tooSlow(root, limits)
   const notes = unreadable(stderr)
   if (stopped === 'deadline') notes.push(`Partial: stopped after ${limits.searchSeconds} s; there may be more. Narrow path.`)
+  const unnamed = files.filter((file) => file.includes('\ufffd')).length
+  if (unnamed > 0) notes.push(`${plural(unnamed, 'name')} not in UTF-8, shown with \ufffd: not to be opened by that name.`)
   if (beyond > 0) notes.push(`${plural(beyond, 'more file')} matched than can be listed. Narrow path.`)
   return { files, partial: stopped === 'deadline' || beyond > 0, notes }
 }

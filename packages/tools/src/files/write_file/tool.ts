@@ -4,7 +4,7 @@ import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
 import { decode, type Encoding, encode, sniff } from '../common/encoding.ts'
-import { readWhole, replaceFile, sha256 } from '../common/file-bytes.ts'
+import { readWhole, sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { HEAD_BYTES } from '../common/magic.ts'
 import { plural, size } from '../common/page.ts'
@@ -50,14 +50,14 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
       { outcome: 'retry', input: { path: 'a.txt', content: 'new\n' }, files: { 'a.txt': 'old\n' }, why: 'it exists: read it first' },
       { outcome: 'retry', input: { path: 'b.ts', content: '// ... rest of the code unchanged\n' }, why: 'a placeholder' },
     ],
-    execute: (call) => write(workspace, limits, call),
+    execute: (call, { callId }) => write(workspace, limits, call, callId),
   })
 }
 
 const fromCreate = ({ file_text, ...rest }: Record<string, unknown>): Record<string, unknown> =>
   file_text === undefined ? rest : { ...rest, content: file_text }
 
-async function write(workspace: Workspace, limits: FileLimits, call: Input): Promise<ToolOk> {
+async function write(workspace: Workspace, limits: FileLimits, call: Input, callId: string): Promise<ToolOk> {
   const file = await workspace.resolve(call.path, { for: 'write' })
   if (file.kind === 'directory' || /[/\\]$/.test(call.path))
     throw new ModelRetry(`"${file.relative}" is a directory.`, {
@@ -74,7 +74,7 @@ async function write(workspace: Workspace, limits: FileLimits, call: Input): Pro
       mayReplace(workspace, file, call, existing)
     }
     refusePlaceholder(call, existing)
-    await replaceFile(file, bytes, existing?.hash)
+    await workspace.changes.apply(callId, [{ kind: 'write', file, bytes, before: existing?.hash }])
     workspace.seen.set(file.absolute, { hash: sha256(bytes) })
     return written(file, call.content, bytes.length, existing)
   } catch (error) {

@@ -2,7 +2,6 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run, temporary } from '../../workspace.fixture.ts'
-import { replaceFile } from '../common/file-bytes.ts'
 import { findPlaceholder } from './placeholder.ts'
 
 describe('write_file', () => {
@@ -111,7 +110,9 @@ describe('folders on the way', () => {
   test('are taken back when the write fails', async () => {
     const { root, workspace } = fixture({ 'old/kept.txt': '' })
     const file = await workspace.resolve('old/new/deep/a.txt', { for: 'write' })
-    await expect(replaceFile(file, Buffer.from('x'), 'the hash of something else')).rejects.toThrow()
+    await expect(
+      workspace.changes.apply('s/t/1/0', [{ kind: 'write', file, bytes: Buffer.from('x'), before: 'the hash of something else' }]),
+    ).rejects.toThrow()
     expect(readdirSync(root, { recursive: true }).sort()).toEqual(['old', 'old/kept.txt'])
   })
 
@@ -121,7 +122,9 @@ describe('folders on the way', () => {
     const file = await workspace.resolve('dir/new/deep/b.txt', { for: 'write' })
     rmSync(join(root, 'dir'), { recursive: true })
     symlinkSync(outside, join(root, 'dir'))
-    await expect(replaceFile(file, Buffer.from('x'), undefined)).rejects.toThrow()
+    await expect(
+      workspace.changes.apply('s/t/1/0', [{ kind: 'write', file, bytes: Buffer.from('x'), before: undefined }]),
+    ).rejects.toThrow()
     expect(readdirSync(outside)).toEqual([])
   })
 })

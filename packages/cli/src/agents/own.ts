@@ -1,0 +1,80 @@
+/** Agents of one's own: in the configuration, and as Markdown files whose text is the prompt. */
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { checkWith } from '../config/check.ts'
+import { ownPath } from '../config/files.ts'
+import { agentFields } from '../config/schema.ts'
+import type { ConfiguredAgent, Origin, Settings } from '../config/settings.ts'
+import { fromHome } from '../paths.ts'
+import { oneLine } from '../ui/sanitize.ts'
+import { frontMatter } from './front-matter.ts'
+import { readText } from './read-text.ts'
+
+export interface AgentProblem {
+  readonly file: string
+  /** One sentence. */
+  readonly error: string
+}
+
+export interface OwnAgents {
+  readonly agents: readonly ConfiguredAgent[]
+  readonly problems: readonly AgentProblem[]
+}
+
+const NAME = /^[\w-]{1,40}$/
+
+/** The person's own first: a project's agent does not take the name of one. */
+export async function ownAgents(cwd: string, { agents }: Settings, reserved: readonly string[]): Promise<OwnAgents> {
+  const personal = ownPath('agents')
+  const read = [
+    ...(personal === undefined ? [] : await filesIn(personal, 'user', fromHome(personal))),
+    ...(await filesIn(join(cwd, '.mulligan', 'agents'), 'project', join('.mulligan', 'agents'))),
+  ]
+  const found = [...agents.map((agent) => ({ file: agent.from, agent })), ...read.filter((one) => 'agent' in one)].sort(
+    (a, b) => Number(a.agent.origin === 'project') - Number(b.agent.origin === 'project'),
+  )
+  const kept = new Map<string, ConfiguredAgent>()
+  const problems: AgentProblem[] = read.filter((one) => 'error' in one)
+  for (const { file, agent } of found) {
+    const other = reserved.includes(agent.name) ? 'the built-in one' : kept.get(agent.name)?.from
+    if (other === undefined) kept.set(agent.name, agent)
+    else
+      problems.push({
+        file,
+        error: `the agent "${agent.name}" has the name of ${other === 'the built-in one' ? other : `one in ${other}`}`,
+      })
+  }
+  return { agents: [...kept.values()], problems }
+}
+
+type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
+
+async function filesIn(folder: string, origin: Origin, shown: string): Promise<readonly Read[]> {
+  return Promise.all(
+    markdownIn(folder).map(async (entry): Promise<Read> => {
+      const file = join(shown, entry)
+      const name = basename(entry, '.md')
+      try {
+        if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
+        const text = readText(origin === 'project' ? folder : undefined, join(folder, entry))
+        if (text === undefined) throw new Error('it is no text that can be read')
+        const { fields, body } = await frontMatter(text)
+        const checked = checkWith(agentFields, fields)
+        if (!checked.ok) throw new Error(checked.error)
+        return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
+      } catch (error) {
+        return { file, error: oneLine((error as Error).message, 300) }
+      }
+    }),
+  )
+}
+
+function markdownIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,57 @@
+/** `mulligan config`: what is in force, and where it comes from. */
+import { readSettings, type Setting, type Settings } from '../config/settings.ts'
+import { workingFolder } from '../paths.ts'
+import type { Output } from '../ui/output.ts'
+import { oneLine, safeJson } from '../ui/sanitize.ts'
+import { table } from '../ui/table.ts'
+
+export interface ConfigFlags {
+  readonly cwd?: string
+  readonly json?: boolean
+}
+
+interface Row {
+  readonly key: string
+  readonly value: unknown
+  readonly from: string
+}
+
+/** @throws UsageError when a file is wrong */
+export async function configCommand(what: 'path' | undefined, flags: ConfigFlags, { out }: Output): Promise<number> {
+  const settings = readSettings(workingFolder(flags.cwd))
+  const files = settings.files.map(({ path, found }) => ({ path, found }))
+  if (what === 'path') {
+    if (flags.json) out(`${safeJson({ files })}\n`)
+    else for (const { path, found } of files) out(`${oneLine(path, 1000)}${found ? '' : '  (not there)'}\n`)
+    return 0
+  }
+  const rows = rowsOf(settings)
+  if (flags.json) out(`${safeJson({ settings: rows, files })}\n`)
+  else {
+    const cells = rows.map(({ key, value, from }) => [key, oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 80), from])
+    out(`${table([['KEY', 'VALUE', 'FROM'], ...cells]).join('\n')}\n`)
+  }
+  return 0
+}
+
+function rowsOf(settings: Settings): readonly Row[] {
+  const { model, baseUrl, agent, lean, off, limits, webSearch, diagnostics, agents, remoteHosts, files } = settings
+  const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
+    setting ? [{ key, value: setting.value, from: setting.from }] : []
+  return [
+    ...row('model', model),
+    ...row('baseUrl', baseUrl && { ...baseUrl, value: withoutPassword(baseUrl.value) }),
+    ...row('agent', agent),
+    ...agents.map(({ name, description = '', from }) => ({ key: `agents.${name}`, value: description, from })),
+    ...row('tools.lean', lean),
+    ...off.map(({ value, from }) => ({ key: 'tools.off', value, from })),
+    ...Object.entries(limits)
+      .filter(([, { value }]) => Number.isFinite(value))
+      .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
+    ...row('web.search', webSearch),
+    ...row('diagnostics', diagnostics),
+    ...remoteHosts.map((host) => ({ key: 'remoteHosts', value: host, from: files.find(({ origin }) => origin === 'user')?.shown ?? '' })),
+  ]
+}
+
+const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, '//[secret]@')

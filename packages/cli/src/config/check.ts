@@ -1,0 +1,40 @@
+/** A value against its schema, with the mistake said as a person would: the key, what it must be, which key was meant. */
+import { nearest } from '@mulligan/core'
+import { z } from 'zod'
+
+export type CheckedConfig<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string }
+
+export function checkWith<T>(schema: z.ZodType<T>, value: unknown): CheckedConfig<T> {
+  const checked = schema.safeParse(value)
+  if (checked.success) return { ok: true, value: checked.data }
+  const [issue] = checked.error.issues
+  return { ok: false, error: issue ? sentence(schema, issue) : 'it is not valid' }
+}
+
+function sentence(schema: z.ZodType, issue: z.core.$ZodIssue): string {
+  const at = keyText(issue.path)
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    const known = keysAt(z.toJSONSchema(schema, { unrepresentable: 'any' }), issue.path)
+    const [meant] = nearest(key, known, 1)
+    const inside = at === '' ? '' : ` in ${at}`
+    return `there is no key ${JSON.stringify(key)}${inside}; ${meant ? `did you mean ${JSON.stringify(meant)}?` : `there are ${known.join(', ')}`}`
+  }
+  const what = issue.message.replace(/^Invalid input: /, '').replace(/^Invalid (\w+): /, '')
+  return at === '' ? what : `${at}: ${what}`
+}
+
+export const keyText = (path: readonly PropertyKey[]): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? String(step) : `.${String(step)}`)).join('')
+
+type Node = { readonly [key: string]: unknown }
+
+/** The keys that an object at this place may have. */
+function keysAt(schema: Node, path: readonly PropertyKey[]): readonly string[] {
+  let node: unknown = schema
+  for (const step of path) {
+    const { properties, additionalProperties, items } = (node ?? {}) as Node
+    node = typeof step === 'number' ? items : ((properties as Node | undefined)?.[String(step)] ?? additionalProperties)
+  }
+  return Object.keys(((node ?? {}) as Node)['properties'] ?? {})
+}

@@ -1,0 +1,158 @@
+import { say, scriptedModel } from '@mulligan/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { place, using } from '../fixtures/cli.ts'
+import { parseJsonc } from './jsonc.ts'
+
+const OWN = '../.config/mulligan/config.json'
+const PROJECT = '.mulligan/config.json'
+const json = (value: unknown): string => JSON.stringify(value)
+
+describe('JSON with comments', () => {
+  it.each([
+    ['{ "a": 1 } // said', { a: 1 }],
+    ['{ /* a\n*/ "a": "// no comment", "b": "/* nor */ \\" // this", }', { a: '// no comment', b: '/* nor */ " // this' }],
+    ['[1, 2, // two\n]', [1, 2]],
+    ['\ufeff{ "a": [1, /* last */ ], }', { a: [1] }],
+    ['  ', {}],
+    ['// nothing yet', {}],
+  ])('%j', (text, value) => expect(parseJsonc(text)).toEqual({ ok: true, value }))
+
+  it('says in which line it breaks', () => {
+    expect(parseJsonc('{\n  // one\n  "a" 1\n}')).toMatchObject({ ok: false, error: expect.stringContaining('line 3') })
+  })
+
+  it.each(['/', '/*', '"\\"', ', ', '"//', ',//'])('reads hostile text in linear time: %j', (piece) => {
+    expect(parseJsonc(`{${piece.repeat(100_000)}`)).toMatchObject({ ok: false })
+  })
+
+  it('reads all JSON as JSON does, and never throws', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseJsonc(text)).toEqual({ ok: true, value: JSON.parse(text) })
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[],:"/*\\ \na1') }), (text) => {
+        expect(parseJsonc(text)).toHaveProperty('ok')
+      }),
+    )
+  })
+})
+
+describe('a file that is wrong ends the command before anything is sent', () => {
+  it.each([
+    [PROJECT, { modle: 'x' }, '.mulligan/config.json: there is no key "modle"; did you mean "model"?'],
+    [PROJECT, { tools: { of: [] } }, '.mulligan/config.json: there is no key "of" in tools; did you mean "off"?'],
+    [PROJECT, { limits: { requests: 0 } }, '.mulligan/config.json: limits.requests: '],
+    [PROJECT, { agents: { review: { tool: [] } } }, 'there is no key "tool" in agents.review; did you mean "tools"?'],
+    [PROJECT, { diagnostics: [{ include: '*.ts', command: 'tsc' }] }, '.mulligan/config.json: diagnostics[0].command: '],
+    [PROJECT, [], '.mulligan/config.json: '],
+    [PROJECT, { remoteHosts: ['x.org'] }, "remoteHosts decides where data goes, so a project's file can't set it"],
+    [
+      PROJECT,
+      { web: { search: { provider: 'searxng', url: 'https://x.org' } } },
+      "web decides where data goes, so a project's file can't set it",
+    ],
+    [OWN, { agnet: 'plan' }, '~/.config/mulligan/config.json: there is no key "agnet"; did you mean "agent"?'],
+  ])('%s %j', async (path, value, says) => {
+    using here = place({ [path]: json(value) })
+    await using model = await scriptedModel([])
+    const { code, stderr } = await here.run(['Hi', ...using(model)])
+    expect(stderr).toContain(`mulligan: `)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)])
+    expect(model.requests).toEqual([])
+  })
+
+  it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that is not there', async () => {
+    using here = place({ [PROJECT]: '{ "model": }' })
+    expect((await here.run(['config'])).stderr).toMatch(/^mulligan: \.mulligan\/config\.json: it is not JSON: Unexpected token/)
+    using folder = place({ [`${PROJECT}/x`]: '' })
+    expect((await folder.run(['config'])).stderr).toContain('it is no file')
+    using none = place()
+    expect((await none.run(['config'], { env: { MULLIGAN_CONFIG: '/nowhere/c.json' } })).stderr).toContain('which is not there')
+    expect((await none.run(['config'], { env: { MULLIGAN_CONFIG: 'c.json' } })).stderr).toContain('must be an absolute path')
+  })
+})
+
+describe('what is in force', () => {
+  const rows = async (here: ReturnType<typeof place>, env: Readonly<Record<string, string>> = {}) => {
+    const { settings } = JSON.parse((await here.run(['config', '--json'], { env })).stdout) as {
+      settings: { key: string; value: unknown; from: string }[]
+    }
+    return Object.fromEntries(settings.map(({ key, value, from }) => [key, [value, from]]))
+  }
+
+  it('is of the environment before the project before the person before the default', async () => {
+    using here = place({
+      [PROJECT]: '{ "model": "ollama/project", "limits": { "requests": 9, "calls": 9 }, "tools": { "off": ["grep"] } } // ours',
+      [OWN]: json({ model: 'ollama/own', agent: 'plan', limits: { requests: 5 }, tools: { off: ['glob'] } }),
+    })
+    const own = '~/.config/mulligan/config.json'
+    expect(await rows(here)).toEqual({
+      model: ['ollama/project', PROJECT],
+      agent: ['plan', own],
+      'tools.off': ['glob', own],
+      'limits.requests': [5, own],
+      'limits.calls': [9, PROJECT],
+    })
+    expect((await rows(here, { MULLIGAN_MODEL: 'ollama/env' }))['model']).toEqual(['ollama/env', 'MULLIGAN_MODEL'])
+    const text = await here.run(['config'])
+    expect(text.stdout).toMatch(/^model +ollama\/project +\.mulligan\/config\.json$/m)
+    expect((await here.run(['config', 'path'])).stdout).toBe(
+      `${here.dir}/${PROJECT}\n${here.dir.replace(/work$/, '')}.config/mulligan/config.json\n`,
+    )
+  })
+
+  it('of XDG_CONFIG_HOME and MULLIGAN_CONFIG too; no password is shown', async () => {
+    using here = place({
+      '../x/mulligan/config.json': json({ agent: 'ask' }),
+      '../own.json': json({ baseUrl: 'http://ann:secret@host/v1' }),
+    })
+    const root = here.dir.replace(/work$/, '')
+    expect((await rows(here, { XDG_CONFIG_HOME: `${root}x` }))['agent']).toEqual(['ask', '~/x/mulligan/config.json'])
+    expect((await rows(here, { MULLIGAN_CONFIG: `${root}own.json` }))['baseUrl']?.[0]).toBe('http://[secret]@host/v1')
+  })
+
+  it('is what a run goes by; a flag stands above it', async () => {
+    await using model = await scriptedModel([say('One.'), say('Two.')])
+    using here = place({ [OWN]: json({ model: 'own-name', baseUrl: model.url, limits: { requests: 1 } }) })
+    const first = JSON.parse((await here.run(['Hi', '--json'])).stdout)
+    expect(first).toMatchObject({ status: 'stopped', stoppedBy: 'requests' })
+    expect(JSON.parse((await here.run(['Hi', '--json', '--max-requests', '3'])).stdout)).toMatchObject({ status: 'answered' })
+    expect((model.requests[0]?.body as { model: string }).model).toBe('own-name')
+  })
+})
+
+describe('a project’s file can’t send the conversation away by itself', () => {
+  const elsewhere = 'http://models.invalid:9/v1'
+  it.each([
+    ['a base URL', { model: 'x', baseUrl: elsewhere }, 'models.invalid', `--base-url ${elsewhere}`],
+    ['a model in the cloud', { model: 'anthropic/x' }, 'api.anthropic.com', '--model anthropic/x'],
+  ])('%s', async (_, value, host, hint) => {
+    using here = place({ [PROJECT]: json(value) })
+    const env = { ANTHROPIC_API_KEY: 'sk-x' }
+    const { code, stderr } = await here.run(['Hi'], { env })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`which would send this conversation to ${host}; a project can't decide that`)
+    expect(stderr).toContain(`To allow it once: ${hint}. For good: "remoteHosts": ["${host}"] in ~/.config/mulligan/config.json.`)
+  })
+
+  it('nor an agent of the project', async () => {
+    using here = place({ [PROJECT]: json({ agent: 'far', agents: { far: { model: 'openai/x' } } }) })
+    expect((await here.run(['Hi'], { env: { OPENAI_API_KEY: 'sk-x' } })).stderr).toContain('send this conversation to api.openai.com')
+  })
+
+  it('but the person may allow the host, or name the same; and a model on this machine is shown', async () => {
+    using allowed = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }), [OWN]: json({ remoteHosts: ['models.invalid'] }) })
+    const sent = await allowed.run(['Hi', '--timeout', '1', '--json'])
+    expect(JSON.parse(sent.stdout)).toHaveProperty('status')
+    expect(sent.stderr).toBe('The model is openai-compatible/x on models.invalid, from .mulligan/config.json.\n')
+    using named = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }) })
+    expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain("can't decide")
+    await using model = await scriptedModel([say('Hello.')])
+    using local = place({ [PROJECT]: json({ model: 'x', baseUrl: model.url }) })
+    const { code, stderr } = await local.run(['Hi'])
+    expect([code, stderr.split('\n')[0]]).toEqual([0, 'The model is openai-compatible/x on this machine, from .mulligan/config.json.'])
+  })
+})

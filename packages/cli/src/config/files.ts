@@ -1,0 +1,86 @@
+/** The two files: the person's own, and the project's. */
+import { readFileSync, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { UsageError } from '../exit.ts'
+import { configDir, fromHome } from '../paths.ts'
+import { oneLine } from '../ui/sanitize.ts'
+import { checkWith } from './check.ts'
+import { parseJsonc } from './jsonc.ts'
+import { type Config, configSchema, PERSONAL } from './schema.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface ConfigFile {
+  readonly origin: 'project' | 'user'
+  readonly path: string
+  /** For the person. */
+  readonly shown: string
+  readonly found: boolean
+  readonly values: Config
+}
+
+const MOST_BYTES = 1_000_000
+export const PROJECT_CONFIG = join('.mulligan', 'config.json')
+
+/** Both, the project's first, whether they are there or not. @throws UsageError that names file and key */
+export function configFiles(cwd: string, env: Env = process.env): readonly ConfigFile[] {
+  return [read('project', join(cwd, PROJECT_CONFIG), PROJECT_CONFIG), userFile(env)]
+}
+
+function userFile(env: Env): ConfigFile {
+  const named = env['MULLIGAN_CONFIG']
+  if (named && !isAbsolute(named))
+    throw new UsageError(`MULLIGAN_CONFIG=${named} must be an absolute path`, 'Name the whole path of the file.')
+  const path = named || ownPath('config.json', env)
+  if (path === undefined) return { origin: 'user', path: '', shown: '', found: false, values: {} }
+  const file = read('user', path, fromHome(path))
+  if (named && !file.found)
+    throw new UsageError(`MULLIGAN_CONFIG names ${fromHome(path)}, which is not there`, 'Make the file, or unset MULLIGAN_CONFIG.')
+  return file
+}
+
+/** In the person's own folder; undefined where they have none. */
+export function ownPath(name: string, env: Env = process.env): string | undefined {
+  try {
+    return join(configDir(env), name)
+  } catch {
+    return undefined
+  }
+}
+
+function read(origin: ConfigFile['origin'], path: string, shown: string): ConfigFile {
+  const text = textOf(path, shown)
+  if (text === undefined) return { origin, path, shown, found: false, values: {} }
+  const parsed = parseJsonc(text)
+  if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`)
+  const checked = checkWith(configSchema, parsed.value)
+  if (!checked.ok) throw wrong(shown, oneLine(checked.error, 300))
+  const personal = PERSONAL.find((key) => checked.value[key] !== undefined)
+  if (origin === 'project' && personal)
+    throw wrong(
+      shown,
+      `${personal} decides where data goes, so a project's file can't set it`,
+      'Set it in your own file: mulligan config path shows where that is.',
+    )
+  return { origin, path, shown, found: true, values: checked.value }
+}
+
+const wrong = (
+  shown: string,
+  says: string,
+  hint = 'docs/cli.md has every key; mulligan config path shows which files are read.',
+): UsageError => new UsageError(`${shown}: ${says}`, hint)
+
+function textOf(path: string, shown: string): string | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found) return undefined
+    if (!found.isFile() || found.size > MOST_BYTES)
+      throw wrong(shown, found.isFile() ? 'it is too large for a configuration' : 'it is no file')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    throw wrong(shown, `it can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
+  }
+}

@@ -1,0 +1,41 @@
+/** What the tools for thinking and asking have of a session: a place for their notes, and the person. */
+import { join } from 'node:path'
+import { type Ask as AskUser, fileState, type SessionState, type ThinkOptions } from '@mulligan/tools'
+import type { Ask } from './ui/approve.ts'
+import { visible } from './ui/sanitize.ts'
+
+export interface SessionOptions {
+  /** A file for each session. */
+  readonly folder: string
+  /** Known before the first call. */
+  readonly id: () => string
+  /** Absent when nobody is there. */
+  readonly ask?: Ask
+}
+
+export const sessionTools = ({ folder, id, ask }: SessionOptions): ThinkOptions => ({
+  state: openedWhenUsed(() => fileState(join(folder, `${id()}.json`))),
+  ...(ask && { ask: userAsk(ask) }),
+})
+
+function openedWhenUsed(open: () => SessionState): SessionState {
+  let opened: SessionState | undefined
+  const state = (): SessionState => {
+    opened ??= open()
+    return opened
+  }
+  return {
+    get: (key) => state().get(key),
+    set: (key, value) => state().set(key, value),
+    takeNotes: () => state().takeNotes?.() ?? [],
+  }
+}
+
+const userAsk =
+  (ask: Ask): AskUser =>
+  async ({ question, options = [] }, signal) => {
+    const lines = ['', `? ${visible(question)}`, ...options.map((option, at) => `  ${at + 1}  ${visible(option)}`), '> ']
+    const line = await ask(lines.join('\n'), signal)
+    if (line === undefined) return { declined: signal.aborted ? 'timeout' : 'closed' }
+    return { answer: line }
+  }

@@ -1,0 +1,184 @@
+/** Contents by their hash: what a file was, and what it becomes. */
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sha256 } from '../files/common/file-bytes.ts'
+import { copyAndHash } from './copy.ts'
+import { notRecorded } from './not-recorded.ts'
+import type { FileState } from './state.ts'
+import { codeOf, syncDirectory, Unexpected, within } from './tree.ts'
+
+export interface Blobs {
+  /** @returns its hash */
+  readonly put: (bytes: Uint8Array) => Promise<string>
+  /**
+   * Keeps what stands at a path of the workspace.
+   * @throws Unexpected when that is not `state`
+   */
+  readonly keep: (root: string, path: string, state: FileState) => Promise<void>
+  /** @throws Lost */
+  readonly copyTo: (hash: string, to: FileHandle) => Promise<void>
+}
+
+/** A content that is not in the store, or not as it was put there. */
+export class Lost extends Error {}
+
+/** Files above it are linked into the store where that can be done, rather than copied. Bytes. */
+const LINK_FROM = 8 * 1024 * 1024
+/** Contents that no record names are left for as long, as they may belong to a plan that is just being made. Milliseconds. */
+const GRACE = 60 * 60 * 1000
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
+
+export interface DiskBlobs extends Blobs {
+  readonly bytes: (hash: string) => Promise<Buffer>
+  /** It is there, as it was put in. */
+  readonly isWhole: (hash: string) => Promise<boolean>
+  /** What was put in stays there when the power fails. */
+  readonly sync: () => Promise<void>
+  /** Removes what is not among the hashes. */
+  readonly retain: (hashes: ReadonlySet<string>, now: number) => Promise<void>
+}
+
+/** @param dir is made when something is first put in */
+export function diskBlobs(dir: string): DiskBlobs {
+  /** Put in by this process, so known to be whole. */
+  const known = new Set<string>()
+  let isSynced = true
+
+  async function isThere(hash: string): Promise<boolean> {
+    if (!known.has(hash)) return false
+    const now = new Date()
+    return utimes(join(dir, hash), now, now).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** Fills a file of its own and gives it its name in one step. */
+  async function fill(write: (to: FileHandle) => Promise<string>): Promise<string> {
+    const temporary = join(dir, `${randomBytes(6).toString('hex')}.tmp`)
+    try {
+      await mkdir(dir, { recursive: true, mode: 0o700 })
+      const handle = await open(temporary, 'wx', 0o600)
+      let hash: string
+      try {
+        hash = await write(handle)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(temporary, join(dir, hash))
+      known.add(hash)
+      isSynced = false
+      return hash
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined)
+      throw error instanceof Unexpected ? error : notRecorded(error)
+    }
+  }
+
+  async function reading<T>(hash: string, use: (from: FileHandle) => Promise<T>): Promise<T> {
+    const from = await open(join(dir, hash), constants.O_RDONLY | NO_FOLLOW).catch((cause) => {
+      throw new Lost(hash, { cause })
+    })
+    try {
+      return await use(from)
+    } finally {
+      await from.close()
+    }
+  }
+
+  /** A second name for a large file, which the store keeps when the first is removed. Not of one that has other names: through those it would be changed. */
+  async function linked(at: string, state: FileState): Promise<boolean> {
+    if (state.size < LINK_FROM || (await lstat(at)).nlink > 1) return false
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    return link(at, join(dir, state.hash)).then(
+      () => true,
+      (error) => codeOf(error) === 'EEXIST' && isThere(state.hash),
+    )
+  }
+
+  return {
+    put: async (bytes) => {
+      const hash = sha256(bytes)
+      if (await isThere(hash)) return hash
+      return fill(async (to) => {
+        await to.writeFile(bytes)
+        return hash
+      })
+    },
+    keep: async (root, path, state) => {
+      if (await isThere(state.hash)) return
+      await within(root, path, async (at) => {
+        if (await linked(at, state)) return
+        const from = await open(at, constants.O_RDONLY | NO_FOLLOW)
+        try {
+          await fill(async (to) => {
+            const { hash } = await copyAndHash(from, to)
+            if (hash !== state.hash) throw new Unexpected(path)
+            return hash
+          })
+        } finally {
+          await from.close()
+        }
+      })
+    },
+    copyTo: async (hash, to) => {
+      if ((await reading(hash, (from) => copyAndHash(from, to))).hash !== hash) throw new Lost(hash)
+    },
+    bytes: async (hash) => {
+      const bytes = await reading(hash, (from) => from.readFile())
+      if (sha256(bytes) !== hash) throw new Lost(hash)
+      return bytes
+    },
+    isWhole: (hash) =>
+      reading(hash, (from) => copyAndHash(from)).then(
+        (found) => found.hash === hash,
+        () => false,
+      ),
+    sync: async () => {
+      if (!isSynced) await syncDirectory(dir)
+      isSynced = true
+    },
+    retain: async (hashes, now) => {
+      for (const name of await readdir(dir).catch(() => []))
+        if (!hashes.has(name)) {
+          const found = await stat(join(dir, name)).catch(() => undefined)
+          if (found && now - Math.max(found.mtimeMs, found.ctimeMs) > GRACE) await unlink(join(dir, name)).catch(() => undefined)
+        }
+    },
+  }
+}
+
+/**
+ * For changes without a record.
+ *
+ * @param keepsBefore false where nothing has to be taken back: a single change is made whole or not at all
+ */
+export function memoryBlobs(keepsBefore: boolean): Blobs {
+  const contents = new Map<string, Uint8Array>()
+  return {
+    put: async (bytes) => {
+      const hash = sha256(bytes)
+      contents.set(hash, bytes)
+      return hash
+    },
+    keep: async (root, path, state) => {
+      if (!keepsBefore || contents.has(state.hash)) return
+      await within(root, path, async (at) => {
+        const from = await open(at, constants.O_RDONLY | NO_FOLLOW)
+        try {
+          contents.set(state.hash, await from.readFile())
+        } finally {
+          await from.close()
+        }
+      })
+    },
+    copyTo: async (hash, to) => {
+      const bytes = contents.get(hash)
+      if (!bytes) throw new Lost(hash)
+      await to.writeFile(bytes)
+    },
+  }
+}

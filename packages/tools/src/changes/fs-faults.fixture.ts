@@ -1,0 +1,85 @@
+/** The file system as it fails: every call that writes goes through a hook first, which may throw or kill the process. */
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+
+/** `n` counts from 1. For a content that is written, `half` writes a part of it. */
+export type Hook = (n: number, what: string, half?: () => void) => void
+
+type Writer = (this: unknown, ...args: unknown[]) => Promise<unknown>
+type Target = Record<string, Writer>
+
+const FUNCTIONS = ['rename', 'unlink', 'mkdir', 'rmdir', 'link', 'symlink', 'writeFile', 'utimes', 'open']
+const METHODS = ['writeFile', 'chmod', 'chown', 'sync']
+
+/** @returns what takes it back */
+export async function interceptWrites(hook: Hook): Promise<() => void> {
+  let count = 0
+  const promises = fs.promises as unknown as Target
+  const probe = await fs.promises.open(process.execPath)
+  const handles = Object.getPrototypeOf(probe) as Target
+  await probe.close()
+  const undo = [
+    ...FUNCTIONS.map((name) =>
+      replace(
+        promises,
+        name,
+        (original) =>
+          async function (...args) {
+            if (name !== 'open' || writes(args[1])) hook(++count, `${name} ${String(args[0])}`)
+            return original.apply(this, args)
+          },
+      ),
+    ),
+    ...METHODS.map((name) =>
+      replace(
+        handles,
+        name,
+        (original) =>
+          async function (...args) {
+            const { fd } = this as { readonly fd: number }
+            hook(++count, `handle.${name}`, name === 'writeFile' ? () => fs.writeSync(fd, firstHalf(args[0])) : undefined)
+            // Killed is not cut off from power: what was written is there without it, and sooner.
+            return name === 'sync' ? undefined : original.apply(this, args)
+          },
+      ),
+    ),
+  ]
+  syncBuiltinESMExports()
+  return () => {
+    for (const one of undo) one()
+    syncBuiltinESMExports()
+  }
+}
+
+function replace(target: Target, name: string, by: (original: Writer) => Writer): () => void {
+  const original = target[name] as Writer
+  target[name] = by(original)
+  return () => {
+    target[name] = original
+  }
+}
+
+const writes = (flags: unknown): boolean => typeof flags === 'string' && flags !== 'r'
+const firstHalf = (content: unknown): Buffer => {
+  const bytes = Buffer.from(content as Uint8Array)
+  return bytes.subarray(0, Math.floor(bytes.length / 2))
+}
+
+export class Dead extends Error {}
+
+/** From write `n` on nothing reaches the disk any more, as if the process had been killed there. */
+export const deadFrom =
+  (from: number): Hook =>
+  (n, what, half) => {
+    if (n === from) half?.()
+    if (n >= from) throw new Dead(`dead at ${n}: ${what}`)
+  }
+
+/** Write `n` alone fails, as on a full disk. */
+export const failingAt =
+  (at: number): Hook =>
+  (n, what, half) => {
+    if (n !== at) return
+    half?.()
+    throw Object.assign(new Error(`no space: ${what}`), { code: 'ENOSPC' })
+  }

@@ -1,0 +1,135 @@
+/** The process is killed between any two writes: what the next start finds is as it was. */
+import { spawn } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { put, temporary } from '../workspace.fixture.ts'
+import { createChangeLog } from './change-log.ts'
+import { pendingPlans, snapshot } from './changes.fixture.ts'
+import { folderOf } from './folders.ts'
+import { changesOf } from './kill.fixture.ts'
+import { thisProcess } from './owner.ts'
+
+const runner = fileURLToPath(new URL('kill.fixture.ts', import.meta.url))
+const AT_ONCE = 3
+
+interface Place {
+  readonly root: string
+  readonly dir: string
+}
+
+function place(): Place {
+  const top = temporary()
+  const [root, dir] = [join(top, 'work'), join(top, 'data')]
+  mkdirSync(root)
+  put(root, { 'a.txt': 'a\n', 'gone.txt': 'gone\n', 'run.sh': 'exit 0\n', 'folder/inner/c.txt': 'c\n', 'untouched.txt': 'x\n' })
+  chmodSync(join(root, 'run.sh'), 0o755)
+  chmodSync(join(root, 'gone.txt'), 0o600)
+  mkdirSync(join(root, 'empty'))
+  chmodSync(join(root, 'empty'), 0o700)
+  symlinkSync('a.txt', join(root, 'link'))
+  return { root, dir }
+}
+
+/** @returns whether it was killed; false when it wrote less often than that */
+function killed({ root, dir }: Place, at: number, env: Record<string, string> = {}): Promise<boolean> {
+  const child = spawn(process.execPath, [runner], {
+    env: { ...process.env, KILL_AT: String(at), KILL_ROOT: root, KILL_DIR: dir, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return new Promise((resolve, reject) =>
+    child.on('exit', (code, signal) =>
+      signal === 'SIGKILL' ? resolve(true) : code === 0 ? resolve(false) : reject(new Error(`exit ${code}`)),
+    ),
+  )
+}
+
+/** Runs `check` for every `step`-th write until the process comes to its end. @returns how many there were */
+async function atEachWrite(check: (at: number) => Promise<boolean>, step = 1): Promise<number> {
+  for (let from = 1; ; from += AT_ONCE * step) {
+    const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => check(from + index * step)))
+    const end = outcomes.indexOf(false)
+    if (end !== -1) return from + end * step - 1
+  }
+}
+
+test('a changeset: all as it was, or all done', async () => {
+  const writes = await atEachWrite(async (at) => {
+    const here = place()
+    const before = snapshot(here.root)
+    if (!(await killed(here, at))) return false
+    const log = createChangeLog({ dir: here.dir, root: here.root })
+    await log.recover()
+    const isDone = (await log.turns()).length > 0
+    if (isDone) await log.undo('s/1')
+    expect([at, snapshot(here.root)]).toEqual([at, before])
+    expect(pendingPlans(here.dir, here.root)).toEqual([])
+    return true
+    // Every single write is tried in atomic.test.ts, by a process that goes on but reaches the disk no more.
+  }, 2)
+  expect(writes).toBeGreaterThan(30)
+}, 240_000)
+
+test('control: without the journal the tree is torn', async () => {
+  const torn: number[] = []
+  const reference = place()
+  await createChangeLog(reference).apply('s/1/1/0', changesOf(reference.root))
+  const after = JSON.stringify(snapshot(reference.root))
+  await atEachWrite(async (at) => {
+    const here = place()
+    const before = JSON.stringify(snapshot(here.root))
+    if (!(await killed(here, at, { KILL_JOURNAL: 'off' }))) return false
+    await createChangeLog(here).recover()
+    const now = JSON.stringify(snapshot(here.root))
+    if (now !== before && now !== after) torn.push(at)
+    return true
+  }, 4)
+  expect(torn.length).toBeGreaterThan(2)
+}, 240_000)
+
+test('an undo, and a recovery that is itself killed', async () => {
+  const done = place()
+  const before = snapshot(done.root)
+  await createChangeLog(done).apply('s/1/1/0', changesOf(done.root))
+  const after = snapshot(done.root)
+  /** The journal knows a workspace by its path, so it is at that path that each case is set up. */
+  const kept = temporary()
+  for (const part of ['root', 'dir'] as const) cpSync(done[part], join(kept, part), { recursive: true, verbatimSymlinks: true })
+  const reset = (): void => {
+    for (const part of ['root', 'dir'] as const) {
+      rmSync(done[part], { recursive: true })
+      cpSync(join(kept, part), done[part], { recursive: true, verbatimSymlinks: true })
+    }
+  }
+  for (let at = 1; ; at += 6) {
+    reset()
+    if (!(await killed(done, at, { KILL_WHAT: 'undo' }))) break
+    // The one who puts it right is killed too, early and late.
+    await killed(done, 1 + (at % 9), { KILL_WHAT: 'recover' })
+    const log = createChangeLog(done)
+    await log.recover()
+    const [turn] = await log.turns()
+    expect([at, snapshot(done.root)]).toEqual([at, turn?.undone ? before : after])
+    expect(pendingPlans(done.dir, done.root)).toEqual([])
+  }
+}, 240_000)
+
+test('a plan whose process is alive is left alone', async () => {
+  let here = place()
+  for (let at = 20; ; at += 5) {
+    const before = snapshot(here.root)
+    await killed(here, at)
+    if (pendingPlans(here.dir, here.root).length > 0 && JSON.stringify(snapshot(here.root)) !== JSON.stringify(before)) break
+    here = place()
+  }
+  const torn = snapshot(here.root)
+  const plan = join(folderOf(here.dir, here.root), 'pending', pendingPlans(here.dir, here.root)[0] as string)
+  const dead = readFileSync(plan, 'utf8')
+  writeFileSync(plan, JSON.stringify({ ...JSON.parse(dead), owner: thisProcess() }))
+  await createChangeLog(here).recover()
+  expect(snapshot(here.root)).toEqual(torn)
+  writeFileSync(plan, dead)
+  await createChangeLog(here).recover()
+  expect(snapshot(here.root)).not.toEqual(torn)
+})

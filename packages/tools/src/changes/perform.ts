@@ -1,0 +1,87 @@
+/** Making the steps of a plan, and taking them back from wherever it was left. */
+import type { Blobs } from './blobs.ts'
+import { howFar } from './how-far.ts'
+import { sameState } from './state.ts'
+import { after, parentOf, type SetStep, type Step } from './step.ts'
+import { codeOf, move, put, removeStaged, stage, stateAt, syncFolder, Unexpected } from './tree.ts'
+
+/** @throws what the file system or {@link put} throws; then some of the steps are made */
+export async function perform(root: string, steps: readonly Step[], blobs: Blobs): Promise<void> {
+  const staged = new Set<Step>()
+  // All that can fail for want of space comes first. Not where a folder is moved: what is laid ready in it would go with it.
+  if (!steps.some((step) => step.kind === 'move' && step.state.kind === 'directory'))
+    for (const [index, step] of steps.entries())
+      if (step.kind === 'set' && step.after.kind === 'file' && isThere(steps.slice(0, index), parentOf(step.path))) {
+        await stage(root, step, step.after, blobs)
+        staged.add(step)
+      }
+  for (const step of steps) {
+    if (step.kind === 'move') {
+      await move(root, step.from, step.to, step.state)
+      continue
+    }
+    if (step.after.kind === 'file' && !staged.has(step)) await stage(root, step, step.after, blobs)
+    await put(root, step, step.before, step.after)
+  }
+  await syncFolders(root, steps)
+}
+
+/** Not only made by the steps before. */
+const isThere = (before: readonly Step[], folder: string): boolean => folder === '' || 'disk' in after(before, folder)
+
+export interface Restored {
+  /** Paths that are as they were before. */
+  readonly restored: readonly string[]
+  /** Paths that somebody else has changed, and that were left alone. */
+  readonly left: readonly string[]
+}
+
+/**
+ * Takes back what was made of the steps, whichever that is: all, some, or half of one. What is neither as it was before
+ * nor as a step makes it is somebody else's. May itself be cut off, and run again.
+ */
+export async function rollBack(root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> {
+  const restored: string[] = []
+  const left: string[] = []
+  const made = await howFar(root, steps)
+  for (const [index, step] of [...steps.entries()].toReversed()) {
+    const path = step.kind === 'move' ? step.from : step.path
+    try {
+      if (step.kind === 'set') await removeStaged(root, step)
+      if (index >= made) continue
+      const outcome = step.kind === 'move' ? await moveBack(root, step) : await setBack(root, step, blobs)
+      if (outcome === 'restored') restored.push(path)
+      if (outcome === 'foreign') left.push(path)
+    } catch (error) {
+      if (!(error instanceof Unexpected) && codeOf(error) !== 'ENOTDIR') throw error
+      if (index < made) left.push(path)
+    }
+  }
+  await syncFolders(root, steps)
+  return { restored: [...new Set(restored)].reverse(), left: [...new Set(left)].reverse() }
+}
+
+type Outcome = 'restored' | 'as before' | 'foreign'
+
+async function setBack(root: string, step: SetStep, blobs: Blobs): Promise<Outcome> {
+  const now = await stateAt(root, step.path)
+  if (sameState(now, step.before)) return 'as before'
+  if (!sameState(now, step.after)) return 'foreign'
+  if (step.before.kind === 'file') await stage(root, step, step.before, blobs)
+  // A folder that somebody has put something into stays.
+  await put(root, { ...step, lenient: true }, now, step.before)
+  return 'restored'
+}
+
+async function moveBack(root: string, { from, to, state }: Extract<Step, { kind: 'move' }>): Promise<Outcome> {
+  const [source, target] = [await stateAt(root, from), await stateAt(root, to)]
+  if (source.kind !== 'missing') return sameState(source, state) ? 'as before' : 'foreign'
+  if (!sameState(target, state)) return 'foreign'
+  await move(root, to, from, target)
+  return 'restored'
+}
+
+async function syncFolders(root: string, steps: readonly Step[]): Promise<void> {
+  const paths = steps.flatMap((step) => (step.kind === 'move' ? [step.from, step.to] : [step.path]))
+  for (const folder of new Set(paths.map(parentOf))) await syncFolder(root, folder).catch(() => undefined)
+}

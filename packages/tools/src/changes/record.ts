@@ -1,0 +1,48 @@
+/** A changeset as it is written down. */
+import { z } from 'zod'
+import type { Owner } from './owner.ts'
+import type { Step } from './step.ts'
+
+const rights = { mode: z.int().optional(), owner: z.object({ uid: z.int(), gid: z.int() }).optional(), inode: z.number().optional() }
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const state = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('missing') }),
+  z.object({ kind: z.literal('file'), hash, size: z.int(), ...rights }),
+  z.object({ kind: z.literal('directory'), ...rights }),
+  z.object({ kind: z.literal('link'), target: z.string() }),
+])
+/** Below the workspace, whoever wrote the record. */
+const path = z.string().refine((text) => text !== '' && !text.split('/').some((part) => part === '' || part === '.' || part === '..'))
+const temporary = z.string().regex(/^\.mulligan-[0-9a-f]+\.tmp$/)
+
+const schema = z.object({
+  version: z.literal(1),
+  /** `call`: made by a tool. The others take a turn back, and make it again. */
+  kind: z.enum(['call', 'undo', 'redo']),
+  turn: z.string(),
+  callId: z.string().optional(),
+  /** Milliseconds since 1970. */
+  at: z.number(),
+  owner: z.object({ pid: z.int(), instance: z.string(), place: z.string(), started: z.string().optional() }),
+  steps: z.array(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('set'), path, before: state, after: state, temporary, lenient: z.boolean().optional() }),
+      z.object({ kind: z.literal('move'), from: path, to: path, state }),
+    ]),
+  ),
+})
+
+export type Kind = 'call' | 'undo' | 'redo'
+
+export interface Changeset {
+  readonly version: 1
+  readonly kind: Kind
+  readonly turn: string
+  readonly callId?: string
+  readonly at: number
+  readonly owner: Owner
+  readonly steps: readonly Step[]
+}
+
+/** @throws when it is none */
+export const parseChangeset = (text: string): Changeset => schema.parse(JSON.parse(text)) as Changeset

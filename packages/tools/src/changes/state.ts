@@ -1,0 +1,48 @@
+/** What stands at a path, as far as it is recorded and brought back. */
+
+export type State = Missing | FileState | DirectoryState | LinkState | OtherState
+
+export interface Missing {
+  readonly kind: 'missing'
+}
+export interface FileState {
+  readonly kind: 'file'
+  /** SHA-256 of the content. */
+  readonly hash: string
+  readonly size: number
+  /** Permission bits; absent for a new file, which gets what the process gives. */
+  readonly mode?: number
+  readonly owner?: Owner
+  readonly inode?: number
+}
+export interface DirectoryState {
+  readonly kind: 'directory'
+  readonly mode?: number
+  readonly owner?: Owner
+  /** Tells two folders apart that were moved about. */
+  readonly inode?: number
+}
+export interface LinkState {
+  readonly kind: 'link'
+  readonly target: string
+}
+/** A socket or the like: never made, never removed. */
+export interface OtherState {
+  readonly kind: 'other'
+}
+interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+export const MISSING: Missing = { kind: 'missing' }
+
+/** Known to be one and the same. */
+export const isIdentical = (a: State, b: State): boolean => 'inode' in a && 'inode' in b && a.kind === b.kind && a.inode === b.inode
+
+/** Whether two are the same to a person who looks at the content: what else may differ is nobody's work. */
+export function sameState(a: State, b: State): boolean {
+  if (a.kind === 'file' && b.kind === 'file') return a.hash === b.hash
+  if (a.kind === 'link' && b.kind === 'link') return a.target === b.target
+  return a.kind === b.kind && a.kind !== 'other'
+}

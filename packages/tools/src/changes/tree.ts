@@ -1,0 +1,147 @@
+/** One path of the workspace, read and changed. Its folder is held open meanwhile and checked to lie in the root, so no link leads elsewhere. */
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { withDirectory } from '../workspace/contain.ts'
+import type { Blobs } from './blobs.ts'
+import { copyAndHash } from './copy.ts'
+import { type FileState, MISSING, type State, sameState } from './state.ts'
+import type { SetStep } from './step.ts'
+
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+const PERMISSIONS = 0o7777
+
+/** Something else than expected stands there. Nothing was done to it. */
+export class Unexpected extends Error {
+  readonly path: string
+  constructor(path: string) {
+    super(`${path} is not what it was`)
+    this.path = path
+  }
+}
+
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+const absent = (error: unknown): undefined => {
+  if (codeOf(error) !== 'ENOENT') throw error
+  return undefined
+}
+
+/** @param use gets a name for the path, and one for the folder that it lies in */
+export function within<T>(root: string, path: string, use: (at: string, folder: string) => Promise<T>): Promise<T> {
+  const absolute = join(root, path)
+  return withDirectory(root, dirname(absolute), (folder) => use(`${folder}/${basename(absolute)}`, folder))
+}
+
+/** `missing` also where the folder is. */
+export async function stateAt(root: string, path: string): Promise<State> {
+  return (await within(root, path, read).catch(absent)) ?? MISSING
+}
+
+async function read(at: string): Promise<State> {
+  const found = await lstat(at).catch(absent)
+  if (!found) return MISSING
+  const rights = { mode: found.mode & PERMISSIONS, owner: { uid: found.uid, gid: found.gid }, inode: found.ino }
+  if (found.isDirectory()) return { kind: 'directory', ...rights }
+  if (found.isSymbolicLink()) return { kind: 'link', target: await readlink(at) }
+  if (!found.isFile()) return { kind: 'other' }
+  const handle = await open(at, READ)
+  try {
+    return { kind: 'file', ...(await copyAndHash(handle)), ...rights }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Lays the content of a file ready beside where it will stand. */
+export async function stage(root: string, { path, temporary }: SetStep, state: FileState, blobs: Blobs): Promise<void> {
+  await within(root, path, async (_, folder) => {
+    const handle = await open(`${folder}/${temporary}`, 'wx', state.mode ?? 0o666)
+    try {
+      await blobs.copyTo(state.hash, handle)
+      await setRights(handle, state)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  })
+}
+
+async function setRights(handle: FileHandle, { mode, owner }: FileState): Promise<void> {
+  // Only root may give a file away; for others it is theirs already, or the rename makes it so.
+  if (owner) await handle.chown(owner.uid, owner.gid).catch(() => undefined)
+  // After the owner, whose change takes the set-user-id bit away.
+  if (mode !== undefined) await handle.chmod(mode)
+}
+
+export async function removeStaged(root: string, { path, temporary }: SetStep): Promise<void> {
+  await within(root, path, async (_, folder) => {
+    const at = `${folder}/${temporary}`
+    const found = await lstat(at).catch(absent)
+    if (found) await (found.isDirectory() ? rmdir(at) : unlink(at))
+  }).catch(absent)
+}
+
+/**
+ * Puts `to` where `from` stands. A content must be laid ready.
+ *
+ * @throws Unexpected when something else stands there
+ */
+export async function put(root: string, step: SetStep, from: State, to: State): Promise<void> {
+  await within(root, step.path, async (at, folder) => {
+    if (!sameState(await read(at), from)) throw new Unexpected(step.path)
+    if (to.kind === 'file') await rename(`${folder}/${step.temporary}`, at)
+    else if (to.kind === 'directory') await makeFolder(at, `${folder}/${step.temporary}`, to.mode)
+    else if (to.kind === 'link') await symlink(to.target, at)
+    else if (from.kind === 'directory') await removeFolder(at, step)
+    else if (from.kind !== 'missing') await unlink(at)
+  })
+}
+
+/** With its mode from the beginning, so that it is never found half made. */
+async function makeFolder(at: string, beside: string, mode: number | undefined): Promise<void> {
+  if (mode === undefined) return mkdir(at)
+  await mkdir(beside)
+  const handle = await open(beside, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    await handle.chmod(mode)
+  } finally {
+    await handle.close()
+  }
+  await rename(beside, at)
+}
+
+async function removeFolder(at: string, { path, lenient }: SetStep): Promise<void> {
+  try {
+    await rmdir(at)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error
+    if (!lenient) throw new Unexpected(path)
+  }
+}
+
+/** @throws Unexpected when something stands at `to`, or nothing like `state` at `from` */
+export async function move(root: string, from: string, to: string, state: State): Promise<void> {
+  await within(root, from, (source) =>
+    within(root, to, async (target) => {
+      if (!sameState(await read(source), state)) throw new Unexpected(from)
+      if ((await read(target)).kind !== 'missing') throw new Unexpected(to)
+      await rename(source, target)
+    }),
+  )
+}
+
+/** What was renamed stays so when the power fails. */
+export async function syncFolder(root: string, folder: string): Promise<void> {
+  await withDirectory(root, join(root, folder), async (base) => syncDirectory(base)).catch(absent)
+}
+
+/** Not every platform can. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(path, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

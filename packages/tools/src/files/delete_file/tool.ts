@@ -1,0 +1,71 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { withDirectory } from '../../workspace/contain.ts'
+import { fsError } from '../../workspace/fs-error.ts'
+import type { Resolved, Workspace } from '../../workspace/workspace.ts'
+import { FILE_TIMEOUT } from '../common/limits.ts'
+import { plural, size } from '../common/page.ts'
+import { refuseRoot } from '../common/root.ts'
+
+const input = z.object({ path: z.string().describe('file or empty folder') })
+
+export interface DeleteData {
+  readonly path: string
+  readonly was: 'file' | 'directory' | 'link'
+  /** Of a file. */
+  readonly bytes?: number
+}
+
+/** Deletes one thing; what is recorded of it brings it back. */
+export function deleteFileTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: 'delete_file',
+    description: describe(import.meta.url),
+    input,
+    effect: 'write',
+    timeout: FILE_TIMEOUT,
+    aliases: ['delete', 'remove', 'remove_file', 'rm', 'unlink', 'rmdir', 'delete_directory'].map((name) => ({ name, adapt: fromShell })),
+    parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename', 'target', 'dir', 'directory'] },
+    target: ({ path }) => workspace.target(path),
+    examples: [
+      { outcome: 'ok', input: { path: 'old.txt' }, files: { 'old.txt': 'x\n' } },
+      { outcome: 'retry', input: { path: 'src' }, files: { 'src/a.ts': '' }, why: 'a folder that is not empty' },
+      { outcome: 'retry', input: { path: 'odl.txt' }, files: { 'old.txt': '' }, why: 'the nearest path is named' },
+    ],
+    execute: ({ path }, { callId }) => remove(workspace, path, callId),
+  })
+}
+
+/** `rm -rf` needs no more to be said, and gets no more done. */
+const fromShell = ({ recursive: _, force: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
+
+async function remove(workspace: Workspace, path: string, callId: string): Promise<ToolOk<DeleteData>> {
+  const file = await workspace.resolve(path, { for: 'write', mustExist: true, follow: false })
+  refuseRoot(file, path)
+  try {
+    if (file.kind === 'directory') await refuseFull(file)
+    const was = file.isLink ? 'link' : file.kind === 'directory' ? 'directory' : 'file'
+    const bytes = was === 'file' ? (await lstat(file.absolute)).size : undefined
+    await workspace.changes.apply(callId, [{ kind: 'delete', file, before: undefined }])
+    workspace.seen.delete(file.absolute)
+    const data = { path: file.relative, was, ...(bytes !== undefined && { bytes }) } as const
+    const what = was === 'file' ? size(bytes ?? 0) : was === 'link' ? 'a link' : 'an empty folder'
+    return ok(data, { content: `Deleted ${file.relative} (${what}).` })
+  } catch (error) {
+    throw fsError(error, file.relative, 'write')
+  }
+}
+
+async function refuseFull(folder: Resolved): Promise<void> {
+  const { length } = await withDirectory(folder.root, folder.absolute, (base) => readdir(base))
+  if (length === 0) return
+  throw new ModelRetry(`"${folder.relative}" is a folder with ${plural(length, 'entry', 'entries')} in it.`, {
+    errorType: 'conflict',
+    parameter: 'path',
+    value: folder.relative,
+    constraint: 'a file or an empty folder: what is in it is deleted first, one by one',
+    call: { tool: 'list_dir', input: { path: folder.relative, hidden: true } },
+  })
+}

@@ -1,0 +1,55 @@
+import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { fsError } from '../../workspace/fs-error.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { FILE_TIMEOUT } from '../common/limits.ts'
+
+const input = z.object({ path: z.string().describe('folder') })
+
+export interface MakeDirData {
+  readonly path: string
+  readonly created: boolean
+}
+
+/** Makes a folder and those it lies in. One that is there is no mistake. */
+export function makeDirTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: 'make_dir',
+    description: describe(import.meta.url),
+    input,
+    effect: 'write',
+    timeout: FILE_TIMEOUT,
+    aliases: ['mkdir', 'make_directory', 'create_directory', 'create_dir', 'create_folder'].map((name) => ({ name, adapt: fromShell })),
+    parameterAliases: { path: ['dir', 'directory', 'dir_path', 'directory_path', 'folder', 'folder_path', 'file_path'] },
+    target: ({ path }) => workspace.target(path),
+    examples: [
+      { outcome: 'ok', input: { path: 'src/new' } },
+      { outcome: 'ok', input: { path: 'src' }, files: { 'src/a.ts': '' }, why: 'it is there' },
+      { outcome: 'retry', input: { path: 'a.ts' }, files: { 'a.ts': '' }, why: 'a file stands there' },
+    ],
+    execute: ({ path }, { callId }) => make(workspace, path, callId),
+  })
+}
+
+/** `mkdir -p` is what is done anyway. */
+const fromShell = ({ parents: _, recursive: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
+
+async function make(workspace: Workspace, path: string, callId: string): Promise<ToolOk<MakeDirData>> {
+  const directory = await workspace.resolve(path, { for: 'write' })
+  const data = { path: directory.relative, created: directory.kind === 'missing' }
+  if (directory.kind === 'directory') return ok(data, { content: `${directory.relative} is there already.` })
+  if (directory.kind === 'file')
+    throw new ModelRetry(`"${directory.relative}" is a file.`, {
+      errorType: 'conflict',
+      parameter: 'path',
+      value: path,
+      constraint: 'a path where no file stands',
+    })
+  try {
+    await workspace.changes.apply(callId, [{ kind: 'make_dir', directory }])
+  } catch (error) {
+    throw fsError(error, directory.relative, 'write')
+  }
+  return ok(data, { content: `Made ${directory.relative}.` })
+}
