@@ -18,8 +18,8 @@ export const PART = 5
 /** What a name with so many slips costs at least. */
 export const slipCost = (slips: number): number => (slips === 0 ? 0 : 0.4 + 0.6 * slips)
 
-/** How many slips a name of that length may have and still be meant: none in two letters, four in a long one. */
-export const slipsOf = (length: number): number => (length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : length < 15 ? 3 : 4)
+/** How many slips a name of that length may have and still be meant: one in a short name, four in a long one. */
+export const slipsOf = (length: number): number => (length === 0 ? 0 : length < 6 ? 1 : length < 9 ? 2 : length < 15 ? 3 : 4)
 
 /** Past so many with one number of slips, those with more are not looked for. */
 const ENOUGH = 400

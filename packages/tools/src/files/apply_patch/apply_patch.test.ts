@@ -345,13 +345,6 @@ describe('a mistake is named with its line, and nothing is written', () => {
     await run(tool('apply_patch'), { patch: patch('*** Delete File: e/a') })
     expect(existsSync(join(root, 'd/a'))).toBe(false)
   })
-
-  test.skipIf(process.getuid?.() === 0)('a file that can not be read', async () => {
-    const { root, tool } = fixture({ a: '1\n' })
-    chmodSync(join(root, 'a'), 0o000)
-    const error = await refused(tool('apply_patch'), { patch: patch('*** Update File: a', '@@', '-1', '+2') })
-    expect(error).toMatchObject({ status: 'failed', errorType: 'permission' })
-  })
 })
 
 describe('a hunk that can not be placed', () => {
