@@ -34,7 +34,7 @@ import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
+const strictness = ({ decision, forced }: PolicyDecision): number => ({ allow: 0, ask: forced ? 2 : 1, deny: 3 })[decision]
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 
 /**
@@ -127,13 +127,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { tool, effect, input, target } = call
     const denial = earlierDenial(state.consent, tool, target)
     if (denial !== undefined) return refused(call, refuse.denied('before', denial))
-    const { decision, reason } = decisionOf(call)
+    const { decision, reason, forced: byPolicy = false } = decisionOf(call)
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
     const forced = isInDoubt(state.consent, tool, call.inputKey)
       ? 'the same call was cut off before and may have taken effect'
       : effect === 'external' && state.untrusted
         ? 'this turn has read content from outside, which may have asked for this'
-        : undefined
+        : byPolicy
+          ? reason
+          : undefined
     hold(call, 1)
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
     const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined }
@@ -144,15 +146,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** Of a call on several targets the strictest decision counts. */
   function decisionOf(call: ReadyCall): PolicyDecision {
     const decisions = (call.targets ?? [call.target]).map((target) => decisionOn(call, target))
-    return decisions.reduce((strict, one) => (STRICTNESS[one.decision] > STRICTNESS[strict.decision] ? one : strict))
+    return decisions.reduce((strict, one) => (strictness(one) > strictness(strict) ? one : strict))
   }
 
   /** A policy that fails allows nothing. */
   function decisionOn({ id, tool, effect, input }: ReadyCall, target: string): PolicyDecision {
     try {
       const decided: Partial<PolicyDecision> | undefined = policy({ tool, effect, input, target })
-      const { decision, reason = '' } = decided ?? {}
-      if (decision === 'allow' || decision === 'ask' || decision === 'deny') return { decision, reason }
+      const { decision, reason = '', forced = false } = decided ?? {}
+      if (decision === 'allow' || decision === 'ask' || decision === 'deny')
+        return { decision, reason, forced: forced && decision === 'ask' }
       throw new TypeError('a policy must return { decision: allow | ask | deny }, and not a promise of it')
     } catch (error) {
       log(id, tool, error)

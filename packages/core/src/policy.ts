@@ -12,6 +12,8 @@ export interface PolicyRequest {
 export interface PolicyDecision {
   readonly decision: 'allow' | 'ask' | 'deny'
   readonly reason: string
+  /** Of `ask`: only a person may answer, whatever has been allowed in advance. */
+  readonly forced?: boolean
 }
 
 export type Policy = (request: PolicyRequest) => PolicyDecision

@@ -23,6 +23,7 @@ import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
 import { ledgerOf, summary } from './ledger.ts'
+import { outwardPolicy } from './outward.ts'
 import { createPreamble } from './preamble.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -56,7 +57,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   let unapproved = context.before.events.some(isUnapproved)
   const executor = createExecutor({
     tools: preamble.tools,
-    policy: preamble.policy,
+    policy: outwardPolicy(
+      { tools: preamble.tools, untrusted: () => executor.state().untrusted, history: context.history, records },
+      preamble.policy,
+    ),
     maxCalls: limits.calls,
     maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
     signal: clock.signal,
