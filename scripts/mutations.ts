@@ -14,6 +14,7 @@ const contract = (name: string): Mutation['test'] => ({ file: 'packages/core/src
 const agent = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/agent.test.ts', name })
 const repaired = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/repair.test.ts', name })
 const repair = (file: string): string => `packages/repair/src/${file}`
+const tools = (file: string): string => `packages/tools/src/${file}`
 const core = (file: string): string => `packages/core/src/${file}`
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -424,5 +425,93 @@ export const MUTATIONS: readonly Mutation[] = [
     find: `|| (!complete && isCareful(tool))`,
     replace: ``,
     test: { file: repair('envelope/meaning.test.ts'), name: 'what was torn off is not run with an effect' },
+  },
+  {
+    id: 'crash-is-taken-back',
+    rule: 'changes: what a process left half done is taken back by the next',
+    file: tools('changes/change-log.ts'),
+    find: `started ??= recoverAll(root, journal, blobs).then(`,
+    replace: `started ??= Promise.resolve({ restored: [], left: [] }).then(`,
+    test: { file: tools('changes/atomic.test.ts'), name: 'a process that dies at any write' },
+  },
+  {
+    id: 'all-or-none',
+    rule: 'changes: when one fails, those before it are taken back',
+    file: tools('changes/change-log.ts'),
+    find: `await rollBack(root, steps, blobs)`,
+    replace: ``,
+    test: { file: tools('changes/atomic.test.ts'), name: 'a write that fails, whichever it is' },
+  },
+  {
+    id: 'undo-overwrites-nothing',
+    rule: 'undo: what somebody has changed since is not overwritten',
+    file: tools('changes/change-log.ts'),
+    find: `const done = all.length === 0 || force`,
+    replace: `const done = all.length >= 0 || force`,
+    test: { file: tools('changes/undo.test.ts'), name: 'a file that was changed since is a conflict' },
+  },
+  {
+    id: 'unique-or-refused',
+    rule: 'edit: a text that stands in several places is refused',
+    file: tools('files/edit_file/plan.ts'),
+    find: `if (places.length > 1 && !replace_all)`,
+    replace: `if (places.length > 1e9 && !replace_all)`,
+    test: { file: tools('files/edit_file/decoys.test.ts'), name: 'two of' },
+  },
+  {
+    id: 'address-checked',
+    rule: 'web: the address that a name leads to is checked',
+    file: tools('web/net/guard.ts'),
+    find: `const why = notPublic(address)`,
+    replace: `const why = undefined as string | undefined`,
+    test: { file: tools('web/web_fetch/refused.test.ts'), name: 'one that leads to this machine is refused' },
+  },
+  {
+    id: 'each-hop-checked',
+    rule: 'web: each redirect is checked like the first request',
+    file: tools('web/net/get.ts'),
+    find: `const reason = guard.url(url)`,
+    replace: `const reason = hop > 0 ? undefined : guard.url(url)`,
+    test: { file: tools('web/web_fetch/refused.test.ts'), name: 'is not followed' },
+  },
+  {
+    id: 'body-bounded',
+    rule: 'web: no more of a page is taken into memory than was asked for',
+    file: tools('web/net/body.ts'),
+    find: `if (size > maxBytes) break`,
+    replace: ``,
+    test: { file: tools('web/web_fetch/web_fetch.test.ts'), name: 'bomb' },
+  },
+  {
+    id: 'repository-runs-nothing',
+    rule: 'git: a repository that is looked at runs no program of its own',
+    file: tools('git/common/process.ts'),
+    find: `const FOR_READING: readonly ConfigPair[] = [\n  ['core.fsmonitor', 'false'],`,
+    replace: `const FOR_READING: readonly ConfigPair[] = [`,
+    test: { file: tools('git/git.test.ts'), name: 'a hostile repository runs nothing while it is read' },
+  },
+  {
+    id: 'role-is-held',
+    rule: 'agents: what an agent does not have is denied, whoever would allow it',
+    file: 'packages/agent/src/turn/role.ts',
+    find: `return reason === undefined ? policy(request)`,
+    replace: `return reason !== '' ? policy(request)`,
+    test: { file: 'packages/agent/src/turn/lean/lean.test.ts', name: 'what a role withholds' },
+  },
+  {
+    id: 'composed-address-asks',
+    rule: 'trust: once a page was read, an address of the model’s own asks',
+    file: 'packages/agent/src/turn/outward.ts',
+    find: `if (!address?.host || isSaid(address, said())) return decided`,
+    replace: `if (address) return decided`,
+    test: { file: 'packages/agent/src/turn/outward.test.ts', name: 'an address that the model has put together asks' },
+  },
+  {
+    id: 'every-target-allowed',
+    rule: 'approval: of several targets each has to be allowed',
+    file: core('executor.ts'),
+    find: `(call.targets ?? [call.target]).map(`,
+    replace: `[call.target].map(`,
+    test: contract('of several targets each has to be allowed'),
   },
 ]

@@ -46,9 +46,11 @@ export function dataText(data: unknown): string {
   return JSON.stringify(data) ?? String(data)
 }
 
+/** What has no pages says itself how to go on. */
 function pageLines(result: ToolResult): string[] {
   if (!result.ok || result.hasMore === undefined || (result.page === undefined && !result.hasMore)) return []
-  const line = result.hasMore ? `has_more=true, next: page=${(result.page ?? 1) + 1}` : 'has_more=false'
+  const next = result.page === undefined ? '' : `, next: page=${result.page + 1}`
+  const line = result.hasMore ? `has_more=true${next}` : 'has_more=false'
   return typeof result.content === 'string' && result.content.includes('has_more=') ? [] : [line]
 }
 
