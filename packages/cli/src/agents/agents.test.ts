@@ -100,6 +100,15 @@ describe('agents of one’s own', () => {
     expect(toolsOf(model.requests[0])).toEqual(['read_file', 'write_file'])
   })
 
+  it.each(['.mulligan/agents', '.mulligan'])('of a project are not read through a link that leads out: %s', async (link) => {
+    using here = place({ '../diary/agents/diary.md': 'Dear diary', '../diary/diary.md': 'Dear diary' })
+    if (link.includes('/')) mkdirSync(join(here.dir, '.mulligan'))
+    symlinkSync(join(here.dir, '..', 'diary'), join(here.dir, link))
+    const { stdout } = await here.run(['agents', '--json'])
+    expect(stdout).not.toContain('Dear diary')
+    expect(JSON.parse(stdout).problems).toMatchObject([{ error: 'it is no text that can be read' }])
+  })
+
   it.each([
     ['paln', 'there is no agent "paln"; did you mean plan?'],
     ['odd', '.mulligan/agents/odd.md: there is no key "tool"; did you mean "tools"?'],
@@ -109,6 +118,23 @@ describe('agents of one’s own', () => {
     const { code, stderr } = await here.run(['Hi', '--agent', name, ...using(model)])
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)])
     expect(stderr).toContain('build, plan, ask')
+  })
+
+  it('a session stays with its agent until another is named; the last line says which', async () => {
+    using here = place()
+    await using model = await scriptedModel([0, 1, 2, 3].map(() => say('Hi.')))
+    const agentOf = async (args: readonly string[]) => / · agent (\w+) · /.exec((await here.run([...args, ...using(model)])).stderr)?.[1]
+    expect(await agentOf(['Plan it.', '--agent', 'plan'])).toBe('plan')
+    expect(await agentOf(['run', 'More.', '--last'])).toBe('plan')
+    expect(await agentOf(['run', 'Do it.', '--last', '--agent', 'build'])).toBe(undefined)
+    expect(await agentOf(['run', 'And more.', '--last'])).toBe(undefined)
+    expect(model.requests.map((request) => toolsOf(request).includes('write_file'))).toEqual([false, false, true, true])
+  })
+
+  it('a list of tools may be a text with commas', async () => {
+    using here = place({ '.mulligan/agents/notes.md': '---\ntools: read_file, grep\n---\nx' })
+    const { agents } = JSON.parse((await here.run(['agents', '--json'])).stdout) as { agents: { name: string; tools: unknown }[] }
+    expect(agents.find(({ name }) => name === 'notes')?.tools).toEqual(['read_file', 'grep'])
   })
 
   it('an agent’s model stands above the settings, a flag above it', async () => {
@@ -126,8 +152,10 @@ it('a tool that is switched off is neither sent nor run, and says where that sta
   using here = place({ '.mulligan/config.json': '{ "tools": { "off": ["write_file", "grpe"] } }' })
   await using model = await scriptedModel([calls(WRITE), say('No.')])
   const { stderr } = await here.run(['Do it.', '--yes', ...using(model)])
-  expect(stderr).toContain('Left out: .mulligan/config.json: there is no tool "grpe"; did you mean grep?')
-  expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain('write_file is switched off in .mulligan/config.json.')
+  expect(stderr).toMatch(/^\.mulligan\/config\.json: tools\.\w+: there is no tool "grpe"; did you mean grep\?$/m)
+  expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain(
+    'denied (permission): write_file is switched off in .mulligan/config.json.',
+  )
   expect(toolsOf(model.requests[0])).not.toContain('write_file')
 })
 

@@ -102,18 +102,18 @@ export function roleOf({ name, prompt, tools, readOnly }: NamedAgent, off: Setti
   }
 }
 
-/** Names in the settings that no tool has, each in a sentence. */
-export function unknownTools(agent: NamedAgent, { off, lean }: Settings, tools: readonly Tool[]): readonly string[] {
+/** Names in the settings that no tool has, each in a line. What they are in is in force without them. */
+export function unknownTools(agents: readonly NamedAgent[], { off, lean }: Settings, tools: readonly Tool[]): readonly string[] {
   const names = tools.map(({ name }) => name)
   const asked = [
-    ...(agent.tools ?? []).map((value) => ({ value, from: `${agent.from}, agent ${agent.name}` })),
-    ...off,
-    ...(lean?.value ?? []).map((value) => ({ value, from: lean?.from ?? '' })),
+    ...agents.flatMap(({ name, tools = [] }) => tools.map((value) => ({ value, of: `agent ${name}`, more: ' It goes without it.' }))),
+    ...off.map(({ value, from }) => ({ value, of: `${from}: tools.off`, more: '' })),
+    ...(lean?.value ?? []).map((value) => ({ value, of: `${lean?.from}: tools.lean`, more: '' })),
   ]
   return asked
     .filter(({ value }) => !value.includes('*') && !names.includes(value))
-    .map(({ value, from }) => {
+    .map(({ value, of, more }) => {
       const [near] = nearest(value, names, 1)
-      return oneLine(`${from}: there is no tool "${value}"${near ? `; did you mean ${near}?` : ''}`, 300)
+      return oneLine(`${of}: there is no tool ${JSON.stringify(value)}${near ? `; did you mean ${near}?` : '.'}${more}`, 300)
     })
 }

@@ -4,15 +4,26 @@ export interface FrontMatter {
   readonly body: string
 }
 
+/** Characters. The reader takes time out of proportion for what is long or nested, and a project's files are read at every start. */
+const MOST_CHARACTERS = 8000
+const MOST_BRACKETS = 50
+const MOST_EXPLICIT_KEYS = 3
+
 const BLOCK = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/
 
 /** @throws Error in a sentence, when it is there and is none */
 export async function frontMatter(text: string): Promise<FrontMatter> {
   const [block, yaml] = BLOCK.exec(text) ?? []
   if (block === undefined || yaml === undefined) return { fields: {}, body: text.trim() }
+  if (isHeavy(yaml)) throw new Error('its front matter is too long or too deeply nested')
   const { parse } = await import('yaml')
   const fields: unknown = parse(yaml, { maxAliasCount: 10, logLevel: 'silent' }) ?? {}
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new Error('its front matter must be a list of "key: value"')
   return { fields: fields as Record<string, unknown>, body: text.slice(block.length).trim() }
 }
+
+const isHeavy = (yaml: string): boolean =>
+  yaml.length > MOST_CHARACTERS || count(yaml, /[[{]/g) > MOST_BRACKETS || count(yaml, /(?<=^|[\s[{,])\?(?=\s|$)/gm) > MOST_EXPLICIT_KEYS
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

@@ -28,7 +28,7 @@ export async function ownAgents(cwd: string, { agents }: Settings, reserved: rea
   const personal = ownPath('agents')
   const read = [
     ...(personal === undefined ? [] : await filesIn(personal, 'user', fromHome(personal))),
-    ...(await filesIn(join(cwd, '.mulligan', 'agents'), 'project', join('.mulligan', 'agents'))),
+    ...(await filesIn(join(cwd, '.mulligan', 'agents'), 'project', join('.mulligan', 'agents'), cwd)),
   ]
   const found = [...agents.map((agent) => ({ file: agent.from, agent })), ...read.filter((one) => 'agent' in one)].sort(
     (a, b) => Number(a.agent.origin === 'project') - Number(b.agent.origin === 'project'),
@@ -49,17 +49,18 @@ export async function ownAgents(cwd: string, { agents }: Settings, reserved: rea
 
 type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
 
-async function filesIn(folder: string, origin: Origin, shown: string): Promise<readonly Read[]> {
+/** @param root where the files have to lie; the person's own may be linked from anywhere */
+async function filesIn(folder: string, origin: Origin, shown: string, root?: string): Promise<readonly Read[]> {
   return Promise.all(
     markdownIn(folder).map(async (entry): Promise<Read> => {
       const file = join(shown, entry)
       const name = basename(entry, '.md')
       try {
         if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
-        const text = readText(origin === 'project' ? folder : undefined, join(folder, entry))
+        const text = readText(root, join(folder, entry))
         if (text === undefined) throw new Error('it is no text that can be read')
         const { fields, body } = await frontMatter(text)
-        const checked = checkWith(agentFields, fields)
+        const checked = checkWith(agentFields, { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)
         return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
       } catch (error) {
@@ -68,6 +69,10 @@ async function filesIn(folder: string, origin: Origin, shown: string): Promise<r
     }),
   )
 }
+
+/** `tools: read_file, grep` is a text in YAML, and means a list. */
+const toolsList = (tools: unknown): { readonly tools?: readonly string[] } =>
+  typeof tools === 'string' ? { tools: tools.split(/[\s,]+/).filter((name) => name !== '') } : {}
 
 function markdownIn(folder: string): readonly string[] {
   try {
