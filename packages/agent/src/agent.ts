@@ -48,6 +48,7 @@ export function createAgent(options: AgentOptions): Agent {
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
     )
+  const who = { model: model.id, where: model.where, ...(options.role && { agent: options.role.name }) }
   const breakers = options.breakers ?? createBreakers()
   /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
   const eventIds = new Map<string, number>()
@@ -63,7 +64,7 @@ export function createAgent(options: AgentOptions): Agent {
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = await emitter(id, turnId)
       if (sessionId === undefined) await emit({ type: 'session.created', cwd })
-      await emit({ type: 'turn.started', prompt, model: model.id, where: model.where, resumed: false })
+      await emit({ type: 'turn.started', prompt, ...who, resumed: false })
       return turn(id, turnId, emit, signal, [])
     })
   }
@@ -77,7 +78,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (last?.status !== 'running') return undefined
       const past = (await store.events({ sessionId, turnId: last.id })) as unknown as readonly ToolEvent[]
       const emit = await emitter(sessionId, last.id)
-      await emit({ type: 'turn.started', prompt: last.prompt, model: model.id, where: model.where, resumed: true })
+      await emit({ type: 'turn.started', prompt: last.prompt, ...who, resumed: true })
       return turn(sessionId, last.id, emit, signal, past)
     })
   }

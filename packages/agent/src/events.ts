@@ -5,7 +5,15 @@ import type { StoppedBy, TurnOutcome } from './outcome.ts'
 
 export type TurnEvent =
   | { readonly type: 'session.created'; readonly cwd: string }
-  | { readonly type: 'turn.started'; readonly prompt: string; readonly model: string; readonly where: string; readonly resumed: boolean }
+  /** `agent` is the name of the role. */
+  | {
+      readonly type: 'turn.started'
+      readonly prompt: string
+      readonly model: string
+      readonly where: string
+      readonly agent?: string
+      readonly resumed: boolean
+    }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
   /** A model request is sent. `attempt` counts from 1; `concluding` says why it is the last one. */
   | {

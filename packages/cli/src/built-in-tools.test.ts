@@ -41,6 +41,23 @@ describe('a run', () => {
     await here.run(['Do it.', '--yes', ...using(model)])
     expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain('bad word')
   })
+
+  it("a project's checks come after the person's own, and replace none", async () => {
+    const check = (word: string) => ({ include: '*.txt', command: [process.execPath, 'check.cjs', word] })
+    using here = place({
+      'check.cjs': '',
+      '.mulligan/config.json': JSON.stringify({ diagnostics: [check('project')] }),
+      '../.config/mulligan/config.json': JSON.stringify({ diagnostics: [check('person')] }),
+    })
+    await using model = await scriptedModel([call('edit_file', { path: 'b.txt', edits: [{ old_text: '', new_text: 'b' }] }), say('Done.')])
+    await here.run(['Do it.', '--yes', ...using(model)])
+    expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain('Checked with node check.cjs person, node check.cjs project:')
+    const { settings } = JSON.parse((await here.run(['config', '--json'])).stdout) as { settings: { key: string; from: string }[] }
+    expect(settings.flatMap(({ key, from }) => (key === 'diagnostics' ? [from] : []))).toEqual([
+      '~/.config/mulligan/config.json',
+      '.mulligan/config.json',
+    ])
+  })
 })
 
 describe('web.search', () => {

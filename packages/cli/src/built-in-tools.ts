@@ -25,7 +25,9 @@ export interface BuiltInOptions {
 /** @throws UsageError when the search that is configured lacks what it needs */
 export function builtInTools(workspace: Workspace, { settings, session = {}, env = process.env }: BuiltInOptions): readonly Tool[] {
   const tools = [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(session), ...webTools({ search: searchOf(settings, env) })]
-  const checks = settings.diagnostics?.value.map(({ timeout, ...check }) => ({ ...check, ...(timeout !== undefined && { timeout }) })) ?? []
+  const checks = settings.diagnostics.flatMap(({ value }) =>
+    value.map(({ timeout, ...check }) => ({ ...check, ...(timeout !== undefined && { timeout }) })),
+  )
   return withDiagnostics(tools, { workspace, checks })
 }
 

@@ -24,8 +24,8 @@ describe('what is loaded', () => {
   it('of the providers only the one that is named', async () => {
     using here = place()
     const file = join(here.dir, 'trace')
-    const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1', '--session', 'none']
-    await here.run(['run', 'hi', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1']
+    await here.run(['run', ' ', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
     const loaded = readFileSync(file, 'utf8')
     expect(loaded).toContain('@ai-sdk/openai-compatible/')
     expect(loaded).not.toMatch(/@ai-sdk\/(?:anthropic|openai)\//)

@@ -5,6 +5,7 @@ import type { ConfigFlags } from './commands/config.ts'
 import type { DiffFlags } from './commands/diff.ts'
 import type { ParseFlags } from './commands/parse/parse.ts'
 import type { RunFlags } from './commands/run.ts'
+import type { SessionsFlags } from './commands/sessions.ts'
 import type { CallFlags } from './commands/tools/call.ts'
 import type { ToolsFlags } from './commands/tools/list.ts'
 import type { UndoFlags } from './commands/undo.ts'
@@ -12,7 +13,7 @@ import type { DemoFlags } from './demo/demo.ts'
 import { EXIT, UsageError } from './exit.ts'
 import type { Output } from './ui/output.ts'
 
-const COMMANDS = ['run', 'tools', 'parse', 'agents', 'config', 'undo', 'redo', 'diff', 'demo', 'help']
+const COMMANDS = ['run', 'tools', 'parse', 'agents', 'config', 'undo', 'redo', 'diff', 'sessions', 'demo', 'help']
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -59,7 +60,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .command('run')
     .description('one turn: from a prompt to an answer')
     .argument('[prompt]', 'what to do; - reads it from stdin')
-    .option('--model <provider/name>', 'the model (MULLIGAN_MODEL)')
+    .option('-m, --model <provider/name>', 'the model (MULLIGAN_MODEL)')
     .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
     .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
     .option('--agent <name>', 'the named agent: build, plan, ask or one of your own')
@@ -69,7 +70,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))
     .option('--json', 'one object on stdout at the end')
     .addOption(new Option('--json-stream', 'one event a line on stdout, the result last').conflicts('json'))
-    .option('--yes', 'allow what would be asked, except what only a person may allow')
+    .option('-y, --yes', 'allow what would be asked, except what only a person may allow')
     .option('--max-requests <n>', 'model requests of the turn', positiveInteger)
     .option('--timeout <s>', 'seconds the turn may take', seconds)
     .action((prompt: string | undefined, flags: RunFlags) =>
@@ -91,7 +92,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
       .argument('<name>')
       .argument('[json]', 'its input; - reads it from stdin', '{}'),
   )
-    .option('--yes', 'allow what would be asked')
+    .option('-y, --yes', 'allow what would be asked')
     .action((name: string, json: string, flags: CallFlags) =>
       act(async () => (await import('./commands/tools/call.ts')).callTool(name, json, flags, output)),
     )
@@ -158,6 +159,10 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .action((turn: string | undefined, flags: DiffFlags) =>
       act(async () => (await import('./commands/diff.ts')).diffCommand(turn, flags, output)),
     )
+
+  inFolder(program.command('sessions').description('the sessions of the folder, to go on with')).action((flags: SessionsFlags) =>
+    act(async () => (await import('./commands/sessions.ts')).sessionsCommand(flags, output)),
+  )
 
   program
     .command('demo')

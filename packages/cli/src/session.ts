@@ -4,6 +4,7 @@ import type { SessionRow, Store } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import { UsageError } from './exit.ts'
 import { oneLine } from './ui/sanitize.ts'
+import { localTime } from './ui/time.ts'
 
 const LISTED = 5
 
@@ -18,6 +19,14 @@ export async function chooseSession(
   const [latest] = await store.sessions({ cwd, limit: 1 })
   if (!latest) throw new UsageError(`there is no session in ${cwd} yet`, 'Leave out --last to begin one, or name its folder with --cwd.')
   return latest.id
+}
+
+/** Who did the last turn of a session; undefined where that is not known. */
+export async function agentOfSession(store: Store, sessionId: string): Promise<string | undefined> {
+  const last = await store.lastTurn(sessionId)
+  if (!last) return undefined
+  const started = (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
+  return started?.type === 'turn.started' ? started.agent : undefined
 }
 
 async function namedSession(store: Store, cwd: string, id: string): Promise<string> {
@@ -44,5 +53,4 @@ async function unknownSession(store: Store, cwd: string, id: string): Promise<Us
   return new UsageError(`there is no session ${oneLine(id, 80)}${near ? `; did you mean ${near}?` : ''}`, hint)
 }
 
-const described = ({ id, title, updatedAt }: SessionRow): string =>
-  `${id}  ${new Date(updatedAt).toISOString().slice(0, 16)}  ${oneLine(title, 60)}`
+const described = ({ id, title, updatedAt }: SessionRow): string => `${id}  ${localTime(updatedAt)}  ${oneLine(title, 60)}`

@@ -18,9 +18,8 @@ export interface Toolbox {
   readonly tools: readonly Tool[]
   /** Names of the person's own. */
   readonly own: ReadonlySet<string>
+  /** What is left out: what could not be loaded, and own tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
-  /** Own tools that are left out because a built-in one has their name. */
-  readonly taken: readonly UserToolProblem[]
 }
 
 export interface ToolboxOptions {
@@ -30,6 +29,8 @@ export interface ToolboxOptions {
   readonly changes?: { readonly dir: string }
   readonly settings?: Settings
   readonly session?: ThinkOptions
+  /** Calls by a person, who sees the files: they count as read. */
+  readonly byHand?: boolean
 }
 
 /**
@@ -38,10 +39,10 @@ export interface ToolboxOptions {
  */
 export async function openToolbox(
   cwd: string,
-  { outputs, changes, session, settings = readSettings(cwd) }: ToolboxOptions = {},
+  { outputs, changes, session, byHand = false, settings = readSettings(cwd) }: ToolboxOptions = {},
 ): Promise<Toolbox> {
   enter(cwd)
-  const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }) })
+  const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
   const builtIn = builtInTools(workspace, { settings, session })
   const folder = join(cwd, TOOLS_FOLDER)
   const { tools, problems } = await loadUserTools(folder, {
@@ -56,9 +57,9 @@ export async function openToolbox(
     .filter(({ name }) => names.has(name))
     .map(({ name }) => ({
       file: fileThatDefines(folder, name),
-      error: `it defines "${name}", which is the name of a built-in tool: rename it.`,
+      error: `it defines "${name}", the name of a built-in tool: rename it`,
     }))
-  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems, taken }
+  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems: [...problems, ...taken] }
 }
 
 function enter(cwd: string): void {
@@ -67,11 +68,6 @@ function enter(cwd: string): void {
   } catch (error) {
     throw new UsageError(`--cwd: the folder ${cwd} can't be entered: ${(error as Error).message}`, 'Name a folder that you may enter.')
   }
-}
-
-/** @throws UsageError for an own tool with the name of a built-in one: nobody could say which was meant */
-export function refuseTaken({ taken: [first] }: Toolbox): void {
-  if (first) throw new UsageError(`${join(TOOLS_FOLDER, first.file)}: ${first.error}`, 'mulligan tools list shows the built-in names.')
 }
 
 /** On one line, and fit for a terminal. */

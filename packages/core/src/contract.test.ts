@@ -791,6 +791,14 @@ describe('approval', () => {
   })
 
   it.each([
+    ['no mail on Sundays', 'The policy does not allow it. Reason: no mail on Sundays'],
+    ['The agent "plan" only reads.', 'The agent "plan" only reads.'],
+  ])('a reason that is a sentence stands alone: %s', async (reason, error) => {
+    const { call } = harness([send], { policy: () => ({ decision: 'deny', reason }) })
+    expect(failure(await call('send', { query: 'ann' }))).toMatchObject({ error, details: { reason } })
+  })
+
+  it.each([
     [undefined],
     [{}],
     [{ decision: 'yes' }],

@@ -1,5 +1,5 @@
 /** `AGENTS.md` of the project: of each folder from the root of the repository down to the one that is worked in. */
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Instructions } from '@mulligan/agent'
 import { readText } from './read-text.ts'
@@ -25,12 +25,27 @@ function instructionsIn(folders: readonly string[], name: string, cwd: string): 
   })
 }
 
-/** From the root of the repository; without one, this folder alone. */
+/**
+ * From the root of the repository; without one, this folder alone. Above it only what belongs to the same user counts: in a
+ * folder such as `/tmp` anybody can make a `.git`.
+ */
 function foldersTo(cwd: string): readonly string[] {
+  const trusted = new Set([process.getuid?.(), ownerOf(cwd)])
+  const isOwn = (path: string): boolean => trusted.has(ownerOf(path) ?? Number.NaN)
   const folders: string[] = []
   for (let folder = cwd; ; folder = dirname(folder)) {
-    folders.unshift(folder)
-    if (existsSync(join(folder, '.git'))) return folders
+    const counts = folder === cwd || isOwn(folder)
+    if (counts) folders.unshift(folder)
+    if (counts && isOwn(join(folder, '.git'))) return folders
     if (dirname(folder) === folder) return [cwd]
+  }
+}
+
+/** The user's number, the same for all where there are none; undefined for what is not there. */
+function ownerOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).uid
+  } catch {
+    return undefined
   }
 }

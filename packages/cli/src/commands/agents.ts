@@ -1,5 +1,6 @@
 /** `mulligan agents`: which there are, and what each may do. */
 import { type NamedAgent, readAgents } from '../agents/agents.ts'
+import { warnOfNames } from '../agents/warn.ts'
 import { readSettings } from '../config/settings.ts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
@@ -12,10 +13,12 @@ export interface AgentsFlags {
 }
 
 /** @throws UsageError when a configuration file is wrong */
-export async function agentsCommand(flags: AgentsFlags, { out, err }: Output): Promise<number> {
+export async function agentsCommand(flags: AgentsFlags, output: Output): Promise<number> {
+  const { out, err } = output
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd)
   const { all, problems } = await readAgents(cwd, settings)
+  await warnOfNames(cwd, settings, { all, problems }, output)
   if (flags.json) {
     const listed = all.map(({ origin: _, ...agent }) => ({
       ...agent,

@@ -1,5 +1,9 @@
 /** `mulligan config`: what is in force, and where it comes from. */
+import { readAgents } from '../agents/agents.ts'
+import { warnOfNames } from '../agents/warn.ts'
 import { readSettings, type Setting, type Settings } from '../config/settings.ts'
+import { UsageError } from '../exit.ts'
+import { chooseModel, contextOf } from '../models/open.ts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
 import { oneLine, safeJson } from '../ui/sanitize.ts'
@@ -17,20 +21,23 @@ interface Row {
 }
 
 /** @throws UsageError when a file is wrong */
-export async function configCommand(what: 'path' | undefined, flags: ConfigFlags, { out }: Output): Promise<number> {
-  const settings = readSettings(workingFolder(flags.cwd))
+export async function configCommand(what: 'path' | undefined, flags: ConfigFlags, output: Output): Promise<number> {
+  const { out } = output
+  const cwd = workingFolder(flags.cwd)
+  const settings = readSettings(cwd)
   const files = settings.files.map(({ path, found }) => ({ path, found }))
   if (what === 'path') {
     if (flags.json) out(`${safeJson({ files })}\n`)
     else for (const { path, found } of files) out(`${oneLine(path, 1000)}${found ? '' : '  (not there)'}\n`)
     return 0
   }
-  const rows = rowsOf(settings)
+  const rows = [...rowsOf(settings), ...(await contextRow(settings))]
   if (flags.json) out(`${safeJson({ settings: rows, files })}\n`)
   else {
     const cells = rows.map(({ key, value, from }) => [key, oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 80), from])
     out(`${table([['KEY', 'VALUE', 'FROM'], ...cells]).join('\n')}\n`)
   }
+  await warnOfNames(cwd, settings, await readAgents(cwd, settings), output)
   return 0
 }
 
@@ -49,9 +56,26 @@ function rowsOf(settings: Settings): readonly Row[] {
       .filter(([, { value }]) => Number.isFinite(value))
       .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
     ...row('web.search', webSearch),
-    ...row('diagnostics', diagnostics),
+    ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
     ...remoteHosts.map((host) => ({ key: 'remoteHosts', value: host, from: files.find(({ origin }) => origin === 'user')?.shown ?? '' })),
   ]
+}
+
+/** Of the model; none where no model is named, or none that there is. */
+async function contextRow({ model, baseUrl }: Settings): Promise<readonly Row[]> {
+  const provider = providerOf(model?.value, baseUrl?.value)
+  if (provider === undefined) return []
+  const { tokens, given } = await contextOf(provider, process.env)
+  return [{ key: 'context', value: tokens, from: given ? 'MULLIGAN_CONTEXT' : 'default' }]
+}
+
+function providerOf(model: string | undefined, baseUrl: string | undefined): string | undefined {
+  try {
+    return chooseModel(model, baseUrl).provider
+  } catch (error) {
+    if (error instanceof UsageError) return undefined
+    throw error
+  }
 }
 
 const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, '//[secret]@')

@@ -271,12 +271,17 @@ describe('own tools', () => {
     expect([logged.includes('stray one'), logged.includes('stray two')]).toEqual([true, true])
   })
 
-  it('with the name of a built-in one are refused, with the file', async () => {
-    using here = place({ '.mulligan/tools/mine.mjs': TOOL('grep', `() => 'mine'`) })
-    await using model = await scriptedModel([])
-    const { code, stderr } = await here.run(['Hi', ...using(model)])
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/\.mulligan.tools.mine\.mjs: it defines "grep", which is the name of a built-in tool/)
+  it('with the name of a built-in one are left out, with the file, and the built-in one is there', async () => {
+    using here = place({ 'a.txt': 'x\n', '.mulligan/tools/mine.mjs': TOOL('grep', `() => 'mine'`) })
+    await using model = await scriptedModel([call('grep', { pattern: 'x' }), say('Found.')])
+    const says = /^Left out: \.mulligan.tools.mine\.mjs: it defines "grep", the name of a built-in tool: rename it$/m
+    const run = await here.run(['Hi', '--json', ...using(model)])
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(says)])
+    expect(JSON.parse(run.stdout)).toMatchObject({ calls: [{ result: { ok: true, count: 1 } }] })
+    for (const args of [['call', 'grep', '{"pattern":"x"}'], ['show', 'grep'], ['list']]) {
+      const { code, stdout, stderr } = await here.run(['tools', ...args])
+      expect([code, stderr, stdout.includes('mine')]).toEqual([0, expect.stringMatching(says), false])
+    }
   })
 })
 

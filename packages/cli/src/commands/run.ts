@@ -1,22 +1,23 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
 import { join } from 'node:path'
-import { type Agent, createAgent, openStore, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
+import { type Agent, createAgent, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { createSpill } from '@mulligan/tools'
 import { chooseAgent, type NamedAgent, readAgents, roleOf, unknownTools } from '../agents/agents.ts'
 import { projectInstructions } from '../agents/instructions.ts'
 import { projectSkills } from '../agents/skills.ts'
 import { recoverChanges } from '../changes.ts'
 import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
-import { limitsOf, readSettings, type Settings } from '../config/settings.ts'
+import { limitsOf, readSettings, type Setting, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { fileLog } from '../log.ts'
 import { type DataPaths, fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
-import { chooseSession } from '../session.ts'
+import { agentOfSession, chooseSession } from '../session.ts'
 import { sessionTools } from '../session-tools.ts'
+import { openStoreAt } from '../store.ts'
 import { watchStray } from '../stray.ts'
-import { openToolbox, problemText, refuseTaken } from '../toolbox.ts'
+import { openToolbox, problemText } from '../toolbox.ts'
 import { askInTerminal, createApprover } from '../ui/approve.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
@@ -47,21 +48,27 @@ export interface RunFlags {
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd, flags)
-  const agents = await readAgents(cwd, settings)
-  const named = chooseAgent(agents, settings.agent)
-  const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
-  const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true)
-  if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
   const data = openDataDir()
   const store = await openStoreAt(data)
   try {
     const session = await chooseSession(store, cwd, flags)
+    const named = chooseAgent(await readAgents(cwd, settings), await agentInForce(store, session, settings))
+    const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
+    const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true)
+    if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
     return await oneTurn({ cwd, settings, named, configured, data, store, session, prompt: prompt.text, flags, output })
   } finally {
     await store.close()
   }
+}
+
+/** A session stays with the agent of its last turn until another is named. */
+async function agentInForce(store: Store, session: string | undefined, { agent }: Settings): Promise<Setting<string>> {
+  if (session === undefined || agent.origin === 'flag') return agent
+  const kept = await agentOfSession(store, session)
+  return kept === undefined ? agent : { value: kept, origin: 'default', from: `session ${session}` }
 }
 
 interface Run {
@@ -100,14 +107,21 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
     changes: { dir: data.changes },
     session: sessionTools({ folder: data.state, id: () => current ?? 'new', ...person }),
   })
-  refuseTaken(toolbox)
   const { skills, problems } = await projectSkills(cwd)
   const left = [...toolbox.problems.map(problemText), ...problems.map(({ file, error }) => `${file}: ${error}`)]
-  for (const problem of [...left, ...unknownTools(named, settings, toolbox.tools)]) output.err(`Left out: ${problem}\n`)
+  for (const problem of left) output.err(`Left out: ${problem}\n`)
+  for (const warning of unknownTools([named], settings, toolbox.tools)) output.err(`${warning}\n`)
 
   const colors = colorsFor(process.stderr)
   const reporter = reporterOf(flags, output, () =>
-    textReporter(output, { live: process.stdout.isTTY === true, colors, subject: subjectOf(toolbox.tools), model: configured.model }),
+    textReporter(output, {
+      live: process.stdout.isTTY === true,
+      colors,
+      subject: subjectOf(toolbox.tools),
+      model: configured.model,
+      agent: named.name,
+      limits: settings.limits,
+    }),
   )
   const agent = createAgent({
     model: configured.model,
@@ -167,15 +181,4 @@ function codeOf(outcome: TurnOutcome, output: Output, interrupt: Interrupt): num
 function reporterOf(flags: RunFlags, output: Output, text: () => Reporter): Reporter {
   if (flags.json) return jsonReporter(output)
   return flags.jsonStream ? jsonStreamReporter(output) : text()
-}
-
-async function openStoreAt({ store }: DataPaths): Promise<Store> {
-  try {
-    return await openStore(store)
-  } catch (error) {
-    throw new UsageError(
-      `the store ${store} can't be opened: ${(error as Error).message}`,
-      'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
-    )
-  }
 }

@@ -24,8 +24,8 @@ export async function chooseTurn(
   purpose: 'undo' | 'redo' | 'diff',
 ): Promise<ChangedTurn> {
   const turns = await readTurns(log)
-  const fits = turns.filter(({ undone }) => purpose === 'diff' || undone === (purpose === 'redo'))
-  if (asked !== undefined) return namedTurn(turns, fits, asked, purpose, () => nothing(cwd, data, purpose))
+  const fits = turns.filter(({ undone, redoable }) => purpose === 'diff' || (purpose === 'redo' ? redoable : !undone))
+  if (asked !== undefined) return namedTurn(turns, fits, wholeId(asked, turns), purpose, () => nothing(cwd, data, purpose))
   const chosen = (purpose === 'diff' ? fits.findLast(({ undone }) => !undone) : undefined) ?? fits.at(-1)
   if (!chosen) throw await nothing(cwd, data, purpose)
   return chosen
@@ -43,6 +43,19 @@ export async function readTurns(log: RecordedChanges): Promise<readonly ChangedT
       'Look at the folder changes in the data folder, or set MULLIGAN_DATA_DIR.',
     )
   }
+}
+
+/** The beginning of an id will do, where it is of one turn. */
+function wholeId(asked: string, turns: readonly ChangedTurn[]): string {
+  const ids = turns.map(({ turn }) => turn)
+  if (ids.includes(asked)) return asked
+  const begun = ids.filter((id) => id.startsWith(asked) || id.startsWith(`call/${asked}`))
+  if (asked !== '' && begun.length > 1)
+    throw new UsageError(
+      `${begun.length} turns begin with ${oneLine(asked, 80)}`,
+      ['Write more of the one that is meant:', ...begun.slice(-LISTED).map((id) => `  ${oneLine(id, 80)}`)].join('\n'),
+    )
+  return (asked === '' ? undefined : begun[0]) ?? asked
 }
 
 async function namedTurn(

@@ -27,7 +27,7 @@ describe('undo', () => {
     await here.run(['change it', '--yes', ...using(model)])
     expect(text(here, 'a.txt')).toBe('two\n')
     const listed = await here.run(['undo', '--list'])
-    expect(listed.stdout).toMatch(/^TURN +WHEN \(UTC\) +STATE +FILES +PROMPT\n\S+\/1 .*a\.txt and 1 more +change it\n$/)
+    expect(listed.stdout).toMatch(/^TURN +WHEN +STATE +FILES +PROMPT\n\S+\/1 .*a\.txt and 1 more +change it\n$/)
     const undone = await here.run(['undo'])
     expect(undone).toMatchObject({ code: 0, stderr: '' })
     expect(undone.stdout).toMatch(/^Undone: \S+\/1\n {2}removed {3}new\/b\.txt\n {2}removed {3}new\n {2}restored {2}a\.txt\n$/)
@@ -35,6 +35,28 @@ describe('undo', () => {
     expect(here.has('new')).toBe(false)
     expect((await here.run(['redo'])).code).toBe(0)
     expect(text(here, 'new/b.txt')).toBe('b\n')
+  })
+
+  it('says which commits of the turn stay; the ledger names them', async () => {
+    using here = place({ 'a.txt': 'one\n' })
+    for (const args of [
+      ['init', '-q'],
+      ['config', 'user.name', 'Ann'],
+      ['config', 'user.email', 'ann@example.org'],
+    ])
+      spawnSync('git', args, { cwd: here.dir })
+    await using model = await scriptedModel([
+      call('edit_file', edit('a.txt', 'one', 'two')),
+      call('git_commit', { message: 'Change a.txt', all: true }),
+      say('Done.'),
+    ])
+    const run = await here.run(['change it', '--yes', ...using(model)])
+    const hash = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: here.dir, encoding: 'utf8' }).stdout.slice(0, 7)
+    expect(run.stderr).toMatch(/^✓ git_commit Change a\.txt /m)
+    expect(run.stderr).toContain(`changed  git_commit ${hash} Change a.txt\n`)
+    const { code, stderr } = await here.run(['undo'])
+    expect([code, stderr]).toEqual([0, `The commit ${hash} Change a.txt stays; git revert or git reset undoes it.\n`])
+    expect((await here.run(['redo'])).stderr).toBe('')
   })
 
   it('goes back one turn after the other, and names one', async () => {
@@ -50,6 +72,10 @@ describe('undo', () => {
     const { code, stdout } = await here.run(['undo', first, '--json'])
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { done: true, turn: first, changes: [{ kind: 'changed', path: 'a.txt' }] }])
     expect([text(here, 'a.txt'), text(here, 'b.txt')]).toEqual(['1\n', '2\n'])
+    expect((await here.run(['redo', first.slice('call/'.length, -8)])).code).toBe(0)
+    expect((await here.run(['undo', first.slice(0, -8)])).code).toBe(0)
+    const many = await here.run(['diff', 'call/'])
+    expect([many.code, many.stderr]).toEqual([2, expect.stringContaining('3 turns begin with call/')])
     const slip = await here.run(['undo', `${first.slice(0, -1)}x`])
     expect(slip.code).toBe(2)
     expect(slip.stderr).toContain('did you mean call/')
@@ -66,6 +92,28 @@ describe('undo', () => {
     expect(refused.stderr).toMatch(/^Conflict: a\.txt: it was changed since\nNothing was done\. --force/)
     expect(text(here, 'a.txt')).toBe('mine\n')
     expect((await here.run(['undo', '--force'])).code).toBe(0)
+    expect(text(here, 'a.txt')).toBe('1\n')
+  })
+
+  it('says what was not restored, and goes on with it', async () => {
+    using here = place({ 'a.txt': '1\n', 'b.txt': '1\n' })
+    await using model = await scriptedModel([
+      call('edit_file', edit('a.txt', '1', '2')),
+      call('edit_file', edit('b.txt', '1', '2')),
+      say('Done.'),
+    ])
+    await here.run(['change it', '--yes', ...using(model)])
+    await change(here, 'move_file', { path: 'a.txt', to: 'c.txt' })
+    const { turns } = JSON.parse((await here.run(['undo', '--list', '--json'])).stdout)
+    const first = turns[1].turn as string
+    const partly = await here.run(['undo', first, '--force'])
+    expect([partly.code, partly.stderr]).toEqual([1, `Left: a.txt: it was moved to c.txt by turn ${turns[0].turn}: undo that first\n`])
+    expect(text(here, 'b.txt')).toBe('1\n')
+    const again = await here.run(['undo', first, '--force'])
+    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toContain('Nothing was done')
+    await here.run(['undo', turns[0].turn])
+    expect((await here.run(['undo', first])).code).toBe(0)
     expect(text(here, 'a.txt')).toBe('1\n')
   })
 
@@ -161,6 +209,22 @@ describe('diff', () => {
     expect([applied.status, applied.stderr]).toEqual([0, ''])
     expect([text(here, 'a.txt'), text(here, 'gone.txt'), text(here, 'run.sh')]).toEqual(['one\ntwo\n', 'gone\n', 'exit\n'])
     expect(here.has('new.txt')).toBe(false)
+  })
+
+  it('is one that git takes with a byte order mark; UTF-16 and what is no UTF-8 is only named', async () => {
+    using here = place({ 'bom.txt': '\ufeffone\ntwo\n' })
+    await change(here, 'edit_file', edit('bom.txt', 'one', 'three'))
+    const { stdout } = await here.run(['diff'])
+    const applied = spawnSync('git', ['apply', '-R', '-'], { cwd: here.dir, input: stdout, encoding: 'utf8' })
+    expect([applied.status, applied.stderr, text(here, 'bom.txt')]).toEqual([0, '', '\ufeffone\ntwo\n'])
+    for (const [name, bytes] of [
+      ['wide.txt', Buffer.from('\ufeffone\n', 'utf16le')],
+      ['latin.txt', Buffer.from('é'.repeat(20), 'latin1')],
+    ] as const) {
+      writeFileSync(join(here.dir, name), bytes)
+      await change(here, 'delete_file', { path: name })
+      expect((await here.run(['diff'])).stdout).toContain(`Binary files a/${name} and /dev/null differ\n`)
+    }
   })
 
   it('names what is binary, and what is not kept any more; has no colours in a pipe', async () => {

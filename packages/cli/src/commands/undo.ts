@@ -1,14 +1,16 @@
 /** `mulligan undo` and `mulligan redo`: what a turn changed, taken back, and made again. */
 import { existsSync } from 'node:fs'
-import { openStore } from '@mulligan/agent'
+import { type AgentEvent, openStore } from '@mulligan/agent'
 import { isMulliganError } from '@mulligan/core'
 import type { ChangedTurn, FileChange, RecordedChanges, TakenBack } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
+import { type Commit, commitOf, commitText } from '../ui/commit.ts'
 import type { Output } from '../ui/output.ts'
 import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
+import { localTime } from '../ui/time.ts'
 import { chooseTurn, openChanges, readTurns } from './turn.ts'
 
 export interface UndoFlags {
@@ -28,7 +30,12 @@ export async function undoCommand(kind: Kind, turn: string | undefined, flags: U
   const log = await openChanges(cwd, data, output)
   if (flags.list) return listTurns(await readTurns(log), data, flags, output)
   const chosen = await chooseTurn(log, turn, cwd, data, kind)
-  return report(kind, await attempt(kind, log, chosen.turn, flags), flags, output)
+  const outcome = await attempt(kind, log, chosen.turn, flags)
+  const code = report(kind, outcome, flags, output)
+  if (kind === 'undo' && !('failed' in outcome) && outcome.done)
+    for (const commit of await commitsOf(chosen.turn, data))
+      output.err(`The commit ${commitText(commit)} stays; git revert or git reset undoes it.\n`)
+  return code
 }
 
 async function attempt(
@@ -61,14 +68,17 @@ function report(kind: Kind, outcome: TakenBack | { readonly failed: string }, { 
       `${[`${kind === 'undo' ? 'Undone' : 'Made again'}: ${turn}`, ...changes.map((one) => `  ${line(kind, one, colors)}`)].join('\n')}\n`,
     )
   for (const { path, why } of done && force ? stuck : conflicts) err(`${done ? 'Left' : 'Conflict'}: ${oneLine(path)}: ${why}\n`)
-  if (!done) err(`Nothing was done. ${adviceOf(kind, stuck.length === conflicts.length)}\n`)
+  if (!done) err(`Nothing was done${adviceOf(kind, conflicts.length, stuck.length, force === true)}\n`)
   return done && stuck.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-const adviceOf = (kind: Kind, isStuck: boolean): string =>
-  isStuck
-    ? `--force does it for the rest of the files.`
-    : `--force does it all the same; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
+function adviceOf(kind: Kind, conflicts: number, stuck: number, force: boolean): string {
+  if (conflicts === 0) return `: all of it is so already. mulligan undo --list shows the other turns.`
+  if (force) return `: there is no more that could be.`
+  return stuck === conflicts
+    ? `. --force does it for the rest of the files, if there are more.`
+    : `. --force does it all the same; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
+}
 
 const WORDS: Readonly<Record<FileChange['kind'], string>> = { created: 'put back', changed: 'restored', deleted: 'removed', moved: 'moved' }
 
@@ -97,7 +107,7 @@ async function listTurns(turns: readonly ChangedTurn[], data: DataPaths, { json 
   }
   const rows = latestFirst.map(({ turn, at, undone, damaged, changes }) => [
     oneLine(turn, 60),
-    new Date(at).toISOString().slice(0, 16),
+    localTime(at),
     damaged ? 'damaged' : undone ? 'undone' : '',
     filesText(changes),
     oneLine(prompts.get(turn) ?? '', 60),
@@ -105,7 +115,7 @@ async function listTurns(turns: readonly ChangedTurn[], data: DataPaths, { json 
   out(
     rows.length === 0
       ? 'No turn has changed anything here.\n'
-      : `${table([['TURN', 'WHEN (UTC)', 'STATE', 'FILES', 'PROMPT'], ...rows]).join('\n')}\n`,
+      : `${table([['TURN', 'WHEN', 'STATE', 'FILES', 'PROMPT'], ...rows]).join('\n')}\n`,
   )
   return EXIT.ok
 }
@@ -118,17 +128,26 @@ function filesText(changes: readonly FileChange[]): string {
 
 const MAX_PROMPTS = 50
 
+async function promptsOf(turns: readonly ChangedTurn[], data: DataPaths): Promise<ReadonlyMap<string, string>> {
+  const asked = turns.slice(-MAX_PROMPTS).map(({ turn }) => turn)
+  const prompts = (await eventsOf(asked, data)).flatMap((event) =>
+    event.type === 'turn.started' ? [[event.turnId, event.prompt] as const] : [],
+  )
+  return new Map(prompts)
+}
+
+/** What the turn committed, which is not recorded as a change of files. */
+async function commitsOf(turn: string, data: DataPaths): Promise<readonly Commit[]> {
+  return (await eventsOf([turn], data)).flatMap((event) => (event.type === 'tool.result' ? (commitOf(event) ?? []) : []))
+}
+
 /** From the store of the sessions, where there is one. Only for the reader's convenience, so whatever fails is left out. */
-async function promptsOf(turns: readonly ChangedTurn[], { store: path }: DataPaths): Promise<ReadonlyMap<string, string>> {
-  const prompts = new Map<string, string>()
-  if (!existsSync(path)) return prompts
+async function eventsOf(turns: readonly string[], { store: path }: DataPaths): Promise<readonly AgentEvent[]> {
+  if (!existsSync(path)) return []
   const store = await openStore(path).catch(() => undefined)
-  if (!store) return prompts
-  for (const { turn } of turns.slice(-MAX_PROMPTS)) {
-    const events = await store.events({ sessionId: turn.split('/')[0] ?? '', turnId: turn }).catch(() => [])
-    const started = events.find((event) => event.type === 'turn.started')
-    if (started?.type === 'turn.started') prompts.set(turn, started.prompt)
-  }
+  if (!store) return []
+  const events: AgentEvent[] = []
+  for (const turn of turns) events.push(...(await store.events({ sessionId: turn.split('/')[0] ?? '', turnId: turn }).catch(() => [])))
   await store.close()
-  return prompts
+  return events
 }

@@ -47,6 +47,11 @@ describe('a file that is wrong ends the command before anything is sent', () => 
     [PROJECT, { limits: { requests: 0 } }, '.mulligan/config.json: limits.requests: '],
     [PROJECT, { agents: { review: { tool: [] } } }, 'there is no key "tool" in agents.review; did you mean "tools"?'],
     [PROJECT, { diagnostics: [{ include: '*.ts', command: 'tsc' }] }, '.mulligan/config.json: diagnostics[0].command: '],
+    [
+      PROJECT,
+      { diagnostics: [{ include: '*.ts', command: ['sh', '-c', 'lint {file}'] }] },
+      '.mulligan/config.json: diagnostics[0].command: "lint {file}": {file} must not be in code that sh runs',
+    ],
     [PROJECT, [], '.mulligan/config.json: '],
     [PROJECT, { remoteHosts: ['x.org'] }, "remoteHosts decides where data goes, so a project's file can't set it"],
     [
@@ -67,6 +72,7 @@ describe('a file that is wrong ends the command before anything is sent', () => 
   it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that is not there', async () => {
     using here = place({ [PROJECT]: '{ "model": }' })
     expect((await here.run(['config'])).stderr).toMatch(/^mulligan: \.mulligan\/config\.json: it is not JSON: Unexpected token/)
+    expect((await here.run(['config'])).stderr).not.toContain('every key')
     using folder = place({ [`${PROJECT}/x`]: '' })
     expect((await folder.run(['config'])).stderr).toContain('it is no file')
     using none = place()
@@ -91,12 +97,15 @@ describe('what is in force', () => {
     const own = '~/.config/mulligan/config.json'
     expect(await rows(here)).toEqual({
       model: ['ollama/project', PROJECT],
+      context: [32_768, 'default'],
       agent: ['plan', own],
       'tools.off': ['glob', own],
       'limits.requests': [5, own],
       'limits.calls': [9, PROJECT],
     })
     expect((await rows(here, { MULLIGAN_MODEL: 'ollama/env' }))['model']).toEqual(['ollama/env', 'MULLIGAN_MODEL'])
+    expect((await rows(here, { MULLIGAN_CONTEXT: '8192' }))['context']).toEqual([8192, 'MULLIGAN_CONTEXT'])
+    expect((await rows(here, { MULLIGAN_MODEL: 'anthropic/x' }))['context']).toEqual([200_000, 'default'])
     const text = await here.run(['config'])
     expect(text.stdout).toMatch(/^model +ollama\/project +\.mulligan\/config\.json$/m)
     expect((await here.run(['config', 'path'])).stdout).toBe(
@@ -122,6 +131,40 @@ describe('what is in force', () => {
     expect(JSON.parse((await here.run(['Hi', '--json', '--max-requests', '3'])).stdout)).toMatchObject({ status: 'answered' })
     expect((model.requests[0]?.body as { model: string }).model).toBe('own-name')
   })
+})
+
+describe('names that nothing has', () => {
+  it('are told where the settings are looked at', async () => {
+    using here = place({
+      [PROJECT]: json({ agent: 'plam', tools: { off: ['web_serch'] }, agents: { review: { tools: ['gerp', 'g*'] } } }),
+      [OWN]: json({ web: { search: { provider: 'brave' } } }),
+    })
+    for (const command of ['config', 'agents']) {
+      const { code, stderr } = await here.run([command], { env: { BRAVE_API_KEY: 'k' } })
+      expect([code, stderr.split('\n')]).toEqual([
+        0,
+        [
+          'Warning: .mulligan/config.json: there is no agent "plam"; did you mean plan?',
+          'Warning: agent review: there is no tool "gerp"; did you mean grep? It goes without it.',
+          'Warning: .mulligan/config.json: tools.off: there is no tool "web_serch"; did you mean web_search?',
+          '',
+        ],
+      ])
+      expect((await here.run([command])).stderr).toContain('BRAVE_API_KEY is not set')
+    }
+    using fine = place({ [PROJECT]: json({ agent: 'plan', tools: { off: ['grep'] } }) })
+    for (const command of ['config', 'agents']) expect((await fine.run([command])).stderr).toBe('')
+  })
+})
+
+it.each([
+  ['of a file', [], '(1, limits.requests in .mulligan/config.json)'],
+  ['of a flag', ['--max-requests', '1'], '(--max-requests 1)'],
+])('a limit is told with where it comes from: %s', async (_, flags, says) => {
+  using here = place({ 'a.txt': 'x', [PROJECT]: json({ limits: { requests: 1 } }) })
+  await using model = await scriptedModel([say('One.')])
+  const { code, stderr } = await here.run(['Hi', ...flags, ...using(model)])
+  expect([code, stderr]).toEqual([3, expect.stringContaining(`Stopped by the limit of model requests ${says}. To go on: `)])
 })
 
 describe('a project’s file can’t send the conversation away by itself', () => {

@@ -52,7 +52,7 @@ function read(origin: ConfigFile['origin'], path: string, shown: string): Config
   const text = textOf(path, shown)
   if (text === undefined) return { origin, path, shown, found: false, values: {} }
   const parsed = parseJsonc(text)
-  if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`)
+  if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`, WHICH)
   const checked = checkWith(configSchema, parsed.value)
   if (!checked.ok) throw wrong(shown, oneLine(checked.error, 300))
   const personal = PERSONAL.find((key) => checked.value[key] !== undefined)
@@ -65,6 +65,7 @@ function read(origin: ConfigFile['origin'], path: string, shown: string): Config
   return { origin, path, shown, found: true, values: checked.value }
 }
 
+const WHICH = 'mulligan config path shows which files are read.'
 const wrong = (
   shown: string,
   says: string,

@@ -1,4 +1,5 @@
 /** What may stand in a configuration file. */
+import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
 
 const name = z.string().regex(/^[\w-]{1,40}$/, 'a name of letters, digits, _ and -')
@@ -41,7 +42,13 @@ export const configSchema = z
     diagnostics: z.array(
       z.strictObject({
         include: z.union([z.string().min(1), names.min(1)]),
-        command: z.array(z.string().min(1)).min(1),
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .superRefine((command, { addIssue }) => {
+            const fault = commandFault(command)
+            if (fault !== undefined) addIssue(fault)
+          }),
         timeout: z.number().positive().max(600).optional(),
       }),
     ),

@@ -30,7 +30,8 @@ export interface Settings {
   readonly off: readonly Setting<string>[]
   readonly limits: { readonly [Key in keyof Limits]: Setting<number> }
   readonly webSearch: Setting<NonNullable<NonNullable<Config['web']>['search']>> | undefined
-  readonly diagnostics: Setting<NonNullable<Config['diagnostics']>> | undefined
+  /** Those of all files, the person's first. */
+  readonly diagnostics: readonly Setting<NonNullable<Config['diagnostics']>>[]
   readonly remoteHosts: readonly string[]
   readonly agents: readonly ConfiguredAgent[]
 }
@@ -76,7 +77,7 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
       seconds: limit('seconds', flag(flags.timeout, '--timeout')),
     },
     webSearch: inFiles(({ web }) => web?.search)[0],
-    diagnostics: inFiles(({ diagnostics }) => diagnostics)[0],
+    diagnostics: inFiles(({ diagnostics }) => diagnostics).toReversed(),
     remoteHosts: inFiles(({ remoteHosts }) => remoteHosts).flatMap(({ value }) => value),
     agents: files.flatMap(({ origin, shown, values }) =>
       Object.entries(values.agents ?? {}).map(([name, fields]) => ({ ...fields, name, origin, from: shown })),

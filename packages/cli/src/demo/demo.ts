@@ -83,7 +83,7 @@ async function run(
   const after = await runCheck(folder)
 
   say(`\n${outcome.answer}`)
-  for (const line of ledgerLines(outcome.ledger, colors)) say(line)
+  for (const line of ledgerLines(outcome, colors)) say(line)
   say(`Its own check says now: ${after.passed ? green(after.says) : red(after.says)}\n`)
 
   const results = events.filter((event) => event.type === 'tool.result')

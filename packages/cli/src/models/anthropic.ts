@@ -5,6 +5,8 @@ import type { OpenModel } from './provider.ts'
 
 const URL = 'https://api.anthropic.com/v1'
 
+export const CONTEXT_TOKENS = 200_000
+
 export const open: OpenModel = async (request) => {
   const { name, baseUrl, env } = request
   const apiKey = requiredKey(request, 'ANTHROPIC_API_KEY', 'anthropic')
@@ -13,7 +15,6 @@ export const open: OpenModel = async (request) => {
   return {
     model: createAnthropic({ baseURL, apiKey, fetch: fetchHere })(name),
     baseUrl: baseURL,
-    contextTokens: 200_000,
     secrets: [apiKey],
   }
 }

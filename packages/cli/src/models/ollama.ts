@@ -1,6 +1,8 @@
 /** Ollama, through the OpenAI-compatible part of its API. */
-import { open as openCompatible } from './openai-compatible.ts'
+import { CONTEXT_TOKENS, open as openCompatible } from './openai-compatible.ts'
 import type { Env, OpenModel } from './provider.ts'
+
+export { CONTEXT_TOKENS }
 
 const PORT = 11434
 

@@ -3,9 +3,9 @@ import type { AgentModel } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import { UsageError } from '../exit.ts'
 import { whereRuns } from './base-url.ts'
-import type { Env, OpenModel } from './provider.ts'
+import type { Env, Provider } from './provider.ts'
 
-const PROVIDERS: Readonly<Record<string, () => Promise<{ readonly open: OpenModel }>>> = {
+const PROVIDERS: Readonly<Record<string, () => Promise<Provider>>> = {
   ollama: () => import('./ollama.ts'),
   'openai-compatible': () => import('./openai-compatible.ts'),
   anthropic: () => import('./anthropic.ts'),
@@ -62,34 +62,39 @@ export interface ModelFlags {
   readonly opensInReasoning?: boolean
 }
 
+const load = (provider: string): Promise<Provider> => (PROVIDERS[provider] as (typeof PROVIDERS)[string])()
+
+/**
+ * How many tokens a model takes at once, and whether the environment says so.
+ * @throws UsageError
+ */
+export async function contextOf(provider: string, env: Env): Promise<{ readonly tokens: number; readonly given: boolean }> {
+  const given = env['MULLIGAN_CONTEXT']
+  if (!given) return { tokens: (await load(provider)).CONTEXT_TOKENS, given: false }
+  const tokens = Number(given)
+  if (!Number.isInteger(tokens) || tokens < 1024)
+    throw new UsageError(`MULLIGAN_CONTEXT=${given} must be a whole number of tokens, at least 1024`, 'export MULLIGAN_CONTEXT=32768')
+  return { tokens, given: true }
+}
+
 /** @throws UsageError */
 export async function openModel(flags: ModelFlags, env: Env): Promise<ConfiguredModel> {
   const local = env['MULLIGAN_BASE_URL'] || undefined
   const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
   // A cloud's key goes elsewhere only when the command line says so.
   const baseUrl = flags.baseUrl ?? (IN_THE_CLOUD.has(provider) ? undefined : local)
-  const context = contextOf(env)
-  const load = PROVIDERS[provider] as (typeof PROVIDERS)[string]
-  const opened = await (await load()).open({ name, baseUrl, env })
-  const { model, secrets, contextTokens } = opened
+  const { tokens } = await contextOf(provider, env)
+  const opened = await (await load(provider)).open({ name, baseUrl, env })
+  const { model, secrets } = opened
   return {
     model: {
       id: `${provider}/${name}`,
       model,
       where: whereRuns(opened.baseUrl),
-      contextTokens: context ?? contextTokens,
+      contextTokens: tokens,
       ...(flags.opensInReasoning && { opensInReasoning: true }),
       ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
     },
     secrets,
   }
-}
-
-function contextOf(env: Env): number | undefined {
-  const given = env['MULLIGAN_CONTEXT']
-  if (!given) return undefined
-  const tokens = Number(given)
-  if (!Number.isInteger(tokens) || tokens < 1024)
-    throw new UsageError(`MULLIGAN_CONTEXT=${given} must be a whole number of tokens, at least 1024`, 'export MULLIGAN_CONTEXT=32768')
-  return tokens
 }

@@ -31,5 +31,5 @@ export const open: OpenModel = async ({ name, baseUrl, env }) => {
     fetch: mending,
     ...(apiKey && { apiKey }),
   })
-  return { model: provider(name), baseUrl: baseURL, contextTokens: CONTEXT_TOKENS, takeRepairs, secrets: apiKey ? [apiKey] : [] }
+  return { model: provider(name), baseUrl: baseURL, takeRepairs, secrets: apiKey ? [apiKey] : [] }
 }

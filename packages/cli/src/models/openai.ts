@@ -6,6 +6,8 @@ import type { OpenModel } from './provider.ts'
 
 const URL = 'https://api.openai.com/v1'
 
+export const CONTEXT_TOKENS = 128_000
+
 export const open: OpenModel = async (request) => {
   const { name, baseUrl, env } = request
   const apiKey = requiredKey(request, 'OPENAI_API_KEY', 'openai')
@@ -14,7 +16,6 @@ export const open: OpenModel = async (request) => {
   return {
     model: createOpenAI({ baseURL, apiKey, fetch: fetchHere }).chat(name),
     baseUrl: baseURL,
-    contextTokens: 128_000,
     secrets: [apiKey],
   }
 }

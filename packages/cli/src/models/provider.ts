@@ -15,12 +15,16 @@ export interface ModelRequest {
 export interface OpenedModel {
   readonly model: LanguageModelV4
   readonly baseUrl: string
-  /** Tokens, when `MULLIGAN_CONTEXT` says nothing. */
-  readonly contextTokens: number
   /** What was mended in the last response of the server. Told once. */
   readonly takeRepairs?: () => readonly Repair[]
   /** Never to be shown. */
   readonly secrets: readonly string[]
+}
+
+export interface Provider {
+  readonly open: OpenModel
+  /** Of its models, when `MULLIGAN_CONTEXT` says nothing. */
+  readonly CONTEXT_TOKENS: number
 }
 
 /** @throws UsageError for what is missing or wrong in the configuration */

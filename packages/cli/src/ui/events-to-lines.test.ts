@@ -41,11 +41,26 @@ const REPAIRED = 'repaired cat → read_file repaired limit "10" → 10'
 describe('the line of a call', () => {
   const retry = notOk('not_found', 'No file.', { details: { parameter: 'path', suggestion: 'b.txt', triesLeft: 2 } })
   const cases: readonly (readonly [string, AgentEvent, string])[] = [
-    ['text', result(ok('', { content: 'a\nb' })), `✓ read_file a.txt 2 lines 3 ms ${REPAIRED}`],
+    ['text, of which nothing is counted', result(ok('', { content: 'a\nb' })), `✓ read_file a.txt 3 ms ${REPAIRED}`],
+    [
+      'lines that were read, not those of the text about them',
+      result(ok({ lines: ['a', 'b'] }, { content: 'a\nb\nlines 1-2 of 9', hasMore: true })),
+      `✓ read_file a.txt 2 lines, more 3 ms ${REPAIRED}`,
+    ],
+    [
+      'a diff',
+      result(ok({ diff: '--- a\n+++ b\n@@ -1,1 +1,2 @@\n-old\n+new\n+++ too\n' }, { content: 'Edited.' }), { effect: 'write' }),
+      `✓ read_file a.txt +2 -1 3 ms ${REPAIRED}`,
+    ],
+    [
+      'an effect that counts',
+      result(ok({ added: 4, removed: 0 }, { count: 1 }), { effect: 'write' }),
+      `✓ read_file a.txt +4 -0 3 ms ${REPAIRED}`,
+    ],
     ['a count', result(ok([], { count: 12, hasMore: true })), `✓ read_file a.txt 12 found, more 3 ms ${REPAIRED}`],
     ['nothing found', result(ok([], { count: 0 })), `✓ read_file a.txt nothing found 3 ms ${REPAIRED}`],
-    ['data', result(ok({ id: 1 })), `✓ read_file a.txt done 3 ms ${REPAIRED}`],
-    ['several attempts', result(ok(''), { attempts: 3, durationMs: 1234 }), `✓ read_file a.txt 1 line 3 attempts 1.2 s ${REPAIRED}`],
+    ['data', result(ok({ id: 1 })), `✓ read_file a.txt 3 ms ${REPAIRED}`],
+    ['several attempts', result(ok(''), { attempts: 3, durationMs: 1234 }), `✓ read_file a.txt 3 attempts 1.2 s ${REPAIRED}`],
     ['a retry', result(retry), `● read_file a.txt → retry not_found: No file. try b.txt (2 tries left) 3 ms ${REPAIRED}`],
     ['a failure', result(notOk('execution', 'Exit 1.')), `✗ read_file a.txt failed execution: Exit 1. 3 ms ${REPAIRED}`],
     ['not run', result(notOk('cancelled', 'Stopped.'), { attempts: 0 }), `✗ read_file a.txt cancelled: Stopped. ${REPAIRED}`],
@@ -54,7 +69,7 @@ describe('the line of a call', () => {
       result(notOk('timeout', 'Cut.', { status: 'indeterminate' })),
       `? read_file a.txt indeterminate timeout: Cut. 3 ms ${REPAIRED}`,
     ],
-    ['late', result(ok(''), { late: true }), `✓ read_file a.txt 1 line came late 3 ms ${REPAIRED}`],
+    ['late', result(ok(''), { late: true }), `✓ read_file a.txt came late 3 ms ${REPAIRED}`],
   ]
   it.each(cases)('%s', (_, event, line) => expect(linesOf(called, event, style)).toEqual([line]))
 

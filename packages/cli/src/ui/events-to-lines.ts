@@ -1,6 +1,6 @@
 /** What the person reads of a turn while it runs: pure, from events to lines. Everything from outside is made fit for a terminal. */
 import type { AgentEvent } from '@mulligan/agent'
-import { callText, type Repair, type ToolError, type ToolResult } from '@mulligan/core'
+import { callText, type Effect, type Repair, type ToolError, type ToolResult } from '@mulligan/core'
 import type { Colors } from './colors.ts'
 import { oneLine, sanitize } from './sanitize.ts'
 
@@ -70,7 +70,7 @@ type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
 function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, subject }: LineStyle): string[] {
   const { result } = event
   const head = [mark(result, colors), colors.bold(oneLine(event.tool, 64)), oneLine(subject(event.tool, seen?.input), 100)]
-  const tail = result.ok ? okText(result) : errorText(result, colors)
+  const tail = result.ok ? okText(result, event.effect) : errorText(result, colors)
   const notes = [
     ...(event.late ? ['came late'] : []),
     ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
@@ -86,13 +86,32 @@ function mark(result: ToolResult, { green, yellow, red }: Colors): string {
   return result.status === 'retry' ? yellow('●') : result.status === 'indeterminate' ? red('?') : red('✗')
 }
 
-function okText({ count, content, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>): string {
-  const more = hasMore ? ', more' : truncated ? ', shortened' : ''
-  if (count !== undefined) return (count === 0 ? 'nothing found' : `${count} found`) + more
-  const text = typeof content === 'string' ? content : typeof data === 'string' && content === undefined ? data : undefined
-  if (text === undefined) return `done${more}`
-  const lines = text.split('\n').length
-  return `${lines} line${lines === 1 ? '' : 's'}${more}`
+/** How much there was, as the tool says it; never counted from its text, which has more in it than what was found. */
+function okText({ count, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>, effect: Effect): string {
+  const found = count === undefined || effect !== 'read' ? sizeOf(data) : count === 0 ? 'nothing found' : `${count} found`
+  return [found, hasMore ? 'more' : truncated ? 'shortened' : ''].filter((part) => part !== '').join(', ')
+}
+
+interface Sized {
+  readonly lines?: unknown
+  readonly diff?: unknown
+  readonly added?: unknown
+  readonly removed?: unknown
+}
+
+function sizeOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return ''
+  const { lines, diff, added, removed } = data as Sized
+  if (Array.isArray(lines)) return `${lines.length} line${lines.length === 1 ? '' : 's'}`
+  if (typeof added === 'number' && typeof removed === 'number') return `+${added} -${removed}`
+  return typeof diff === 'string' && diff !== '' ? changedLines(diff) : ''
+}
+
+/** Of a unified diff. Its headers stand before the first `@@`. */
+function changedLines(diff: string): string {
+  const body = diff.slice(Math.max(0, diff.search(/^@@/m))).split('\n')
+  const begun = (sign: string): number => body.filter((line) => line.startsWith(sign)).length
+  return `+${begun('+')} -${begun('-')}`
 }
 
 function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {

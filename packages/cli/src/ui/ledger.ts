@@ -1,12 +1,22 @@
 /** What stands under an answer: what was changed, what failed, what is unknown, and how the turn went. */
-import type { Ledger, LedgerEntry, TurnOutcome } from '@mulligan/agent'
+import type { LedgerEntry, TurnOutcome } from '@mulligan/agent'
+import { DEFAULT_AGENT, type Settings } from '../config/settings.ts'
 import type { Colors } from './colors.ts'
+import { commitOf, commitText } from './commit.ts'
 import { oneLine } from './sanitize.ts'
 
 /** None when nothing was changed, nothing failed and nothing is unknown. */
-export function ledgerLines({ changed, failed, unknown }: Ledger, { green, red, yellow }: Colors): string[] {
+export function ledgerLines(
+  { ledger: { changed, failed, unknown }, calls }: Pick<TurnOutcome, 'ledger' | 'calls'>,
+  { green, red, yellow }: Colors,
+): string[] {
+  const made = (entry: LedgerEntry): LedgerEntry => {
+    const call = calls.find(({ id }) => id === entry.callId)
+    const commit = call && commitOf(call)
+    return commit ? { ...entry, target: commitText(commit) } : entry
+  }
   return [
-    ...changed.map((entry) => `${green('changed')}  ${named(entry)}`),
+    ...changed.map((entry) => `${green('changed')}  ${named(made(entry))}`),
     ...failed.map((entry) => `${red('failed')}   ${named(entry)}${said(entry)}`),
     ...unknown.map((entry) => `${yellow('unknown')}  ${named(entry)}${said(entry)}`),
   ]
@@ -15,12 +25,17 @@ export function ledgerLines({ changed, failed, unknown }: Ledger, { green, red, 
 const named = ({ tool, target }: LedgerEntry): string => `${oneLine(tool, 64)} ${oneLine(target, 120)}`.trim()
 const said = ({ says }: LedgerEntry): string => (says === undefined ? '' : `: ${oneLine(says, 300)}`)
 
-/** Model, where it runs, what it took, and under which name it can be gone on with. */
-export function statusLine({ requests, usage, sessionId }: TurnOutcome, model: { readonly id: string; readonly where: string }): string {
+/** Model, where it runs, what it took, and under which name it can be gone on with. The agent is named when it is another than usual. */
+export function statusLine(
+  { requests, usage, sessionId }: TurnOutcome,
+  model: { readonly id: string; readonly where: string },
+  agent: string,
+): string {
   const tokens = usage.inputTokens + usage.outputTokens
   return [
     oneLine(model.id, 120),
     `on ${oneLine(model.where, 80)}`,
+    ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`]),
     `${requests} request${requests === 1 ? '' : 's'}`,
     `${tokens.toLocaleString('en-US')} tokens`,
     `session ${sessionId}`,
@@ -28,17 +43,17 @@ export function statusLine({ requests, usage, sessionId }: TurnOutcome, model: {
 }
 
 /** Why a turn came to no answer of its own, and what to do. */
-export function endLines({ status, stoppedBy, error, sessionId }: TurnOutcome, { red, yellow }: Colors): string[] {
+export function endLines(
+  { status, stoppedBy, error, sessionId }: TurnOutcome,
+  limits: Settings['limits'],
+  { red, yellow }: Colors,
+): string[] {
   switch (status) {
     case 'failed':
     case 'interrupted':
       return [red(`The turn failed: ${oneLine(error ?? 'no reason is known', 500)}`)]
     case 'stopped':
-      return [
-        yellow(
-          `Stopped by ${WORDS[stoppedBy ?? ''] ?? oneLine(stoppedBy ?? 'a limit')}. To go on: mulligan run --session ${sessionId} "…"`,
-        ),
-      ]
+      return [yellow(`Stopped by ${stopText(stoppedBy, limits)}. To go on: mulligan run --session ${sessionId} "…"`)]
     case 'needs_approval':
       return [yellow('It needed an approval, and nobody was there to give one. Run it in a terminal, or with --yes.')]
     case 'cancelled':
@@ -49,8 +64,19 @@ export function endLines({ status, stoppedBy, error, sessionId }: TurnOutcome, {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  requests: 'the limit of model requests (--max-requests)',
+  requests: 'the limit of model requests',
   calls: 'the limit of tool calls',
-  seconds: 'the time limit (--timeout)',
-  loop: 'the loop guard',
+  tokens: 'the limit of tokens',
+  cost: 'the limit of cost',
+  seconds: 'the time limit',
+}
+
+/** A limit with where it comes from, so that the reader knows where to set another. */
+function stopText(by: TurnOutcome['stoppedBy'], limits: Settings['limits']): string {
+  if (by === 'loop') return 'the loop guard'
+  const words = WORDS[by ?? '']
+  if (words === undefined) return oneLine(by ?? 'a limit')
+  const { value, origin, from } = limits[by as keyof Settings['limits']]
+  const where = origin === 'flag' ? `${from} ${value}` : origin === 'default' ? `${value} by default` : `${value}, limits.${by} in ${from}`
+  return `${words} (${oneLine(where, 200)})`
 }

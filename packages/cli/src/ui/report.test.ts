@@ -1,5 +1,6 @@
 import type { AgentEvent, TurnEvent, TurnOutcome } from '@mulligan/agent'
 import { describe, expect, it } from 'vitest'
+import { readSettings } from '../config/settings.ts'
 import { plain } from './colors.ts'
 import type { Output } from './output.ts'
 import { textReporter } from './report.ts'
@@ -40,7 +41,14 @@ function watch(
     closed: new AbortController().signal,
     flush: async () => undefined,
   }
-  const reporter = textReporter(output, { live, colors: plain, subject: () => '', model: { id: 'ollama/x', where: 'this machine' } })
+  const reporter = textReporter(output, {
+    live,
+    colors: plain,
+    subject: () => '',
+    model: { id: 'ollama/x', where: 'this machine' },
+    agent: 'build',
+    limits: readSettings('.', {}, {}).limits,
+  })
   for (const event of events) reporter.event(event)
   reporter.end(end)
   return { out, both, err }

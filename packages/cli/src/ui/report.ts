@@ -1,5 +1,6 @@
 /** Who is told what while a turn runs and when it has ended. */
 import type { AgentEvent, TurnOutcome } from '@mulligan/agent'
+import type { Settings } from '../config/settings.ts'
 import type { Colors } from './colors.ts'
 import { type LineStyle, linesOf, NEW_VIEW, reduceView } from './events-to-lines.ts'
 import { endLines, ledgerLines, statusLine } from './ledger.ts'
@@ -30,10 +31,12 @@ export interface TextReporterOptions {
   readonly colors: Colors
   readonly subject: LineStyle['subject']
   readonly model: { readonly id: string; readonly where: string }
+  readonly agent: string
+  readonly limits: Settings['limits']
 }
 
 /** The answer on stdout, everything else on stderr. */
-export function textReporter({ out, err }: Output, { live, colors, subject, model }: TextReporterOptions): Reporter {
+export function textReporter({ out, err }: Output, { live, colors, subject, model, agent, limits }: TextReporterOptions): Reporter {
   const style: LineStyle = { colors, subject }
   let view = NEW_VIEW
   let fit: StreamSanitizer = streamSanitizer()
@@ -80,8 +83,8 @@ export function textReporter({ out, err }: Output, { live, colors, subject, mode
       const noAnswer = status === 'failed' || status === 'cancelled' || status === 'interrupted'
       if (rest.trim() !== '' && noAnswer) err(`${sanitize(rest).trimEnd()}\n`)
       else if (rest.trim() !== '') say(`${sanitize(rest).trimEnd()}\n`)
-      const under = [...ledgerLines(outcome.ledger, colors), ...endLines(outcome, colors)]
-      err([...(live ? [''] : []), ...under, colors.dim(statusLine(outcome, model)), ''].join('\n'))
+      const under = [...ledgerLines(outcome, colors), ...endLines(outcome, limits, colors)]
+      err([...(live ? [''] : []), ...under, colors.dim(statusLine(outcome, model, agent)), ''].join('\n'))
     },
   }
 }

@@ -70,7 +70,7 @@ async function read(call: IncomingCall, index: NameIndex<Tool>): Promise<Underst
   const parsed = parseInput(call.input, { cutOff: call.cutOff === true && tool.effect !== 'read', level: tool.repair })
   if (!parsed.ok) return malformed(call, tool, named, parsed.fault)
   const counter = { name: tool.name, retries: tool.retries }
-  const { input, checked, repairs: fitted } = await fit(tool, parsed.input, adapt, requested)
+  const { input, checked, repairs: fitted } = await fit(tool, parsed.input, adapt)
   const repairs = [...named, ...parsed.repairs, ...fitted]
   if (checked.ok) return { tool, input, repairs, value: checked.value, counter }
   const { issues, thrown } = checked
@@ -96,20 +96,22 @@ interface Fit {
 
 /**
  * The input in the tool's shape. Under an alias its own adapter comes first; under the tool's own name the adapters are
- * tried where the input does not fit as it is, because models mix one agent's names with another's parameters.
+ * tried where the input does not fit as it is, or not all of it, because models mix one agent's names with another's parameters.
  */
-async function fit(tool: Tool, input: Record<string, unknown>, adapt: Adapt | undefined, requested: string): Promise<Fit> {
-  const first = await mend(tool, adapt ? adaptInput(adapt, input, requested) : { input, repairs: [] })
-  if (first.checked.ok || adapt) return first
-  for (const { name, adapt: other } of tool.aliases) {
+async function fit(tool: Tool, input: Record<string, unknown>, adapt: Adapt | undefined): Promise<Fit> {
+  const first = await mend(tool, adapt ? adaptInput(adapt, input, tool.name) : { input, repairs: [] })
+  if (adapt || (first.checked.ok && dropped(first) === 0)) return first
+  for (const { adapt: other } of tool.aliases) {
     if (!other) continue
-    const adapted = adaptInput(other, input, name)
+    const adapted = adaptInput(other, input, tool.name)
     if (adapted.repairs.length === 0) continue
     const second = await mend(tool, adapted)
-    if (second.checked.ok) return second
+    if (second.checked.ok && (!first.checked.ok || dropped(second) < dropped(first))) return second
   }
   return first
 }
+
+const dropped = ({ repairs }: Fit): number => repairs.filter(({ kind }) => kind === 'unknown_dropped').length
 
 async function mend(tool: Tool, given: Omit<Fit, 'checked'>): Promise<Fit> {
   if (tool.repair === 'off') return { ...given, checked: await tool.check.check(given.input) }
@@ -161,7 +163,7 @@ function adaptInput(adapt: Adapt, input: Record<string, unknown>, name: string):
   try {
     const adapted = adapt(input)
     if (canonical(adapted) === canonical(input)) return { input, repairs: [] }
-    return { input: adapted, repairs: [{ kind: 'adapted', from: input, to: adapted, why: `the input of ${name} in this tool's shape` }] }
+    return { input: adapted, repairs: [{ kind: 'adapted', from: input, to: adapted, why: `the input brought to the shape of ${name}` }] }
   } catch {
     return { input, repairs: [] }
   }

@@ -59,7 +59,10 @@ const NO_WORDS = {
   before: 'It was refused before in this turn.',
 } as const
 
+const isSentence = (text: string): boolean => /[.!?]$/.test(text)
+
 /** `timeout` is no denial by a person: the same may be asked again. */
 export function denied(by: Extract<ApprovalDecision['answer'], keyof typeof NO_WORDS> | 'policy' | 'before', reason = ''): ToolError {
-  return reason === '' ? not(NO_WORDS[by], by) : not(`${NO_WORDS[by]} Reason: ${reason}`, by, { reason })
+  if (reason === '') return not(NO_WORDS[by], by)
+  return not(by === 'policy' && isSentence(reason) ? reason : `${NO_WORDS[by]} Reason: ${reason}`, by, { reason })
 }

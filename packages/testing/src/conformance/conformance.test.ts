@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineTool, ModelRetry, ok, type Tool, ToolFailure } from '@mulligan/core'
 import { describe, expect, it } from 'vitest'
@@ -407,6 +407,37 @@ describe('a temporary folder', () => {
     expect(check(tools[0] as ToolReport, 'effect')).toEqual({ check: 'effect', outcome: 'pass' })
     expect(new Set(seen).size).toBe(seen.length)
     await expect(readFile(join(seen[1] as string, 'docs/a.md'))).rejects.toThrow('ENOENT')
+  })
+
+  it('is prepared before the files of each example are there, for the tool that it is for', async () => {
+    const names = new Set<string>()
+    const prepare = async (dir: string, { name }: Tool) => {
+      names.add(name)
+      await expect(readFile(join(dir, 'b.md'))).rejects.toThrow('ENOENT')
+      await writeFile(join(dir, 'made.md'), 'made')
+    }
+    const madeThere = (dir: string): Tool => ({
+      ...saveFile(dir),
+      execute: async () => {
+        await writeFile(join(dir, 'docs/a.md'), await readFile(join(dir, 'made.md')))
+        return ok('done')
+      },
+    })
+    const { tools } = await conformance((dir) => [madeThere(dir)], { prepare })
+    expect(check(tools[0] as ToolReport, 'effect')).toEqual({ check: 'effect', outcome: 'pass' })
+    expect([...names]).toEqual(['save_file'])
+  })
+
+  it('that cannot be prepared says so, and is not left behind', async () => {
+    const seen: string[] = []
+    const prepare = (dir: string) => {
+      seen.push(dir)
+      throw new Error('no git')
+    }
+    const { conforms, tools } = await conformance((dir) => [saveFile(dir)], { prepare })
+    expect(conforms).toBe(false)
+    expect(check(tools[0] as ToolReport, 'examples')?.why).toContain('no git')
+    await expect(readdir(seen[0] as string)).rejects.toThrow('ENOENT')
   })
 
   it('whose path a tool shows is a leak, and the report does not repeat it', async () => {

@@ -10,6 +10,8 @@ import { type ConformanceWorkspace, temporaryWorkspace } from './workspace.ts'
 export interface ConformanceOptions {
   /** Where each call runs. Default: a temporary folder, made anew for each. Give your own where tools change something else. */
   readonly workspace?: () => Promise<ConformanceWorkspace>
+  /** Makes in the folder what the files of an example cannot, such as a commit. Called for each, before they are written. */
+  readonly prepare?: (dir: string, tool: Tool) => void | Promise<void>
   /**
    * What becomes of tools whose effect is `external`. `skip` (the default) runs their `retry` examples and nothing that
    * could leave this machine; `run` runs all: for a service that is a stand-in.
@@ -29,7 +31,7 @@ const GRACE_MS = 1000
  * expect(report.tools.flatMap((one) => one.checks.filter(({ outcome }) => outcome === 'fail'))).toEqual([])
  */
 export async function conformance(tools: Tools, options: ConformanceOptions = {}): Promise<ConformanceReport> {
-  const { workspace: open = temporaryWorkspace, external = 'skip', timeoutMs = 10_000 } = options
+  const { workspace: open = temporaryWorkspace, prepare, external = 'skip', timeoutMs = 10_000 } = options
   let list: readonly Tool[]
   try {
     list = await listTools(tools, open)
@@ -41,7 +43,10 @@ export async function conformance(tools: Tools, options: ConformanceOptions = {}
   const watchable = typeof tools === 'function' || options.workspace !== undefined
   const graceMs = Math.min(GRACE_MS, timeoutMs)
   const reports: ToolReport[] = []
-  for (const tool of list) reports.push(await examine(subjectOf(tool, { tools, open, timeoutMs, graceMs, external, externals, watchable })))
+  for (const tool of list) {
+    const prepared = prepare ? () => openPrepared(open, (dir) => prepare(dir, tool)) : open
+    reports.push(await examine(subjectOf(tool, { tools, open: prepared, timeoutMs, graceMs, external, externals, watchable })))
+  }
   return { tools: reports, conforms: reports.every(({ conforms }) => conforms) }
 }
 
@@ -51,6 +56,20 @@ async function listTools(tools: Tools, open: () => Promise<ConformanceWorkspace>
     return await toolsIn(tools, workspace.dir)
   } finally {
     await workspace.remove()
+  }
+}
+
+async function openPrepared(
+  open: () => Promise<ConformanceWorkspace>,
+  prepare: (dir: string) => void | Promise<void>,
+): Promise<ConformanceWorkspace> {
+  const workspace = await open()
+  try {
+    await prepare(workspace.dir)
+    return workspace
+  } catch (error) {
+    await workspace.remove()
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, join } from 'node:path'
 import { globMatcher } from '../files/common/glob-match.ts'
 import type { ChangedFile } from './changed-files.ts'
+import { commandFault, FILE } from './command.ts'
 import { difference, distinct, type Finding, union } from './finding.ts'
 import { locator, scrubber } from './locate.ts'
 import { parseFindings } from './parse/parse.ts'
@@ -13,7 +14,7 @@ import { troubleOf } from './trouble.ts'
 export interface DiagnosticCheck {
   /** Globs of the files that it is about, relative to the workspace; without a slash, names at any depth. */
   readonly include: string | readonly string[]
-  /** Program and arguments; no shell. `{file}` becomes the path: then it is run for each changed file, otherwise once. */
+  /** Program and arguments; no shell. `{file}` becomes the path, as a word or the end of one: then it is run for each changed file, otherwise once. */
   readonly command: readonly string[]
   /** Seconds for all that one change needs. Default 30; at most 600. */
   readonly timeout?: number
@@ -66,13 +67,15 @@ const ALL = ''
 /** @throws TypeError for a check that cannot be one */
 export function createCheck(config: DiagnosticCheck, root: string, run: RunCommand): Check {
   const { command, timeout = DEFAULT_CHECK_TIMEOUT } = config
-  const perFile = command.some((part) => part.includes('{file}'))
+  const perFile = command.some((part) => part.includes(FILE))
   const matchers = [config.include].flat().map(matcher)
   const isFor = (path: string): boolean => matchers.some((matches) => matches(path))
   const touches = async (path: string): Promise<boolean> => isFor(path) || (!perFile && (await kindOf(join(root, path))) === 'directory')
   const scrub = scrubber(root)
   const label = clip([basename(command[0] ?? ''), ...command.slice(1).map((part) => (isAbsolute(part) ? basename(part) : part))].join(' '))
   if (!command[0]) throw new TypeError('withDiagnostics: a check has no command')
+  const fault = commandFault(command)
+  if (fault !== undefined) throw new TypeError(`withDiagnostics: ${fault}`)
   if (!(timeout > 0 && timeout <= MAX_CHECK_TIMEOUT))
     throw new TypeError(`withDiagnostics: the timeout of "${label}" is in seconds, up to ${MAX_CHECK_TIMEOUT}, not ${timeout}`)
 
@@ -82,7 +85,7 @@ export function createCheck(config: DiagnosticCheck, root: string, run: RunComma
 
   async function ask(unit: string, files: readonly string[], seconds: number, signal: AbortSignal): Promise<Said> {
     if (late >= MAX_LATE) return { trouble: `"${label}" was too slow ${MAX_LATE} times and is not run any more.` }
-    const words = command.map((part) => part.replaceAll('{file}', () => (unit.startsWith('-') ? `./${unit}` : unit)))
+    const words = command.map((part) => part.replace(FILE, () => (unit.startsWith('-') ? `./${unit}` : unit)))
     let end: CommandEnd
     try {
       end = await run(words, { cwd: root, timeout: seconds, signal })

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -365,9 +365,33 @@ describe('what a check gets and tells', () => {
   })
 
   test('a shell sees nothing of it', async () => {
-    const { write, root } = checked({}, { include: '*.txt', command: [NODE, '-e', '', '{file}; touch harm'] })
+    const { write, root } = checked({}, { include: '*.txt', command: ['sh', '-c', 'echo "$1" > "$2"', 'sh', '{file}', 'seen'] })
     await write('$(touch harm).txt', 'x')
     expect(existsSync(join(root, 'harm'))).toBe(false)
+    expect(readFileSync(join(root, 'seen'), 'utf8')).toBe('$(touch harm).txt\n')
+    // The control: the name in the code itself.
+    spawnSync('sh', ['-c', 'echo $(touch harm).txt'], { cwd: root })
+    expect(existsSync(join(root, 'harm'))).toBe(true)
+  })
+
+  test.each([
+    [['sh', '-c', 'lint {file}'], /code that sh runs/],
+    [['sh', '-c', '{file}'], /code that sh runs/],
+    [['/usr/bin/env', 'bash', '-lc', 'lint', '--file={file}'], /code that bash runs/],
+    [['cmd', '/c', 'lint', '{file}'], /code that cmd runs/],
+    [['node', '-e', 'check={file}'], /code that node runs/],
+    [['lint', '{file}:1'], /a word of its own/],
+    [['lint', '{file}{file}'], /a word of its own/],
+  ])('where its name could be read as something else: %j', (command, says) => {
+    expect(() => checked({}, { include: '*', command })).toThrow(says)
+  })
+
+  test.each([
+    [['node', '--check', '{file}']],
+    [['lint', '--file={file}']],
+    [['eslint', '-c', 'a.json', '{file}']],
+  ])('it may stand in %j', (command) => {
+    expect(() => checked({}, { include: '*', command })).not.toThrow()
   })
 
   const PARENT = `

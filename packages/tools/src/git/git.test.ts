@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tool } from '@mulligan/core'
-import { type ConformanceWorkspace, conformance } from '@mulligan/testing'
+import { conformance } from '@mulligan/testing'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createWorkspace } from '../workspace/workspace.ts'
 import { put, refused, run, temporary } from '../workspace.fixture.ts'
@@ -29,6 +29,29 @@ const READS = [
 const readAll = async (r: Repo): Promise<void> => {
   for (const [name, input] of READS) await run(r.tool(name), input)
 }
+
+test('what only reads changes no byte, of .git neither', async () => {
+  const r = repository({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'same.txt': 's\n' })
+  r.put({ 'a.txt': 'A\n', 'new.txt': 'n\n', 'b.txt': 'B\n' })
+  r.git('add', 'b.txt')
+  // git would note in the index that it is the same.
+  utimesSync(join(r.root, 'same.txt'), 1, 1)
+  const before = bytesOf(r.root)
+  await readAll(r)
+  expect(bytesOf(r.root)).toEqual(before)
+  // The control: plain git, and the new file entered in the repository.
+  r.git('status')
+  r.git('add', '--intent-to-add', 'new.txt')
+  expect(bytesOf(r.root)).not.toEqual(before)
+})
+
+const bytesOf = (root: string): Map<string, string> =>
+  new Map(
+    readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return [path, entry.isFile() ? readFileSync(path, 'latin1') : 'folder']
+    }),
+  )
 
 describe('a hostile repository runs nothing while it is read', () => {
   /** What is set, and what a person would type that runs it. */
@@ -286,24 +309,16 @@ test('paths of this machine are taken out of what git says', () => {
   )
 })
 
-/** A folder with a repository that has a commit: what an example's files cannot make. */
-async function committedWorkspace(): Promise<ConformanceWorkspace> {
-  const dir = temporary()
+/** A repository with a commit: what an example's files cannot make. */
+function withCommit(dir: string): void {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: dir })
   git('init', '--quiet', '--initial-branch=main')
   git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.org', 'commit', '--quiet', '--allow-empty', '--message=Begin')
-  const content = (path: string): string => (statSync(path).isFile() ? readFileSync(path, 'latin1') : '')
-  return {
-    dir,
-    write: async (files) => put(dir, files),
-    snapshot: async () => new Map(readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((path) => [path, content(join(dir, path))])),
-    remove: async () => rmSync(dir, { recursive: true, force: true }),
-  }
 }
 
 test('the tools keep the contract', async () => {
   mkdirSync(home, { recursive: true })
-  const report = await conformance((dir) => gitTools(createWorkspace(dir)), { workspace: committedWorkspace })
+  const report = await conformance((dir) => gitTools(createWorkspace(dir)), { prepare: withCommit })
   const faults = report.tools.flatMap(({ tool, checks }) =>
     checks.filter(({ outcome }) => outcome === 'fail').map(({ check, why }) => `${tool} ${check}: ${why}`),
   )

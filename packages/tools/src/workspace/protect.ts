@@ -4,6 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { deepestReal, realLocation } from './contain.ts'
 import { isInside, shown } from './paths.ts'
 
+/** What runs by itself: hooks and settings of git, and tools that are loaded as code at the next start. */
+export const PROTECTED = ['.git', '.mulligan'] as const
+
 /**
  * @param protect names, which count at any depth, and relative paths
  * @returns whether a path may not be written: as it was asked for, or as what it really is; `whole`: or something in it

@@ -10,7 +10,7 @@ import { deepestReal, realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
 import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
-import { protection } from './protect.ts'
+import { PROTECTED, protection } from './protect.ts'
 import { targetOf } from './target.ts'
 
 /** A path that was checked. */
@@ -64,6 +64,8 @@ export interface Workspace {
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
   readonly seen: Map<string, SeenFile>
+  /** See {@link WorkspaceOptions.trustPresent}. */
+  readonly trustPresent: boolean
   /** Every change to a file goes through it. */
   readonly changes: ChangeLog
 }
@@ -78,10 +80,10 @@ export interface WorkspaceOptions {
   readonly protect?: readonly string[]
   /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
   readonly changes?: Omit<ChangeLogOptions, 'root'>
+  /** A file counts as read in its present content: for calls by a person, who sees it. Default false. */
+  readonly trustPresent?: boolean
 }
 
-/** What runs by itself: hooks and settings of git, and tools that are loaded as code at the next start. */
-const PROTECTED = ['.git', '.mulligan'] as const
 const OUTSIDE = 'a path inside the workspace'
 
 /**
@@ -216,6 +218,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     target: (path) => targetOf(path, real, options.outputs !== undefined),
     nearest: nearestTo,
     seen: new Map(),
+    trustPresent: options.trustPresent ?? false,
     changes: options.changes ? createChangeLog({ ...options.changes, root: real }) : directChanges(real),
   }
 }

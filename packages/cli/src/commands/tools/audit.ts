@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { type Tool, wrapTools } from '@mulligan/core'
 import { type ConformanceReport, conformance, type ToolReport } from '@mulligan/testing'
-import { createWorkspace, fileTools } from '@mulligan/tools'
+import { createWorkspace, fileTools, gitTools, thinkTools } from '@mulligan/tools'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
@@ -10,22 +10,36 @@ import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
+import { makeRepository } from './example-repository.ts'
 import type { ToolsFlags } from './list.ts'
+import { webStandIn } from './web-stand-in.ts'
 
 /** @returns 1 where a tool does not conform or could not be loaded */
 export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
-  const { tools, own, problems, taken } = await openToolbox(workingFolder(flags.cwd))
+  const { tools, own, problems } = await openToolbox(workingFolder(flags.cwd))
   const mine = tools.filter(({ name }) => own.has(name))
-  const report = await conformance((dir): readonly Tool[] => [...fileTools(createWorkspace(dir)), ...within(dir, mine)])
-  const left = [...problems, ...taken]
-  const conforms = report.conforms && left.length === 0
-  if (flags.json) out(`${safeJson({ ...report, conforms, problems: left })}\n`)
+  const report = await auditOf(mine)
+  const conforms = report.conforms && problems.length === 0
+  if (flags.json) out(`${safeJson({ ...report, conforms, problems })}\n`)
   else {
     out(`${tableOf(report).join('\n')}\n`)
-    for (const line of [...faultLines(report, colorsFor(process.stdout)), ...left.map(problemText)]) out(`${line}\n`)
+    for (const line of [...faultLines(report, colorsFor(process.stdout)), ...problems.map(problemText)]) out(`${line}\n`)
     if (report.problem) err(`${oneLine(report.problem, 400)}\n`)
   }
   return conforms ? EXIT.ok : EXIT.failed
+}
+
+/** The built-in tools with what their examples need, a repository and a web on this machine, and the person's own. */
+async function auditOf(mine: readonly Tool[]): Promise<ConformanceReport> {
+  await using web = await webStandIn()
+  const git = new Set(gitTools(createWorkspace('.')).map(({ name }) => name))
+  return await conformance(
+    (dir) => {
+      const workspace = createWorkspace(dir)
+      return [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(), ...web.tools(), ...within(dir, mine)]
+    },
+    { prepare: (dir, { name }) => (git.has(name) ? makeRepository(dir) : undefined) },
+  )
 }
 
 /** Own tools that run with a folder as the process's own: it is made for their example, and not the person's. */

@@ -10,7 +10,7 @@ import { fileLog } from '../../log.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { readStdin } from '../../stdin.ts'
 import { watchStray } from '../../stray.ts'
-import { openToolbox, problemText, refuseTaken } from '../../toolbox.ts'
+import { openToolbox, problemText } from '../../toolbox.ts'
 import { type Approve, askInTerminal, createApprover } from '../../ui/approve.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
@@ -30,12 +30,11 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const log = fileLog(data.log)
   const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
   await recoverChanges(cwd, data, output)
-  const toolbox = await openToolbox(cwd, { outputs: { dir }, changes: { dir: data.changes } })
-  refuseTaken(toolbox)
+  const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
+  const toolbox = await openToolbox(cwd, { outputs: { dir }, changes: { dir: data.changes }, byHand: flags.yes === true || isAttended })
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
-  const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
   const colors = colorsFor(process.stderr)
   const approve = createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) })
   const executor = createExecutor({ tools: toolbox.tools, signal: interrupt.signal, spill: createSpill(dir), log })

@@ -10,10 +10,9 @@ export interface ToolsFlags {
 }
 
 export async function listTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
-  const { tools, own, problems, taken } = await openToolbox(workingFolder(flags.cwd))
-  const left = [...problems, ...taken]
+  const { tools, own, problems } = await openToolbox(workingFolder(flags.cwd))
   const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
-  if (flags.json) out(`${safeJson({ tools: listed, problems: left })}\n`)
+  if (flags.json) out(`${safeJson({ tools: listed, problems })}\n`)
   else {
     const rows = listed.map(({ name, effect, source, description }) => [
       name,
@@ -22,7 +21,7 @@ export async function listTools(flags: ToolsFlags, { out, err }: Output): Promis
       oneLine(description.split('\n')[0] ?? '', 90),
     ])
     out(`${table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n`)
-    for (const problem of left) err(`Left out: ${problemText(problem)}\n`)
+    for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
   }
   return 0
 }

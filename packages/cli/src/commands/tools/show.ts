@@ -1,14 +1,15 @@
 import { indexNames, resolveName, type Tool } from '@mulligan/core'
 import { UsageError } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
-import { openToolbox } from '../../toolbox.ts'
+import { openToolbox, problemText } from '../../toolbox.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import type { ToolsFlags } from './list.ts'
 
 /** @throws UsageError when there is no such tool */
-export async function showTool(name: string, flags: ToolsFlags, { out }: Output): Promise<number> {
-  const { tools } = await openToolbox(workingFolder(flags.cwd))
+export async function showTool(name: string, flags: ToolsFlags, { out, err }: Output): Promise<number> {
+  const { tools, problems } = await openToolbox(workingFolder(flags.cwd))
+  for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
   const tool = toolNamed(name, tools)
   out(flags.json ? `${safeJson(shownTool(tool))}\n` : `${textOf(tool)}\n`)
   return 0

@@ -1,8 +1,9 @@
-import { createWorkspace, fileTools } from '@mulligan/tools'
+import { call, say, scriptedModel } from '@mulligan/testing'
+import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { builtInTools } from '../../built-in-tools.ts'
 import { readSettings } from '../../config/settings.ts'
-import { place } from '../../fixtures/cli.ts'
+import { place, using } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
 const GOOD = `import { defineTool, ModelRetry } from 'mulligan'
@@ -115,6 +116,19 @@ describe('tools call', () => {
     expect(here.has('c.txt')).toBe(name === 'an effect that is allowed')
   })
 
+  it('replaces a file that the person sees, when they say so; a model would have to read it first', async () => {
+    using here = place({ 'a.txt': 'old\n' })
+    const input = { path: 'a.txt', content: 'new\n' }
+    const held = await here.run(['tools', 'call', 'write_file', JSON.stringify(input), '--yes'])
+    expect([held.code, held.stdout]).toEqual([1, expect.stringContaining('"a.txt" exists.')])
+    const { code, stdout } = await here.run(['tools', 'call', 'write_file', JSON.stringify({ ...input, overwrite: true }), '--yes'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Replaced a\.txt/)])
+    here.write('a.txt', 'old\n')
+    await using model = await scriptedModel([call('write_file', { ...input, overwrite: true }), say('No.')])
+    const run = JSON.parse((await here.run(['Hi', '--yes', '--json', ...using(model)])).stdout)
+    expect(run.calls[0].result).toMatchObject({ status: 'retry', error: '"a.txt" exists and was not read yet.' })
+  })
+
   it('says how to allow what nobody allowed', async () => {
     using here = place()
     const { code, stdout, stderr } = await here.run(['tools', 'call', 'write_file', '{"path":"c.txt","content":"x"}'])
@@ -128,8 +142,8 @@ describe('tools audit', () => {
     using here = place({ '.mulligan/tools/lookup.ts': GOOD })
     const { code, stdout } = await here.run(['tools', 'audit'])
     expect(stdout).toMatch(/^TOOL +FOUND +EMPTY +WRONG +FAILING +CONFORMS$/m)
-    for (const name of [...fileTools(createWorkspace('.')).map((tool) => tool.name), 'lookup'])
-      expect(stdout).toMatch(new RegExp(`^${name} .* yes$`, 'm'))
+    for (const name of [...NAMES, 'lookup']) expect(stdout).toMatch(new RegExp(`^${name} +ok.* yes$`, 'm'))
+    expect(stdout).not.toContain('✗')
     expect(code).toBe(0)
   })
 

@@ -328,6 +328,18 @@ describe('a mistake is named with its line, and nothing is written', () => {
     expect(Object.keys(contentsOf(root))).toEqual(['c', 'd'])
   })
 
+  test('a link that is deleted is not taken for a file that is still there', async () => {
+    const { root, tool } = fixture({ a: '1\n' })
+    symlinkSync('a', join(root, 'lk'))
+    const error = await refused(tool('apply_patch'), { patch: patch('*** Delete File: lk', '*** Add File: lk', '+2') })
+    expect(error).toMatchObject({ status: 'retry', details: { constraint: expect.stringContaining('by the next') } })
+    expect(error.message).toMatch(/Line 3 .*"lk" is a link to "a"/)
+    expect(error.message).not.toContain('exists already')
+    await run(tool('apply_patch'), { patch: patch('*** Delete File: lk') })
+    await run(tool('apply_patch'), { patch: patch('*** Add File: lk', '+2') })
+    expect(contentsOf(root)).toEqual({ a: '1\n', lk: '2\n' })
+  })
+
   test('a link is changed as the file that it leads to, deleted as the link, and not moved', async () => {
     const { root, tool } = fixture({ 'd/a': '1\n' })
     symlinkSync('d/a', join(root, 'link'))

@@ -48,6 +48,15 @@ async function add({ workspace, limits, tree, notes }: Planning, section: Sectio
   const content = section.bare ? text.slice(0, -1) : text
   const there = tree.get(place)
   if (there) {
+    const link = await placeOf(workspace, section, section.path, { follow: false })
+    if (link.isLink && tree.files.some(({ origin, at }) => origin?.absolute === link.absolute && !at))
+      throw conflict(
+        section,
+        `"${section.path}" is a link to "${workspace.target(section.path)}"; a patch that deletes it can not write a file in its place.`,
+        {
+          constraint: 'the link deleted by one patch and the file added by the next; or the path of the file itself',
+        },
+      )
     const now = there.text ?? (await read(there, limits)).text
     if (now !== content)
       throw conflict(section, `"${place.relative}" exists already.`, {

@@ -115,6 +115,18 @@ describe('a unified diff', () => {
 
   test.each<[string, Files, readonly string[], RegExp]>([
     ['binary', { a: '1\n' }, ['diff --git a/a b/a', 'Binary files a/a and b/a differ'], /Line 2 .*binary/],
+    [
+      'a link',
+      {},
+      ['diff --git a/l b/l', 'new file mode 120000', '--- /dev/null', '+++ b/l', '@@ -0,0 +1 @@', '+a'],
+      /Line 2 .*symbolic link/,
+    ],
+    [
+      'a submodule',
+      {},
+      ['diff --git a/s b/s', 'new file mode 160000', '--- /dev/null', '+++ b/s', '@@ -0,0 +1 @@', '+x'],
+      /Line 2 .*submodule/,
+    ],
     ['a copy', { a: '1\n' }, ['diff --git a/a b/b', 'copy from a', 'copy to b'], /Line 2 .*a copy/],
     ['no hunks', { a: '1\n' }, [...HEAD], /Line 1 .*no hunks/],
     ['no file', { a: '1\n' }, ['@@ -1 +1 @@', '-1', '+2'], /Line 1 .*which file/],

@@ -1,4 +1,5 @@
 /** Bytes to text and back, losing nothing. */
+import { ModelRetry } from '@mulligan/core'
 import { type Magic, magic } from './magic.ts'
 
 export type Encoding = 'utf-8' | 'utf-8-bom' | 'utf-16le' | 'utf-16be'
@@ -59,9 +60,29 @@ export function decode(bytes: Uint8Array, encoding: Encoding): string | undefine
   }
 }
 
-export function encode(text: string, encoding: Encoding): Buffer {
+/**
+ * @param parameter where the text comes from, for the model
+ * @throws ModelRetry (validation) for half of a surrogate pair: it would be written as another character
+ */
+export function encode(text: string, encoding: Encoding, parameter?: string): Buffer {
+  if (!text.isWellFormed()) throw halfCharacter(text, parameter)
   const bom = Buffer.from(BOMS[encoding])
   if (encoding === 'utf-8' || encoding === 'utf-8-bom') return Buffer.concat([bom, Buffer.from(text, 'utf8')])
   const units = Buffer.from(text, 'utf16le')
   return Buffer.concat([bom, encoding === 'utf-16be' ? units.swap16() : units])
+}
+
+function halfCharacter(text: string, parameter: string | undefined): ModelRetry {
+  const before = text.slice(0, text.search(/\p{Surrogate}/u))
+  const unit = `\\u${text.charCodeAt(before.length).toString(16)}`
+  const line = before.split('\n').length
+  return new ModelRetry(
+    `Line ${line} of the text has half of a character, ${unit}, in column ${before.length - before.lastIndexOf('\n')}. Nothing was written.`,
+    {
+      errorType: 'validation',
+      ...(parameter !== undefined && { parameter }),
+      value: unit,
+      constraint: 'whole characters: no surrogate (\\ud800 to \\udfff) without its other half',
+    },
+  )
 }

@@ -1,7 +1,7 @@
 import { ModelRetry } from '@mulligan/core'
 import { globMatcher } from './glob-match.ts'
 
-/** {@link globMatcher} for a parameter: a bad pattern is a retry that shows how it reads without its special characters. */
+/** {@link globMatcher} for a parameter: a bad pattern is a retry with one that works. */
 export function globParameter(parameter: string, pattern: string, options?: { readonly folders?: boolean }): (path: string) => boolean {
   const refuse = (constraint: string, suggestion: string) =>
     new ModelRetry(`${parameter} is not a valid glob: ${constraint}.`, {
@@ -14,7 +14,31 @@ export function globParameter(parameter: string, pattern: string, options?: { re
   try {
     return globMatcher(pattern, options)
   } catch (error) {
-    throw refuse((error as Error).message, pattern.slice(0, 500).replace(/[[\]{}]/g, '?'))
+    throw refuse((error as Error).message, mendedGlob(pattern))
+  }
+}
+
+/** With the brackets closed that were left open; where that does not do, any character in the place of each. */
+export function mendedGlob(pattern: string): string {
+  const classes = pattern.replace(/\[[^\]/]*(?=\/|$)/g, '$&]')
+  return [pattern, closed(pattern), classes, closed(classes)].find(isGlob) ?? pattern.slice(0, 500).replace(/[[\]{}]/g, '?')
+}
+
+function closed(pattern: string): string {
+  let open = 0
+  for (const [sign] of pattern.matchAll(/\\.|[{}]/g)) {
+    if (sign === '{') open++
+    else if (sign === '}' && open > 0) open--
+  }
+  return pattern + '}'.repeat(open)
+}
+
+function isGlob(pattern: string): boolean {
+  try {
+    globMatcher(pattern)
+    return true
+  } catch {
+    return false
   }
 }
 

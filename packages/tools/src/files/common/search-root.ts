@@ -5,6 +5,7 @@ import { dirname, parse } from 'node:path'
 import { ModelRetry } from '@mulligan/core'
 import { openInside, withDirectory } from '../../workspace/contain.ts'
 import { fsError } from '../../workspace/fs-error.ts'
+import { nearestPaths } from '../../workspace/nearest.ts'
 import { baseName, toSlash } from '../../workspace/paths.ts'
 import { hint, type Resolved, type Workspace } from '../../workspace/workspace.ts'
 
@@ -25,11 +26,12 @@ export interface SearchPlace {
 }
 
 /**
- * @throws ModelRetry: too_broad for `/` and the home folder, not_found with the nearest folders
+ * @throws ModelRetry: too_broad for `/` and the home folder, not_found with the nearest folders, and files where one may be searched
  */
 export async function searchRoot(workspace: Workspace, path: string, { files = false } = {}): Promise<SearchRoot> {
   if (isWhole(path)) throw tooBroad(path, ['.'])
-  const at = await workspace.resolve(path, { mustExist: true, kind: 'directory' })
+  const at = await workspace.resolve(path, { mustExist: !files, kind: 'directory' })
+  if (at.kind === 'missing') throw await missing(workspace, at.relative, path)
   if (!at.output && isWhole(at.absolute)) throw tooBroad(path, await folders(at))
   if (at.kind === 'file' && !files)
     throw new ModelRetry(`"${at.relative}" is a file.`, {
@@ -40,6 +42,17 @@ export async function searchRoot(workspace: Workspace, path: string, { files = f
     })
   const prefix = at.kind === 'file' || at.relative === '.' ? '' : `${at.relative}/`
   return { at, prefix, name: (printed) => (at.kind === 'file' ? at.relative : prefix + toSlash(printed).replace(/^\.\//, '')) }
+}
+
+async function missing(workspace: Workspace, relative: string, value: string): Promise<ModelRetry> {
+  const [files, directories] = await Promise.all([workspace.nearest(relative, 'file'), workspace.nearest(relative, 'directory')])
+  return new ModelRetry(`There is no file or folder "${relative}".`, {
+    errorType: 'not_found',
+    parameter: 'path',
+    value,
+    constraint: 'an existing file or folder in the workspace',
+    ...hint(nearestPaths(relative, [...files, ...directories])),
+  })
 }
 
 /**

@@ -3,6 +3,8 @@
 const COMPARED = 500
 const PAIRS = 1 << 12
 const MAX_CELLS = 400_000
+/** A part that takes so many more changes than the closest one may be meant in its stead: a bracket, a quote, a semicolon. */
+const MORE_CHANGES = 3
 
 /** Pairs of neighbouring characters, counted by a hash of the two. */
 export interface PairCounts {
@@ -43,12 +45,18 @@ export function likenessTo(line: string): (other: string) => number {
   return (other) => (other === line ? 1 : sharedPairs(counted, other))
 }
 
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
 /**
  * The part of a line that takes the fewest changes to become the text; the longest of them, and whole words.
  *
- * @returns offsets in the line; undefined where they are too long to be compared
+ * @param accepts which parts may be it. Default: all
+ * @returns offsets in the line; undefined where none is accepted, or they are too long to be compared
  */
-export function closestSpan(line: string, text: string): { readonly start: number; readonly end: number } | undefined {
+export function closestSpan(line: string, text: string, accepts: (span: Span) => boolean = () => true): Span | undefined {
   if (text === '' || line.length * text.length > MAX_CELLS) return undefined
   /** For each end in the line: the changes, and where the part begins. */
   let costs = new Array<number>(line.length + 1).fill(0)
@@ -67,12 +75,15 @@ export function closestSpan(line: string, text: string): { readonly start: numbe
     costs = nextCosts
     starts = nextStarts
   }
-  let end = 0
-  for (let at = 1; at <= line.length; at++) if ((costs[at] as number) <= (costs[end] as number)) end = at
-  return wholeWords(line, starts[end] as number, end)
+  const most = Math.min(...costs) + MORE_CHANGES
+  const spans = costs
+    .map((cost, end) => ({ cost, end }))
+    .sort((a, b) => a.cost - b.cost || b.end - a.end)
+    .map(({ end }) => wholeWords(line, starts[end] as number, end))
+  return spans.find((span, at) => (at === 0 || (costs[span.end] as number) <= most) && accepts(span))
 }
 
-function wholeWords(line: string, start: number, end: number): { start: number; end: number } {
+function wholeWords(line: string, start: number, end: number): Span {
   const within = (at: number): boolean => /\w/.test(line[at - 1] ?? '') && /\w/.test(line[at] ?? '')
   while (within(start)) start--
   while (within(end)) end++

@@ -1,6 +1,7 @@
 /** The call that was probably meant, for one whose old text is not in the file. Pure. */
 import type { SuggestedCall } from '@mulligan/core'
-import { closestSpan } from './alike.ts'
+import { closestSpan, type Span } from './alike.ts'
+import { sameBalance, sameEnding } from './balance.ts'
 import type { Region } from './closest.ts'
 import { fit } from './match/fit.ts'
 import { flattened } from './newlines.ts'
@@ -19,20 +20,35 @@ export function callWith(path: string, text: string, edits: readonly Edit[], ind
 /** The edit with the real text in place of the remembered one, also in the lines of the new text that stay. */
 export function corrected({ lines }: Region, edit: Edit): Edit | undefined {
   const [old, next] = [flattened(edit.old_text), flattened(edit.new_text)]
+  const real = realText(lines, old, next)
+  const fitted = real === undefined ? undefined : fit(real, old, next, { changed: withSign })
+  return fitted === undefined ? undefined : { ...edit, old_text: real as string, new_text: fitted }
+}
+
+/**
+ * What the old text stands for in these lines. It may begin and end within a line, but not where a bracket or quote of
+ * the file would be left behind.
+ */
+function realText(lines: readonly string[], old: string, next: string): string | undefined {
   const ends = old.endsWith('\n') ? '\n' : ''
   const wanted = old.slice(0, old.length - ends.length).split('\n')
   if (wanted.length !== lines.length) return undefined
-  const last = wanted.length - 1
-  const opening = closestSpan(lines[0] as string, (wanted[0] as string).trim())
-  const closing = closestSpan(lines[last] as string, (wanted[last] as string).trim())
-  // Old text may begin and end within a line. One that is indented begins its line.
-  const begins = opening && (wanted[0] as string).trimStart() === wanted[0]
-  const stops = closing && ends === ''
-  const real =
-    lines.map((line, at) => line.slice(at === 0 && begins ? opening.start : 0, at === last && stops ? closing.end : undefined)).join('\n') +
-    ends
-  const fitted = fit(real, old, next, { changed: withSign })
-  return fitted === undefined ? undefined : { ...edit, old_text: real, new_text: fitted }
+  const [first, final] = [lines[0] as string, lines.at(-1) as string]
+  const [opening, closing] = [wanted[0] as string, (wanted.at(-1) as string).trim()]
+  // One that is indented begins its line.
+  const begins = opening.trimStart() === opening
+  const start = begins ? (closestSpan(first, opening.trim())?.start ?? 0) : 0
+  const cut = (from: number, to: number): string => [...lines.slice(0, -1), final.slice(0, to)].join('\n').slice(from) + ends
+  const sound = (from: number, to: number): boolean => {
+    const real = cut(from, to)
+    const wholeLine = final.slice(to).trim() === ''
+    if (sameBalance(real, old)) return wholeLine || sameEnding(real, old)
+    return wholeLine && first.slice(0, from).trim() === '' && sameBalance(real, next)
+  }
+  if (ends !== '' || closing === '') return sound(start, final.length) ? cut(start, final.length) : undefined
+  const from = (span: Span): number => (begins && lines.length === 1 ? span.start : start)
+  const span = closestSpan(final, closing, (one) => sound(from(one), one.end))
+  return span && cut(from(span), span.end)
 }
 
 /** A line in place of one whose comma or semicolon was forgotten gets it. */

@@ -1,8 +1,12 @@
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createExecutor } from '@mulligan/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run } from '../../workspace.fixture.ts'
+import { sameBalance } from './balance.ts'
+import { closestRegion } from './closest.ts'
+import { corrected } from './corrected.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { plan } from './plan.ts'
 
@@ -161,6 +165,16 @@ describe('edit_file', () => {
   ])('%j is adapted', (input, adapted) => expect(fromOtherShapes(input)).toEqual(adapted))
 })
 
+test.each(['edit_file', 'str_replace'])('the parameters of other agents, by the name %s', async (name) => {
+  const { root, tool } = fixture({ 'a.txt': 'one two\n' })
+  const executor = createExecutor({ tools: [tool('edit_file')], policy: () => ({ decision: 'allow', reason: 'the test' }) })
+  const input = { file_path: 'a.txt', old_string: 'one', new_string: '1' }
+  const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name, input })
+  if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+  expect((await executor.execute(prepared.call)).result.ok).toBe(true)
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('1 two\n')
+})
+
 describe('a new file', () => {
   test.each([
     ['one edit', [one('', 'a $& b\n')], 'a $& b\n'],
@@ -223,8 +237,49 @@ describe('what a refusal suggests', () => {
     ],
     ['the lines that stay', 'f {\n  one\n  two\n}\n', one('f {\n  one\n  too\n}', 'f {\n  1\n  too\n}'), 'f {\n  1\n  two\n}\n'],
     ['the forgotten comma', '{\n  a: 1,\n  b: 2\n}\n', one('{\n  a: 1\n  b: 2\n}', '{\n  a: 5\n  b: 2\n}'), '{\n  a: 5,\n  b: 2\n}\n'],
+    [
+      'the bracket that was left out, and its other half',
+      'const x = call(a, (b + c))\n',
+      one('const x = call(a, b + c)', 'const x = call(a, c)'),
+      'const x = call(a, c)\n',
+    ],
+    [
+      'no more than the brackets that belong to it',
+      '  const x = call(a, (b + c)) // sum\n',
+      one('  const x = call(a, b + c)', '  const x = call(a, c)'),
+      '  const x = call(a, c) // sum\n',
+    ],
+    ['both quotes', 'title = "Mr. X"\n', one('title = Mr. X', 'title = none'), 'title = none\n'],
     ['no line numbers', 'a\nb\nc\n', one('1\ta\n2\tb', '1\ta\n2\tx'), 'a\nx\nc\n'],
   ])('a call with %s', async (_, text, edit, after) => expect(await suggests(text, edit)).toMatchObject({ tool: 'edit_file', after }))
+
+  test('a call that leaves brackets and quotes as balanced as they were', () => {
+    const part = fc.constantFrom('a', 'b ', '(', ')', '(c)', '"d"', '[e', ']', ', ', '{', '}', ';')
+    const line = fc.array(part, { minLength: 4, maxLength: 14 }).map((parts) => parts.join(''))
+    let changed = 0
+    fc.assert(
+      fc.property(line, fc.nat(), fc.constantFrom('', 'x', '(', '"'), (text, at, slip) => {
+        const place = at % text.length
+        const old = text.slice(0, place) + slip + text.slice(place + 1)
+        const region = closestRegion(text, old)
+        const better = region && corrected(region, one(old, old.replace('a', 'new')))
+        const planned = better && plan(text, [better])
+        if (!planned?.ok) return
+        changed++
+        expect(sameBalance(planned.text, text), JSON.stringify({ text, old, after: planned.text })).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+    expect(changed).toBeGreaterThan(100)
+  })
+
+  test.each([
+    ['an opening bracket would stay', 'if (!(alpha) && beta) {\n', one('alpha && beta1', 'gamma')],
+    ['a closing bracket would go', 'first(second(value))\nother\n', one('second[value]))', 'second(key))')],
+    ['a quote would stay', 'name = "one two" + rest\n', one('name = one three', 'name = four')],
+  ])('reading, where %s', async (_, text, edit) => {
+    expect(await suggests(text, edit)).toMatchObject({ tool: 'read_file', after: text })
+  })
 
   test.each([
     ['what was made before', 'const total = 3\n', one('const total = 2', 'const total = 3'), /new_text is there already, on line 1/],

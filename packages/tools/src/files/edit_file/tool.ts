@@ -22,13 +22,13 @@ const input = z.object({
     .array(
       z.object({
         old_text: z.string().describe('copied from the file'),
-        new_text: z.string().describe('instead'),
-        replace_all: z.boolean().default(false).describe('every one'),
+        new_text: z.string().describe('text to put there'),
+        replace_all: z.boolean().default(false).describe('replace every occurrence'),
       }),
     )
     .min(1)
     .max(MAX_EDITS)
-    .describe('in any order'),
+    .describe('replacements, in any order'),
 })
 type Input = z.infer<typeof input>
 
@@ -102,7 +102,7 @@ async function edit(workspace: Workspace, limits: FileLimits, call: Input, callI
     if (changed && planned.applied.some(({ strategy, lines }) => strategy.name !== 'exact' || lines.length > 1)) throw conflict(file)
     refusePlaceholders(call.edits)
 
-    const bytes = encode(planned.text, current.encoding)
+    const bytes = encode(planned.text, current.encoding, 'edits')
     await workspace.changes.apply(callId, [{ kind: 'write', file, bytes, before: current.hash }])
     if (!current.hash || (seen && !changed)) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
     return edited(file, current, planned.text, bytes.length, planned.applied, changed)

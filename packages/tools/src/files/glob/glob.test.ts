@@ -57,6 +57,19 @@ describe('glob', () => {
     })
   })
 
+  test.each([
+    ['**/*.{ts', '**/*.{ts}', 2],
+    ['{src,lib/*.{ts', '{src,lib/*.{ts}}', 0],
+    ['src/[ab.ts', 'src/[ab.ts]', 0],
+    ['src/[ab/*.{ts,js', 'src/[ab]/*.{ts,js}', 0],
+    ['\\{src/{a.*', '\\{src/{a.*}', 0],
+    ['src/[', 'src/?', 0],
+  ])('a glob with an open bracket is suggested with it closed: %s', async (pattern, suggestion, count) => {
+    const { details } = await refused(tool('glob'), { pattern })
+    expect(details.suggestion).toBe(suggestion)
+    expect((await run(tool('glob'), { pattern: suggestion })).count).toBe(count)
+  })
+
   test('nothing found is ok; what is wrong is a retry', async () => {
     expect(await run(tool('glob'), { pattern: '*.py' })).toMatchObject({
       ok: true,

@@ -1,8 +1,12 @@
 /** A pattern that ripgrep refused: where it is wrong, and one that works. Pure. */
-import { ModelRetry } from '@mulligan/core'
+import { ModelRetry, type SuggestedCall } from '@mulligan/core'
+import { mendedGlob } from '../common/glob-input.ts'
 
-/** @param stderr ripgrep's error text; `undefined` comes back when it is about something else */
-export function badPattern(pattern: string, stderr: string): ModelRetry | undefined {
+/**
+ * @param stderr ripgrep's error text; `undefined` comes back when it is about something else
+ * @param folder that was to be searched
+ */
+export function badPattern(pattern: string, stderr: string, folder = '.'): ModelRetry | undefined {
   if (!/regex (?:parse error|could not be compiled|engine error)|error compiling pattern|not allowed in a regex/.test(stderr))
     return undefined
   const reason =
@@ -16,7 +20,7 @@ export function badPattern(pattern: string, stderr: string): ModelRetry | undefi
       parameter: 'pattern',
       value: pattern,
       constraint: 'a regular expression (Rust or PCRE2 syntax)',
-      suggestion: isGlob ? globToRegex(pattern) : escapeRegex(pattern),
+      ...(isGlob ? { call: globCall(pattern, folder) } : { suggestion: escapeRegex(pattern) }),
       ...(position === undefined ? {} : { position: position + 1 }),
     },
   )
@@ -60,8 +64,7 @@ const escapeRegex = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g
 /** `*.ts`, `**\/*.test.ts`, `src/*`: stars where no expression could have one, or after a slash. */
 const looksLikeGlob = (pattern: string): boolean => /(?:^|[/,{])\*{1,2}(?:[./\w]|$)/.test(pattern) && !/[()|^$+\\]/.test(pattern)
 
-const globToRegex = (glob: string): string =>
-  glob
-    .split(/(\*+)/)
-    .map((part) => (part.startsWith('*') ? '.*' : escapeRegex(part)))
-    .join('')
+const globCall = (pattern: string, folder: string): SuggestedCall => ({
+  tool: 'glob',
+  input: { pattern: mendedGlob(pattern), ...(folder === '.' ? {} : { path: folder }) },
+})

@@ -79,7 +79,6 @@ describe('grep', () => {
 
   test.each([
     ['needle(', 7, 'unclosed group', 'needle\\('],
-    ['*.ts', 1, 'repetition operator missing expression', '.*\\.ts'],
     ['a[b', 2, 'unclosed character class', 'a\\[b'],
     ['x{2,1}', 2, 'invalid repetition', 'x\\{2,1\\}'],
   ])('a bad regex: %s', async (pattern, position, reason, suggestion) => {
@@ -106,7 +105,6 @@ describe('grep', () => {
   test.each([
     'foo(',
     'foo[',
-    '*.ts',
     '?',
     '+a',
     'a)',
@@ -124,6 +122,33 @@ describe('grep', () => {
     const { details } = await refused(tool('grep'), { pattern })
     expect(details.suggestion).toBeDefined()
     await run(tool('grep'), { pattern: details.suggestion })
+  })
+
+  test.each([
+    [{ pattern: '*' }, { pattern: '*' }, 3],
+    [{ pattern: '*.ts' }, { pattern: '*.ts' }, 2],
+    [{ pattern: '**/*.{ts' }, { pattern: '**/*.{ts}' }, 2],
+    [{ pattern: '*.ts', path: 'src' }, { pattern: '*.ts', path: 'src' }, 1],
+    [{ pattern: '*.ts', path: 'src/a.ts' }, { pattern: '*.ts' }, 2],
+  ])('a glob is led to glob: %j', async (input, glob, count) => {
+    const files = fixture({ 'src/a.ts': '', 'b.ts': '', 'c.md': '' })
+    const error = await refused(files.tool('grep'), input)
+    expect(error.message).toContain('use glob to find files by name')
+    expect(error.details).toMatchObject({ parameter: 'pattern', position: expect.any(Number), call: { tool: 'glob', input: glob } })
+    expect(error.details).not.toHaveProperty('suggestion')
+    expect((await run(files.tool('glob'), error.details.call?.input)).count).toBe(count)
+  })
+
+  test.each([
+    ['src/mian.ts', ['src/main.ts', 'src/man.d']],
+    ['scr', ['src']],
+    ['src/man', ['src/man.d', 'src/main.ts']],
+    ['qqqqqqqq', []],
+  ])('the nearest of both kinds to a missing path: %s', async (path, near) => {
+    const files = fixture({ 'src/main.ts': '', 'src/man.d/x': '' })
+    const { message, details, errorType } = await refused(files.tool('grep'), { pattern: 'x', path })
+    expect([errorType, message]).toEqual(['not_found', `There is no file or folder "${path}".`])
+    expect([details.suggestion, ...((details.candidates as string[] | undefined) ?? [])].filter(Boolean)).toEqual(near)
   })
 
   test('an escape that was doubled is told where nothing was found', async () => {

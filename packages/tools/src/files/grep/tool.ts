@@ -168,7 +168,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
 
   /** What the end of the run means: throws where there is no answer, else the notes that go with it. */
   function settle(call: Input, { end, root }: Search, found: number): string[] {
-    const bad = end.code === 2 ? badPattern(call.pattern, end.stderr) : undefined
+    const bad = end.code === 2 ? badPattern(call.pattern, end.stderr, root.at.kind === 'file' ? '.' : root.at.relative) : undefined
     if (bad) throw bad
     const cut = end.stopped === 'deadline'
     if (cut && found === 0) throw tooSlow(root, limits)

@@ -23,8 +23,8 @@ export async function asMedia({ file, handle, size }: OpenFile, is: Magic, head:
 
 export function unsupported({ file, size }: OpenFile, is: Magic | undefined, head: Buffer): ToolFailure {
   const what = `${is?.what ?? 'a binary file'} (${is ? facts(is, head, size) : sizeText(size)})`
-  const reader = is?.reader ?? '"xxd" or "strings" in a shell'
-  return new ToolFailure(`"${file.relative}" is ${what}, not text. It can be read by ${reader}.`, {
+  const reader = is?.reader ?? '"xxd" or "strings"'
+  return new ToolFailure(`"${file.relative}" is ${what}, not text. A person can read it with ${reader}.`, {
     errorType: 'unsupported',
     status: 'failed',
     parameter: 'path',

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { createExecutor, render } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
 import { context, fixture, refused, run } from '../../workspace.fixture.ts'
 import { lineWindow } from './line-window.ts'
@@ -73,8 +74,9 @@ describe('read_file', () => {
   test.each([
     ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'models? that takes images|image viewer'],
     ['a PDF document', Buffer.from('%PDF-1.7\n1 0 obj\n'), 'qpdf'],
+    ['gzip data', Buffer.from('1f8b080000', 'hex'), 'A person can read it with gunzip'],
     ['a SQLite database', Buffer.from('SQLite format 3\0rest'), 'sqlite3'],
-    ['a binary file', Buffer.from([1, 0, 2, 3, 0, 9, 9, 9]), 'xxd'],
+    ['a binary file', Buffer.from([1, 0, 2, 3, 0, 9, 9, 9]), 'A person can read it with "xxd"'],
     ['UTF-16 without a byte order mark', Buffer.from('hello there, this is text', 'utf16le'), 'iconv'],
     ['an 8-bit or East Asian encoding', Buffer.from('93fa967b8cea82c582b70a93fa967b8cea', 'hex'), 'iconv'],
   ])('says what it is: %s', async (what, bytes, reader) => {
@@ -83,6 +85,7 @@ describe('read_file', () => {
     expect(error).toMatchObject({ name: 'ToolFailure', errorType: 'unsupported', status: 'failed' })
     expect(error.message).toContain(what)
     expect(error.message).toMatch(new RegExp(reader))
+    expect(error.message).not.toContain('shell')
   })
 
   test.each([
@@ -202,6 +205,17 @@ describe('read_file', () => {
       expect(await refused(tool('read_file'), { path })).toMatchObject({ errorType: 'not_found', details: { suggestion } })
   })
 
+  test.each([
+    ['x', '.'],
+    ['src/lib/zzz.py', 'src/lib'],
+    ['src/nowhere/qqq/zzz.py', 'src'],
+  ])('nothing near %s: the listing of the deepest folder there is', async (path, folder) => {
+    const { tool } = fixture({ 'src/lib/main.ts': '', 'README.md': '' })
+    const { details, errorType } = await refused(tool('read_file'), { path })
+    expect([errorType, details.call, details.suggestion]).toEqual(['not_found', { tool: 'list_dir', input: { path: folder } }, undefined])
+    await run(tool('list_dir'), details.call?.input)
+  })
+
   test('past the end: the last line there is', async () => {
     const { tool } = fixture({ 'a.txt': lines(3) })
     expect(await refused(tool('read_file'), { path: 'a.txt', offset: 3 })).toMatchObject({
@@ -226,6 +240,8 @@ describe('read_file', () => {
     ['view', { path: 'a', view_range: [3, -1] }, { path: 'a', offset: 2 }],
     ['read', { filePath: 'a', offset: 5 }, { filePath: 'a', offset: 5 }],
     ['cat', { file: 'a', start_line: 1, end_line: 2 }, { file: 'a', offset: 0, limit: 2 }],
+    ['cat', { file: 'a', start_line: '4', end_line: '5' }, { file: 'a', offset: 3, limit: 2 }],
+    ['cat', { file: 'a', end_line: 3 }, { file: 'a', offset: 0, limit: 3 }],
   ])('%s %j is adapted', (name, input, adapted) => {
     const { tool } = fixture()
     expect(
@@ -233,6 +249,31 @@ describe('read_file', () => {
         .aliases.find((alias) => alias.name === name)
         ?.adapt?.(input),
     ).toEqual(adapted)
+  })
+})
+
+describe('what the model reads', () => {
+  const { tool } = fixture({ 'a.txt': lines(9) })
+  const call = async (name: string, input: unknown): Promise<string> => {
+    const executor = createExecutor({ tools: [tool('read_file')] })
+    const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name, input })
+    if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+    return render((await executor.execute(prepared.call)).result)
+  }
+
+  test('says how to go on by offset, as there are no pages', async () => {
+    const text = await call('read_file', { path: 'a.txt', limit: 4 })
+    expect(text).toContain('more: offset=4')
+    expect(text).not.toContain('page=')
+    expect(await run(tool('read_file'), { path: 'a.txt', limit: 4 })).not.toHaveProperty('page')
+  })
+
+  test.each(['read_file', 'view'])('a range of lines, by the name %s', async (name) => {
+    for (const range of [{ start_line: 3, end_line: 4 }, { view_range: [3, 4] }]) {
+      const text = await call(name, { path: 'a.txt', ...range })
+      expect(text).toMatch(/^ +3\tline 3\n +4\tline 4\n/)
+      expect(text).not.toContain('no such parameter')
+    }
   })
 })
 

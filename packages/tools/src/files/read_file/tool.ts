@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { openInside, withDirectory } from '../../workspace/contain.ts'
 import { fsError } from '../../workspace/fs-error.ts'
-import { printable } from '../../workspace/paths.ts'
+import { dirName, printable, toSlash } from '../../workspace/paths.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
 import { decoder, type Encoding, sniff } from '../common/encoding.ts'
 import { sha256 } from '../common/file-bytes.ts'
@@ -58,14 +58,17 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
 
 /** `view_range: [first, last]` and `start_line`/`end_line` count from 1 and include the last line; -1 is the end. */
 function fromRange({ view_range: range, start_line, end_line, ...rest }: Record<string, unknown>): Record<string, unknown> {
-  const [first, last] = Array.isArray(range) ? range : [start_line, end_line]
+  const [from, last] = (Array.isArray(range) ? range : [start_line, end_line]).map(asNumber)
+  const first = from ?? (last === undefined ? undefined : 1)
   if (typeof first !== 'number' || first < 1) return rest
   const upTo = typeof last === 'number' && last >= first ? { limit: last - first + 1 } : {}
   return { ...rest, offset: first - 1, ...upTo }
 }
 
+const asNumber = (value: unknown): unknown => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value)
+
 async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: ToolContext): Promise<ToolOk> {
-  const file = await workspace.resolve(call.path, { mustExist: true })
+  const file = await workspace.resolve(call.path, { mustExist: true }).catch((error) => withListing(workspace, error))
   if (file.kind === 'directory') throw await isDirectory(file, call.path)
   let handle: FileHandle | undefined
   try {
@@ -91,7 +94,7 @@ async function readOpen(workspace: Workspace, open: OpenFile): Promise<ToolOk> {
     throw unsupported(open, is, head)
   }
   if (found.kind === 'undecodable')
-    throw new ToolFailure(`"${file.relative}" is not UTF-8 text; it looks like ${found.guess}. "iconv" in a shell can convert it.`, {
+    throw new ToolFailure(`"${file.relative}" is not UTF-8 text; it looks like ${found.guess}. A person can convert it with "iconv".`, {
       errorType: 'unsupported',
       status: 'failed',
       parameter: 'path',
@@ -118,6 +121,15 @@ async function readNotebook(workspace: Workspace, open: OpenFile, encoding: Enco
   workspace.seen.set(file.absolute, { hash: sha256(bytes.subarray(0, bytesRead)) })
   const about = { bytes: size, encoding, mediaType: 'application/x-ipynb+json' }
   return pageResult({ path: file.relative, window, asked: call.offset, offset, whole: true, about })
+}
+
+/** Where no path is near the one that is missing: the listing of the deepest folder of it that exists. */
+async function withListing(workspace: Workspace, error: unknown): Promise<never> {
+  if (!(error instanceof ModelRetry) || error.errorType !== 'not_found' || error.details.suggestion !== undefined) throw error
+  let folder = toSlash(String(error.details.value))
+  do folder = dirName(folder) || '.'
+  while (folder !== '.' && (await workspace.resolve(folder).catch(() => undefined))?.kind !== 'directory')
+  throw new ModelRetry(error.message, { ...error.details, errorType: 'not_found', call: { tool: 'list_dir', input: { path: folder } } })
 }
 
 async function isDirectory(file: Resolved, value: string): Promise<ModelRetry> {

@@ -68,7 +68,11 @@ async function write(workspace: Workspace, limits: FileLimits, call: Input, call
     })
   try {
     const existing = file.kind === 'file' ? await readExisting(file, limits) : undefined
-    const bytes = encode(stripBom(call.content), existing?.encoding ?? (call.content.startsWith('\ufeff') ? 'utf-8-bom' : 'utf-8'))
+    const bytes = encode(
+      stripBom(call.content),
+      existing?.encoding ?? (call.content.startsWith('\ufeff') ? 'utf-8-bom' : 'utf-8'),
+      'content',
+    )
     if (existing) {
       if (sha256(bytes) === existing.hash) return unchanged(file, bytes.length)
       mayReplace(workspace, file, call, existing)
@@ -104,15 +108,22 @@ async function readExisting(file: Resolved, limits: FileLimits): Promise<Existin
 /** @throws ModelRetry (conflict) unless the model asked to replace the file and has read what is in it now */
 function mayReplace(workspace: Workspace, file: Resolved, call: Input, existing: Existing): void {
   const seen = workspace.seen.get(file.absolute)
-  const about = { errorType: 'conflict', parameter: 'overwrite', value: call.overwrite } as const
-  if (seen?.hash !== existing.hash)
+  if (seen?.hash !== existing.hash && !workspace.trustPresent)
     throw new ModelRetry(`"${file.relative}" exists${seen ? ' and was changed since it was read' : ' and was not read yet'}.`, {
-      ...about,
-      constraint: 'an existing file is read in its present content, then replaced with overwrite=true; or use edit_file',
+      errorType: 'conflict',
+      parameter: 'path',
+      value: call.path,
+      constraint: 'a new file, or one that was read as it is now, for overwrite=true; to change a part use edit_file',
       call: { tool: 'read_file', input: { path: file.relative } },
     })
   if (!call.overwrite)
-    throw new ModelRetry(`"${file.relative}" exists.`, { ...about, constraint: 'true to replace an existing file', suggestion: true })
+    throw new ModelRetry(`"${file.relative}" exists.`, {
+      errorType: 'conflict',
+      parameter: 'overwrite',
+      value: call.overwrite,
+      constraint: 'true to replace an existing file',
+      suggestion: true,
+    })
 }
 
 function refusePlaceholder({ content, path }: Input, existing: Existing | undefined): void {

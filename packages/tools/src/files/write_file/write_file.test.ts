@@ -45,6 +45,17 @@ describe('write_file', () => {
     await run(tool('write_file'), { path: 'a.txt', content: '2', overwrite: true })
   })
 
+  test('a file that was not read is read first', async () => {
+    const { tool } = fixture({ 'a.txt': 'old\n' })
+    for (const overwrite of [true, false])
+      expect((await refused(tool('write_file'), { path: 'a.txt', content: 'new\n', overwrite })).details).toMatchObject({
+        parameter: 'path',
+        value: 'a.txt',
+        constraint: 'a new file, or one that was read as it is now, for overwrite=true; to change a part use edit_file',
+        call: { tool: 'read_file', input: { path: 'a.txt' } },
+      })
+  })
+
   test('a file changed since it was read is kept', async () => {
     const { root, tool } = fixture({ 'a.txt': 'old\n' })
     await run(tool('read_file'), { path: 'a.txt' })

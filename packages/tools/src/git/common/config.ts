@@ -25,7 +25,8 @@ export function configEntries(listed: string): ConfigEntry[] {
 }
 
 const FILTER = /^filter\.(.+)\.(\w+)$/s
-const PERSONAL = new Set(['system', 'global'])
+/** Scopes of the person's own settings. */
+export const PERSONAL: ReadonlySet<string> = new Set(['system', 'global'])
 
 /** Names of the filters that the repository itself defines or changes. */
 export const ownFilters = (entries: readonly ConfigEntry[]): string[] => [

@@ -5,6 +5,7 @@ import { ModelRetry, ToolFailure } from '@mulligan/core'
 import { isInside } from '../../workspace/paths.ts'
 import { hint, type Workspace } from '../../workspace/workspace.ts'
 import { type ConfigEntry, configEntries, ownFilters, withoutOwnFilters } from './config.ts'
+import { refuseEndless, withoutEndless } from './endless.ts'
 import { gitFailure } from './failure.ts'
 import { fromWorkspace } from './names.ts'
 import type { Git, GitEnd, GitRun } from './process.ts'
@@ -60,13 +61,16 @@ export async function openRepository(workspace: Workspace, git: Git, folder: str
     throw new ToolFailure(`The working tree of the repository at "${at.relative}" lies elsewhere.`, { errorType: 'permission' })
   for (const dir of [gitDir, commonDir]) if (await isWritable(workspace, dir)) throw notTrusted(at.relative)
 
+  await refuseEndless(commonDir)
+
   const run = (args: readonly string[], more: Partial<GitRun> = {}): Promise<GitEnd> => git(args, { cwd, signal, ...more })
   const listed = await run(['config', '--list', '-z', '--show-scope', '--show-origin'])
   if (listed.code !== 0) throw gitFailure('read its configuration', listed, workspace.root)
   const config = configEntries(listed.stdout)
-  const guards = withoutOwnFilters(config)
+  const bounds = await withoutEndless(config, top)
+  const guards = [...bounds, ...withoutOwnFilters(config)]
   const guarded: Repository['git'] = (args, more = {}) =>
-    run(args, more.writes ? more : { ...more, config: [...guards, ...(more.config ?? [])] })
+    run(args, { ...more, config: [...(more.writes ? bounds : guards), ...(more.config ?? [])] })
   return {
     cwd,
     folder: at.relative,

@@ -43,6 +43,57 @@ describe('git_commit', () => {
     expect(inHead(r)).toEqual(['.gitignore', 'a.txt', 'b/c.txt'])
   })
 
+  describe('all and .mulligan', () => {
+    const files = { '.mulligan/tools/x.mjs': 'x', 'app/.Mulligan/y.json': '{}', 'app/z.txt': 'z\n' }
+    const note = expect.stringMatching(/Left out.*\.mulligan\/tools\/x\.mjs, app\/\.Mulligan\/y\.json.*in paths/)
+
+    test('what is new in it is left out and said, at any depth', async () => {
+      const r = repository({ 'a.txt': 'a\n', 'gone.txt': 'g\n' })
+      r.put({ ...files, 'a.txt': 'A\n' })
+      r.git('rm', '--quiet', 'gone.txt')
+      expect((await commit(r, { all: true })).notes).toEqual([note])
+      expect(inHead(r)).toEqual(['a.txt', 'app/z.txt', 'gone.txt'])
+      expect(await commit(r, { all: true })).toMatchObject({
+        count: 0,
+        content: 'Nothing to commit: only files of .mulligan are new.',
+        notes: [note],
+      })
+      // The control: plain git takes it in.
+      expect(r.git('add', '--all', '--dry-run')).toContain('.mulligan/tools/x.mjs')
+    })
+
+    test('nor does the call that is suggested take it in, unless it is named', async () => {
+      const r = repository({ 'a.txt': 'a\n' })
+      r.put({ ...files, 'a.txt': 'A\n' })
+      expect((await refusal(r, {})).details.call?.input).toMatchObject({ paths: ['a.txt', 'app/'] })
+      await commit(r, { paths: ['.mulligan'] })
+      expect(inHead(r)).toEqual(['.mulligan/tools/x.mjs'])
+    })
+
+    test('what is tracked in it comes along, in a merge too', async () => {
+      const r = repository({ 'a.txt': 'a\n', '.mulligan/tools/old.mjs': 'old' })
+      r.git('checkout', '--quiet', '-b', 'other')
+      r.put({ 'b.txt': 'b\n' })
+      r.save()
+      r.git('checkout', '--quiet', 'main')
+      r.put({ '.mulligan/tools/old.mjs': 'new', '.mulligan/tools/x.mjs': 'x' })
+      await commit(r, { all: true })
+      expect(inHead(r)).toEqual(['.mulligan/tools/old.mjs'])
+      r.git('merge', '--quiet', '--no-commit', '--no-ff', 'other')
+      r.put({ '.mulligan/tools/old.mjs': 'newer' })
+      await commit(r, { all: true })
+      expect(r.git('show', 'HEAD:.mulligan/tools/old.mjs')).toBe('newer')
+      expect(r.git('status', '--porcelain')).toBe('?? .mulligan/tools/x.mjs\n')
+    })
+
+    test('in a folder of the repository', async () => {
+      const r = repository({ 'app/a.txt': 'a\n' }, { below: 'app' })
+      r.put({ 'app/.mulligan/x.mjs': 'x', 'app/a.txt': 'A\n', '.mulligan/y.mjs': 'y' })
+      expect((await commit(r, { all: true })).notes).toEqual([expect.stringContaining('new file of .mulligan: .mulligan/x.mjs.')])
+      expect(inHead(r)).toEqual(['app/a.txt'])
+    })
+  })
+
   test('nothing to commit is ok with count 0', async () => {
     const r = repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' })
     expect(await commit(r, {})).toMatchObject({ count: 0, content: 'Nothing to commit: nothing is changed.' })
@@ -72,7 +123,13 @@ describe('git_commit', () => {
 
   test('a short message never reaches git', async () => {
     const r = repository({ 'a.txt': 'a\n' })
-    await expect(commit(r, { message: ' fix ' })).rejects.toThrow('invalid input')
+    r.put({ 'a.txt': 'A\n' })
+    for (const message of [' fix ', 'wip', '     '])
+      await expect(commit(r, { message, all: true })).rejects.toThrow('must say what was changed, in at least 5 characters')
+    expect(r.git('rev-list', '--count', 'HEAD').trim()).toBe('1')
+    expect(await commit(r, { message: 'Fix a', all: true })).toMatchObject({
+      data: { subject: 'Fix a', hash: r.git('rev-parse', 'HEAD').trim() },
+    })
   })
 
   test('amends, but not what a remote branch has, nor nothing', async () => {

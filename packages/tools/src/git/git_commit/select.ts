@@ -7,6 +7,11 @@ export function changedPaths({ staged, unstaged, conflicts, untracked }: Working
   return [...new Set([...tracked, ...conflicts.map(({ path }) => path), ...untracked])]
 }
 
+/** Without what is new in a `.mulligan` folder: settings and tools that run by themselves are nobody's by-catch. */
+export const withoutOwn = (tree: WorkingTree): WorkingTree => ({ ...tree, untracked: tree.untracked.filter((path) => !isOwn(path)) })
+
+const isOwn = (path: string): boolean => path.split('/').some((name) => name.toLowerCase() === '.mulligan')
+
 /** True when the path, or something below it, or the new folder it lies in, is among them. */
 export function touches(path: string, changed: readonly string[]): boolean {
   if (path === '.') return changed.length > 0

@@ -15,9 +15,11 @@ import { openRepository, type Repository } from '../common/repository.ts'
 import { type Operation, operationIn } from '../common/state.ts'
 import { commits, FORMAT } from '../git_log/records.ts'
 import { renamed, type WorkingTree, workingTree } from '../git_status/porcelain.ts'
-import { changedPaths, hasMarkers, touches } from './select.ts'
+import { hasChange, newInOwnFolder, OWN } from './own-folder.ts'
+import { changedPaths, hasMarkers, touches, withoutOwn } from './select.ts'
 import { type HookPolicy, hooksToRun } from './trust.ts'
 
+/** "fix" and "wip" say nothing to whoever looks for a change later. */
 const MIN_MESSAGE = 5
 const MAX_MESSAGE = 20_000
 const MAX_PATHS = 500
@@ -32,8 +34,8 @@ const input = z.object({
   message: z
     .string()
     .trim()
-    .min(MIN_MESSAGE)
     .max(MAX_MESSAGE)
+    .refine((message) => message.length >= MIN_MESSAGE, `must say what was changed, in at least ${MIN_MESSAGE} characters`)
     .refine((message) => !message.includes('\0'), 'must not hold a NUL character')
     .describe('subject; after a blank line, why'),
   paths: z.array(z.string()).min(1).max(MAX_PATHS).optional().describe('commit only these'),
@@ -66,6 +68,8 @@ interface Plan {
   readonly operation: Operation | undefined
   /** To be staged, from the repository folder; undefined for what is staged already. */
   readonly paths: readonly string[] | undefined
+  /** The paths hold new files of a `.mulligan` folder, which are left out. */
+  readonly leaves: boolean
   readonly hooks: readonly string[]
 }
 
@@ -109,15 +113,22 @@ async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: 
   const tree = renamed(await treeOf(repository), repository.shown)
   if (call.amend) await refuseAmend(repository, tree, operation)
   const paths = await toStage(workspace, repository, call)
+  const left = call.paths ? [] : await newInOwnFolder(repository)
+  const notes =
+    call.all && left.length > 0
+      ? { notes: [`Left out, because all takes in no new file of .mulligan: ${some(left)}. Name it in paths to commit it.`] }
+      : {}
   await refuseConflicts(workspace, call, tree)
-  const nothing = paths === undefined ? unstaged(call, tree, operation) : changedPaths(tree).length === 0 || paths.length === 0
-  if (nothing && !(call.amend && paths === undefined))
-    return empty({ folder: repository.folder }, `Nothing to commit${call.paths ? ': no change in the paths' : ': nothing is changed'}.`)
+  const nothing = paths === undefined ? unstaged(call, tree, operation) : paths.length === 0 || !(await hasChange(repository, tree, left))
+  if (nothing && !(call.amend && paths === undefined)) {
+    const says = call.paths ? 'no change in the paths' : left.length === 0 ? 'nothing is changed' : 'only files of .mulligan are new'
+    return empty({ folder: repository.folder }, `Nothing to commit: ${says}.`, notes)
+  }
   if (paths === undefined) await refuseElsewhere(repository, tree)
   await identity(repository)
   ctx.signal.throwIfAborted()
-  await make(workspace, repository, call, { tree, operation, paths, hooks }, policy)
-  return committed(repository, call, hooks)
+  await make(workspace, repository, call, { tree, operation, paths, leaves: left.length > 0, hooks }, policy)
+  return committed(repository, call, hooks, notes)
 }
 
 async function treeOf(repository: Repository): Promise<WorkingTree> {
@@ -151,7 +162,7 @@ async function toStage(workspace: Workspace, repository: Repository, { all, path
  */
 function unstaged(call: Input, tree: WorkingTree, operation: Operation | undefined): boolean {
   if (tree.staged.length > 0 || (operation === 'merge' && tree.conflicts.length === 0)) return false
-  const changed = changedPaths(tree)
+  const changed = changedPaths(withoutOwn(tree))
   if (changed.length === 0 || call.amend) return true
   const { message, repo } = call
   const choice = changed.length <= NAMED ? { paths: changed } : { all: true }
@@ -232,8 +243,19 @@ async function make(workspace: Workspace, repository: Repository, call: Input, p
   // A deletion that is staged already is no path that git can still add.
   const inFiles = changedPaths({ ...plan.tree, staged: [] })
   const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
-  if (add.length > 0) {
-    const added = await repository.git(['add', '--all', '--', ...add], { writes: true, env: { GIT_LITERAL_PATHSPECS: '1' }, ...noHooks })
+  // What of `.mulligan` is tracked is like any other file; what is new there stays out.
+  const adds =
+    add.length === 0
+      ? []
+      : plan.leaves
+        ? [
+            ['--update', '--', '.'],
+            ['--all', '--', '.', ...OWN.map((pattern) => `:(exclude,icase,glob)${pattern}`)],
+          ]
+        : [['--all', '--', ...add]]
+  for (const args of adds) {
+    const env = { GIT_LITERAL_PATHSPECS: plan.leaves ? '0' : '1' }
+    const added = await repository.git(['add', ...args], { writes: true, env, ...noHooks })
     if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
   }
   // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
@@ -255,7 +277,12 @@ async function make(workspace: Workspace, repository: Repository, call: Input, p
   throw new ToolFailure(`${failure.message}${refused}${staged}`, { errorType: failure.errorType, cause: failure.cause })
 }
 
-async function committed(repository: Repository, { amend }: Input, hooks: readonly string[]): Promise<ToolOk> {
+async function committed(
+  repository: Repository,
+  { amend }: Input,
+  hooks: readonly string[],
+  notes: Pick<ToolOk, 'notes'>,
+): Promise<ToolOk> {
   const shown = await repository.read('read the commit', ['log', '--max-count=1', '--no-show-signature', '--no-mailmap', FORMAT])
   const [made] = commits(shown.stdout)
   const args = ['show', '--format=', '--first-parent', '--raw', '--numstat', '-z', '--find-renames', '--no-ext-diff', '--no-textconv']
@@ -284,7 +311,7 @@ async function committed(repository: Repository, { amend }: Input, hooks: readon
     `${plural(files.length, 'file')}, +${data.added} -${data.removed}: ${some(files.map(({ path }) => path))}`,
     ...(hooks.length > 0 ? [`Hooks run: ${hooks.join(', ')}`] : []),
   ]
-  return ok(data, { content: lines.join('\n'), display: lines.join('\n\n'), count: 1 })
+  return ok(data, { content: lines.join('\n'), display: lines.join('\n\n'), count: 1, ...notes })
 }
 
 const some = (paths: readonly string[]): string =>

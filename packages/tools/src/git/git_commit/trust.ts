@@ -1,10 +1,12 @@
 /** What a commit would run, and whether the model could have written it. */
 import { realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { shown } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isWritable, type Repository, writableConfig } from '../common/repository.ts'
+import { pathsIn, programsIn } from './programs.ts'
 
 /** Those that a commit starts. */
 const HOOKS = [
@@ -14,13 +16,14 @@ const HOOKS = [
 
 /**
  * Which hooks run on `git_commit`. `protected`: those that the model cannot write, as in `.git/hooks`; where there are
- * others, the commit is refused. `all`: whatever git finds. `none`: commits without.
+ * others, or a filter or a program that signs lies in the workspace, the commit is refused. `all`: whatever git finds. `none`: commits without.
  */
 export type HookPolicy = 'protected' | 'all' | 'none'
 
 /** @returns the names of the hooks that will run */
 export async function hooksToRun(workspace: Workspace, repository: Repository, policy: HookPolicy): Promise<string[]> {
   if (policy !== 'all') await refuseWritableConfig(workspace, repository)
+  if (policy !== 'all') await refuseWritablePrograms(workspace, repository)
   if (policy === 'none') return []
   const { stdout } = await repository.read('find its hooks', ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'], {
     writes: true,
@@ -48,6 +51,21 @@ async function refuseWritableConfig(workspace: Workspace, repository: Repository
       `The settings of this repository include ${shown(workspace.root, file)}, which the file tools can write; settings name programs that a commit runs. Nothing was done. Someone commits by hand, or sets hooks of the git tools to "all".`,
       { errorType: 'config' },
     )
+}
+
+/** Filters run while paths are staged, and what signs runs as well, without hooks too. */
+async function refuseWritablePrograms(workspace: Workspace, { config, top }: Repository): Promise<void> {
+  for (const { key, value } of programsIn(config))
+    for (const word of pathsIn(value)) {
+      const path = word.startsWith('~/') ? join(homedir(), word.slice(2)) : resolve(top, word)
+      const real = await realpath(path).catch(() => undefined)
+      if (real === undefined || !(await stat(real)).isFile()) continue
+      if ((await isWritable(workspace, path)) || (await isWritable(workspace, real)))
+        throw new ToolFailure(
+          `The setting ${key} of this repository runs ${shown(workspace.root, real)}, which the file tools can write, so it is not run for a commit of yours. Nothing was done. Someone commits by hand, or sets hooks of the git tools to "all".`,
+          { errorType: 'config' },
+        )
+    }
 }
 
 async function executable(path: string): Promise<string | undefined> {

@@ -12,6 +12,7 @@ import type { Git } from '../common/process.ts'
 import { openRepository, type Repository } from '../common/repository.ts'
 import { checkRevisions } from '../common/revisions.ts'
 import { boundedLines } from './bounded-lines.ts'
+import { withIndexCopy } from './index-copy.ts'
 import { withUntracked } from './with-untracked.ts'
 
 const LINES = 5000
@@ -84,18 +85,14 @@ async function diff(workspace: Workspace, git: Git, call: Input, ctx: ToolContex
   const repository = await openRepository(workspace, git, call.repo, ctx.signal)
   const at = call.path === undefined ? { path: '.', missing: false } : await repository.inside('path', call.path)
   if (call.range !== undefined) await checkRevisions(repository, 'range', call.range)
-  const found =
-    call.range === undefined && call.what === 'all'
-      ? await withUntracked(repository, at.path, async ({ env, leftOut }) => ({
-          ...(await compare(repository, [await head(repository)], at.path, call, env)),
-          untracked: leftOut,
-        }))
-      : await compare(
-          repository,
-          call.range !== undefined ? [call.range.trim()] : call.what === 'staged' ? ['--cached'] : [],
-          at.path,
-          call,
-        )
+  const found = await withIndexCopy(repository, async (copy): Promise<Compared> => {
+    if (call.range !== undefined || call.what !== 'all') {
+      const sides = call.range !== undefined ? [call.range.trim()] : call.what === 'staged' ? ['--cached'] : []
+      return compare(repository, sides, at.path, call, copy.env)
+    }
+    const { env, leftOut } = await withUntracked(repository, at.path, copy)
+    return { ...(await compare(repository, [await head(repository)], at.path, call, env)), untracked: leftOut }
+  })
   if (found.files.length === 0 && at.missing) await neverThere(workspace, repository, call.path as string, at.path)
   const notes = [...filterNotes(repository), ...untrackedNote(found.untracked)]
   if (found.partial) notes.push('Partial: there are more files than can be listed. Narrow path.')
@@ -117,7 +114,7 @@ async function compare(
   sides: readonly string[],
   path: string,
   { context, stat }: Input,
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
 ): Promise<Compared> {
   const below = repository.folder === '.' ? '' : `${repository.folder}/`
   const shape = [

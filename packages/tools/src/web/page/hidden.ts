@@ -1,43 +1,166 @@
-/** What a page does not show to people is not read to a model: that is where instructions to it are hidden. */
-
-/** Declarations that take an element out of sight. */
-const UNSEEN =
-  /(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*(?:\.0+)?%?\s*(?:;|!|$)|font-size\s*:\s*0*(?:\.0+)?(?:px|r?em|%|pt)?\s*(?:;|!|$)|content-visibility\s*:\s*hidden|(?:text-indent|left|top|margin-left)\s*:\s*-\d{4,}|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)|transform\s*:\s*scale\(\s*0\s*[,)])/i
-
-/** Whether a style attribute, or the body of a rule, hides. */
-export const isUnseen = (declarations: string): boolean => UNSEEN.test(declarations.replace(/\/\*[\s\S]*?\*\//g, ''))
-
-/** Rules longer than this are of no interest, and style sheets may be of megabytes. */
-const MAX_SHEET_CHARS = 500_000
-const MAX_RULES = 300
-
 /**
- * Selectors of the rules in a style sheet that hide, whatever the medium: what `@media`, `@supports` and the like
- * enclose is left out, because it need not apply.
+ * What a page does not show to people is not read to a model: that is where instructions to it are hidden. This finds
+ * the common ways. It cannot find all (text in the colour of what is behind it), which is why pages are untrusted.
  */
-export function hidingSelectors(sheet: string): string[] {
-  const selectors: string[] = []
-  const css = sheet.slice(0, MAX_SHEET_CHARS).replace(/\/\*[\s\S]*?\*\//g, '')
-  let at = 0
-  while (at < css.length && selectors.length < MAX_RULES) {
-    const open = css.indexOf('{', at)
-    if (open === -1) break
-    const close = closing(css, open)
-    const prelude = css.slice(at, open)
-    const selector = prelude.slice(prelude.lastIndexOf(';') + 1).trim()
-    const isDynamic = /:(?:hover|focus|active|target|checked|not|has|is|where|before|after|:)|\bno-?js\b|^$/i.test(selector)
-    if (!selector.startsWith('@') && !isDynamic && selector.length < 1000 && isUnseen(css.slice(open + 1, close))) selectors.push(selector)
-    at = close + 1
-  }
-  return selectors
+import { itemsOf, unescaped, withoutComments } from './css.ts'
+
+/** Elements whose content is never shown as text, or only without scripts or where a medium cannot be played. */
+export const UNSHOWN: readonly string[] =
+  'script style title noscript template iframe object embed canvas svg math select textarea datalist video audio progress meter noframes noembed rp'.split(
+    ' ',
+  )
+
+export function isHiddenBy(attribute: (name: string) => string | null | undefined): boolean {
+  if (attribute('hidden') != null || attribute('popover') != null) return true
+  if (attribute('aria-hidden')?.trim().toLowerCase() === 'true') return true
+  const style = attribute('style')
+  return style != null && isUnseen(style)
 }
 
-function closing(css: string, open: number): number {
-  let depth = 0
-  for (let at = open; at < css.length; at++) {
-    const char = css.charCodeAt(at)
-    if (char === 123) depth++
-    else if (char === 125 && --depth === 0) return at
+/** Of a longer value the rest is not looked at. White space does not count. */
+const MAX_VALUE_CHARS = 1000
+
+/** Whether a style attribute hides. */
+export const isUnseen = (style: string): boolean => hides(itemsOf(withoutComments(style)).declarations)
+
+/** Whether one of the declarations hides, even where a later one takes it back: that one need not be valid. */
+export function hides(declarations: readonly string[]): boolean {
+  const style = declarations.map(declaration).filter((one) => one !== undefined)
+  const has = (name: RegExp, value: RegExp): boolean => style.some((one) => name.test(one.name) && value.test(one.value))
+  const isPainted = has(/^(?:-webkit-)?background(?:-clip)?$/, /\btext\b/) || has(/^text-shadow$/, /^(?!none)/)
+  const isCut = has(/^overflow/, /hidden|clip/)
+  return style.some(({ name, value }) => {
+    if (name === 'color' || name === '-webkit-text-fill-color') return !isPainted && isTransparent(value)
+    if (/^(?:max-)?(?:height|width|block-size|inline-size)$/.test(name)) return isCut && isTiny(value, 1)
+    return Object.hasOwn(HIDING, name) && HIDING[name]?.(value)
+  })
+}
+
+function declaration(text: string): { readonly name: string; readonly value: string } | undefined {
+  const colon = text.indexOf(':')
+  if (colon === -1) return undefined
+  const value = text
+    .slice(colon + 1)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_VALUE_CHARS)
+  return {
+    name: unescaped(text.slice(0, colon).trim().slice(0, 100)).toLowerCase(),
+    value: unescaped(value)
+      .toLowerCase()
+      .replace(/ ?! ?important$/, ''),
   }
-  return css.length
+}
+
+type Hides = (value: string) => boolean
+
+const oneOf =
+  (...values: readonly string[]): Hides =>
+  (value) =>
+    values.includes(value)
+const far: Hides = (value) => isFar(value, 500)
+/** Layouts take large margins back elsewhere. */
+const farMargin: Hides = (value) => isFar(value, 1000)
+const isFaint: Hides = (value) => {
+  const { number, unit } = quantity(value) ?? { number: 1, unit: '' }
+  return number < (unit === '%' ? 5 : 0.05)
+}
+const moves: Hides = (value) =>
+  calls(value).some(({ name, args }) =>
+    name.startsWith('translate') ? args.some(far) : name.startsWith('scale') && args.some((arg) => Math.abs(numberOf(arg)) < 0.05),
+  )
+
+/** By property, the values that take an element out of sight. */
+const HIDING: Readonly<Record<string, Hides>> = {
+  display: oneOf('none'),
+  visibility: oneOf('hidden', 'collapse'),
+  'content-visibility': oneOf('hidden'),
+  opacity: isFaint,
+  'font-size': (value) => isTiny(value, 2),
+  font: (value) => value.split(' ').some((part) => isTiny(part.split('/')[0] ?? '', 2)),
+  left: far,
+  right: far,
+  top: far,
+  bottom: far,
+  inset: (value) => value.split(' ').some(far),
+  'inset-inline-start': far,
+  'inset-block-start': far,
+  'text-indent': far,
+  'margin-left': farMargin,
+  'margin-right': farMargin,
+  'margin-top': farMargin,
+  margin: (value) => value.split(' ').some(farMargin),
+  transform: moves,
+  '-webkit-transform': moves,
+  translate: (value) => value.split(' ').some(far),
+  scale: (value) => value.split(' ').some((part) => numberOf(part) < 0.05),
+  zoom: isFaint,
+  filter: (value) => calls(value).some(({ name, args }) => name === 'opacity' && isFaint(args[0] ?? '')),
+  clip: (value) => calls(value).some(({ name, args }) => name === 'rect' && isNoRect(args.map(numberOf))),
+  'clip-path': (value) => calls(value).some(isNoShape),
+  '-webkit-clip-path': (value) => calls(value).some(isNoShape),
+}
+
+interface Quantity {
+  readonly number: number
+  readonly unit: string
+}
+
+function quantity(value: string): Quantity | undefined {
+  const plain = value.startsWith('calc(') && value.endsWith(')') ? value.slice(5, -1).trim() : value
+  const [, number, unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)([a-z]*|%)$/.exec(plain) ?? []
+  return number === undefined ? undefined : { number: Number(number), unit }
+}
+
+const numberOf = (value: string): number => quantity(value)?.number ?? Number.NaN
+
+/** Units of a length in pixels, about. */
+const PIXELS: Readonly<Record<string, number>> = { '': 1, px: 1, pt: 1.3, pc: 16, em: 16, rem: 16, ex: 8, ch: 8, cm: 38, mm: 3.8, in: 96 }
+
+function isTiny(value: string, pixels: number): boolean {
+  const { number, unit } = quantity(value) ?? { number: Number.NaN, unit: '' }
+  if (number === 0) return true
+  // Bare numbers are no lengths: in `font` they are weights.
+  return unit !== '' && number > 0 && number * (PIXELS[unit] ?? (unit === '%' ? 0.16 : 16)) < pixels + (pixels === 1 ? 0.01 : 0)
+}
+
+/** Out to the left or top by so much, or the other way by much more than any page is wide. */
+function isFar(value: string, pixels: number): boolean {
+  const { number, unit } = quantity(value) ?? { number: 0, unit: '' }
+  if (/^[sdl]?v(?:w|h|i|b|min|max)$/.test(unit)) return number <= -100 || number >= 200
+  if (unit === '%') return number <= -200 || number >= 1000
+  const distance = number * (PIXELS[unit] ?? 1)
+  return distance <= -pixels || distance >= 5000
+}
+
+function isTransparent(value: string): boolean {
+  if (value === 'transparent' || /^#(?:[0-9a-f]{3}0|[0-9a-f]{6}0\d)$/.test(value)) return true
+  return calls(value).some(({ name, args }) => /^(?:rgb|hsl)a?$/.test(name) && args.length === 4 && isFaint(args[3] ?? ''))
+}
+
+interface Call {
+  readonly name: string
+  readonly args: readonly string[]
+}
+
+/** The functions in a value. */
+const calls = (value: string): readonly Call[] =>
+  value.split(')').flatMap((piece) => {
+    const open = piece.lastIndexOf('(')
+    if (open === -1) return []
+    const args = piece.slice(open + 1).split(/[\s,/]+/)
+    return [{ name: piece.slice(piece.lastIndexOf(' ', open) + 1, open), args: args.filter((arg) => arg !== '') }]
+  })
+
+const isNoRect = ([top = Number.NaN, right = Number.NaN, bottom = Number.NaN, left = Number.NaN]: readonly number[]): boolean =>
+  right - left <= 1 || bottom - top <= 1
+
+function isNoShape({ name, args }: Call): boolean {
+  const first = quantity(args[0] ?? '')
+  if (name === 'circle' || name === 'ellipse') return first?.number === 0
+  if (name === 'polygon') return args.length > 0 && new Set(args.map(numberOf)).size === 1
+  if (name !== 'inset') return false
+  const cuts = args.map(quantity).filter((one) => one?.unit === '%' || one?.number === 0)
+  const [top = 0, right = top, bottom = top, left = right] = cuts.map((one) => one?.number ?? 0)
+  return top + bottom >= 100 || right + left >= 100
 }

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hidingSelectors, isUnseen } from './hidden.ts'
+import { itemsOf, step, withoutComments } from './css.ts'
+import { isUnseen } from './hidden.ts'
 import { indentJson } from './indent-json.ts'
 import { plainText, tooDeep } from './plain-text.ts'
 import { readable } from './readable.ts'
 import { render } from './render.ts'
+import { hidingSelectors } from './sheet.ts'
+import { withoutUnseen } from './unseen-characters.ts'
 
 const URL_OF_PAGE = 'https://example.com/a/b'
 const markdown = (html: string): string => readable(html, URL_OF_PAGE, 'markdown').text
@@ -71,8 +74,29 @@ describe('what people do not see', () => {
     '<textarea>SECRET</textarea>',
     '<svg><text>SECRET</text></svg>',
     '<iframe>SECRET</iframe>',
+    '<p HIDDEN>SECRET</p>',
+    '<P STYLE="DISPLAY:NONE" style="">SECRET</P>',
+    '<p Aria-Hidden="true">SECRET</p>',
+    '<p aria-hidden=" TRUE">SECRET</p>',
+    '<p title="<"style = "display:none">SECRET</p>',
+    `<p title="${'x'.repeat(5000)}" hidden>SECRET</p>`,
+    '<style>.q{display:none}</style><p CLASS="a q">SECRET</p>',
+    '<div popover>SECRET</div>',
+    ...['noframes', 'noembed', 'datalist', 'video', 'audio', 'object', 'canvas', 'meter'].map((name) => `<${name}>SECRET</${name}>`),
   ]
-  test.each(HIDDEN)('%s', (hidden) => {
+  const SHEETS = [
+    '<style media="all">.q{display:none}</style>',
+    '<style media="print, Screen">.q{display:none}</style>',
+    '<style>@media all{.q{display:none}}</style>',
+    '<style>@media only screen { @layer a { .q{display:none} } }</style>',
+    '<style>@layer a, b; @supports (display: grid) {.q{display:none}}</style>',
+    `<style>${Array.from({ length: 5000 }, (_, at) => `.z${at}{display:none}`).join('')} p.q{display:none}</style>`,
+    '<style>.a{content:"}"} .q{display:none}</style>',
+    '<style>.a{content:"{"} .q{display:none}</style>',
+    '<style>.a{background:url(})} .q{display:none}</style>',
+    '<style>/*{*/.q{/*x*/display:none}</style>',
+  ].map((sheet) => `${sheet}<p class="q">SECRET</p>`)
+  test.each([...HIDDEN, ...SHEETS])('%s', (hidden) => {
     const page = `<html><body><p>before</p>${hidden}<p>after</p></body></html>`
     for (const text of [markdown(page), readable(page, URL_OF_PAGE, 'text').text, plainText(page)]) {
       expect(text).not.toContain('SECRET')
@@ -89,13 +113,69 @@ describe('what people do not see', () => {
     const sheet =
       '.a, #b { display: none } @media print { p { display: none } } .c:hover { opacity: 0 } .d { color: red } body { opacity: 0 }'
     expect(hidingSelectors(sheet)).toEqual(['.a, #b', 'body'])
+    expect(hidingSelectors('.a { color: red; & .b, .c { display: none } }')).toEqual([':is(.a) .b, .c'])
     expect(
       markdown(`<html><head><style>${sheet}</style></head><body><p>seen</p><p class="a">SECRET</p><div id="b">SECRET</div></body></html>`),
     ).toBe('seen')
   })
 
+  test('rules that are not simple are held against the tree', () => {
+    const page = '<style>main > p:is(.q) { display: none } .r { & b { display: none } }</style>'
+    expect(markdown(`<body>${page}<main><p>seen <p class=q>SECRET</main><p class=r>too <b>SECRET</b>`)).toBe('seen\n\ntoo')
+  })
+
+  test.each(['@media (max-width: 600px)', '@media print', '@supports not (display: grid)'])('%s need not apply', (rule) =>
+    expect(hidingSelectors(`${rule} { .q { display: none } }`)).toEqual([]))
+
+  test.each([
+    'height:0;overflow:hidden',
+    'max-height: 0px; overflow-y: clip',
+    'position:absolute;left:-999px',
+    'left:-100vw',
+    'right:-9999px',
+    'left: 9999px',
+    'text-indent:-9999px',
+    'margin-left: -2000px',
+    'transform: rotate(1deg) translateX(-9999px)',
+    'transform:scale(0.01)',
+    'scale:0',
+    'clip-path:inset(50%)',
+    'clip-path: inset(0 100% 0 0)',
+    'clip-path:circle(0)',
+    'clip-path:polygon(0 0, 0 0, 0 0)',
+    'clip:rect(1px, 1px, 1px, 1px)',
+    'color:transparent',
+    'color:#12345600',
+    'color:rgb(1 2 3 / 0)',
+    'font-size:1px',
+    'font: 0/0 a',
+    'opacity:.01',
+    'opacity:0e1',
+    'opacity: calc(0)',
+    'filter:opacity(0)',
+    'd\\69splay:none',
+    'display:n\\6f ne',
+    'display:none;display:nonsense',
+    "background:url(data:a;b,');display:none",
+    'a:";";display:none',
+  ])('%s is not seen', (style) => expect(isUnseen(style)).toBe(true))
+
   test.each([
     'opacity: 0.5',
+    'height:0',
+    'height:40px;overflow:hidden',
+    'left:-10px',
+    'margin-left:-500px;left:50%',
+    'margin-left:-100%',
+    'transform:translate(-50%,-50%)',
+    'transform:scale(1.1)',
+    'clip-path:inset(10% 5%)',
+    'clip:rect(0,100px,100px,0)',
+    'color:transparent;-webkit-background-clip:text',
+    'color:rgba(0,0,0,.8)',
+    'font: 100 12px/1.5 serif',
+    'content:";display:none;"',
+    'filter:opacity(1)',
     'font-size: 0.9em',
     'left: -1px',
     'display: block',
@@ -103,6 +183,47 @@ describe('what people do not see', () => {
     'opacity:1',
     '--display:none-x',
   ])('%s is seen', (style) => expect(isUnseen(style)).toBe(false))
+})
+
+describe('styles are read in linear time', () => {
+  const piece = fc.constantFrom(...'\\ / * /* */ " \' ( ) url( { } ; : & a 6 \n'.split(' '), ' ', 'display:none', 'opacity:', '.a{')
+  const texts = fc.array(piece, { maxLength: 200 }).map((pieces) => pieces.join(''))
+
+  test('each step goes on, and what comes out is no more than what went in', () => {
+    fc.assert(
+      fc.property(texts, (css) => {
+        for (let at = 0; at < css.length; at++) expect(step(css, at)).toBeGreaterThan(at)
+        const { declarations, blocks } = itemsOf(css)
+        const parts = [...declarations, ...blocks.flatMap(({ prelude, body }) => [prelude, body])]
+        expect(parts.join('').length).toBeLessThanOrEqual(css.length)
+        expect(withoutComments(css).length).toBeLessThanOrEqual(css.length)
+        expect(isUnseen(css)).toBeTypeOf('boolean')
+        expect(hidingSelectors(css).every((one) => one.length <= 1000)).toBe(true)
+      }),
+    )
+  })
+
+  // With a pattern that goes back these take minutes.
+  test.each(['opacity:', 'font-size : ', 'clip:rect(', 'transform:', 'color:rgb(', 'font:'])('%s and what never ends', (begin) => {
+    for (const filler of [' ', '0', '0 ', '/*', '\\', '(', 'a', ';', '\t\n', '-1', '{', '"', "url('"])
+      expect(isUnseen(`${begin}${filler.repeat(100_000)}x`)).toBeTypeOf('boolean')
+  })
+})
+
+describe('characters that show nothing', () => {
+  test.each([
+    ['tags', 'a\u{e0041}b', 'ab'],
+    ['variation selectors of the second set', 'ok\u{e0145}\u{e0156}', 'ok'],
+    ['runs of the first', '\u2764\ufe0f\ufe01\ufe02', '\u2764\ufe0f'],
+    ['zero-width spaces', 'a\u200b\u2060\ufeffb', 'ab'],
+    ['joiners between Latin letters', 'a\u200cb\u200dc', 'abc'],
+    ['runs of joiners', '\u0645\u06cc\u200c\u200d\u062e', '\u0645\u06cc\u062e'],
+    ['runs around other such', '\u0645\u200c\u200b\u200c\u062e', '\u0645\u062e'],
+    ['runs between emoji', '👩\u200d\u200d💻', '👩💻'],
+  ])('%s are taken out', (_, text, left) => expect(withoutUnseen(text)).toBe(left))
+
+  test.each(['می\u200cخواهم', 'क्\u200dष', '👩🏽\u200d💻', '❤️\u200d🔥', '👨\u200d👩\u200d👧', 'naïve – “x” 日本語'])('%s stays', (text) =>
+    expect(withoutUnseen(text)).toBe(text))
 })
 
 describe('text in one pass', () => {
@@ -211,9 +332,24 @@ describe('hostile pages', () => {
     ['<a b="'.repeat(500_000), 0],
     ['<!--'.repeat(1_000_000), 0],
     ['<script>'.repeat(500_000), 0],
+    ['<style>'.repeat(500_000), 0],
+    ["<style a='".repeat(500_000), 0],
     ['\n '.repeat(2_000_000), 0],
     [`a${' '.repeat(3_000_000)}b`, 3],
   ])('one pass is enough for %.10s…', (html, length) => expect(plainText(html)).toHaveLength(length))
+
+  /** Five megabytes of styles within elements too deep for a tree. */
+  const SLOW = `${'<div>'.repeat(1100)}${`<b style="opacity:${' '.repeat(3900)}x">`.repeat(1250)}text`
+
+  test('a page too deep for a tree does not hold up the process', async () => {
+    const stop = new AbortController()
+    const running = render(SLOW, { url: URL_OF_PAGE, format: 'markdown', signal: stop.signal })
+    // It comes before the page only where that is not made in this very thread.
+    setImmediate(() => stop.abort(new Error('stopped')))
+    await expect(running).rejects.toThrow('stopped')
+  })
+
+  test('and ends', async () => expect((await go(SLOW)).text).toBe('text'))
 
   test('a stop ends it', async () => {
     const stop = new AbortController()

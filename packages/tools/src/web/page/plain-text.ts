@@ -1,13 +1,13 @@
 /** HTML to text in one pass, without a tree: for pages that no tree should be made of, and for short pieces of HTML. */
 import { decodeEntities } from './entities.ts'
-import { isUnseen } from './hidden.ts'
+import { isHiddenBy, UNSHOWN } from './hidden.ts'
+import { isForScreens, isMeant, rulesOf } from './sheet.ts'
+import { readTag, type Tag } from './tag.ts'
 
 /** Their content is not text of the page. */
-const SKIPPED: ReadonlySet<string> = new Set(
-  'script style noscript template head title svg math iframe object canvas select textarea dialog'.split(' '),
-)
+const SKIPPED: ReadonlySet<string> = new Set([...UNSHOWN, 'head', 'dialog'])
 /** Within these, tags are no tags. */
-const RAW: ReadonlySet<string> = new Set(['script', 'style', 'textarea', 'title', 'iframe'])
+const RAW: ReadonlySet<string> = new Set(['script', 'style', 'textarea', 'title', 'iframe', 'noframes', 'noembed'])
 const VOID: ReadonlySet<string> = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 const BLOCK: ReadonlySet<string> = new Set(
   'address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody tfoot thead tr ul'.split(
@@ -18,6 +18,7 @@ const BLOCK: ReadonlySet<string> = new Set(
 /** The text of a piece of HTML, blocks on lines of their own, hidden elements left out. Linear in time, flat in stack. */
 export function plainText(html: string): string {
   const out: string[] = []
+  const rules = rulesOf(sheetsIn(html))
   /** The element that is being skipped, and how many of its name are open within it. */
   let skipped = ''
   let open = 0
@@ -49,10 +50,10 @@ export function plainText(html: string): string {
       from = at = after(html, '-->', start + 4)
       continue
     }
-    const end = tagEnd(html, start)
     const isEnd = next === 47
     const name = nameAt(html, start + (isEnd ? 2 : 1))
-    from = at = end
+    const tag = readTag(html, start + 1)
+    from = at = tag.end
     if (skipped !== '') {
       if (name !== skipped) continue
       open += isEnd ? -1 : 1
@@ -64,46 +65,27 @@ export function plainText(html: string): string {
     if (name === 'td' || name === 'th') put(isEnd ? ' ' : '| ')
     if (name === 'li' && !isEnd) put('- ')
     if (isEnd || VOID.has(name) || name === '') continue
-    if (RAW.has(name)) from = at = afterRaw(html, name, end)
-    else if (SKIPPED.has(name) || isHiddenTag(html.slice(start, Math.min(end, start + MAX_TAG_CHARS)))) {
+    if (RAW.has(name)) from = at = afterRaw(html, name, tag.end)
+    else if (SKIPPED.has(name) || isHidden(name, tag)) {
       skipped = name
       open = 1
     }
   }
   text(from, html.length)
   return tidy(decodeEntities(out.join('')))
+
+  function isHidden(name: string, { attributes }: Tag): boolean {
+    // A page may stay out of sight until its scripts have run.
+    if (name === 'html' || name === 'body') return false
+    const attribute = (key: string): string | undefined => {
+      const value = attributes.get(key)
+      return value === undefined ? undefined : decodeEntities(value)
+    }
+    return isHiddenBy(attribute) || isMeant(rules, name, attribute('id') ?? '', attribute('class') ?? '')
+  }
 }
 
 const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122
-
-/** Of a longer tag the rest is not looked at. */
-const MAX_TAG_CHARS = 4000
-const STYLE = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i
-
-function isHiddenTag(tag: string): boolean {
-  if (!/hidden|style/i.test(tag)) return false
-  if (/\saria-hidden\s*=\s*["']?true/i.test(tag)) return true
-  const [, double, single, bare] = STYLE.exec(tag) ?? []
-  const style = double ?? single ?? bare
-  if (style !== undefined && isUnseen(decodeEntities(style))) return true
-  return /\shidden(?:[\s=/>]|$)/i.test(tag.replace(/"[^"]*"|'[^']*'/g, '""'))
-}
-
-/** Past the `>` of a tag, which does not count within quotes. */
-function tagEnd(html: string, start: number): number {
-  const plain = html.indexOf('>', start)
-  if (plain === -1) return html.length
-  let quote = 0
-  for (let at = start + 1; at < html.length; at++) {
-    const char = html.charCodeAt(at)
-    if (quote !== 0) {
-      if (char === quote) quote = 0
-    } else if (char === 62) return at + 1
-    else if ((char === 34 || char === 39) && html.charCodeAt(at - 1) === 61) quote = char
-  }
-  // A quote without an end: the first one was as good.
-  return plain + 1
-}
 
 function nameAt(html: string, from: number): string {
   const [name = ''] = /^[a-z][a-z0-9-]*/i.exec(html.slice(from, from + 30)) ?? []
@@ -115,11 +97,28 @@ function after(html: string, mark: string, from: number): number {
   return found === -1 ? html.length : found + mark.length
 }
 
-function afterRaw(html: string, name: string, from: number): number {
+function rawEnd(html: string, name: string, from: number): number {
   const end = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
   end.lastIndex = from
-  const found = end.exec(html)
-  return found ? tagEnd(html, found.index) : html.length
+  return end.exec(html)?.index ?? html.length
+}
+
+function afterRaw(html: string, name: string, from: number): number {
+  const end = rawEnd(html, name, from)
+  return end === html.length ? end : readTag(html, end + 1).end
+}
+
+/** The style sheets that stand in a page and are for screens. */
+function sheetsIn(html: string): string[] {
+  const sheets: string[] = []
+  const start = /<style(?=[\s/>])/gi
+  for (let found = start.exec(html); found; found = start.exec(html)) {
+    const { end, attributes } = readTag(html, found.index + 1)
+    // The next one is looked for behind it, or a page of open ones would be read once for each.
+    start.lastIndex = rawEnd(html, 'style', end)
+    if (isForScreens(attributes.get('media') ?? '')) sheets.push(html.slice(end, start.lastIndex))
+  }
+  return sheets
 }
 
 const tidy = (text: string): string =>

@@ -4,8 +4,9 @@ import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
 import type { PageDocument, PageElement } from './dom.ts'
-import { hidingSelectors, isUnseen } from './hidden.ts'
+import { isHiddenBy, UNSHOWN } from './hidden.ts'
 import { oneLine, plainText } from './plain-text.ts'
+import { isForScreens, isMeant, rulesOf } from './sheet.ts'
 
 export interface Readable {
   readonly title: string
@@ -13,8 +14,9 @@ export interface Readable {
 }
 
 /** Never text of the page, or not without its scripts. */
-const NO_TEXT =
-  'script,style,title,noscript,template,iframe,object,embed,canvas,svg,math,link,select,textarea,input,button,dialog:not([open]),[hidden],[aria-hidden="true"]'
+const NO_TEXT = [...UNSHOWN, 'link', 'input', 'button', 'dialog:not([open])'].join(',')
+/** Selectors that each element is held against, and not only looked up by. */
+const MAX_SELECTORS = 2000
 
 /** An article with less of the page's text than this is taken for a mistake, unless it is long by itself. */
 const ARTICLE_SHARE = 0.3
@@ -24,6 +26,7 @@ const MAX_ELEMENTS = 30_000
 
 export function readable(html: string, url: string, format: 'markdown' | 'text'): Readable {
   const document = parse(html)
+  lowerCaseAttributes(document)
   const base = URL.parse(document.querySelector('base[href]')?.getAttribute('href') ?? '', url)?.href ?? url
   const title = oneLine(document.querySelector('title')?.textContent || document.querySelector('h1')?.textContent || '')
   removeUnseen(document)
@@ -43,14 +46,35 @@ function parse(html: string): PageDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${inner}</body></html>`).document as unknown as PageDocument
 }
 
+/** The parser leaves the names of attributes as they are written; of several with one name the first counts. */
+function lowerCaseAttributes(document: PageDocument): void {
+  for (const element of document.querySelectorAll('*')) {
+    const names = element.getAttributeNames()
+    if (!names.some((name) => name !== name.toLowerCase())) continue
+    const values = new Map<string, string>()
+    for (const name of names) {
+      const value = element.getAttribute(name) ?? ''
+      element.removeAttribute(name)
+      if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), value)
+    }
+    for (const [name, value] of values) element.setAttribute(name, value)
+  }
+}
+
 function removeUnseen(document: PageDocument): void {
-  const rules = [...document.querySelectorAll('style:not([media])')].flatMap((style) => hidingSelectors(style.textContent ?? ''))
   const remove = (element: PageElement): void => {
     if (element !== document.body && element !== document.documentElement && element !== document.head) element.remove()
   }
+  // The sheets in these are not for a browser that runs scripts.
+  for (const element of document.querySelectorAll('noscript,template')) remove(element)
+  const styles = [...document.querySelectorAll('style')].filter((style) => isForScreens(style.getAttribute('media') ?? ''))
+  const rules = rulesOf(styles.map((style) => style.textContent ?? ''))
   for (const element of document.querySelectorAll(NO_TEXT)) remove(element)
-  for (const element of document.querySelectorAll('[style]')) if (isUnseen(element.getAttribute('style') ?? '')) remove(element)
-  for (const rule of rules) for (const element of matching(document, rule)) remove(element)
+  for (const element of document.querySelectorAll('*')) {
+    const attribute = (name: string) => element.getAttribute(name)
+    if (isHiddenBy(attribute) || isMeant(rules, element.localName, attribute('id') ?? '', attribute('class') ?? '')) remove(element)
+  }
+  for (const rule of rules.others.slice(0, MAX_SELECTORS)) for (const element of matching(document, rule)) remove(element)
 }
 
 function matching(document: PageDocument, selector: string): Iterable<PageElement> {
@@ -68,10 +92,12 @@ function absolute(document: PageDocument, base: string): void {
     if (to && /^(?:https?|mailto):$/.test(to.protocol)) link.setAttribute('href', to.href)
     else link.removeAttribute('href')
     link.removeAttribute('title')
+    if (link.textContent.trim() === '' && !link.querySelector('img')) link.remove()
   }
   for (const image of document.querySelectorAll('img')) {
     const to = URL.parse(image.getAttribute('src') ?? '', base)
-    if (to && /^https?:$/.test(to.protocol) && image.getAttribute('alt')?.trim()) image.setAttribute('src', to.href)
+    const isPixel = ['width', 'height'].some((side) => /^\s*[01]\s*(?:px)?$/.test(image.getAttribute(side) ?? ''))
+    if (to && /^https?:$/.test(to.protocol) && image.getAttribute('alt')?.trim() && !isPixel) image.setAttribute('src', to.href)
     else image.remove()
   }
 }

@@ -1,6 +1,7 @@
 /** Readable text of HTML, made in a worker that can be ended; of a page that it cannot cope with, what one pass gives. */
 import { Worker } from 'node:worker_threads'
-import { plainText, titleIn, tooDeep } from './plain-text.ts'
+import { ToolFailure } from '@mulligan/core'
+import { tooDeep } from './plain-text.ts'
 import type { Readable } from './readable.ts'
 
 export interface RenderOptions {
@@ -15,19 +16,33 @@ export interface Rendered extends Readable {
   readonly notes: readonly string[]
 }
 
+/** What a worker is given. */
+export interface Work {
+  readonly html: string
+  readonly url: string
+  readonly format: 'markdown' | 'text'
+  /** One pass over it, and no tree. */
+  readonly isBare: boolean
+}
+
 const SECONDS = 10
+const BARE_SECONDS = 20
 const MEMORY_MB = 384
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
+/** @throws ToolFailure for a page that not even one pass gets through; what the signal was aborted with */
 export async function render(html: string, { url, format, signal, seconds = SECONDS }: RenderOptions): Promise<Rendered> {
-  const made = tooDeep(html) ? undefined : await inWorker({ html, url, format }, seconds, signal)
+  const work = { html, url, format }
+  const made = tooDeep(html) ? undefined : await inWorker({ ...work, isBare: false }, seconds, signal)
   if (made) return { ...made, notes: [] }
-  const note = 'The page is too large or too deep to be laid out: this is its bare text, without links.'
-  return { title: titleIn(html), text: plainText(html), notes: [note] }
+  // In a worker too: what a page is made to do must not hold up the process.
+  const bare = await inWorker({ ...work, isBare: true }, BARE_SECONDS, signal)
+  if (!bare) throw new ToolFailure('The page takes too long to be turned into text.', { errorType: 'unsupported', status: 'failed' })
+  return { ...bare, notes: ['The page is too large or too deep to be laid out: this is its bare text, without links.'] }
 }
 
 /** `undefined` when it took too long or too much, or broke. */
-function inWorker(workerData: object, seconds: number, signal: AbortSignal): Promise<Readable | undefined> {
+function inWorker(workerData: Work, seconds: number, signal: AbortSignal): Promise<Readable | undefined> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const worker = new Worker(WORKER, {

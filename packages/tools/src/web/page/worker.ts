@@ -1,6 +1,9 @@
 /** The worker's side of `render.ts`. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { readable } from './readable.ts'
+import { plainText, titleIn } from './plain-text.ts'
+import type { Work } from './render.ts'
 
-const { html, url, format } = workerData as { readonly html: string; readonly url: string; readonly format: 'markdown' | 'text' }
-parentPort?.postMessage(readable(html, url, format))
+const { html, url, format, isBare } = workerData as Work
+// What makes a tree takes a while to load.
+const readable = isBare ? undefined : (await import('./readable.ts')).readable
+parentPort?.postMessage(readable?.(html, url, format) ?? { title: titleIn(html), text: plainText(html) })

@@ -6,6 +6,8 @@ import { type Guard, publicOnly } from '../net/guard.ts'
 import { redirects, site } from '../server.fixture.ts'
 import { webFetchTool } from './tool.ts'
 
+/** Only whether it was reached counts, so no page is laid out: that starts a worker for each. */
+const RAW = { format: 'html' } as const
 const SECRET = 'the inner page'
 const inner = await site({ '/': `<p>${SECRET}</p>`, '/latest/meta-data/': SECRET })
 const { port } = inner
@@ -146,7 +148,7 @@ describe('spellings of what is not public', () => {
     'http://localhost:PORT/',
     'http://[::ffff:127.0.0.1]:PORT/',
   ])('control: without the guard %s is reached', async (url) => {
-    const { data } = await run(webFetchTool({ guard: open }), { url: url.replace('PORT', String(port)) })
+    const { data } = await run(webFetchTool({ guard: open }), { url: url.replace('PORT', String(port)), ...RAW })
     expect(data['text']).toContain(SECRET)
     inner.hits.length = 0
   })
@@ -162,7 +164,7 @@ describe('names', () => {
   })
 
   test('control: without the guard of addresses it is reached', async () => {
-    const { data } = await run(webFetchTool({ lookup: toHere, guard: open }), { url: `http://rebind.example.com:${port}/` })
+    const { data } = await run(webFetchTool({ lookup: toHere, guard: open }), { url: `http://rebind.example.com:${port}/`, ...RAW })
     expect(data['text']).toContain(SECRET)
     inner.hits.length = 0
   })
@@ -192,7 +194,7 @@ describe('names', () => {
     let asked = 0
     const lookup: Lookup = async () => [{ address: answers[Math.min(asked++, 1)] ?? '', family: 4 }]
     const guard = publicOnly([`pinned.example.com:${port}`])
-    const { data } = await run(webFetchTool({ lookup, guard }), { url: `http://pinned.example.com:${port}/` })
+    const { data } = await run(webFetchTool({ lookup, guard }), { url: `http://pinned.example.com:${port}/`, ...RAW })
     expect(data['text']).toContain(SECRET)
     expect(asked).toBe(1)
     inner.hits.length = 0
@@ -244,20 +246,20 @@ describe('redirects', async () => {
   })
 
   test('control: without the guard the private page is reached through one', async () => {
-    const { data } = await run(webFetchTool({ guard: open }), { url: outer.url('/loopback') })
+    const { data } = await run(webFetchTool({ guard: open }), { url: outer.url('/loopback'), ...RAW })
     expect(data).toMatchObject({ url: inner.url() })
     expect(data['text']).toContain(SECRET)
     inner.hits.length = 0
   })
 
   test('to a place on the list it is followed, and the final URL is told', async () => {
-    const { data, content } = await run(tool, { url: outer.url('/hop') })
+    const { data, content } = await run(tool, { url: outer.url('/hop'), ...RAW })
     expect(data).toMatchObject({ url: outer.url('/there'), title: 'There' })
     expect(content).toContain(outer.url('/there'))
   })
 
   test('five are followed, six are not', async () => {
-    expect((await run(tool, { url: outer.url('/n5') })).data['text']).toContain('arrived')
+    expect((await run(tool, { url: outer.url('/n5'), ...RAW })).data['text']).toContain('arrived')
     expect((await refused(tool, { url: outer.url('/n6') })).message).toContain('more than 5 times')
     expect((await refused(tool, { url: outer.url('/loop') })).message).toContain('more than 5 times')
   })
@@ -272,8 +274,8 @@ describe('redirects', async () => {
       '/': (_, response) => void response.writeHead(302, { location: second.url(), 'set-cookie': 'a=1; Path=/' }).end(),
     })
     const both = webFetchTool({ guard: publicOnly([first.host, second.host]) })
-    await run(both, { url: first.url() })
-    await run(both, { url: first.url() })
+    await run(both, { url: first.url(), ...RAW })
+    await run(both, { url: first.url(), ...RAW })
     for (const { headers } of [...first.requests, ...second.requests]) {
       expect(headers).not.toHaveProperty('referer')
       expect(headers).not.toHaveProperty('cookie')
@@ -286,7 +288,7 @@ describe('redirects', async () => {
 describe('the list of what is allowed', () => {
   test('is exact: another port, another spelling of the host are not on it', async () => {
     const tool = webFetchTool({ guard: publicOnly([inner.host]), lookup: toHere })
-    expect((await run(tool, { url: inner.url() })).data['text']).toContain(SECRET)
+    expect((await run(tool, { url: inner.url(), ...RAW })).data['text']).toContain(SECRET)
     inner.hits.length = 0
     expect((await refused(tool, { url: 'http://127.0.0.1/' })).errorType).toBe('permission')
     expect((await refused(tool, { url: `http://localhost:${port}/` })).errorType).toBe('permission')
@@ -309,7 +311,7 @@ describe('the list of what is allowed', () => {
     const kept = { ...process.env }
     Object.assign(process.env, { HTTP_PROXY: proxy.url(), http_proxy: proxy.url(), ALL_PROXY: proxy.url(), NODE_USE_ENV_PROXY: '1' })
     try {
-      await run(webFetchTool({ guard: publicOnly([inner.host]) }), { url: inner.url() })
+      await run(webFetchTool({ guard: publicOnly([inner.host]) }), { url: inner.url(), ...RAW })
     } finally {
       process.env = kept
     }

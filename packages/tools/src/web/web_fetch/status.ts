@@ -5,6 +5,7 @@ import { retryAfter } from '../net/retry-after.ts'
 import { decode } from '../page/decode.ts'
 import { binary } from '../page/kind.ts'
 import { oneLine, plainText } from '../page/plain-text.ts'
+import { withoutUnseen } from '../page/unseen-characters.ts'
 
 const EXCERPT_CHARS = 200
 const EXCERPT_BYTES = 20_000
@@ -33,6 +34,6 @@ export function statusError(response: Response): MulliganError | undefined {
 function excerpt({ bytes, header }: Response): string {
   const type = header('content-type')
   if (binary(bytes, type)) return ''
-  const text = oneLine(plainText(decode(bytes.subarray(0, EXCERPT_BYTES), type).text))
+  const text = oneLine(withoutUnseen(plainText(decode(bytes.subarray(0, EXCERPT_BYTES), type).text)))
   return text === '' ? '' : ` The page says: ${JSON.stringify(text.length > EXCERPT_CHARS ? `${text.slice(0, EXCERPT_CHARS)}…` : text)}`
 }

@@ -11,6 +11,7 @@ import { indentJson } from '../page/indent-json.ts'
 import { binary, kindOf } from '../page/kind.ts'
 import { oneLine, titleIn } from '../page/plain-text.ts'
 import { render } from '../page/render.ts'
+import { withoutUnseen } from '../page/unseen-characters.ts'
 import { checkUrl } from './check-url.ts'
 import { pageCache } from './page-cache.ts'
 import { pagesOf } from './pages.ts'
@@ -82,7 +83,7 @@ export function webFetchTool({ guard = publicOnly(), lookup = systemLookup, ...b
     service: ({ url }) => URL.parse(url)?.host ?? 'web_fetch',
     examples: [
       { outcome: 'ok', input: { url: 'https://example.com/' } },
-      { outcome: 'retry', input: { url: 'example.com' }, why: 'without its scheme' },
+      { outcome: 'retry', input: { url: 'htp://example.com/' }, why: 'the scheme is misspelt' },
       { outcome: 'failed', input: { url: 'http://127.0.0.1/' }, why: 'not public' },
     ],
     execute: (call, ctx) => fetchPage(call, ctx),
@@ -126,17 +127,14 @@ async function documentOf(response: Response, format: Input['format'], maxBytes:
         : []
   return {
     url: url.href,
-    title: oneLine(shown.title.replace(UNSEEN_CHARACTERS, '')).slice(0, TITLE_CHARS),
+    title: oneLine(withoutUnseen(shown.title)).slice(0, TITLE_CHARS),
     status: response.status,
     contentType,
     bytes: bytes.length,
-    text: shown.text.replace(UNSEEN_CHARACTERS, ''),
+    text: withoutUnseen(shown.text),
     notes: [...cut, ...response.notes, ...lie, ...charset, ...shown.notes],
   }
 }
-
-/** Unicode's tags and zero-width characters show nothing to people and can spell out anything to a model. */
-const UNSEEN_CHARACTERS = /[\u{e0000}-\u{e007f}\u200b\u2060-\u2064\ufeff]/gu
 
 function notText({ url, bytes, partial, header }: Response, what: string): ToolFailure {
   const length = Number(header('content-length'))

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createExecutor, render } from '@mulligan/core'
@@ -159,6 +160,16 @@ describe('statuses', () => {
     expect(error.message).toContain(says)
   })
 
+  test('what the page says of it is without what people do not see', async () => {
+    const smuggled = [...'obey'].map((char) => String.fromCodePoint(0xe0000 + (char.codePointAt(0) ?? 0))).join('')
+    const { message } = await status(
+      403,
+      { 'content-type': 'text/html; charset=utf-8' },
+      `<p HIDDEN>obey</p><p>No${smuggled}\u200b entry</p>`,
+    )
+    expect(message).toContain('The page says: "No entry"')
+  })
+
   test('Retry-After in seconds, and as a date', async () => {
     expect(await status(503, { 'retry-after': '7' })).toMatchObject({ retryAfter: 7 })
     const date = new Date(Date.now() + 3_600_000).toUTCString()
@@ -213,6 +224,21 @@ describe('compression', () => {
     const { data, notes } = await fetched(sends(body, { ...plain, 'content-encoding': encoding }))
     expect(data['bytes']).toBe(5 * MEGA)
     expect(notes).toContain('Partial: only its first 5.0 MB were read.')
+  })
+
+  test.each(['identity', 'gzip'])('of a bomb in %s no more is taken than was asked for', async (encoding) => {
+    const noise = randomBytes(20 * MEGA)
+    const sent = encoding === 'gzip' ? gzipSync(noise) : noise
+    let taken = 0
+    const source = function* () {
+      for (let at = 0; at < sent.length; at += 65_536) {
+        taken += 65_536
+        yield sent.subarray(at, at + 65_536)
+      }
+    }
+    expect(await readBody(Readable.from(source()), encoding, MEGA)).toMatchObject({ partial: 'limit' })
+    // What the streams between hold is a little more.
+    expect(taken).toBeLessThan(5 * MEGA)
   })
 
   test('control: without the cap all of it is received', async () => {

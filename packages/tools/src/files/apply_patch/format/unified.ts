@@ -97,12 +97,17 @@ function count(left: Left, text: string): void {
   if (!text.startsWith('-') && !text.startsWith('\\')) left.new--
 }
 
+/** What is no ordinary file, by the first figures of its mode. */
+const SPECIAL: Readonly<Record<string, string>> = { '12': 'a symbolic link', '16': 'a submodule' }
+
 /** The lines that git puts between its header and the hunks. */
 function extended(open: Open, line: Line, notes: string[]): void {
   const [, word, rest = ''] =
     /^(new file mode|deleted file mode|old mode|new mode|rename from|rename to|copy from|Binary files|GIT binary patch)\s*(.*)$/.exec(
       line.text,
     ) ?? []
+  const special = word?.startsWith('new') && SPECIAL[rest.slice(0, 2)]
+  if (special) throw mistake(line, `${special}.`, 'ordinary files only')
   if (word === 'new file mode') open.created = true
   else if (word === 'deleted file mode') open.deleted = true
   else if (word === 'rename from') open.from = pathOf(rest)

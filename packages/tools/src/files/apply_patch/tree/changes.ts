@@ -10,7 +10,7 @@ interface Move {
   readonly to: Resolved
 }
 
-const bytesOf = ({ text = '', original }: PatchFile): Uint8Array => encode(text, original?.encoding ?? 'utf-8')
+const bytesOf = ({ text = '', original }: PatchFile): Uint8Array => encode(text, original?.encoding ?? 'utf-8', 'patch')
 
 /** Whether its text is another than on the disk. */
 export const isChanged = ({ text, original }: PatchFile): boolean => text !== undefined && text !== original?.text
@@ -39,7 +39,7 @@ export function changesFor(files: readonly PatchFile[]): Change[] {
       return {
         kind: 'write',
         file: to,
-        bytes: encode(file.text ?? file.original?.text ?? '', file.original?.encoding ?? 'utf-8'),
+        bytes: encode(file.text ?? file.original?.text ?? '', file.original?.encoding ?? 'utf-8', 'patch'),
         before: there?.original?.hash,
       }
     }),

@@ -76,25 +76,22 @@ function gather({ call, limits }: OpenFile): Gathered {
 const pageText = ({ number, pages, text }: PdfPage): string =>
   `--- page ${number} of ${pages} ---\n${text === undefined ? '(this page could not be read)' : text === '' ? '(no text)' : text}\n`
 
-const TOOL = 'pdftotext in a shell'
+const TOOL = 'pdftotext'
 
 function throwUnread(open: OpenFile, { end, pages }: Extracted, gathered: Gathered, pictures: boolean): void {
   const { pages: came, failed, anyText } = gathered.seen()
-  if (end === 'encrypted')
-    throw refusal(open, 'is encrypted: it opens only with a password', 'qpdf --decrypt in a shell, given the password')
+  if (end === 'encrypted') throw refusal(open, 'is encrypted: it opens only with a password', 'qpdf --decrypt, given the password')
   if (end === 'too_long' && came === 0) throw refusal(open, 'took too long to read', TOOL)
   if (end === 'too_much_memory' && came === 0) throw refusal(open, 'took too much memory to read', TOOL)
-  if (came === 0 || failed === came)
-    throw refusal(open, 'is broken: no page of it could be read', 'qpdf or mutool in a shell, which repair some')
+  if (came === 0 || failed === came) throw refusal(open, 'is broken: no page of it could be read', 'qpdf or mutool, which repair some')
   if (anyText) return
   const all = plural(pages, 'page')
-  if (pictures)
-    throw refusal(open, `has no text: its ${all} are pictures, probably scanned`, 'OCR, such as ocrmypdf or tesseract in a shell')
+  if (pictures) throw refusal(open, `has no text: its ${all} are pictures, probably scanned`, 'OCR, such as ocrmypdf or tesseract')
   throw refusal(open, `has no text on its ${all}`, 'a PDF viewer')
 }
 
 const refusal = ({ file, size }: OpenFile, what: string, reader: string): ToolFailure =>
-  new ToolFailure(`"${file.relative}", a PDF document (${sizeText(size)}), ${what}. It can be read by ${reader}.`, {
+  new ToolFailure(`"${file.relative}", a PDF document (${sizeText(size)}), ${what}. A person can read it with ${reader}.`, {
     errorType: 'unsupported',
     status: 'failed',
     parameter: 'path',

@@ -1,0 +1,16 @@
+/** The sessions on this machine. */
+import { openStore, type Store } from '@mulligan/agent'
+import { UsageError } from './exit.ts'
+import type { DataPaths } from './paths.ts'
+
+/** @throws UsageError */
+export async function openStoreAt({ store }: Pick<DataPaths, 'store'>): Promise<Store> {
+  try {
+    return await openStore(store)
+  } catch (error) {
+    throw new UsageError(
+      `the store ${store} can't be opened: ${(error as Error).message}`,
+      'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
+    )
+  }
+}

@@ -1,0 +1,27 @@
+/** Characters that show nothing to people and can spell out anything to a model. */
+
+/** Unicode's tags, the second set of variation selectors, zero-width characters, and fillers that look like nothing. */
+const UNSEEN = /[\u{e0000}-\u{e0fff}\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]|\u034f/gu
+/** One says how the character before it looks; more say nothing. */
+const SELECTORS = /([\ufe00-\ufe0f])[\ufe00-\ufe0f]+/g
+const JOINERS = /[\u200c\u200d]+/g
+
+const SCRIPTS = 'Arab Syrc Nkoo Mand Mong Phag Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Tibt Mymr Khmr'
+const LETTERS = SCRIPTS.split(' ')
+  .map((script) => `\\p{Script_Extensions=${script}}`)
+  .join('')
+/** Joiners are part of how these scripts and emoji are written. */
+const BEFORE = [new RegExp(`[${LETTERS}]$`, 'u'), /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u] as const
+const AFTER = [new RegExp(`^[${LETTERS}]`, 'u'), /^\p{Extended_Pictographic}/u] as const
+
+export const withoutUnseen = (text: string): string =>
+  text
+    .replace(UNSEEN, '')
+    .replace(SELECTORS, '$1')
+    .replace(JOINERS, (run: string, at: number, whole: string) => {
+      const before = whole.slice(Math.max(0, at - 2), at)
+      const after = whole.slice(at + run.length, at + run.length + 2)
+      const isLetters = BEFORE[0].test(before) && AFTER[0].test(after)
+      const isEmoji = run === '\u200d' && BEFORE[1].test(before) && AFTER[1].test(after)
+      return run.length === 1 && (isLetters || isEmoji) ? run : ''
+    })
