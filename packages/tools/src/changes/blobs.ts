@@ -1,7 +1,7 @@
 /** Contents by their hash: what a file was, and what it becomes. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../files/common/file-bytes.ts'
 import { copyAndHash } from './copy.ts'
@@ -24,8 +24,6 @@ export interface Blobs {
 /** A content that is not in the store, or not as it was put there. */
 export class Lost extends Error {}
 
-/** Files above it are linked into the store where that can be done, rather than copied. Bytes. */
-const LINK_FROM = 8 * 1024 * 1024
 /** Contents that no record names are left for as long, as they may belong to a plan that is just being made. Milliseconds. */
 const GRACE = 60 * 60 * 1000
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
@@ -56,14 +54,14 @@ export function diskBlobs(dir: string): DiskBlobs {
   }
 
   /** Fills a file of its own and gives it its name in one step. */
-  async function fill(write: (to: FileHandle) => Promise<string>): Promise<string> {
+  async function fill(write: (to: FileHandle, path: string) => Promise<string>): Promise<string> {
     const temporary = join(dir, `${randomBytes(6).toString('hex')}.tmp`)
     try {
       await mkdir(dir, { recursive: true, mode: 0o700 })
-      const handle = await open(temporary, 'wx', 0o600)
+      const handle = await open(temporary, 'wx+', 0o600)
       let hash: string
       try {
-        hash = await write(handle)
+        hash = await write(handle, temporary)
         await handle.sync()
       } finally {
         await handle.close()
@@ -89,16 +87,6 @@ export function diskBlobs(dir: string): DiskBlobs {
     }
   }
 
-  /** A second name for a large file, which the store keeps when the first is removed. Not of one that has other names: through those it would be changed. */
-  async function linked(at: string, state: FileState): Promise<boolean> {
-    if (state.size < LINK_FROM || (await lstat(at)).nlink > 1) return false
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    return link(at, join(dir, state.hash)).then(
-      () => true,
-      (error) => codeOf(error) === 'EEXIST' && isThere(state.hash),
-    )
-  }
-
   return {
     put: async (bytes) => {
       const hash = sha256(bytes)
@@ -111,17 +99,17 @@ export function diskBlobs(dir: string): DiskBlobs {
     keep: async (root, path, state) => {
       if (await isThere(state.hash)) return
       await within(root, path, async (at) => {
-        if (await linked(at, state)) return
-        const from = await open(at, constants.O_RDONLY | NO_FOLLOW)
-        try {
-          await fill(async (to) => {
-            const { hash } = await copyAndHash(from, to)
-            if (hash !== state.hash) throw new Unexpected(path)
-            return hash
+        await fill(async (to, temporary) => {
+          // Never a second name for the file: a program that has it open would go on writing into what is kept.
+          await copyFile(at, temporary, constants.COPYFILE_FICLONE).catch((error) => {
+            throw codeOf(error) === 'ENOENT' ? new Unexpected(path) : error
           })
-        } finally {
-          await from.close()
-        }
+          await to.chmod(0o600)
+          // Of the copy: the file may be written to meanwhile.
+          const { hash } = await copyAndHash(to)
+          if (hash !== state.hash) throw new Unexpected(path)
+          return hash
+        })
       })
     },
     copyTo: async (hash, to) => {

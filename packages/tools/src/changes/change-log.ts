@@ -1,22 +1,24 @@
 /** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
 import { join } from 'node:path'
 import { isMulliganError, ToolFailure } from '@mulligan/core'
-import { type DiskBlobs, diskBlobs } from './blobs.ts'
+import { diskBlobs } from './blobs.ts'
 import type { ChangeLog } from './change.ts'
 import { asConflict } from './direct.ts'
 import { folderOf, noteFolder } from './folders.ts'
+import { movedSince } from './follow.ts'
 import { createJournal } from './journal.ts'
+import { LOCK_WAIT, withLock } from './lock.ts'
 import { type FileChange, netChanges } from './net.ts'
 import { notRecorded } from './not-recorded.ts'
 import { thisProcess } from './owner.ts'
-import { perform, type Restored, rollBack } from './perform.ts'
+import { planInHand, type Restored } from './perform.ts'
 import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
 import type { Changeset, Kind } from './record.ts'
-import { recoverAll } from './recover.ts'
+import { deadPlans, recoverAll } from './recover.ts'
 import { inverse, type Step } from './step.ts'
 import { type Conflict, planTakeBack } from './take-back.ts'
 import { toSteps } from './to-steps.ts'
-import { type TurnRecord, turnsOf } from './turns.ts'
+import { isUndone, type TurnRecord, turnsOf } from './turns.ts'
 
 export interface ChangeLogOptions {
   /** Where the changes of all workspaces are kept, a folder for each. Made when something is first changed. */
@@ -26,6 +28,8 @@ export interface ChangeLogOptions {
   readonly retention?: Partial<Retention>
   /** Milliseconds since 1970. */
   readonly now?: () => number
+  /** Milliseconds that another process is waited for that is changing the workspace. Default 10,000. */
+  readonly lockWait?: number
 }
 
 /** A turn that changed something. */
@@ -34,14 +38,17 @@ export interface ChangedTurn {
   readonly turn: string
   /** Milliseconds since 1970, of its first change. */
   readonly at: number
+  /** All that could be: of what could not, the turn is still there to be undone. */
   readonly undone: boolean
+  /** Something of it was taken back, and can be made again. */
+  readonly redoable: boolean
   /** A part of its record can't be read. */
   readonly damaged: boolean
   readonly changes: readonly FileChange[]
 }
 
 export interface TakenBack {
-  /** False when nothing was done, because of the conflicts. */
+  /** False when nothing was done: because of the conflicts or, without any, as all is so already. */
   readonly done: boolean
   readonly turn: string
   /** What was done, or would have been. */
@@ -51,8 +58,7 @@ export interface TakenBack {
 
 export interface RecordedChanges extends ChangeLog {
   /**
-   * Takes back what a process that died left half done, and forgets turns that are too old. Done once, before the first
-   * change at the latest.
+   * Takes back what a process that died left half done, and forgets turns that are too old. Done before each change too.
    */
   readonly recover: () => Promise<Restored>
   /** Oldest change first. */
@@ -76,31 +82,36 @@ export interface RecordedChanges extends ChangeLog {
  * const [last] = (await log.turns()).toReversed()
  * if (last) await log.undo(last.turn)
  */
-export function createChangeLog({ dir, root, retention, now = Date.now }: ChangeLogOptions): RecordedChanges {
+export function createChangeLog({ dir, root, retention, now = Date.now, lockWait = LOCK_WAIT }: ChangeLogOptions): RecordedChanges {
   const folder = folderOf(dir, root)
   const journal = createJournal(folder)
   const blobs = diskBlobs(join(folder, 'blobs'))
-  const serially = queue()
-  let started: Promise<Restored> | undefined
+  const inTurn = queue()
+  const serially = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => withLock(join(folder, 'lock'), lockWait, work))
+  let pruned: Promise<void> | undefined
   /** What this process could not take back when it failed. */
   let unfinished: (() => Promise<unknown>) | undefined
 
-  const recover = (): Promise<Restored> => {
-    started ??= recoverAll(root, journal, blobs).then(
-      async (restored) => {
-        await prune(journal, blobs, { ...DEFAULT_RETENTION, ...retention }, now()).catch(() => undefined)
-        return restored
-      },
-      (error: unknown) => {
-        started = undefined
-        throw error
-      },
-    )
-    return started
+  const pruneOnce = (): Promise<void> => {
+    pruned ??= prune(journal, blobs, { ...DEFAULT_RETENTION, ...retention }, now()).catch(() => undefined)
+    return pruned
   }
 
-  async function carryOut(kind: Kind, turn: string, callId: string | undefined, steps: readonly Step[]): Promise<void> {
-    if (steps.length === 0 && kind === 'call') return
+  const recover = async (): Promise<Restored> => {
+    const isNeeded = (await deadPlans(journal)).length > 0
+    const restored = isNeeded ? await serially(() => recoverAll(root, journal, blobs)) : { restored: [], left: [] }
+    await pruneOnce()
+    return restored
+  }
+
+  async function carryOut(
+    kind: Kind,
+    turn: string,
+    callId: string | undefined,
+    steps: readonly Step[],
+    left: readonly Step[] = [],
+  ): Promise<void> {
+    if (steps.length === 0) return
     await noteFolder(folder, root).catch(() => undefined)
     await blobs.sync()
     const changeset: Changeset = {
@@ -111,14 +122,16 @@ export function createChangeLog({ dir, root, retention, now = Date.now }: Change
       at: now(),
       owner: thisProcess(),
       steps,
+      ...(left.length > 0 && { left }),
     }
     const name = await journal.begin(changeset)
+    const plan = planInHand(root, steps, blobs)
     try {
-      await perform(root, steps, blobs)
+      await plan.perform()
       await journal.finish(name)
     } catch (error) {
       const takeBack = async (): Promise<void> => {
-        await rollBack(root, steps, blobs)
+        await plan.takeBack()
         await journal.abandon(name)
       }
       await takeBack().catch(() => {
@@ -129,9 +142,11 @@ export function createChangeLog({ dir, root, retention, now = Date.now }: Change
   }
 
   const ready = async (): Promise<void> => {
-    await recover().catch((error) => {
+    // Whoever left a plan half done is dead, also if it has died since the start: the lock is ours.
+    await recoverAll(root, journal, blobs).catch((error) => {
       throw isMulliganError(error) ? error : notRecorded(error)
     })
+    await pruneOnce()
     if (!unfinished) return
     await unfinished().catch((cause) => {
       throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
@@ -139,24 +154,25 @@ export function createChangeLog({ dir, root, retention, now = Date.now }: Change
     unfinished = undefined
   }
 
-  const records = async (): Promise<readonly TurnRecord[]> => {
+  const changesets = async () => {
     const entries = await journal.list('done')
-    return turnsOf(await Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) }))))
+    return Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) })))
   }
 
   const takeBack = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<TakenBack> =>
     serially(async () => {
       await ready()
-      const found = (await records()).find((one) => one.turn === turn)
-      if (!found || found.undone !== (kind === 'redo')) throw new RangeError(`there is nothing to ${kind} of turn ${turn}`)
-      const from = kind === 'undo' ? found.steps : inverse(found.steps)
-      const { steps, conflicts } = await planTakeBack(root, from, blobs)
-      const lost = await lostIn(steps, blobs)
-      const all = [...conflicts, ...lost, ...(found.damaged ? [DAMAGED] : [])]
-      const done = all.length === 0 || force
-      const kept = lost.length === 0 ? steps : steps.filter((step) => !lost.some(({ path }) => step.kind === 'set' && step.path === path))
-      if (done) await carryOut(kind, turn, undefined, kept)
-      return { done, turn, changes: netChanges(kept), conflicts: all }
+      const all = await changesets()
+      const found = turnsOf(all).find((one) => one.turn === turn)
+      if (!found || !(kind === 'undo' ? !isUndone(found) : found.taken.length > 0))
+        throw new RangeError(`there is nothing to ${kind} of turn ${turn}`)
+      const later = all.slice(found.since + 1).flatMap(({ changeset }) => (changeset && changeset.turn !== turn ? [changeset] : []))
+      const from = kind === 'undo' ? found.present : inverse(found.taken)
+      const plan = await planTakeBack(root, from, blobs, (path) => movedSince(later, path))
+      const conflicts = [...plan.conflicts, ...(found.damaged ? [DAMAGED] : [])]
+      const done = plan.steps.length > 0 && (conflicts.length === 0 || force)
+      if (done) await carryOut(kind, turn, undefined, plan.steps, kind === 'undo' ? plan.left : inverse(plan.left))
+      return { done, turn, changes: netChanges(plan.steps), conflicts }
     })
 
   return {
@@ -167,8 +183,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now }: Change
         const steps = await toSteps(root, changes, blobs)
         await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, steps)
       }).catch(asConflict),
-    turns: async () =>
-      (await records()).map(({ turn, at, undone, damaged, steps }) => ({ turn, at, undone, damaged, changes: netChanges(steps) })),
+    turns: async () => turnsOf(await changesets()).map(changedTurn),
     undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
     redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),
     content: blobs.bytes,
@@ -177,13 +192,10 @@ export function createChangeLog({ dir, root, retention, now = Date.now }: Change
 
 const DAMAGED: Conflict = { path: '.', why: 'a part of the record of this turn can not be read', forceable: true }
 
-/** Contents that the plan needs and that are not in the store as they were put there. */
-async function lostIn(steps: readonly Step[], blobs: DiskBlobs): Promise<readonly Conflict[]> {
-  const lost: Conflict[] = []
-  for (const step of steps)
-    if (step.kind === 'set' && step.after.kind === 'file' && !(await blobs.isWhole(step.after.hash)))
-      lost.push({ path: step.path, why: 'its earlier content is damaged or missing where changes are kept', forceable: false })
-  return lost
+function changedTurn(record: TurnRecord): ChangedTurn {
+  const { turn, at, damaged, present, taken } = record
+  const undone = isUndone(record)
+  return { turn, at, undone, redoable: taken.length > 0, damaged, changes: netChanges(undone ? taken : present) }
 }
 
 /** One after the other, also after one that failed. */

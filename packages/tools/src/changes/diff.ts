@@ -21,6 +21,7 @@ export interface FileDiff {
 }
 
 const CONTEXT = 3
+const BOM = '\ufeff'
 /** Larger contents are named only. Bytes. */
 const MAX_SHOWN = 10 * 1024 * 1024
 /** Past this many changed lines the search for the smallest diff is not worth its time. */
@@ -85,9 +86,11 @@ async function sideOf(state: State, content: (hash: string) => Promise<Buffer>):
   try {
     const bytes = await content(state.hash)
     const found = sniff(bytes.subarray(0, HEAD_BYTES))
-    if (found.kind === 'binary') return { unshown: 'binary' }
-    const text = found.kind === 'text' ? decode(bytes, found.encoding) : bytes.toString()
-    return text === undefined ? { unshown: 'binary' } : { text }
+    // A patch is UTF-8 here, byte for byte: what would have to be converted can't be applied.
+    if (found.kind !== 'text' || found.encoding.startsWith('utf-16')) return { unshown: 'binary' }
+    const text = decode(bytes, found.encoding)
+    if (text === undefined) return { unshown: 'binary' }
+    return { text: found.encoding === 'utf-8-bom' ? `${BOM}${text}` : text }
   } catch (error) {
     if (!(error instanceof Lost)) throw error
     return { unshown: 'lost' }

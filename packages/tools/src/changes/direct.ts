@@ -1,7 +1,7 @@
 /** Changes without a record: all or none as long as the process lives, and nothing to undo them by. */
 import { memoryBlobs } from './blobs.ts'
 import type { ChangeLog } from './change.ts'
-import { perform, rollBack } from './perform.ts'
+import { planInHand } from './perform.ts'
 import { changedMeanwhile, toSteps } from './to-steps.ts'
 import { Unexpected } from './tree.ts'
 
@@ -11,10 +11,11 @@ export function directChanges(root: string): ChangeLog {
     apply: async (_callId, changes) => {
       const blobs = memoryBlobs(changes.length > 1 || changes[0]?.kind === 'move')
       const steps = await toSteps(root, changes, blobs).catch(asConflict)
+      const plan = planInHand(root, steps, blobs)
       try {
-        await perform(root, steps, blobs)
+        await plan.perform()
       } catch (error) {
-        await rollBack(root, steps, blobs)
+        await plan.takeBack()
         throw conflictOf(error)
       }
     },

@@ -8,7 +8,7 @@ export type Hook = (n: number, what: string, half?: () => void) => void
 type Writer = (this: unknown, ...args: unknown[]) => Promise<unknown>
 type Target = Record<string, Writer>
 
-const FUNCTIONS = ['rename', 'unlink', 'mkdir', 'rmdir', 'link', 'symlink', 'writeFile', 'utimes', 'open']
+const FUNCTIONS = ['rename', 'unlink', 'mkdir', 'rmdir', 'link', 'symlink', 'writeFile', 'copyFile', 'utimes', 'open']
 const METHODS = ['writeFile', 'chmod', 'chown', 'sync']
 
 /** @returns what takes it back */

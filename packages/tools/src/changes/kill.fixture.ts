@@ -6,7 +6,7 @@ import type { Change, ChangeLog } from './change.ts'
 import { createChangeLog } from './change-log.ts'
 import { resolved } from './changes.fixture.ts'
 import { interceptWrites } from './fs-faults.fixture.ts'
-import { perform } from './perform.ts'
+import { planInHand } from './perform.ts'
 import { toSteps } from './to-steps.ts'
 
 /** Every kind of change, on the tree of the kill test. */
@@ -25,7 +25,7 @@ export const changesOf = (root: string): readonly Change[] => [
 const withoutJournal = (root: string): ChangeLog => ({
   apply: async (_, changes) => {
     const blobs = memoryBlobs(true)
-    await perform(root, await toSteps(root, changes, blobs), blobs)
+    await planInHand(root, await toSteps(root, changes, blobs), blobs).perform()
   },
 })
 

@@ -60,3 +60,5 @@ function isRunning(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
+
+export const isThisProcess = (owner: Owner): boolean => owner.instance === instance

@@ -5,30 +5,6 @@ import { sameState } from './state.ts'
 import { after, parentOf, type SetStep, type Step } from './step.ts'
 import { codeOf, move, put, removeStaged, stage, stateAt, syncFolder, Unexpected } from './tree.ts'
 
-/** @throws what the file system or {@link put} throws; then some of the steps are made */
-export async function perform(root: string, steps: readonly Step[], blobs: Blobs): Promise<void> {
-  const staged = new Set<Step>()
-  // All that can fail for want of space comes first. Not where a folder is moved: what is laid ready in it would go with it.
-  if (!steps.some((step) => step.kind === 'move' && step.state.kind === 'directory'))
-    for (const [index, step] of steps.entries())
-      if (step.kind === 'set' && step.after.kind === 'file' && isThere(steps.slice(0, index), parentOf(step.path))) {
-        await stage(root, step, step.after, blobs)
-        staged.add(step)
-      }
-  for (const step of steps) {
-    if (step.kind === 'move') {
-      await move(root, step.from, step.to, step.state)
-      continue
-    }
-    if (step.after.kind === 'file' && !staged.has(step)) await stage(root, step, step.after, blobs)
-    await put(root, step, step.before, step.after)
-  }
-  await syncFolders(root, steps)
-}
-
-/** Not only made by the steps before. */
-const isThere = (before: readonly Step[], folder: string): boolean => folder === '' || 'disk' in after(before, folder)
-
 export interface Restored {
   /** Paths that are as they were before. */
   readonly restored: readonly string[]
@@ -36,30 +12,75 @@ export interface Restored {
   readonly left: readonly string[]
 }
 
-/**
- * Takes back what was made of the steps, whichever that is: all, some, or half of one. What is neither as it was before
- * nor as a step makes it is somebody else's. May itself be cut off, and run again.
- */
-export async function rollBack(root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> {
-  const restored: string[] = []
-  const left: string[] = []
-  const made = await howFar(root, steps)
-  for (const [index, step] of [...steps.entries()].toReversed()) {
-    const path = step.kind === 'move' ? step.from : step.path
-    try {
-      if (step.kind === 'set') await removeStaged(root, step)
-      if (index >= made) continue
-      const outcome = step.kind === 'move' ? await moveBack(root, step) : await setBack(root, step, blobs)
-      if (outcome === 'restored') restored.push(path)
-      if (outcome === 'foreign') left.push(path)
-    } catch (error) {
-      if (!(error instanceof Unexpected) && codeOf(error) !== 'ENOTDIR') throw error
-      if (index < made) left.push(path)
-    }
-  }
-  await syncFolders(root, steps)
-  return { restored: [...new Set(restored)].reverse(), left: [...new Set(left)].reverse() }
+export interface PlanInHand {
+  /** @throws what the file system or {@link put} throws; then some of the steps are made */
+  readonly perform: () => Promise<void>
+  /**
+   * Takes back the steps that are made, and no other. What is neither as it was before nor as the step makes it is
+   * somebody else's. May itself be cut off, and run again.
+   */
+  readonly takeBack: () => Promise<Restored>
 }
+
+/** @param made how many of the steps are made already */
+export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, made = 0): PlanInHand {
+  let done = made
+  return {
+    perform: async () => {
+      const staged = await stageAhead(root, steps, blobs)
+      for (const step of steps) {
+        if (step.kind === 'move') await move(root, step.from, step.to, step.state)
+        else {
+          if (step.after.kind === 'file' && !staged.has(step)) await stage(root, step, step.after, blobs)
+          await put(root, step, step.before, step.after)
+        }
+        // Counted, as the tree does not tell who has made a step: somebody else may have made the same.
+        done++
+      }
+      await syncFolders(root, steps)
+    },
+    takeBack: async () => {
+      const restored: string[] = []
+      const left: string[] = []
+      for (const [index, step] of [...steps.entries()].toReversed()) {
+        const path = step.kind === 'move' ? step.from : step.path
+        try {
+          if (step.kind === 'set') await removeStaged(root, step)
+          if (index >= done) continue
+          const outcome = step.kind === 'move' ? await moveBack(root, step) : await setBack(root, step, blobs)
+          if (outcome === 'restored') restored.push(path)
+          if (outcome === 'foreign') left.push(path)
+        } catch (error) {
+          if (!(error instanceof Unexpected) && codeOf(error) !== 'ENOTDIR') throw error
+          if (index < done) left.push(path)
+        }
+        done = Math.min(done, index)
+      }
+      await syncFolders(root, steps)
+      return { restored: [...new Set(restored)].reverse(), left: [...new Set(left)].reverse() }
+    },
+  }
+}
+
+/** After a crash, when only the tree tells how many steps were made: all, some, or half of one. */
+export async function rollBack(root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> {
+  return planInHand(root, steps, blobs, await howFar(root, steps)).takeBack()
+}
+
+/** All that can fail for want of space comes first. Not where a folder is moved: what is laid ready in it would go with it. */
+async function stageAhead(root: string, steps: readonly Step[], blobs: Blobs): Promise<ReadonlySet<Step>> {
+  const staged = new Set<Step>()
+  if (steps.some((step) => step.kind === 'move' && step.state.kind === 'directory')) return staged
+  for (const [index, step] of steps.entries())
+    if (step.kind === 'set' && step.after.kind === 'file' && isThere(steps.slice(0, index), parentOf(step.path))) {
+      await stage(root, step, step.after, blobs)
+      staged.add(step)
+    }
+  return staged
+}
+
+/** Not only made by the steps before. */
+const isThere = (before: readonly Step[], folder: string): boolean => folder === '' || 'disk' in after(before, folder)
 
 type Outcome = 'restored' | 'as before' | 'foreign'
 

@@ -14,6 +14,13 @@ const state = z.discriminatedUnion('kind', [
 /** Below the workspace, whoever wrote the record. */
 const path = z.string().refine((text) => text !== '' && !text.split('/').some((part) => part === '' || part === '.' || part === '..'))
 const temporary = z.string().regex(/^\.mulligan-[0-9a-f]+\.tmp$/)
+const owner = z.object({ pid: z.int(), instance: z.string(), place: z.string(), started: z.string().optional() })
+const steps = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('set'), path, before: state, after: state, temporary, lenient: z.boolean().optional() }),
+    z.object({ kind: z.literal('move'), from: path, to: path, state }),
+  ]),
+)
 
 const schema = z.object({
   version: z.literal(1),
@@ -23,13 +30,9 @@ const schema = z.object({
   callId: z.string().optional(),
   /** Milliseconds since 1970. */
   at: z.number(),
-  owner: z.object({ pid: z.int(), instance: z.string(), place: z.string(), started: z.string().optional() }),
-  steps: z.array(
-    z.discriminatedUnion('kind', [
-      z.object({ kind: z.literal('set'), path, before: state, after: state, temporary, lenient: z.boolean().optional() }),
-      z.object({ kind: z.literal('move'), from: path, to: path, state }),
-    ]),
-  ),
+  owner,
+  steps,
+  left: steps.optional(),
 })
 
 export type Kind = 'call' | 'undo' | 'redo'
@@ -42,7 +45,20 @@ export interface Changeset {
   readonly at: number
   readonly owner: Owner
   readonly steps: readonly Step[]
+  /** Of an undo or redo: what it was to take back, or make again, and could not. */
+  readonly left?: readonly Step[]
 }
 
 /** @throws when it is none */
 export const parseChangeset = (text: string): Changeset => schema.parse(JSON.parse(text)) as Changeset
+
+const claim = z.object({ owner, at: z.number() })
+
+/** Who has, or wants, the lock; undefined when it is none. */
+export function parseClaim(text: string): { readonly owner: Owner; readonly at: number } | undefined {
+  try {
+    return claim.parse(JSON.parse(text)) as { readonly owner: Owner; readonly at: number }
+  } catch {
+    return undefined
+  }
+}

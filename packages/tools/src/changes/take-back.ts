@@ -1,5 +1,8 @@
 /** The plan that brings back what was before some steps, from the tree as it is now. */
-import type { Blobs } from './blobs.ts'
+import { join } from 'node:path'
+import { PROTECTED, protection } from '../workspace/protect.ts'
+import type { DiskBlobs } from './blobs.ts'
+import type { Gone } from './follow.ts'
 import { createPlanner, type Planner } from './planner.ts'
 import { type State, sameState } from './state.ts'
 import { coalesced, inverse, isBelow, type MoveStep, type SetStep, type Step } from './step.ts'
@@ -16,42 +19,90 @@ export interface TakeBack {
   readonly steps: readonly Step[]
   /** Where the tree is not as the steps left it. Those that can be forced are in the plan. */
   readonly conflicts: readonly Conflict[]
+  /** Of the steps, those that the plan does not take back. */
+  readonly left: readonly Step[]
 }
 
-/** @param steps what is to be taken back */
-export async function planTakeBack(root: string, steps: readonly Step[], blobs: Blobs): Promise<TakeBack> {
-  const planner = createPlanner(root, blobs)
-  const conflicts: Conflict[] = []
-  for (const step of coalesced(inverse(steps))) {
-    const conflict = step.kind === 'move' ? await planMove(planner, step) : await planSet(root, planner, step)
-    if (conflict) conflicts.push(conflict)
-  }
-  return { steps: planner.steps, conflicts }
+/** What a step is planned with. */
+interface Planning {
+  readonly root: string
+  readonly planner: Planner
+  readonly blobs: DiskBlobs
+  readonly movedTo: (path: string) => Gone | undefined
+  readonly isProtected: (path: string) => Promise<boolean>
 }
+
+/**
+ * @param steps what is to be taken back
+ * @param movedTo where others have moved since what the steps left at a path
+ */
+export async function planTakeBack(
+  root: string,
+  steps: readonly Step[],
+  blobs: DiskBlobs,
+  movedTo: (path: string) => Gone | undefined,
+): Promise<TakeBack> {
+  const planner = createPlanner(root, blobs)
+  const planning: Planning = { root, planner, blobs, movedTo, isProtected: protectedSince(root) }
+  const conflicts: Conflict[] = []
+  const left: Step[] = []
+  for (const step of coalesced(inverse(steps))) {
+    const conflict = step.kind === 'move' ? await planMove(planning, step) : await planSet(planning, step)
+    if (!conflict) continue
+    conflicts.push(conflict)
+    if (!conflict.forceable) left.push(step)
+  }
+  return { steps: planner.steps, conflicts, left: inverse(left) }
+}
+
+/** A path that was free when it was recorded, and that `.git` or the like leads to now. One with such a name in it was recorded there. */
+function protectedSince(root: string): (path: string) => Promise<boolean> {
+  const isProtected = protection(root, PROTECTED)
+  return async (path) => {
+    if (path.split('/').some((name) => (PROTECTED as readonly string[]).includes(name))) return false
+    return isProtected(join(root, path), join(root, path))
+  }
+}
+
+const IN_THE_WAY = 'it lies in what is now a file or a link'
+const stuck = (path: string, why: string): Conflict => ({ path, why, forceable: false })
+const gone = (path: string, { to, turn }: Gone): Conflict => stuck(path, `it was moved to ${to} by turn ${turn}: undo that first`)
 
 /** `step.before` is what the turn has left, `step.after` what was there before it. */
-async function planSet(root: string, planner: Planner, { path, before: left, after: wanted }: SetStep): Promise<Conflict | undefined> {
-  const stuck = (why: string): Conflict => ({ path, why, forceable: false })
+async function planSet(planning: Planning, { path, before: left, after: wanted }: SetStep): Promise<Conflict | undefined> {
+  const { root, planner, blobs, movedTo, isProtected } = planning
   const now = await look(planner, path)
-  if (now === undefined) return stuck('it lies in what is now a file or a link')
+  if (now === undefined) return stuck(path, IN_THE_WAY)
+  const moved = sameState(now, left) ? undefined : movedTo(path)
+  if (moved) return gone(path, moved)
   if (wanted.kind === 'missing' && left.kind === 'directory') {
     if (now.kind === 'directory') await planner.set(path, now, wanted, true)
     return undefined
   }
   if (sameState(now, wanted)) return undefined
-  if (now.kind === 'directory' || now.kind === 'other') return stuck(`it is now ${now.kind === 'directory' ? 'a folder' : 'no file'}`)
-  if (now.kind === 'link' && !sameState(now, left)) return stuck('it is now a link')
-  if (wanted.kind === 'directory' && now.kind !== 'missing') return stuck('it is now a file')
-  if (wanted.kind !== 'missing' && (await isFileAbove(root, planner, path))) return stuck('it lies in what is now a file or a link')
+  if (now.kind === 'directory' || now.kind === 'other') return stuck(path, `it is now ${now.kind === 'directory' ? 'a folder' : 'no file'}`)
+  if (now.kind === 'link' && !sameState(now, left)) return stuck(path, 'it is now a link')
+  if (wanted.kind === 'directory' && now.kind !== 'missing') return stuck(path, 'it is now a file')
+  if (await isFileAbove(root, planner, path)) return stuck(path, IN_THE_WAY)
+  if (await isProtected(path)) return stuck(path, 'it is protected now')
+  if (wanted.kind === 'file' && !(await blobs.isWhole(wanted.hash)))
+    return stuck(path, 'its earlier content is damaged or missing where changes are kept')
   await planner.set(path, now, wanted)
   if (sameState(now, left)) return undefined
   return { path, why: now.kind === 'missing' ? 'it was removed since' : 'it was changed since', forceable: true }
 }
 
-async function planMove(planner: Planner, { from, to, state }: MoveStep): Promise<Conflict | undefined> {
+async function planMove({ root, planner, movedTo, isProtected }: Planning, { from, to, state }: MoveStep): Promise<Conflict | undefined> {
   const [now, there] = [await look(planner, from), await look(planner, to)]
-  if (now?.kind !== state.kind) return { path: from, why: 'it was removed or replaced since', forceable: false }
-  if (there?.kind !== 'missing') return { path: to, why: 'something else stands there now', forceable: false }
+  if (now?.kind !== state.kind) {
+    const moved = movedTo(from)
+    return moved ? gone(from, moved) : stuck(from, 'it was removed or replaced since')
+  }
+  for (const path of [from, to]) {
+    if (await isFileAbove(root, planner, path)) return stuck(path, IN_THE_WAY)
+    if (await isProtected(path)) return stuck(path, 'it is protected now')
+  }
+  if (there?.kind !== 'missing') return stuck(to, there ? 'something else stands there now' : IN_THE_WAY)
   await planner.move(from, to, now)
   return sameState(now, state) ? undefined : { path: from, why: 'it was changed since', forceable: true }
 }

@@ -1,7 +1,7 @@
-/** One path of the workspace, read and changed. Its folder is held open meanwhile and checked to lie in the root, so no link leads elsewhere. */
+/** One path of the workspace, read and changed. Its folder is held open meanwhile and checked to be the one in the root that is meant, so no link leads elsewhere. */
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rmdir, symlink, unlink } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import { withDirectory } from '../workspace/contain.ts'
 import type { Blobs } from './blobs.ts'
 import { copyAndHash } from './copy.ts'
@@ -26,10 +26,22 @@ const absent = (error: unknown): undefined => {
   return undefined
 }
 
-/** @param use gets a name for the path, and one for the folder that it lies in */
+/**
+ * @param use gets a name for the path, and one for the folder that it lies in
+ * @throws ENOTDIR when a folder on the way is a link, also to another folder of the root: that is not what the path meant
+ */
 export function within<T>(root: string, path: string, use: (at: string, folder: string) => Promise<T>): Promise<T> {
   const absolute = join(root, path)
-  return withDirectory(root, dirname(absolute), (folder) => use(`${folder}/${basename(absolute)}`, folder))
+  return withDirectory(root, dirname(absolute), async (folder) => {
+    if (!(await isItself(root, dirname(absolute), folder))) throw Object.assign(new Error('a link is on the way'), { code: 'ENOTDIR' })
+    return use(`${folder}/${basename(absolute)}`, folder)
+  })
+}
+
+/** Lower and upper case are the same on some file systems, and then the path may be spelt in another way than the folder. */
+async function isItself(root: string, expected: string, folder: string): Promise<boolean> {
+  const [realRoot, real] = await Promise.all([realpath(root), realpath(folder)])
+  return relative(realRoot, real).toLowerCase() === relative(root, expected).toLowerCase()
 }
 
 /** `missing` also where the folder is. */

@@ -9,10 +9,13 @@ export interface TurnRecord {
   readonly turn: string
   /** Milliseconds since 1970, of its first change. */
   readonly at: number
-  /** What it changed, in order. */
-  readonly steps: readonly Step[]
-  readonly undone: boolean
-  /** The position of its latest changeset among all. */
+  /** What of it is in the tree, in order. */
+  readonly present: readonly Step[]
+  /** What of it was taken back, and can be made again. */
+  readonly taken: readonly Step[]
+  /** The position among all of the first changeset whose changes are in the tree, or of the one that took them back. */
+  readonly since: number
+  /** The position of its latest changeset. */
   readonly position: number
   /** A part of its record can't be read. */
   readonly damaged: boolean
@@ -27,15 +30,19 @@ export function turnsOf(entries: readonly { readonly entry: Entry; readonly chan
     else groups.set(entry.group, { ...(known ?? unreadable(entry)), position, damaged: true })
   }
   return [...groups.values()]
-    .filter(({ steps, damaged }) => damaged || netChanges(steps).length > 0)
+    .filter(({ present, taken, damaged }) => damaged || netChanges(present).length > 0 || netChanges(taken).length > 0)
     .sort((a, b) => a.position - b.position)
 }
+
+/** Of one that is undone in part, what is left of it can be undone too. */
+export const isUndone = ({ present, taken }: TurnRecord): boolean => taken.length > 0 && netChanges(present).length === 0
 
 const unreadable = ({ group, name }: Entry): TurnRecord => ({
   turn: readableGroup(group),
   at: Number.parseInt(name, 10),
-  steps: [],
-  undone: false,
+  present: [],
+  taken: [],
+  since: 0,
   position: 0,
   damaged: true,
 })
@@ -48,15 +55,17 @@ function readableGroup(group: string): string {
   }
 }
 
-function added(known: TurnRecord | undefined, { kind, turn, at, steps }: Changeset, position: number): TurnRecord {
+function added(known: TurnRecord | undefined, changeset: Changeset, position: number): TurnRecord {
+  const { kind, turn, at, steps, left = [] } = changeset
+  const { present = [], taken = [], since = position } = known ?? {}
   const base = { turn, at: known?.at ?? at, position, damaged: known?.damaged ?? false }
   switch (kind) {
     case 'undo':
-      return { ...base, steps: inverse(steps), undone: true }
+      return { ...base, present: left, taken: [...inverse(steps), ...taken], since: left.length > 0 ? since : position }
     case 'redo':
-      return { ...base, steps, undone: false }
+      return { ...base, present: [...present, ...steps], taken: left, since: present.length > 0 ? since : position }
     case 'call':
       // What a turn does after it was taken back is all that is in the tree of it.
-      return { ...base, steps: known && !known.undone ? [...known.steps, ...steps] : steps, undone: false }
+      return { ...base, present: [...present, ...steps], taken: [], since: present.length > 0 ? since : position }
   }
 }

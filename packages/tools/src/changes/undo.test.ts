@@ -1,7 +1,9 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -9,6 +11,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -77,14 +80,81 @@ describe('undo', () => {
     expect(snapshot(root)).toEqual(before)
   })
 
-  test('a large file that is deleted is not copied, and comes back', async () => {
+  test('a large file that is deleted while a program writes to it comes back', async () => {
     const content = Buffer.alloc(9 * 1024 * 1024, 'large ')
-    put(root, { 'large.bin': content })
-    const { ino } = statSync(at('large.bin'))
-    await log.apply('s/1/1/0', [remove('large.bin')])
-    expect(statSync(join(folderOf(dir, root), 'blobs', sha256(content))).ino).toBe(ino)
-    await log.undo('s/1')
-    expect(readFileSync(at('large.bin')).equals(content)).toBe(true)
+    put(root, { 'large.log': content })
+    const program = openSync(at('large.log'), 'a')
+    await log.apply('s/1/1/0', [remove('large.log')])
+    writeSync(program, 'x')
+    closeSync(program)
+    expect(await log.undo('s/1')).toMatchObject({ done: true, conflicts: [] })
+    expect(readFileSync(at('large.log')).equals(content)).toBe(true)
+  })
+
+  test.each([
+    ['made', undefined],
+    ['changed', '0'],
+  ])('a file that the turn has %s and a later one moved: that one is named, also with force, and the turn stays', async (_, before) => {
+    if (before !== undefined) put(root, { a: before })
+    await log.apply('s/1/1/0', [write('a', '1')])
+    await log.apply('s/2/1/0', [move('a', 'b')])
+    const conflict = { path: 'a', why: 'it was moved to b by turn s/2: undo that first', forceable: false }
+    for (const force of [false, true]) expect(await log.undo('s/1', { force })).toMatchObject({ done: false, conflicts: [conflict] })
+    expect((await log.turns()).map(({ turn, undone }) => [turn, undone])).toEqual([
+      ['s/1', false],
+      ['s/2', false],
+    ])
+    await log.undo('s/2')
+    expect(await log.undo('s/1')).toMatchObject({ done: true, conflicts: [] })
+    expect(Object.keys(snapshot(root))).toEqual(before === undefined ? [] : ['a'])
+  })
+
+  test('with nothing to take back is not recorded as done', async () => {
+    await log.apply('s/1/1/0', [write('a', '1')])
+    rmSync(at('a'))
+    expect(await log.undo('s/1', { force: true })).toEqual({ done: false, turn: 's/1', changes: [], conflicts: [] })
+    writeFileSync(at('a'), '1')
+    expect(await log.undo('s/1')).toMatchObject({ done: true })
+    expect(existsSync(at('a'))).toBe(false)
+  })
+
+  test('what force could not restore stays to be undone, and the rest can be redone', async () => {
+    put(root, { 'a.txt': '1', 'b.txt': '1' })
+    const before = snapshot(root)
+    await log.apply('s/1/1/0', [write('a.txt', '2'), write('b.txt', '2')])
+    const after = snapshot(root)
+    rmSync(at('a.txt'))
+    mkdirSync(at('a.txt'))
+    expect(await log.undo('s/1', { force: true })).toMatchObject({ done: true, conflicts: [{ path: 'a.txt', forceable: false }] })
+    expect(await log.turns()).toMatchObject([{ turn: 's/1', undone: false, redoable: true, changes: [{ path: 'a.txt' }] }])
+    rmSync(at('a.txt'), { recursive: true })
+    writeFileSync(at('a.txt'), '2')
+    expect(await log.undo('s/1')).toMatchObject({ done: true, changes: [{ path: 'a.txt' }] })
+    expect(snapshot(root)).toEqual(before)
+    expect(await log.redo('s/1')).toMatchObject({ done: true })
+    expect(snapshot(root)).toEqual(after)
+  })
+
+  test.each(['move', 'removal'])('a %s does not lead into .git through a link that has come since', async (kind) => {
+    put(root, { 'd/refs/heads/evil': 'x', '.git/refs/heads/main': 'x' })
+    symlinkSync('.git', at('l'))
+    await log.apply('s/1/1/0', [kind === 'move' ? move('d/refs/heads/evil', 'e') : write('d/refs/heads/new', 'x')])
+    await log.apply('s/2/1/0', [move('d', 'd2')])
+    await log.apply('s/3/1/0', [move('l', 'd')])
+    if (kind === 'removal') writeFileSync(at('.git/refs/heads/new'), 'x')
+    const before = snapshot(root)
+    for (const force of [false, true]) expect(await log.undo('s/1', { force })).toMatchObject({ done: false })
+    expect(snapshot(root)).toEqual(before)
+  })
+
+  test('what .git leads to now is not written', async () => {
+    put(root, { 'd/hooks/pre-commit': 'x' })
+    await log.apply('s/1/1/0', [remove('d/hooks/pre-commit')])
+    writeFileSync(at('.git'), 'gitdir: d\n')
+    expect(await log.undo('s/1', { force: true })).toMatchObject({ done: false, conflicts: [{ why: 'it is protected now' }] })
+    expect(existsSync(at('d/hooks/pre-commit'))).toBe(false)
+    rmSync(at('.git'))
+    expect(await log.undo('s/1')).toMatchObject({ done: true })
   })
 
   test('a file that was changed since is a conflict, and nothing at all is done', async () => {
