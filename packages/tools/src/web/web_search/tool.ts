@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { plural } from '../../files/common/page.ts'
 import { oneLine, plainText } from '../page/plain-text.ts'
+import { withoutUnseen } from '../page/unseen-characters.ts'
 import { ask } from './ask.ts'
 import type { Row, SearchResult } from './provider.ts'
 import { providerOf, type SearchOptions } from './providers/index.ts'
@@ -79,7 +80,7 @@ function resultOf({ title, url, snippet }: Row): SearchResult[] {
 }
 
 function words(value: unknown, chars: number): string {
-  const text = typeof value === 'string' ? oneLine(plainText(value)) : ''
+  const text = typeof value === 'string' ? oneLine(withoutUnseen(plainText(value))) : ''
   return text.length > chars ? `${text.slice(0, chars)}…` : text
 }
 
