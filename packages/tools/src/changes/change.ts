@@ -1,5 +1,5 @@
 /** What a tool does to the workspace: a list of changes that take effect all together or not at all. */
-import type { Resolved } from '../workspace/workspace.ts'
+import type { Resolved } from '../workspace/resolved.ts'
 
 export type Change =
   /** `before`: SHA-256 of the content that is replaced; undefined for a file that must not exist yet. */

@@ -1,7 +1,7 @@
 /** What a tree is compared by, and a look into the journal. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Resolved } from '../workspace/workspace.ts'
+import type { Resolved } from '../workspace/resolved.ts'
 import { folderOf } from './folders.ts'
 
 /** Every path with its kind, mode and content. */

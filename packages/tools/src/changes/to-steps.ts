@@ -1,7 +1,7 @@
 /** What a tool asks for, as steps on the tree as it is now. */
 import { ModelRetry } from '@mulligan/core'
 import { shown } from '../workspace/paths.ts'
-import type { Resolved } from '../workspace/workspace.ts'
+import type { Resolved } from '../workspace/resolved.ts'
 import type { Blobs } from './blobs.ts'
 import type { Change } from './change.ts'
 import { createPlanner, type Planner } from './planner.ts'

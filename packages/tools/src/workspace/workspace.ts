@@ -11,22 +11,10 @@ import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
 import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
 import { PROTECTED, protection } from './protect.ts'
+import type { Resolved } from './resolved.ts'
 import { targetOf } from './target.ts'
 
-/** A path that was checked. */
-export interface Resolved {
-  /** Real path on this machine: for opening, never for the model. */
-  readonly absolute: string
-  /** As the model sees it. */
-  readonly relative: string
-  readonly kind: 'file' | 'directory' | 'missing'
-  /** It is a link itself, which was not followed; `kind` is then `file`. */
-  readonly isLink?: boolean
-  /** The real folder it lies in: the workspace, or that of spilled results. */
-  readonly root: string
-  /** It is a spilled result. */
-  readonly output: boolean
-}
+export type { Resolved } from './resolved.ts'
 
 /** What is remembered of a file that the model has read. */
 export interface SeenFile {

@@ -1,7 +1,7 @@
 /** Whole files: reading one to change it. */
 import { createHash } from 'node:crypto'
 import { openInside } from '../../workspace/contain.ts'
-import type { Resolved } from '../../workspace/workspace.ts'
+import type { Resolved } from '../../workspace/resolved.ts'
 
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -1,4 +1,5 @@
 /** Which changes a commit is made of. Pure, but for the questions that it is handed. */
+import { quoted } from '../common/names.ts'
 import type { WorkingTree } from '../git_status/porcelain.ts'
 
 /** Every path with a change of any kind, once. */
@@ -20,3 +21,9 @@ export function touches(path: string, changed: readonly string[]): boolean {
 
 /** The marks that git leaves around both sides of a conflict. */
 export const hasMarkers = (text: string): boolean => /^<{7}(?: |$)/m.test(text) && /^>{7}(?: |$)/m.test(text)
+
+/** Paths that a hint names, and files that the answer does. */
+export const NAMED = 20
+
+export const some = (paths: readonly string[]): string =>
+  paths.slice(0, NAMED).map(quoted).join(', ') + (paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '')

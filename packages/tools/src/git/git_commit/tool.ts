@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { posix } from 'node:path'
-import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { plural } from '../../files/common/page.ts'
-import { hint, type Workspace } from '../../workspace/workspace.ts'
-import { gitFailure, NO_IDENTITY } from '../common/failure.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 import { type ChangedLines, fileChanges, sum } from '../common/file-changes.ts'
-import { quoted } from '../common/names.ts'
 import { neverThere } from '../common/never-there.ts'
 import { NEW_REPOSITORY, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
 import type { Git } from '../common/process.ts'
@@ -15,16 +11,16 @@ import { openRepository, type Repository } from '../common/repository.ts'
 import { type Operation, operationIn } from '../common/state.ts'
 import { commits, FORMAT } from '../git_log/records.ts'
 import { renamed, type WorkingTree, workingTree } from '../git_status/porcelain.ts'
-import { hasChange, newInOwnFolder, OWN } from './own-folder.ts'
-import { changedPaths, hasMarkers, touches, withoutOwn } from './select.ts'
+import { make } from './make.ts'
+import { hasChange, newInOwnFolder } from './own-folder.ts'
+import { identity, refuseAmend, refuseConflicts, refuseElsewhere } from './refusals.ts'
+import { changedPaths, NAMED, some, touches, withoutOwn } from './select.ts'
 import { type HookPolicy, hooksToRun } from './trust.ts'
 
 /** "fix" and "wip" say nothing to whoever looks for a change later. */
 const MIN_MESSAGE = 5
 const MAX_MESSAGE = 20_000
 const MAX_PATHS = 500
-/** Paths that a hint names, and files that the answer does. */
-const NAMED = 20
 const SHORT = 10
 /** Seconds: hooks may run a whole test suite. */
 const COMMIT_TIMEOUT = 300
@@ -59,17 +55,6 @@ export interface CommitData {
   readonly removed: number
   readonly amended: boolean
   /** Hooks of the repository that were there to run. */
-  readonly hooks: readonly string[]
-}
-
-/** What is to be committed, settled before anything is done. */
-interface Plan {
-  readonly tree: WorkingTree
-  readonly operation: Operation | undefined
-  /** To be staged, from the repository folder; undefined for what is staged already. */
-  readonly paths: readonly string[] | undefined
-  /** The paths hold new files of a `.mulligan` folder, which are left out. */
-  readonly leaves: boolean
   readonly hooks: readonly string[]
 }
 
@@ -174,109 +159,6 @@ function unstaged(call: Input, tree: WorkingTree, operation: Operation | undefin
   })
 }
 
-async function refuseConflicts(workspace: Workspace, { all, paths }: Input, { conflicts }: WorkingTree): Promise<void> {
-  if (conflicts.length === 0) return
-  const names = conflicts.map(({ path }) => path)
-  const unresolved: string[] = []
-  for (const path of names) {
-    const chosen = all || paths?.some((one) => touches(workspace.target(one), [path]))
-    const text = await workspace.resolve(path).then((file) => (file.kind === 'file' ? readFile(file.absolute, 'latin1') : ''))
-    if (!chosen || hasMarkers(text)) unresolved.push(path)
-  }
-  if (unresolved.length > 0)
-    throw new ModelRetry(`In conflict: ${some(unresolved)}. Nothing was committed.`, {
-      errorType: 'conflict',
-      parameter: 'paths',
-      constraint: 'every file in conflict, once no conflict marker is left in it',
-      ...hint(names.slice(0, NAMED)),
-    })
-}
-
-async function refuseAmend(repository: Repository, { head, conflicts }: WorkingTree, operation: Operation | undefined): Promise<void> {
-  const refuse = (why: string) =>
-    new ModelRetry(why, { errorType: 'conflict', parameter: 'amend', value: true, constraint: 'false here', suggestion: false })
-  if (head === undefined) throw refuse('There is no commit yet to amend.')
-  if (operation !== undefined && (operation !== 'rebase' || conflicts.length > 0))
-    throw refuse(`A ${operation} is under way, so the last commit cannot be amended.`)
-  const { stdout } = await repository.read('look at the remote branches', [
-    'for-each-ref',
-    '--count=1',
-    '--contains=HEAD',
-    '--format=%(refname:short)',
-    'refs/remotes',
-  ])
-  if (stdout.trim() !== '') throw refuse(`The last commit is on ${stdout.trim()} already; to amend it would rewrite what others have.`)
-}
-
-/** What is staged outside the folder would be committed with the rest. */
-async function refuseElsewhere(repository: Repository, { staged }: WorkingTree): Promise<void> {
-  if (repository.prefix === '') return
-  const { stdout } = await repository.read('list what is staged', [
-    'diff',
-    '--cached',
-    '--name-only',
-    '--no-relative',
-    '--no-renames',
-    '-z',
-  ])
-  const outside = stdout.split('\0').filter((path) => path !== '' && !path.startsWith(repository.prefix))
-  if (outside.length === 0) return
-  throw new ModelRetry(
-    `${plural(outside.length, 'file')} outside "${repository.folder}" ${outside.length === 1 ? 'is' : 'are'} staged too.`,
-    {
-      errorType: 'conflict',
-      parameter: 'paths',
-      constraint: 'the files to commit',
-      suggestion: staged.map(({ path }) => path),
-    },
-  )
-}
-
-async function identity(repository: Repository): Promise<void> {
-  for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
-    if ((await repository.git(['var', who], { writes: true })).code !== 0) throw new ToolFailure(NO_IDENTITY, { errorType: 'config' })
-}
-
-async function make(workspace: Workspace, repository: Repository, call: Input, plan: Plan, policy: HookPolicy): Promise<void> {
-  const { paths, hooks, operation } = plan
-  const noHooks = policy === 'none' ? { config: [['core.hooksPath', '/dev/null']] as const } : {}
-  // A deletion that is staged already is no path that git can still add.
-  const inFiles = changedPaths({ ...plan.tree, staged: [] })
-  const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
-  // What of `.mulligan` is tracked is like any other file; what is new there stays out.
-  const adds =
-    add.length === 0
-      ? []
-      : plan.leaves
-        ? [
-            ['--update', '--', '.'],
-            ['--all', '--', '.', ...OWN.map((pattern) => `:(exclude,icase,glob)${pattern}`)],
-          ]
-        : [['--all', '--', ...add]]
-  for (const args of adds) {
-    const env = { GIT_LITERAL_PATHSPECS: plan.leaves ? '0' : '1' }
-    const added = await repository.git(['add', ...args], { writes: true, env, ...noHooks })
-    if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
-  }
-  // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
-  // patterns as patterns, so these are marked one by one.
-  const only = paths && operation === undefined ? ['--only', '--', ...paths.map((path) => `:(literal)${path}`)] : []
-  const end = await repository.git(
-    [
-      ...['commit', '--quiet', '--cleanup=whitespace', `--message=${call.message}`],
-      ...(call.amend ? ['--amend'] : []),
-      ...(policy === 'none' ? ['--no-verify'] : []),
-      ...only,
-    ],
-    { writes: true, ...noHooks },
-  )
-  if (end.code === 0) return
-  const failure = gitFailure('commit', end, workspace.root)
-  const refused = hooks.length > 0 ? ` A hook may have refused it: ${hooks.join(', ')}.` : ''
-  const staged = paths ? ' What was staged stays staged.' : ''
-  throw new ToolFailure(`${failure.message}${refused}${staged}`, { errorType: failure.errorType, cause: failure.cause })
-}
-
 async function committed(
   repository: Repository,
   { amend }: Input,
@@ -313,6 +195,3 @@ async function committed(
   ]
   return ok(data, { content: lines.join('\n'), display: lines.join('\n\n'), count: 1, ...notes })
 }
-
-const some = (paths: readonly string[]): string =>
-  paths.slice(0, NAMED).map(quoted).join(', ') + (paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '')

@@ -1,13 +1,6 @@
 /** Fits a new text to a place that is written in another way than the old text. Pure. */
 import { align, type Stretch } from './align.ts'
-import { indentOf, reindentation } from './reindentation.ts'
-
-/** The place and the two texts, line by line; old and new line are indented alike. */
-export interface Lines {
-  readonly found: readonly string[]
-  readonly old: readonly string[]
-  readonly next: readonly string[]
-}
+import { indentOf, type Lines, reindentation } from './reindentation.ts'
 
 export interface FitOptions {
   /** A new line, indented as the file is, and the old one and the file's in whose place it comes. Default: the new line. */

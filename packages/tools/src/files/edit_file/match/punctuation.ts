@@ -1,7 +1,8 @@
 import type { Stretch } from './align.ts'
 import { findLines, type LineKeys } from './by-lines.ts'
-import { fit, type Lines } from './fit.ts'
+import { fit } from './fit.ts'
 import type { Strategy } from './match.ts'
+import type { Lines } from './reindentation.ts'
 import { trimmedLines } from './source.ts'
 
 /** Lines that are compared one by one. Only a text that repeats itself without end has more. */

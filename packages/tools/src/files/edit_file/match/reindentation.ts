@@ -1,5 +1,10 @@
 /** From the indentation of the old text to that of the file. Pure. */
-import type { Lines } from './fit.ts'
+/** The place and the two texts, line by line; old and new line are indented alike. */
+export interface Lines {
+  readonly found: readonly string[]
+  readonly old: readonly string[]
+  readonly next: readonly string[]
+}
 
 export interface Reindentation extends Lines {
   /** A new line as it is indented in the file; undefined where that can't be told. */

@@ -1,0 +1,67 @@
+/** The commit itself: stages what was chosen, and asks git. */
+import { posix } from 'node:path'
+import { ToolFailure } from '@mulligan/core'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { gitFailure } from '../common/failure.ts'
+import type { Repository } from '../common/repository.ts'
+import type { Operation } from '../common/state.ts'
+import type { WorkingTree } from '../git_status/porcelain.ts'
+import { OWN } from './own-folder.ts'
+import { changedPaths, touches } from './select.ts'
+import type { HookPolicy } from './trust.ts'
+
+interface Commit {
+  readonly message: string
+  readonly amend: boolean
+}
+
+/** What is to be committed, settled before anything is done. */
+export interface Plan {
+  readonly tree: WorkingTree
+  readonly operation: Operation | undefined
+  /** To be staged, from the repository folder; undefined for what is staged already. */
+  readonly paths: readonly string[] | undefined
+  /** The paths hold new files of a `.mulligan` folder, which are left out. */
+  readonly leaves: boolean
+  readonly hooks: readonly string[]
+}
+
+export async function make(workspace: Workspace, repository: Repository, call: Commit, plan: Plan, policy: HookPolicy): Promise<void> {
+  const { paths, hooks, operation } = plan
+  const noHooks = policy === 'none' ? { config: [['core.hooksPath', '/dev/null']] as const } : {}
+  // A deletion that is staged already is no path that git can still add.
+  const inFiles = changedPaths({ ...plan.tree, staged: [] })
+  const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
+  // What of `.mulligan` is tracked is like any other file; what is new there stays out.
+  const adds =
+    add.length === 0
+      ? []
+      : plan.leaves
+        ? [
+            ['--update', '--', '.'],
+            ['--all', '--', '.', ...OWN.map((pattern) => `:(exclude,icase,glob)${pattern}`)],
+          ]
+        : [['--all', '--', ...add]]
+  for (const args of adds) {
+    const env = { GIT_LITERAL_PATHSPECS: plan.leaves ? '0' : '1' }
+    const added = await repository.git(['add', ...args], { writes: true, env, ...noHooks })
+    if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
+  }
+  // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
+  // patterns as patterns, so these are marked one by one.
+  const only = paths && operation === undefined ? ['--only', '--', ...paths.map((path) => `:(literal)${path}`)] : []
+  const end = await repository.git(
+    [
+      ...['commit', '--quiet', '--cleanup=whitespace', `--message=${call.message}`],
+      ...(call.amend ? ['--amend'] : []),
+      ...(policy === 'none' ? ['--no-verify'] : []),
+      ...only,
+    ],
+    { writes: true, ...noHooks },
+  )
+  if (end.code === 0) return
+  const failure = gitFailure('commit', end, workspace.root)
+  const refused = hooks.length > 0 ? ` A hook may have refused it: ${hooks.join(', ')}.` : ''
+  const staged = paths ? ' What was staged stays staged.' : ''
+  throw new ToolFailure(`${failure.message}${refused}${staged}`, { errorType: failure.errorType, cause: failure.cause })
+}
