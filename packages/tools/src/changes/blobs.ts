@@ -7,9 +7,9 @@ import { sha256 } from '../files/common/file-bytes.ts'
 import { copyAndHash } from './copy.ts'
 import { notRecorded } from './not-recorded.ts'
 import type { FileState } from './state.ts'
-import { codeOf, syncDirectory, Unexpected, within } from './tree.ts'
+import { type Contents, codeOf, syncDirectory, Unexpected, within } from './tree.ts'
 
-export interface Blobs {
+export interface Blobs extends Contents {
   /** @returns its hash */
   readonly put: (bytes: Uint8Array) => Promise<string>
   /**
@@ -17,8 +17,6 @@ export interface Blobs {
    * @throws Unexpected when that is not `state`
    */
   readonly keep: (root: string, path: string, state: FileState) => Promise<void>
-  /** @throws Lost */
-  readonly copyTo: (hash: string, to: FileHandle) => Promise<void>
 }
 
 /** A content that is not in the store, or not as it was put there. */

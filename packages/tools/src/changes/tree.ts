@@ -3,7 +3,6 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rmdir, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { withDirectory } from '../workspace/contain.ts'
-import type { Blobs } from './blobs.ts'
 import { copyAndHash } from './copy.ts'
 import { type FileState, MISSING, type State, sameState } from './state.ts'
 import type { SetStep } from './step.ts'
@@ -18,6 +17,12 @@ export class Unexpected extends Error {
     super(`${path} is not what it was`)
     this.path = path
   }
+}
+
+/** Where contents are kept. */
+export interface Contents {
+  /** @throws Lost */
+  readonly copyTo: (hash: string, to: FileHandle) => Promise<void>
 }
 
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
@@ -65,7 +70,7 @@ async function read(at: string): Promise<State> {
 }
 
 /** Lays the content of a file ready beside where it will stand. */
-export async function stage(root: string, { path, temporary }: SetStep, state: FileState, blobs: Blobs): Promise<void> {
+export async function stage(root: string, { path, temporary }: SetStep, state: FileState, blobs: Contents): Promise<void> {
   await within(root, path, async (_, folder) => {
     const handle = await open(`${folder}/${temporary}`, 'wx', state.mode ?? 0o666)
     try {
