@@ -7,7 +7,9 @@ const source = (name: string): string => fileURLToPath(new URL(`./packages/${nam
 export default defineConfig({
   plugins: [mutation(process.env['MULLIGAN_MUTATION'])],
   resolve: {
-    alias: Object.fromEntries(['repair', 'core', 'tools', 'ai-sdk', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)])),
+    alias: Object.fromEntries(
+      ['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)]),
+    ),
   },
   test: {
     // The cache does not know of a mutation: it would serve the rule that was taken out.

@@ -5,11 +5,12 @@ import { globSync, readFileSync } from 'node:fs'
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   repair: [],
   core: ['repair'],
-  tools: ['core'],
+  sandbox: [],
+  tools: ['core', 'sandbox'],
   testing: ['core'],
   'ai-sdk': ['core', 'repair'],
   agent: ['core', 'repair'],
-  cli: ['repair', 'core', 'tools', 'agent', 'testing'],
+  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'testing'],
 }
 /** Packages that run where there is no Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk']

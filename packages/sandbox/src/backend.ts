@@ -1,0 +1,79 @@
+/** What a backend is: it starts processes behind walls. Timeouts, output and reasons are not its business ({@link run}). */
+import type { Readable } from 'node:stream'
+import type { BackendName } from './command.ts'
+import type { Limits } from './limits.ts'
+import type { View } from './view/view.ts'
+
+/** Whether a limit holds against a command that tries to pass it, holds as a rule, or is not there. */
+export type Hold = 'hard' | 'partial' | 'none'
+
+export const ENFORCED = ['files', 'network', 'memory', 'processes', 'cpu', 'disk', 'treeKill'] as const
+export type Enforced = (typeof ENFORCED)[number]
+
+/** Per limit, whether it holds and by what: `{ hold: 'partial', by: 'resident memory is read ten times a second' }`. */
+export type Enforcement = Readonly<Record<Enforced, { readonly hold: Hold; readonly by: string }>>
+
+export type Network = 'none' | 'bridge'
+
+export interface OpenRequest {
+  readonly view: View
+  readonly limits: Limits
+  readonly network: Network
+  /** Ids that commands run as. */
+  readonly user: User
+  /** Of containers: the image; undefined for the default one. */
+  readonly image: string | undefined
+}
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+  /**
+   * What the host sees: the same ids, or, where the workspace belongs to root, root without any capability. A uid of 1000
+   * could not write there.
+   */
+  readonly onHost: 'same' | 'root'
+}
+
+export interface Backend {
+  readonly name: BackendName
+  /**
+   * Tries it for real: `true` is run with the full set of limits.
+   * @throws SandboxError that says what is missing and how to get it
+   */
+  readonly open: (request: OpenRequest) => Promise<OpenBackend>
+}
+
+export interface OpenBackend {
+  readonly name: BackendName
+  readonly enforces: Enforcement
+  /** @throws SandboxError when it can't be started */
+  readonly launch: (launch: Launch) => Promise<Child>
+  /** Kills what still runs, and leaves nothing behind. */
+  readonly close: () => Promise<void>
+}
+
+export interface Launch {
+  readonly argv: readonly string[]
+  /** Absolute, as seen inside. */
+  readonly cwd: string
+  /** All of it: nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  readonly stdin: Uint8Array | undefined
+}
+
+export interface Child {
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves when the command itself has ended, though children of it may hold its pipes. @throws SandboxError when the sandbox broke */
+  readonly exited: Promise<Exit>
+  /** Every process of the command, SIGKILL, whatever they did to hide. Resolves when none is left. */
+  readonly kill: () => Promise<void>
+}
+
+export interface Exit {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The limit that ended it, where the backend knows. */
+  readonly limit?: 'memory'
+}

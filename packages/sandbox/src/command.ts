@@ -1,0 +1,44 @@
+/** What is asked to be run, and what it came to. */
+
+/** A script for the shell, or a program with its arguments. */
+export type CommandLine = { readonly script: string; readonly argv?: never } | { readonly argv: readonly string[]; readonly script?: never }
+
+export type Command = CommandLine & {
+  /** Relative to the workspace, or absolute. Default: the workspace. */
+  readonly cwd?: string
+  /** Set for this command, over what the sandbox sets. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Default: none, stdin is closed. */
+  readonly stdin?: string | Uint8Array
+  /** Seconds. Default: the sandbox's; never more than {@link MAX_TIMEOUT}. */
+  readonly timeout?: number
+  /** Kills the whole process tree. */
+  readonly signal?: AbortSignal
+  /** Sees the output as it comes, whole characters only. */
+  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void
+}
+
+/**
+ * Why it ended: by itself (`exit`, or `signal` from one of its own), or because a limit ended it. `memory`, `disk` and
+ * `output` name the limit.
+ */
+export type Reason = 'exit' | 'signal' | 'timeout' | 'aborted' | 'memory' | 'disk' | 'output'
+
+/** A command that ended, in whatever way. */
+export interface Completed {
+  /** Null where a signal ended it. */
+  readonly exitCode: number | null
+  /** `SIGKILL` and the like; null where it exited. */
+  readonly signal: string | null
+  readonly reason: Reason
+  /** Head and tail of what came, at most `limits.output` bytes of both streams each. */
+  readonly stdout: string
+  readonly stderr: string
+  /** Of both streams, left out between head and tail, or never read. */
+  readonly droppedBytes: number
+  readonly durationMs: number
+  readonly backend: BackendName
+}
+
+export const BACKENDS = ['bubblewrap', 'docker', 'podman', 'seatbelt', 'none'] as const
+export type BackendName = (typeof BACKENDS)[number]

@@ -1,0 +1,27 @@
+/** What a command sees of the machine: data, which each backend turns into its own words. */
+
+export interface Mount {
+  /** On the host: real, absolute. */
+  readonly source: string
+  /** Inside. */
+  readonly target: string
+  readonly mode: 'read-only' | 'read-write'
+}
+
+export interface View {
+  /** Absolute, its real path, the same inside. */
+  readonly workspace: string
+  /** The home folder's path inside: the real one's, but what is seen there is `homeFolder`. */
+  readonly home: string
+  /** Of this sandbox alone, on the host, deleted with it: bound to `home` and to `/tmp`. They last from command to command. */
+  readonly homeFolder: string
+  readonly tmpFolder: string
+  /** In order: later ones lie over earlier ones. The system (`/usr`, parts of `/etc`), home, tmp, toolchains, workspace, `.git/hooks` … */
+  readonly mounts: readonly Mount[]
+  /** The same without the system's folders: of containers, which bring a system along. */
+  readonly containerMounts: readonly Mount[]
+  /** Symbolic links of the system: `/bin` → `usr/bin`. */
+  readonly links: readonly { readonly path: string; readonly to: string }[]
+  /** Environment of every command: names that were let through, and PATH, HOME, TMPDIR, pagers and prompts off. */
+  readonly env: Readonly<Record<string, string>>
+}
