@@ -63,9 +63,10 @@ const go =
   (work: () => unknown): Go =>
   async () => [await timed(work)]
 
-/** The first length that takes too long, if any does. */
+/** The first length that takes too long, if any does: the shortest is tried with the last opener torn at each of its characters. */
 async function givenUpAt(unit: string): Promise<number | undefined> {
-  for (const length of FIRST) {
+  const torn = Array.from(unit, (_, at) => Math.min(...FIRST) + at)
+  for (const length of [...torn, ...FIRST.slice(1)]) {
     const text = hostile(unit, length)
     const late = async (): Promise<boolean> => (await timed(() => read(text, CHUNK))) > patienceMs(length)
     // Twice, since a collection of garbage can hit one.

@@ -81,6 +81,12 @@ describe('a text of nothing but openers is read to its end', () => {
     [hermes, '<tool_call>[{"a":\n{'],
     [llamaFunction, '<function=a>{"'],
   ])('$0.id: $1', { timeout: 60_000 }, (family, unit) => expect(readAll(family, unit, 1_000_000)).toBeDefined())
+
+  it('a row of calls whose last one has no name: it is not read again from its every call', { timeout: 60_000 }, () => {
+    const unit = '\n{"name":"quote","arguments":{'
+    const text = `${unit.repeat(40_000)}\n{"name":\nThat is all.`
+    expect(blocksIn(llamaJson, sourceFor(text))).toEqual([])
+  })
 })
 
 describe('whatever stands in the text', () => {

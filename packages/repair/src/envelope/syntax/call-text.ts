@@ -9,6 +9,14 @@ export interface CallsText {
   readonly end: number
   /** Nothing was still open where it ends. */
   readonly whole: boolean
+  /** Where each object or list of the row begins: from there on, the rest of it reads the same. */
+  readonly starts: readonly Start[]
+}
+
+interface Start {
+  readonly at: number
+  /** How many calls stand before it. */
+  readonly calls: number
 }
 
 const HEAD = new RegExp(
@@ -35,18 +43,21 @@ export function headAt(text: string, at: number): { readonly name: string; reado
  */
 export function readCalls(source: Source, at: number, stops: readonly string[]): CallsText {
   const calls: RawCall[] = []
-  const { end, whole } = readRow(source, at, [...stops, '\n{'], calls, false)
-  return { calls, end, whole }
+  const starts: Start[] = []
+  const { end, whole } = readRow(source, at, [...stops, '\n{'], calls, starts)
+  return { calls, end, whole, starts }
 }
 
 type Read = Pick<CallsText, 'end' | 'whole'>
 
-function readRow(source: Source, at: number, stops: readonly string[], calls: RawCall[], inList: boolean): Read {
+/** @param starts absent in a list, which holds no other */
+function readRow(source: Source, at: number, stops: readonly string[], calls: RawCall[], starts?: Start[]): Read {
   const { text } = source
   for (let end = at; ; ) {
     const next = skip(text, end, ' \t\r\n,;')
-    const isList = text[next] === '[' && !inList && (next === at || text[skip(text, next + 1)] === '{')
+    const isList = text[next] === '[' && starts !== undefined && (next === at || text[skip(text, next + 1)] === '{')
     if (text[next] !== '{' && !isList) return { end, whole: true }
+    starts?.push({ at: next, calls: calls.length })
     const read = isList ? readList(source, next, stops, calls) : readOne(source, next, stops, calls)
     if (!read.whole) return read
     end = read.end
@@ -61,7 +72,7 @@ function readList(source: Source, at: number, stops: readonly string[], calls: R
     calls.push(...callsOf(value, source.tools))
     return { end: extent.end, whole: true }
   }
-  const inner = readRow(source, at + 1, stops, calls, true)
+  const inner = readRow(source, at + 1, stops, calls)
   const end = skip(text, inner.end, ' \t\r\n,')
   if (!inner.whole) return inner
   if (text[end] === ']') return { end: end + 1, whole: true }
