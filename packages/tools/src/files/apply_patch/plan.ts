@@ -4,6 +4,7 @@ import type { Change } from '../../changes/change.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Resolved, ResolveOptions, Workspace } from '../../workspace/workspace.ts'
 import type { FileLimits } from '../common/limits.ts'
+import { readTextFile, type TextFile } from '../common/text-file.ts'
 import { findPlaceholder } from '../write_file/placeholder.ts'
 import { mistake } from './format/mistake.ts'
 import type { Hunk, HunkLine, Patch, Section } from './format/patch.ts'
@@ -13,7 +14,7 @@ import type { Placed } from './place/place.ts'
 import { updated } from './place/update.ts'
 import { hunkRefused } from './refusal.ts'
 import { changesFor, inOrder, moves } from './tree/changes.ts'
-import { createTree, type Original, type PatchFile, readOriginal, type Tree } from './tree/tree.ts'
+import { createTree, type PatchFile, type Tree } from './tree/tree.ts'
 
 export interface Planned {
   readonly changes: readonly Change[]
@@ -169,10 +170,10 @@ const conflict = ({ line }: Section, says: string, more: { readonly constraint: 
   return mistake({ text: '', number: line }, says, constraint, { errorType: 'conflict', value: undefined, ...rest })
 }
 
-async function read(file: PatchFile, limits: FileLimits): Promise<Original> {
+async function read(file: PatchFile, limits: FileLimits): Promise<TextFile> {
   const origin = file.origin as Resolved
   try {
-    file.original ??= await readOriginal(origin, limits)
+    file.original ??= await readTextFile(origin, limits, { tool: 'apply_patch', parameter: 'patch' })
     return file.original
   } catch (error) {
     throw fsError(error, origin.relative, 'read')

@@ -1,13 +1,13 @@
-import { defineTool, ModelRetry, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
-import { decode, type Encoding, encode, sniff } from '../common/encoding.ts'
-import { readWhole, sha256 } from '../common/file-bytes.ts'
+import { type Encoding, encode } from '../common/encoding.ts'
+import { sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
-import { HEAD_BYTES } from '../common/magic.ts'
 import { plural, size } from '../common/page.ts'
+import { readTextFile } from '../common/text-file.ts'
 import { fenced, unifiedDiff } from '../common/unified-diff.ts'
 import { findPlaceholder } from '../write_file/placeholder.ts'
 import { fromOtherShapes } from './other-shapes.ts'
@@ -91,7 +91,7 @@ async function edit(workspace: Workspace, limits: FileLimits, call: Input, callI
       ...(file.kind === 'directory' ? { call: { tool: 'list_dir', input: { path: file.relative } } } : {}),
     })
   try {
-    const current = file.kind === 'missing' ? NOTHING : await readText(file, limits)
+    const current = file.kind === 'missing' ? NOTHING : await readTextFile(file, limits, { tool: 'edit_file', parameter: 'path' })
     const seen = workspace.seen.get(file.absolute)
     const changed = seen?.hash !== undefined && current.hash !== undefined && seen.hash !== current.hash
     const planned = plan(current.text, call.edits)
@@ -112,25 +112,6 @@ async function edit(workspace: Workspace, limits: FileLimits, call: Input, callI
 }
 
 const NOTHING: Current = { text: '', hash: undefined, encoding: 'utf-8' }
-
-/** @throws ToolFailure for what can't be written back byte for byte */
-async function readText(file: Resolved, limits: FileLimits): Promise<Current> {
-  const refuse = (why: string) =>
-    new ToolFailure(`"${file.relative}" ${why}, which edit_file does not change.`, {
-      errorType: 'unsupported',
-      status: 'failed',
-      parameter: 'path',
-      value: file.relative,
-      constraint: `a text file in UTF-8 or UTF-16 of at most ${size(limits.editBytes)}`,
-    })
-  const { size: length, bytes } = await readWhole(file, limits.editBytes)
-  if (!bytes) throw refuse(`is ${size(length)} long`)
-  const found = sniff(bytes.subarray(0, HEAD_BYTES))
-  if (found.kind === 'binary') throw refuse(`is ${found.magic?.what ?? 'a binary file'}`)
-  const text = found.kind === 'text' ? decode(bytes, found.encoding) : undefined
-  if (text === undefined || found.kind !== 'text') throw refuse('is not text in UTF-8 throughout')
-  return { text, hash: sha256(bytes), encoding: found.encoding }
-}
 
 const conflict = (file: Resolved): ModelRetry =>
   new ModelRetry(`"${file.relative}" was changed since it was read, where these edits apply. Nothing was written.`, {

@@ -1,19 +1,7 @@
 /** The files that a patch touches, as they are at each point of it. The disk is only read. */
 import { dirname } from 'node:path'
-import { ToolFailure } from '@mulligan/core'
 import type { Resolved, Workspace } from '../../../workspace/workspace.ts'
-import { decode, type Encoding, sniff } from '../../common/encoding.ts'
-import { readWhole, sha256 } from '../../common/file-bytes.ts'
-import type { FileLimits } from '../../common/limits.ts'
-import { HEAD_BYTES } from '../../common/magic.ts'
-import { size } from '../../common/page.ts'
-
-/** What is on the disk. */
-export interface Original {
-  readonly text: string
-  readonly hash: string
-  readonly encoding: Encoding
-}
+import type { TextFile } from '../../common/text-file.ts'
 
 /** A file, wherever the patch has moved it by now. */
 export interface PatchFile {
@@ -22,7 +10,7 @@ export interface PatchFile {
   /** Where it is now; undefined when it was deleted. */
   at: Resolved | undefined
   /** Read when it is first needed: a binary file can be deleted and moved. */
-  original?: Original
+  original?: TextFile
   /** Undefined while it is as on the disk. */
   text?: string
   /** Lines that hunks brought and took. */
@@ -89,23 +77,4 @@ export function createTree(workspace: Workspace): Tree {
     create: (place, text) => void add({ origin: undefined, at: place, text }),
     remove: leave,
   }
-}
-
-/** @throws ToolFailure for what can't be written back byte for byte */
-export async function readOriginal(file: Resolved, limits: FileLimits): Promise<Original> {
-  const refuse = (why: string): ToolFailure =>
-    new ToolFailure(`"${file.relative}" ${why}, which apply_patch does not change. Nothing was written.`, {
-      errorType: 'unsupported',
-      status: 'failed',
-      parameter: 'patch',
-      value: file.relative,
-      constraint: `text files in UTF-8 or UTF-16 of at most ${size(limits.editBytes)}`,
-    })
-  const { size: length, bytes } = await readWhole(file, limits.editBytes)
-  if (!bytes) throw refuse(`is ${size(length)} long`)
-  const found = sniff(bytes.subarray(0, HEAD_BYTES))
-  if (found.kind === 'binary') throw refuse(`is ${found.magic?.what ?? 'a binary file'}`)
-  const text = found.kind === 'text' ? decode(bytes, found.encoding) : undefined
-  if (text === undefined || found.kind !== 'text') throw refuse('is not text in UTF-8 throughout')
-  return { text, hash: sha256(bytes), encoding: found.encoding }
 }
