@@ -7,7 +7,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MUTATIONS, type Mutation } from './mutations.ts'
+import { MUTATIONS } from './mutations/index.ts'
+import type { Mutation } from './mutations/mutation.ts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vitest/config'
-import { MUTATIONS } from './mutations.ts'
+import { MUTATIONS } from './mutations/index.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -1,23 +1,7 @@
-/** The rules of the contract, how each is taken out, and the test that must then turn red. */
-export interface Mutation {
-  readonly id: string
-  /** The rule, in words. */
-  readonly rule: string
-  readonly file: string
-  /** Text that stands exactly once in the file, and what it becomes. */
-  readonly find: string
-  readonly replace: string
-  readonly test: { readonly file: string; readonly name: string }
-}
+/** The rules of one call and one turn. */
+import { contract, core, type Mutation } from './mutation.ts'
 
-const contract = (name: string): Mutation['test'] => ({ file: 'packages/core/src/contract.test.ts', name })
-const agent = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/agent.test.ts', name })
-const repaired = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/repair.test.ts', name })
-const repair = (file: string): string => `packages/repair/src/${file}`
-const tools = (file: string): string => `packages/tools/src/${file}`
-const core = (file: string): string => `packages/core/src/${file}`
-
-export const MUTATIONS: readonly Mutation[] = [
+export const CONTRACT: readonly Mutation[] = [
   {
     id: 'empty-is-ok',
     rule: '1: nothing found is ok with count 0, never an error',
@@ -147,14 +131,6 @@ export const MUTATIONS: readonly Mutation[] = [
     test: contract('effects of one response run in order'),
   },
   {
-    id: 'cut-off-is-not-run',
-    rule: '5: a call that was cut off is never run when it has effects',
-    file: repair('arguments/parse.ts'),
-    find: `if (cutOff) return`,
-    replace: `if (cutOff && typeof raw === 'number') return`,
-    test: contract('a call that was cut off by the length limit is never run'),
-  },
-  {
     id: 'timeout-enforced',
     rule: '6: a timeout is enforced, not asked for',
     file: core('run/attempt.ts'),
@@ -193,14 +169,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: `(options.events ?? []).reduce(`,
     replace: `([] as ToolEvent[]).reduce(`,
     test: contract('a resumed turn has its counters, guard and denials'),
-  },
-  {
-    id: 'ledger',
-    rule: '9: the person gets the ledger, from the engine',
-    file: 'packages/agent/src/turn/ledger.ts',
-    find: `if (effect !== 'read') changed.push(entry)`,
-    replace: ``,
-    test: agent('a wrong call comes back with what to fix'),
   },
   {
     id: 'one-per-response',
@@ -291,14 +259,6 @@ export const MUTATIONS: readonly Mutation[] = [
     test: contract('calls are checked before they are spent'),
   },
   {
-    id: 'last-request',
-    rule: 'limits: request N of N concludes in words',
-    file: 'packages/agent/src/turn/ask.ts',
-    find: `noCalls: concluding !== undefined,`,
-    replace: `noCalls: false,`,
-    test: agent('request N of N concludes in words'),
-  },
-  {
     id: 'denial-remembered',
     rule: 'approval: a denial is remembered for the turn',
     file: core('turn/consent.ts'),
@@ -321,190 +281,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: `effect === 'external' && state.untrusted`,
     replace: `false`,
     test: contract('once untrusted content was read, external effects ask'),
-  },
-  {
-    id: 'signed-untouched',
-    rule: 'history: a signed turn goes back untouched',
-    file: 'packages/agent/src/history/projection.ts',
-    find: `const face = signed || !record ? wireFace(part) : canonicalFace(record, part)\n        idOf.set`,
-    replace: `const face = !record ? wireFace(part) : canonicalFace(record, part)\n        idOf.set`,
-    test: agent('a signed turn goes back untouched'),
-  },
-  {
-    id: 'no-invalid-history',
-    rule: 'history: arguments that were no object go back as one',
-    file: 'packages/agent/src/history/projection.ts',
-    find: `input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) }`,
-    replace: `input: input as object`,
-    test: agent('bad calls of every kind leave a history the strict server accepts'),
-  },
-  {
-    id: 'unread-not-replayed',
-    rule: 'history: leaked markup never goes back to the model',
-    file: 'packages/agent/src/history/projection.ts',
-    find: `if (unread !== undefined || isMarkup(input)) return { name: safeName(tool), input: {} }`,
-    replace: ``,
-    test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
-  },
-  {
-    id: 'judgement-is-no-effect',
-    rule: 'repair: an effect is not run where its values are a judgement',
-    file: repair('envelope/leaked.ts'),
-    find: `(unsure && isCareful(tool))`,
-    replace: `(unsure && !isCareful(tool))`,
-    test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
-  },
-  {
-    id: 'reasoning-only-reads',
-    rule: 'repair: from the thinking only a read is run',
-    file: repair('envelope/reader.ts'),
-    find: `tool?.effect === 'read' && canonical`,
-    replace: `canonical`,
-    test: repaired('at the end of the thinking, and nothing else: a read is run, an effect is not'),
-  },
-  {
-    id: 'safe-is-safe',
-    rule: 'repair: what has effects has no text guessed',
-    file: repair('arguments/parse.ts'),
-    find: `if (guess && level !== 'full')`,
-    replace: `if (guess && level === 'off')`,
-    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'bare words at level safe' },
-  },
-  {
-    id: 'only-what-fits',
-    rule: 'repair: mended JSON is taken only where it fits the schema',
-    file: repair('arguments/repair-arguments.ts'),
-    find: `if (parsed.unlessFits) return`,
-    replace: `if (parsed.unlessFits && level === 'off') return`,
-    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when mended' },
-  },
-  {
-    id: 'leaked-once',
-    rule: 'repair: a call that is reported and leaked besides runs once',
-    file: repair('reply.ts'),
-    find: `if (known.has(key) && (careful || reported.length > 0)) continue`,
-    replace: ``,
-    test: repaired('that the server reports too is run once'),
-  },
-  {
-    id: 'length-is-not-run',
-    rule: 'wire: a call that the length cut off can not be read',
-    file: repair('wire/message.ts'),
-    find: `?? ''}\${CUT}\``,
-    replace: `?? ''}\``,
-    test: { file: repair('wire/fetch.test.ts'), name: 'cut off' },
-  },
-  {
-    id: 'quoted-is-no-call',
-    rule: 'repair: a call that is quoted is not run',
-    file: repair('envelope/blocks.ts'),
-    find: `const why = over ?? isQuoted(start, block.end)`,
-    replace: `const why = undefined as string | undefined`,
-    test: { file: repair('envelope/decoys.test.ts'), name: 'what is shown is not run' },
-  },
-  {
-    id: 'effects-are-announced',
-    rule: 'repair: an effect in the text is run only where it is plainly meant',
-    file: repair('envelope/meaning.ts'),
-    find: `if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined`,
-    replace: `return undefined`,
-    test: { file: repair('envelope/meaning.test.ts'), name: 'is not meant beyond doubt' },
-  },
-  {
-    id: 'effects-end-the-reply',
-    rule: 'repair: an effect that the answer goes on after is asked about',
-    file: repair('envelope/meaning.ts'),
-    find: `if (careful || !sure) return open('followed by more of the answer')`,
-    replace: `if (!sure) return open('followed by more of the answer')`,
-    test: { file: repair('envelope/meaning.test.ts'), name: 'is not meant beyond doubt' },
-  },
-  {
-    id: 'unclosed-is-cut-off',
-    rule: 'repair: an effect without its closing markup is cut off',
-    file: repair('envelope/leaked.ts'),
-    find: `|| (!complete && isCareful(tool))`,
-    replace: ``,
-    test: { file: repair('envelope/meaning.test.ts'), name: 'what was torn off is not run with an effect' },
-  },
-  {
-    id: 'crash-is-taken-back',
-    rule: 'changes: what a process left half done is taken back by the next',
-    file: tools('changes/change-log.ts'),
-    find: `const isNeeded = (await deadPlans(journal)).length > 0`,
-    replace: `const isNeeded = false`,
-    test: { file: tools('changes/atomic.test.ts'), name: 'a process that dies at any write' },
-  },
-  {
-    id: 'all-or-none',
-    rule: 'changes: when one fails, those before it are taken back',
-    file: tools('changes/change-log.ts'),
-    find: `await plan.takeBack()`,
-    replace: ``,
-    test: { file: tools('changes/atomic.test.ts'), name: 'a write that fails, whichever it is' },
-  },
-  {
-    id: 'undo-overwrites-nothing',
-    rule: 'undo: what somebody has changed since is not overwritten',
-    file: tools('changes/change-log.ts'),
-    find: `(conflicts.length === 0 || force)`,
-    replace: `(conflicts.length >= 0 || force)`,
-    test: { file: tools('changes/undo.test.ts'), name: 'a file that was changed since is a conflict' },
-  },
-  {
-    id: 'unique-or-refused',
-    rule: 'edit: a text that stands in several places is refused',
-    file: tools('files/edit_file/plan.ts'),
-    find: `if (places.length > 1 && !replace_all)`,
-    replace: `if (places.length > 1e9 && !replace_all)`,
-    test: { file: tools('files/edit_file/decoys.test.ts'), name: 'two of' },
-  },
-  {
-    id: 'address-checked',
-    rule: 'web: the address that a name leads to is checked',
-    file: tools('web/net/guard.ts'),
-    find: `const why = notPublic(address)`,
-    replace: `const why = undefined as string | undefined`,
-    test: { file: tools('web/web_fetch/refused.test.ts'), name: 'one that leads to this machine is refused' },
-  },
-  {
-    id: 'each-hop-checked',
-    rule: 'web: each redirect is checked like the first request',
-    file: tools('web/net/get.ts'),
-    find: `const reason = guard.url(url)`,
-    replace: `const reason = hop > 0 ? undefined : guard.url(url)`,
-    test: { file: tools('web/web_fetch/refused.test.ts'), name: 'is not followed' },
-  },
-  {
-    id: 'body-bounded',
-    rule: 'web: no more of a page is taken into memory than was asked for',
-    file: tools('web/net/body.ts'),
-    find: `if (size > maxBytes) break`,
-    replace: ``,
-    test: { file: tools('web/web_fetch/web_fetch.test.ts'), name: 'bomb' },
-  },
-  {
-    id: 'repository-runs-nothing',
-    rule: 'git: a repository that is looked at runs no program of its own',
-    file: tools('git/common/process.ts'),
-    find: `const FOR_READING: readonly ConfigPair[] = [\n  ['core.fsmonitor', 'false'],`,
-    replace: `const FOR_READING: readonly ConfigPair[] = [`,
-    test: { file: tools('git/git.test.ts'), name: 'a hostile repository runs nothing while it is read' },
-  },
-  {
-    id: 'role-is-held',
-    rule: 'agents: what an agent does not have is denied, whoever would allow it',
-    file: 'packages/agent/src/turn/role.ts',
-    find: `return reason === undefined ? policy(request)`,
-    replace: `return reason !== '' ? policy(request)`,
-    test: { file: 'packages/agent/src/turn/lean/lean.test.ts', name: 'what a role withholds' },
-  },
-  {
-    id: 'composed-address-asks',
-    rule: 'trust: once a page was read, an address of the model’s own asks',
-    file: 'packages/agent/src/turn/outward.ts',
-    find: `if (!address?.host || isSaid(address, said())) return decided`,
-    replace: `if (address) return decided`,
-    test: { file: 'packages/agent/src/turn/outward.test.ts', name: 'an address that the model has put together asks' },
   },
   {
     id: 'every-target-allowed',
