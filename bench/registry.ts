@@ -14,4 +14,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   files: () => import('./files.ts'),
   nearest: () => import('./nearest.ts'),
   memory: () => import('./memory.ts'),
+  sandbox: () => import('./sandbox.ts'),
 }

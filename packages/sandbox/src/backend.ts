@@ -47,6 +47,8 @@ export interface Backend {
 export interface OpenBackend {
   readonly name: BackendName
   readonly enforces: Enforcement
+  /** What commands see, where that is not what was asked for. */
+  readonly view?: View
   /** @throws SandboxError when it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
   /** Kills what still runs, and leaves nothing behind. */
@@ -63,11 +65,15 @@ export interface Launch {
 }
 
 export interface Child {
+  /** Of a process of the host, pipes of `createStdio` (`stdio.ts`), not Node's, which are sockets. */
   readonly stdout: Readable
   readonly stderr: Readable
   /** Resolves when the command itself has ended, though children of it may hold its pipes. @throws SandboxError when the sandbox broke */
   readonly exited: Promise<Exit>
-  /** Every process of the command, SIGKILL, whatever they did to hide. Resolves when none is left. */
+  /**
+   * Every process of the command, SIGKILL, whatever they did to hide. Resolves when none is left. It is called after every
+   * command too, to end what was left in the background: cheap when there is nothing.
+   */
   readonly kill: () => Promise<void>
 }
 

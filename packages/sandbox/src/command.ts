@@ -16,6 +16,8 @@ export type Command = CommandLine & {
   readonly signal?: AbortSignal
   /** Sees the output as it comes, whole characters only. */
   readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void
+  /** The same, as it came. */
+  readonly onBytes?: (bytes: Uint8Array, stream: 'stdout' | 'stderr') => void
 }
 
 /**
@@ -26,12 +28,15 @@ export type Reason = 'exit' | 'signal' | 'timeout' | 'aborted' | 'memory' | 'dis
 
 /** A command that ended, in whatever way. */
 export interface Completed {
-  /** Null where a signal ended it. */
+  /** Null where a signal ended it; behind walls that hide the signal it is 128 and the signal's number, as in a shell. */
   readonly exitCode: number | null
   /** `SIGKILL` and the like; null where it exited. */
   readonly signal: string | null
   readonly reason: Reason
-  /** Head and tail of what came, at most `limits.output` bytes of both streams each. */
+  /**
+   * Head and tail of what came, at most `limits.output` bytes of each stream. Where something was left out between them, it
+   * says so: `[… 1234 bytes left out …]`.
+   */
   readonly stdout: string
   readonly stderr: string
   /** Of both streams, left out between head and tail, or never read. */

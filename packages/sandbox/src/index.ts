@@ -1,6 +1,10 @@
 /** Run a command inside limits. Knows nothing of tools or models. */
 export type { Enforced, Enforcement, Hold, Network } from './backend.ts'
+export { DEFAULT_IMAGE, type PullOptions } from './backends/container/image.ts'
+export { pullImage } from './backends/container/pull.ts'
+export type { Probe } from './choose.ts'
 export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason } from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
-export { DEFAULT_LIMITS, type Limits, MAX_TIMEOUT, STRICT_LIMITS } from './limits.ts'
-export type { Running, Sandbox, SandboxOptions } from './sandbox.ts'
+export { checkLimit, DEFAULT_LIMITS, type Limits, limitsOf, MAX_TIMEOUT, parseSize, STRICT_LIMITS } from './limits.ts'
+export { createSandbox, probeBackends, type Running, type Sandbox, type SandboxOptions } from './sandbox.ts'
+export { type SandboxSession, type SessionProcess, toSandboxSession } from './session.ts'

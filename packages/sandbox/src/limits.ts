@@ -34,3 +34,61 @@ export const STRICT_LIMITS: Limits = { ...DEFAULT_LIMITS, memory: 512 * MB, cpus
 
 /** Seconds: no command may ask for more. */
 export const MAX_TIMEOUT = 600
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: MB, g: 1024 * MB, t: 1024 * 1024 * MB }
+
+/**
+ * Bytes.
+ *
+ * @example parseSize('512m') // 536870912
+ * @example parseSize('1.5 GB') // 1610612736
+ * @throws RangeError with the forms that are understood
+ */
+export function parseSize(size: string | number): number {
+  const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*$/i.exec(String(size)) ?? []
+  const bytes = digits === '' ? Number.NaN : Math.round(Number(digits) * (UNITS[unit.toLowerCase()] as number))
+  if (!Number.isSafeInteger(bytes) || bytes === 0) throw new RangeError(`"${size}" is no size: say it as 512m, 2g, or in bytes`)
+  return bytes
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+  readonly unit: string
+  readonly isWhole: boolean
+}
+
+const bytes = (from: number): Range => ({ from, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', isWhole: true })
+
+/** Below these a shell does not start. */
+const RANGES: Readonly<Record<keyof Limits, Range>> = {
+  memory: bytes(16 * MB),
+  cpus: { from: 0.01, to: 1024, unit: 'cores', isWhole: false },
+  processes: { from: 4, to: 4_194_304, unit: 'processes', isWhole: true },
+  timeout: { from: 0.001, to: MAX_TIMEOUT, unit: 'seconds', isWhole: false },
+  output: bytes(1),
+  outputStop: bytes(1),
+  disk: bytes(MB),
+}
+
+/**
+ * The limits of a profile, with `over` laid over them.
+ * @throws RangeError that names the limit, what it was and what it may be
+ */
+export function limitsOf(profile: 'default' | 'strict', over: Partial<Limits> = {}): Limits {
+  const given = Object.entries(over).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) checkLimit(name, value)
+  return { ...(profile === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS), ...Object.fromEntries(given) }
+}
+
+/** @throws RangeError */
+export function checkLimit(name: string, value: number): void {
+  const range = Object.hasOwn(RANGES, name) ? RANGES[name as keyof Limits] : undefined
+  if (!range) throw new RangeError(`there is no limit "${name}"; there are ${Object.keys(RANGES).join(', ')}`)
+  const { from, to, unit, isWhole } = range
+  if (typeof value === 'number' && value >= from && value <= to && (!isWhole || Number.isInteger(value))) return
+  const most = to === Number.MAX_SAFE_INTEGER ? `at least ${from}` : `${from} to ${to}`
+  throw new RangeError(
+    `the limit ${name} is ${String(value)}; it may be ${most} ${unit}${isWhole && unit !== 'bytes' ? ', a whole number' : ''}`,
+  )
+}

@@ -1,8 +1,19 @@
 /** A sandbox: one workspace, one backend, its limits. */
-
-import type { Enforcement, Network } from './backend.ts'
-import type { BackendName, Command, Completed } from './command.ts'
-import type { Limits } from './limits.ts'
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import type { Enforcement, Network, OpenBackend, OpenRequest } from './backend.ts'
+import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
+import { BACKENDS, type BackendName, type Command, type Completed } from './command.ts'
+import { CommandError, SandboxError } from './errors.ts'
+import { createFolders, type Folders, sweepFolders } from './folders.ts'
+import { type Limits, limitsOf } from './limits.ts'
+import { watchDisk } from './run/disk.ts'
+import { prepare } from './run/prepare.ts'
+import { start } from './run/run.ts'
+import { findShell, lineOf } from './run/shell.ts'
+import { userOf } from './user.ts'
+import { createView } from './view/create-view.ts'
+import { releaseView, sealGit } from './view/git.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
@@ -39,7 +50,7 @@ export interface Sandbox {
    * @throws CommandError of any other end; CommandRefused when nothing was run; SandboxError when the sandbox could not start
    */
   readonly run: (command: Command) => Promise<Completed>
-  /** Starts one that goes on in the background. Without a `timeout` it runs until it is killed or the sandbox is closed. */
+  /** Starts one that goes on in the background. Without a `timeout` it runs until it is killed or the sandbox is closed. What it leaves behind ends with it. */
   readonly start: (command: Command) => Promise<Running>
   /** Ends all commands and removes the sandbox's own folders. */
   readonly close: () => Promise<void>
@@ -52,4 +63,158 @@ export interface Running {
   /** Resolves in whatever way it ends. @throws SandboxError */
   readonly ended: Promise<Completed>
   readonly kill: () => Promise<void>
+}
+
+/**
+ * Opens a sandbox: the backend is tried for real, with all limits.
+ *
+ * @example
+ * const sandbox = await createSandbox({ workspace: '/home/me/project' })
+ * const { stdout } = await sandbox.run({ script: 'npm test' })
+ * await sandbox.close()
+ * @throws SandboxError when none can be started; RangeError for a limit or a user that can't be
+ */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { request, folders } = await ask(options)
+  try {
+    return over(await openBackend(options.backend ?? 'auto', request), request, folders)
+  } catch (error) {
+    await folders.remove()
+    throw error
+  }
+}
+
+/** Tries every backend that `auto` would, and `none`, and says of each what it enforces or why it can't be had. */
+export async function probeBackends(options: SandboxOptions): Promise<readonly Probe[]> {
+  const { request, folders } = await ask(options)
+  try {
+    return await probeAll(request, [...autoOrder(), 'none'])
+  } finally {
+    await folders.remove()
+  }
+}
+
+interface Asked {
+  readonly request: OpenRequest
+  readonly folders: Folders
+}
+
+async function ask(options: SandboxOptions): Promise<Asked> {
+  const { backend = 'auto', profile = 'default', network = 'none', mounts = [], env = [], hostEnv = process.env } = options
+  if (backend !== 'auto' && !BACKENDS.includes(backend))
+    throw new RangeError(`there is no sandbox.backend "${backend}"; there are auto, ${BACKENDS.join(', ')}`)
+  const limits = limitsOf(profile, options.limits)
+  const workspace = await folder(options.workspace)
+  const user = await userOf(workspace, options.user ?? 'auto')
+  await sweepFolders()
+  const folders = await createFolders(user)
+  try {
+    const view = await createView({
+      workspace,
+      user,
+      network,
+      toolchains: profile !== 'strict',
+      mounts,
+      env,
+      hostEnv,
+      homeFolder: folders.home,
+      tmpFolder: folders.tmp,
+    })
+    const remove = async () => {
+      await releaseView(view)
+      await folders.remove()
+    }
+    return { request: { view, limits, network, user, image: options.image }, folders: { ...folders, remove } }
+  } catch (error) {
+    await folders.remove()
+    throw error
+  }
+}
+
+async function folder(workspace: string): Promise<string> {
+  const fault = (says: string) => new SandboxError({ message: `the workspace ${workspace} ${says}` })
+  if (!isAbsolute(workspace)) throw fault('is not an absolute path')
+  const path = await realpath(workspace).catch((cause: NodeJS.ErrnoException) => {
+    throw fault(cause.code === 'ENOENT' ? 'is not there' : `can't be read (${cause.code})`)
+  })
+  if (!(await stat(path)).isDirectory()) throw fault('is not a folder')
+  return path
+}
+
+function over(backend: OpenBackend, { view: asked, limits, network }: OpenRequest, folders: Folders): Sandbox {
+  const view = backend.view ?? asked
+  const starting = new Set<Promise<Running>>()
+  const running = new Set<Running>()
+  let shell: Promise<readonly string[]> | undefined
+  let closing: Promise<void> | undefined
+
+  const findOnce = (): Promise<readonly string[]> => {
+    shell ??= findShell(backend, view).catch((error: unknown) => {
+      shell = undefined
+      throw error
+    })
+    return shell
+  }
+
+  const begin = async (command: Command, timeout: number | undefined): Promise<Running> => {
+    const prepared = await prepare(command, view)
+    const { argv, discard } = await lineOf(prepared, findOnce, view)
+    try {
+      const one = await start({
+        backend,
+        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin },
+        limits,
+        timeout,
+        signal: command.signal,
+        onOutput: command.onOutput,
+        onBytes: command.onBytes,
+        watch: (onLimit) => watchDisk([view.workspace, view.tmpFolder], limits.disk, onLimit),
+      })
+      const ended = one.ended.finally(async () => {
+        running.delete(sealed)
+        await sealGit(view)
+        await discard()
+      })
+      // Who started it in the background may never ask.
+      ended.catch(() => {})
+      const sealed = { ...one, ended }
+      running.add(sealed)
+      return sealed
+    } catch (error) {
+      await discard()
+      throw error
+    }
+  }
+
+  const beginOpen = (command: Command, timeout: number | undefined): Promise<Running> => {
+    if (closing) return Promise.reject(new SandboxError({ message: 'the sandbox is closed' }))
+    const begun = begin(command, timeout)
+    starting.add(begun)
+    return begun.finally(() => starting.delete(begun))
+  }
+
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(starting)
+    await Promise.all([...running].map((one) => one.kill().then(() => one.ended.catch(() => {}))))
+    await backend.close()
+    await folders.remove()
+  }
+
+  return {
+    backend: backend.name,
+    workspace: view.workspace,
+    limits,
+    network,
+    enforces: backend.enforces,
+    run: async (command) => {
+      const completed = await (await beginOpen(command, command.timeout ?? limits.timeout)).ended
+      if (completed.reason === 'exit' && completed.exitCode === 0) return completed
+      throw new CommandError(completed)
+    },
+    start: (command) => beginOpen(command, command.timeout),
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
 }

@@ -22,6 +22,8 @@ export interface View {
   readonly containerMounts: readonly Mount[]
   /** Symbolic links of the system: `/bin` → `usr/bin`. */
   readonly links: readonly { readonly path: string; readonly to: string }[]
+  /** Empty folders that had to be made in the workspace to mount something there. They go with the sandbox: {@link releaseView}. */
+  readonly created: readonly string[]
   /** Environment of every command: names that were let through, and PATH, HOME, TMPDIR, pagers and prompts off. */
   readonly env: Readonly<Record<string, string>>
 }

@@ -1,0 +1,150 @@
+/** Commands in containers that are kept warm. The same for Docker and Podman. */
+import { randomUUID } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Child, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
+import { SandboxError } from '../../errors.ts'
+import { type Engine, type EngineName, reasonOf } from './engine.ts'
+import { DEFAULT_IMAGE, imageEnv, mergeEnv } from './image.ts'
+import { labelsOf, sweepContainers } from './labels.ts'
+import { createPool, type Pool } from './pool.ts'
+import { enforcement, PROBE, readFacts } from './probe.ts'
+import { seccompProfile } from './seccomp.ts'
+import { containerSpec } from './spec.ts'
+import { startWarm, type Warm } from './warm.ts'
+
+/** Containers of one sandbox. Further commands wait for one. */
+const MAX_CONTAINERS = 32
+const MAX_IDLE = 2
+const MAX_STARTING = 2
+/** Milliseconds. */
+const PROBE_TIMEOUT = 60_000
+/** Open files and processes, where a limit has to be given; podman keeps 32768 processes for itself. The real limit is the cgroup's. */
+const MOST = 16_384
+
+interface Info {
+  readonly Architecture?: string
+  readonly SecurityOptions?: readonly string[]
+}
+
+/** @throws SandboxError */
+export async function openContainers(engine: Engine, request: OpenRequest): Promise<OpenBackend> {
+  const { api, name } = engine
+  const { view, limits, network, user, image = DEFAULT_IMAGE } = request
+  let pool: Pool<Warm> | undefined
+  const close = async () => {
+    await pool?.close()
+    await engine.close()
+  }
+  try {
+    const ofImage = await imageEnv(engine, image)
+    await sweepContainers(api)
+    const { Architecture, SecurityOptions }: Info = await api.info()
+    // Also behind a socket that is called Docker's.
+    const isPodman = (await api.version()).Components?.some((one) => one.Name.startsWith('Podman')) ?? false
+    const spec = containerSpec({
+      limits,
+      network,
+      user,
+      image,
+      mounts: view.containerMounts,
+      labels: labelsOf(randomUUID()),
+      isRootless: SecurityOptions?.some((option) => option.includes('rootless')) ?? false,
+      seccomp: Architecture === undefined ? undefined : await profile(Architecture, isPodman, view),
+      ulimits: isPodman ? await ownUlimits() : [],
+    })
+    const shared = { onHost: view.tmpFolder, inside: '/tmp' }
+    pool = createPool<Warm>({
+      make: () => startWarm(engine, spec, shared),
+      destroy: (warm) => warm.remove(),
+      isAlive: (warm) => warm.isAlive(),
+      maxAlive: MAX_CONTAINERS,
+      maxIdle: MAX_IDLE,
+      maxMaking: MAX_STARTING,
+    })
+    const warm = pool
+    const launch = (one: Launch) => launchIn(warm, engine, { ...one, env: mergeEnv(ofImage, one.env) })
+    const facts = readFacts(await inTime(ask(launch, PROBE, view.env), name))
+    return { name, enforces: enforcement(facts, request, name), view: { ...view, mounts: view.containerMounts }, launch, close }
+  } catch (error) {
+    await close().catch(() => {})
+    if (error instanceof SandboxError) throw error
+    throw new SandboxError({ message: `${name} answers, but not as it should: ${reasonOf(error)}`, cause: error })
+  }
+}
+
+async function launchIn(pool: Pool<Warm>, engine: Engine, launch: Launch): Promise<Child> {
+  const warm = await orFault(pool.take(), `${engine.name} can't start a container`)
+  const run = await warm.run(launch).catch(async (cause) => {
+    await pool.give(warm, false)
+    throw new SandboxError({ message: `the command could not be handed to its container: ${reasonOf(cause)}`, cause })
+  })
+  let given: Promise<void> | undefined
+  let hasExited = false
+  const give = async () => pool.give(warm, hasExited && (await warm.isClean()))
+  const kill = () => {
+    given ??= orFault(give(), `${engine.name} can't remove a container`)
+    return given
+  }
+  const exited = run.exited.then(async (exit) => {
+    hasExited = true
+    // Died: by what the command did, or with the engine.
+    if (exit.signal !== null && given === undefined) await orFault(engine.api.ping(), `${engine.name} went away`)
+    return exit
+  })
+  exited.then(kill).catch(() => {})
+  return { stdout: run.stdout, stderr: run.stderr, exited, kill }
+}
+
+async function orFault<T>(work: Promise<T>, message: string): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw new SandboxError({ message: `${message}: ${reasonOf(cause)}`, cause })
+  }
+}
+
+/** What a script prints. */
+async function ask(launch: OpenBackend['launch'], script: string, env: Launch['env']): Promise<string> {
+  const { stdout, stderr, exited, kill } = await launch({ argv: ['/bin/sh', '-c', script], cwd: '/', env, stdin: undefined })
+  const [out, err, { exitCode, signal }] = await Promise.all([text(stdout), text(stderr), exited])
+  await kill()
+  if (exitCode === 0) return out
+  throw new SandboxError({
+    message: `a container was started, but no command runs in it (${signal ?? `exit code ${exitCode}`})${err === '' ? '' : `: ${err.trim()}`}`,
+    remedy: 'The image needs /bin/sh, env, sed, cat and ls: set sandbox.image to another one.',
+  })
+}
+
+async function inTime<T>(work: Promise<T>, engine: EngineName): Promise<T> {
+  const late = sleep(PROBE_TIMEOUT, undefined, { ref: false }).then(() => {
+    throw new SandboxError({
+      message: `${engine} started no container that answers within ${PROBE_TIMEOUT / 1000} seconds`,
+      remedy: `See whether ${engine} ps answers, and whether the image has a /bin/sh that works.`,
+    })
+  })
+  return Promise.race([work, late])
+}
+
+/** Docker takes it as a text, Podman from a file: beside the folders that commands see. */
+async function profile(architecture: string, isPodman: boolean, view: OpenRequest['view']): Promise<string | undefined> {
+  const json = seccompProfile(architecture)
+  if (json === undefined || !isPodman) return json
+  const file = join(dirname(view.homeFolder), 'seccomp.json')
+  await writeFile(file, json)
+  return file
+}
+
+/** Podman asks for more open files and processes than it may have itself, where it is not started by the system. */
+async function ownUlimits() {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const hard = (name: string): number => Number(new RegExp(`^${name}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? Number.NaN)
+  return [
+    { Name: 'nofile', Hard: hard('Max open files') },
+    { Name: 'nproc', Hard: hard('Max processes') },
+  ]
+    .filter(({ Hard }) => Number.isSafeInteger(Hard))
+    .map(({ Name, Hard }) => ({ Name, Soft: Math.min(Hard, MOST), Hard: Math.min(Hard, MOST) }))
+}

@@ -1,0 +1,66 @@
+/** Which backend: the one that was named, or the first whose probe passes. */
+import type { Backend, Enforcement, OpenBackend, OpenRequest } from './backend.ts'
+import { REGISTRY } from './backends/registry.ts'
+import type { BackendName } from './command.ts'
+import { SandboxError } from './errors.ts'
+
+/** What `auto` tries, in order. `none` is never among them. */
+export const autoOrder = (platform: NodeJS.Platform = process.platform): readonly BackendName[] =>
+  platform === 'darwin'
+    ? ['seatbelt', 'docker', 'podman']
+    : platform === 'win32'
+      ? ['docker', 'podman']
+      : ['bubblewrap', 'docker', 'podman']
+
+export interface Probe {
+  readonly name: BackendName
+  readonly ok: boolean
+  readonly enforces?: Enforcement
+  /** Why not, and what to do about it. */
+  readonly reason?: string
+  readonly remedy?: string
+}
+
+type Load = (name: BackendName) => Promise<Backend>
+const load: Load = (name) => REGISTRY[name]()
+
+/** @throws SandboxError that lists each backend that was tried, with its reason and its remedy */
+export async function openBackend(name: 'auto' | BackendName, request: OpenRequest, from: Load = load): Promise<OpenBackend> {
+  if (name !== 'auto') return (await from(name)).open(request)
+  const failed: Probe[] = []
+  for (const one of autoOrder()) {
+    try {
+      return await (await from(one)).open(request)
+    } catch (error) {
+      failed.push(failure(one, error))
+    }
+  }
+  throw new SandboxError({
+    message: `no sandbox can be started here:\n${failed.map(({ name, reason }) => `- ${name}: ${reason}`).join('\n')}`,
+    remedy: [
+      ...failed.flatMap(({ name, remedy }) => (remedy === undefined ? [] : [`For ${name}: ${remedy}`])),
+      'Or set sandbox.backend to none: commands then run without any walls.',
+    ].join('\n'),
+  })
+}
+
+/** Each one is opened for real and closed again. */
+export async function probeAll(request: OpenRequest, names: readonly BackendName[], from: Load = load): Promise<readonly Probe[]> {
+  const probe = async (name: BackendName): Promise<Probe> => {
+    try {
+      const backend = await (await from(name)).open(request)
+      await backend.close()
+      return { name, ok: true, enforces: backend.enforces }
+    } catch (error) {
+      return failure(name, error)
+    }
+  }
+  return Promise.all(names.map(probe))
+}
+
+const failure = (name: BackendName, error: unknown): Probe => ({
+  name,
+  ok: false,
+  reason: error instanceof Error ? error.message : String(error),
+  ...(error instanceof SandboxError && error.remedy !== undefined && { remedy: error.remedy }),
+})

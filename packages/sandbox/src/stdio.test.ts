@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { temporary } from './run.fixture.ts'
+import { createStdio, type OpenStdio } from './stdio.ts'
+
+const BY_NAME = 'echo out >/dev/stdout; echo err >/dev/stderr; cat /dev/stdin'
+
+test('the pipes of Node can not be opened by name: the reason for ours', async () => {
+  const child = spawn('bash', ['--norc', '-c', 'echo out >/dev/stdout'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  expect(await text(child.stdout)).toBe('')
+})
+
+test('ours can, and end when the process does', async () => {
+  const openStdio = createStdio(temporary())
+  const { fds, stdout, stderr, spawned } = await openStdio(Buffer.from('in'))
+  spawn('bash', ['-c', BY_NAME], { stdio: [...fds] })
+  spawned()
+  expect(await Promise.all([text(stdout), text(stderr)])).toEqual(['out\nin', 'err\n'])
+})
+
+test.runIf(process.getuid?.() === 0)('by another user too', async () => {
+  const openStdio = createStdio(temporary())
+  const { fds, stdout, stderr, spawned } = await openStdio(Buffer.from('in'))
+  spawn('setpriv', ['--reuid=1234', '--regid=1234', '--clear-groups', 'bash', '-c', BY_NAME], { stdio: [...fds] })
+  spawned()
+  expect(await Promise.all([text(stdout), text(stderr)])).toEqual(['out\nin', 'err\n'])
+})
+
+test('many at once, each its own, and only unused names stay', async () => {
+  const folder = temporary()
+  const openers = [createStdio(folder), createStdio(folder)]
+  const all = await Promise.all(
+    Array.from({ length: 50 }, async (_, at) => {
+      const { fds, stdout, stderr, spawned } = await (openers[at % 2] as OpenStdio)(undefined)
+      spawn('bash', ['-c', `cat; echo ${at}`], { stdio: [...fds] })
+      spawned()
+      stderr.resume()
+      return text(stdout)
+    }),
+  )
+  expect(all).toEqual(all.map((_, at) => `${at}\n`))
+  expect(readdirSync(folder).every((name) => name.startsWith('pipe-'))).toBe(true)
+})

@@ -1,0 +1,82 @@
+/**
+ * Real pipes for a process of the host. Those that Node makes are sockets, and a socket can't be opened by its name:
+ * `echo oops >/dev/stderr`, `tee /dev/stderr` and `cat /dev/stdin` would fail with "No such device or address".
+ */
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+
+/** Named pipes that one `mkfifo` makes: a process is dearer than a name. */
+const BATCH = 16
+
+export interface Stdio {
+  /** For `spawn`: stdin, stdout, stderr. */
+  readonly fds: readonly ['ignore' | number, number, number]
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Right after the spawn, also a failed one: as long as we hold the other ends, the streams do not end. */
+  readonly spawned: () => void
+}
+
+export type OpenStdio = (stdin: Uint8Array | undefined) => Promise<Stdio>
+
+/** @param folder of our own, where nobody else can write */
+export function createStdio(folder: string): OpenStdio {
+  // Several backends are tried in the same folder.
+  const own = randomUUID()
+  const spare: string[] = []
+  let made = 0
+  let making: Promise<void> | undefined
+
+  const make = async () => {
+    const names = Array.from({ length: BATCH }, () => join(folder, `pipe-${own}-${made++}`))
+    // Everybody's: a command of another user opens them again by `/dev/stderr`. The folder is nobody's but ours.
+    await promisify(execFile)('mkfifo', ['-m', '666', ...names])
+    spare.push(...names)
+  }
+  const take = async (): Promise<string> => {
+    for (let name = spare.pop(); ; name = spare.pop()) {
+      if (name !== undefined) return name
+      making ??= make().finally(() => {
+        making = undefined
+      })
+      await making
+    }
+  }
+
+  return async (stdin) => {
+    const input = stdin === undefined ? undefined : await asFile(join(folder, `stdin-${own}-${made++}`), stdin)
+    const [out, err] = [openPipe(await take()), openPipe(await take())]
+    return {
+      fds: [input ?? 'ignore', out.write, err.write],
+      stdout: out.stream,
+      stderr: err.stream,
+      spawned: () => {
+        for (const fd of [input, out.write, err.write]) if (fd !== undefined) closeSync(fd)
+      },
+    }
+  }
+}
+
+function openPipe(name: string): { readonly write: number; readonly stream: Readable } {
+  // Without O_NONBLOCK it would wait for the other end.
+  const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
+  const write = openSync(name, constants.O_WRONLY)
+  unlinkSync(name)
+  return { write, stream: new Socket({ fd: read, readable: true, writable: false }) }
+}
+
+/** A file can be read by who never reads it to the end, without a broken pipe. */
+async function asFile(path: string, bytes: Uint8Array): Promise<number> {
+  try {
+    await writeFile(path, bytes, { mode: 0o644, flag: 'wx' })
+    return openSync(path, 'r')
+  } finally {
+    await rm(path, { force: true })
+  }
+}

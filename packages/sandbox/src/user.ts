@@ -1,0 +1,40 @@
+/** Whom commands run as. */
+import { stat } from 'node:fs/promises'
+import type { User } from './backend.ts'
+
+/** What they see of themselves where the workspace is root's. */
+const UNPRIVILEGED = 1000
+
+export interface Ids {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The ids of this process; on Windows there are none. */
+const self = (): Ids => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 })
+
+/**
+ * Who is root runs commands as somebody else; who is not can only be who they are.
+ *
+ * @param owner of the workspace
+ * @throws RangeError for a uid that can't be had
+ */
+export function chooseUser(asked: number | 'auto', owner: Ids, own: Ids = self()): User {
+  if (asked !== 'auto' && (!Number.isInteger(asked) || asked < 0 || asked > 0xfffffffe))
+    throw new RangeError(`sandbox.user is ${asked}; it may be a uid or auto`)
+  if (own.uid !== 0) {
+    if (asked !== 'auto' && asked !== own.uid)
+      throw new RangeError(`sandbox.user is ${asked}, but only root can run commands as somebody else; you are ${own.uid}: set it to auto`)
+    return { ...own, onHost: 'same' }
+  }
+  if (asked === 'auto') return owner.uid === 0 ? root() : { ...owner, onHost: 'same' }
+  return asked === 0 ? root() : { uid: asked, gid: asked === owner.uid ? owner.gid : asked, onHost: 'same' }
+}
+
+const root = (): User => ({ uid: UNPRIVILEGED, gid: UNPRIVILEGED, onHost: 'root' })
+
+/** @throws RangeError */
+export async function userOf(workspace: string, asked: number | 'auto'): Promise<User> {
+  const { uid, gid } = await stat(workspace)
+  return chooseUser(asked, { uid, gid })
+}

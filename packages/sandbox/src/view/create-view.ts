@@ -1,0 +1,160 @@
+/** Plans what commands see, and makes the mount points for it. Nothing that is not named here is visible. */
+import { chown, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import type { Network, User } from '../backend.ts'
+import { SandboxError } from '../errors.ts'
+import { isWithin } from '../run/paths.ts'
+import { environment, searchPath } from './environment.ts'
+import { etc, linksTo } from './etc.ts'
+import * as files from './files.ts'
+import { gitMounts } from './git.ts'
+import { lies, pinned } from './pins.ts'
+import { programs } from './programs.ts'
+import { system } from './system.ts'
+import { toolchainMounts } from './toolchains.ts'
+import type { Mount, View } from './view.ts'
+
+export interface ViewOptions {
+  /** Real, absolute. */
+  readonly workspace: string
+  readonly user: User
+  readonly network: Network
+  /** Whether toolchains that lie outside of the system are shown. */
+  readonly toolchains: boolean
+  readonly mounts: readonly { readonly path: string; readonly mode?: 'read-only' | 'read-write' }[]
+  /** Names of further variables that are let through. */
+  readonly env: readonly string[]
+  readonly hostEnv: Readonly<Record<string, string | undefined>>
+  /** Both in one folder of this sandbox's own; what we write for `/etc` comes to lie beside them. */
+  readonly homeFolder: string
+  readonly tmpFolder: string
+  /** The node that runs us. Default `process.execPath`. */
+  readonly execPath?: string
+}
+
+const NO_HOME = '/home/user'
+
+/** @throws SandboxError where the workspace would show more than a project, or can't be reached by the commands' user */
+export async function createView(options: ViewOptions): Promise<View> {
+  const { workspace, user, network, hostEnv, homeFolder, tmpFolder, execPath = process.execPath } = options
+  const named = hostEnv['HOME']
+  const home = named && isAbsolute(named) && named !== '/' ? ((await files.real(named)) ?? named) : NO_HOME
+  checkWorkspace(workspace, home)
+  const own = dirname(homeFolder)
+  const empty = join(own, 'empty')
+  await files.makeFolder(empty)
+  await gitSettings(join(homeFolder, '.gitconfig'), hostEnv, user)
+
+  const base = await system(empty)
+  const settings = await etc(join(own, 'etc'), { user, home, network })
+  const folders: Mount[] = [
+    { source: tmpFolder, target: '/tmp', mode: 'read-write' },
+    // After it: a home may lie there.
+    { source: homeFolder, target: home, mode: 'read-write' },
+  ]
+  const known = options.toolchains ? await toolchainMounts({ path: home, env: hostEnv }, empty) : []
+  const visible = [...base.mounts, ...known].map(({ source }) => source)
+  const path = hostEnv['PATH'] ?? ''
+  const odd = options.toolchains ? await programs({ path, home, workspace, visible: [...visible, workspace], empty, execPath }) : undefined
+  const further = await Promise.all(options.mounts.map((mount) => furtherMount(mount, home)))
+  const git = await gitMounts(workspace, empty)
+  const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
+  const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
+
+  const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside]
+  const others = await reachable([...known, ...(odd?.mounts ?? [])], user)
+  if (!(await isReachable(workspace, user)))
+    throw new SandboxError({
+      message: `the workspace ${workspace} can't be reached by its owner (uid ${user.uid}): a folder above it is closed to that user`,
+      remedy: `Open the way to it (chmod o+x), or set sandbox.user.`,
+    })
+  const containerMounts = pinned([...folders, ...others, ...further, ...project])
+  const mounts = [...base.mounts, ...settings, ...containerMounts]
+  await makeMountPoints(containerMounts, [homeFolder, tmpFolder], user)
+  const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
+  const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
+  const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search })
+  return { workspace, home, homeFolder, tmpFolder, mounts, containerMounts, links, created: git.created, env }
+}
+
+const lastResort = (path: string, execPath: string): readonly string[] => (path.includes(dirname(execPath)) ? [] : [dirname(execPath)])
+
+function checkWorkspace(workspace: string, home: string): void {
+  const SYSTEM = [
+    '/',
+    '/usr',
+    '/etc',
+    '/bin',
+    '/sbin',
+    '/lib',
+    '/lib64',
+    '/var',
+    '/run',
+    '/proc',
+    '/sys',
+    '/dev',
+    '/boot',
+    '/root',
+    '/home',
+    '/tmp',
+    '/opt',
+  ]
+  const holdsHome = isWithin(workspace, home)
+  if (!holdsHome && !SYSTEM.includes(workspace)) return
+  throw new SandboxError({
+    message: holdsHome
+      ? `the workspace ${workspace} holds the whole home folder: commands would see every key in it`
+      : `the workspace ${workspace} is a folder of the system`,
+    remedy: 'Start in the folder of one project.',
+  })
+}
+
+async function furtherMount({ path, mode = 'read-only' }: ViewOptions['mounts'][number], home: string): Promise<Mount> {
+  const fault = (says: string) => new SandboxError({ message: `sandbox.mounts: ${path} ${says}` })
+  if (!isAbsolute(path)) throw fault('is not an absolute path')
+  const source = await realpath(path).catch(() => undefined)
+  if (source === undefined) throw fault('is not there')
+  if (isWithin(source, home)) throw fault('holds the whole home folder; name what is needed of it')
+  if (isWithin(source, '/proc') || isWithin('/proc', source) || isWithin('/dev', source) || isWithin('/sys', source))
+    throw fault('is no folder of files')
+  return { source, target: path, mode }
+}
+
+/** bubblewrap runs as the commands' user, and can mount only what that one can get to. */
+async function reachable(mounts: readonly Mount[], user: User): Promise<readonly Mount[]> {
+  const kept = await Promise.all(mounts.map(async (mount) => ((await isReachable(mount.source, user)) ? [mount] : [])))
+  return kept.flat()
+}
+
+const isReachable = async (path: string, user: User): Promise<boolean> =>
+  process.getuid?.() !== 0 || user.onHost === 'root' || (await files.canReach(path, user))
+
+/** Made here, before any command could put a link in their way. */
+async function makeMountPoints(mounts: readonly Mount[], own: readonly string[], user: User): Promise<void> {
+  for (const [at, mount] of mounts.entries()) {
+    const under = lies(mount.target, mounts.slice(0, at))
+    if (!under || !own.some((folder) => isWithin(folder, under.source))) continue
+    const point = join(under.source, relative(under.target, mount.target))
+    const isFolder = (await files.target(mount.source)) === 'directory' || own.some((folder) => isWithin(folder, mount.source))
+    if ((await files.kind(point)) !== undefined) continue
+    if (isFolder) await mkdir(point)
+    else await writeFile(point, '')
+    await give(point, user)
+  }
+}
+
+async function give(path: string, { uid, gid, onHost }: User): Promise<void> {
+  if (process.getuid?.() === 0 && onHost === 'same') await chown(path, uid, gid)
+}
+
+/** The name that commits are made in; and whatever owns the workspace, it is the one that was opened. */
+async function gitSettings(path: string, hostEnv: ViewOptions['hostEnv'], user: User): Promise<void> {
+  const host = hostEnv['HOME'] ? await files.text(join(hostEnv['HOME'], '.gitconfig')) : ''
+  const section = /^\[user\]\s*$([^[]*)/m.exec(host)?.[1] ?? ''
+  const lines = ['name', 'email'].flatMap((key) => {
+    const [, value] = new RegExp(`^\\s*${key}\\s*=\\s*(.+?)\\s*$`, 'mi').exec(section) ?? []
+    return value === undefined ? [] : [`\t${key} = ${value}`]
+  })
+  await writeFile(path, ['[safe]', '\tdirectory = *', ...(lines.length > 0 ? ['[user]', ...lines] : []), ''].join('\n'))
+  await give(path, user)
+}
