@@ -1,8 +1,11 @@
 /** Every rule that `npm run mutate` takes out. */
 import { AGENT } from './agent.ts'
+import { AI_SDK } from './ai-sdk.ts'
+import { APPROVAL } from './approval.ts'
 import { CONTRACT } from './contract.ts'
 import type { Mutation } from './mutation.ts'
 import { REPAIR } from './repair.ts'
+import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 
-export const MUTATIONS: readonly Mutation[] = [...CONTRACT, ...REPAIR, ...AGENT, ...TOOLS]
+export const MUTATIONS: readonly Mutation[] = [...CONTRACT, ...REPAIR, ...AGENT, ...AI_SDK, ...APPROVAL, ...TOOLS, ...SHELL]

@@ -770,6 +770,54 @@ describe('approval', () => {
     expect(events.filter(({ type }) => type === 'tool.approval.required')).toHaveLength(2)
   })
 
+  it('of several targets those that were asked about are denied, together and alone; what was allowed is not', async () => {
+    const many = tool('many', () => 'done', { effect: 'write', target: ({ query: list }) => list.split(' ') })
+    const policy = rulesPolicy([{ decision: 'allow', target: 'free' }])
+    const { call, events } = harness([many], { policy, answer: { answer: 'no', reason: 'not now' } })
+    const asked = () => events.flatMap((event) => (event.type === 'tool.approval.resolved' ? [event.keys] : []))
+    await call('many', { query: 'free a b' })
+    for (const again of ['b a', 'a', 'b free', 'c b'])
+      expect(failure(await call('many', { query: again }))).toMatchObject({ status: 'denied', error: expect.stringContaining('not now') })
+    expect(asked()).toEqual([['a', 'b']])
+    expect(statusOf(await call('many', { query: 'free' }))).toBe('ok')
+    await call('many', { query: 'c free' })
+    expect(asked()).toEqual([['a', 'b'], ['c']])
+  })
+
+  it('a no is remembered by what the tool says is the same', async () => {
+    const at = defineTool({
+      name: 'at',
+      description: 'x',
+      effect: 'write',
+      input: z.object({ place: z.string(), name: z.string() }),
+      target: ({ name }) => name,
+      denialKeys: ({ place }, name) => [`${place}/${name}`],
+      execute: () => 'done',
+    })
+    const { call, events } = harness([at], { answer: { answer: 'no' } })
+    const asked = () => events.filter(({ type }) => type === 'tool.approval.required').length
+    await call('at', { place: 'a', name: 'x' })
+    await call('at', { place: 'b', name: 'x' })
+    expect(asked()).toBe(2)
+    await call('at', { name: 'x', place: 'a' })
+    expect(asked()).toBe(2)
+  })
+
+  it('a question says which of the targets it is about, and why', async () => {
+    const many = tool('many', () => 'done', { effect: 'write', target: () => ['free', 'a', 'b'] })
+    const { executor } = harness([many], {
+      policy: ({ target }) => ({ decision: target === 'free' ? 'allow' : 'ask', reason: `it is ${target}` }),
+    })
+    expect(await executor.prepare({ id: 'a', step: 1, ordinal: 0, name: 'many', input: { query: 'x' } })).toMatchObject({
+      request: {
+        asks: [
+          { target: 'a', reason: 'it is a' },
+          { target: 'b', reason: 'it is b' },
+        ],
+      },
+    })
+  })
+
   it('a person who took too long did not say no: it may be asked again', async () => {
     const { call, events } = harness([send], { answer: { answer: 'timeout' } })
     expect(failure(await call('send', { query: 'ann' }))).toMatchObject({ status: 'denied', errorType: 'timeout' })

@@ -1,5 +1,5 @@
 /** The three errors a tool throws. Each passes through the executor unchanged; anything else that is thrown is wrapped. */
-import { DEFAULT_STATUS, type ErrorDetails, type ErrorType, type Status } from './result.ts'
+import { type Content, DEFAULT_STATUS, type ErrorDetails, type ErrorType, type Status } from './result.ts'
 
 const KIND = Symbol.for('mulligan.error')
 
@@ -7,6 +7,8 @@ interface ErrorOptions extends ErrorDetails {
   readonly errorType?: ErrorType
   readonly status?: Status
   readonly cause?: unknown
+  /** Read by the model below the message, bounded and spilled like that of a success: what a command had printed. */
+  readonly content?: Content
   readonly display?: string
 }
 
@@ -15,15 +17,17 @@ export abstract class MulliganError extends Error {
   readonly errorType: ErrorType
   readonly status: Status
   readonly details: ErrorDetails
+  readonly content: Content | undefined
   readonly display: string | undefined
 
   constructor(message: string, kind: string, fallback: ErrorType, options: ErrorOptions) {
-    const { errorType = fallback, status = DEFAULT_STATUS[errorType], cause, display, ...details } = options
+    const { errorType = fallback, status = DEFAULT_STATUS[errorType], cause, content, display, ...details } = options
     super(message, cause === undefined ? undefined : { cause })
     this.name = kind
     this.errorType = errorType
     this.status = status
     this.details = details
+    this.content = content
     this.display = display
     Object.defineProperty(this, KIND, { value: kind })
   }

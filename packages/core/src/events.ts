@@ -33,6 +33,8 @@ export type ToolEvent =
   | (Of<'tool.approval.resolved'> & {
       readonly tool: string
       readonly target: string
+      /** What the answer is about: a no to any of them is remembered. Default: `target`. */
+      readonly keys?: readonly string[]
       readonly decision: ApprovalDecision
     })
   /** The call is about to run: the intent that stands before a side effect. */

@@ -15,12 +15,14 @@ import {
   type Prepared,
   type ReadyCall,
   resultEvent,
+  targetsOf,
   toReady,
 } from './call/ready-call.ts'
 import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
-import { defaultPolicy, type PolicyDecision } from './policy.ts'
+import { defaultPolicy } from './policy.ts'
+import { decideOnTargets } from './policy-targets.ts'
 import { notOk, type ToolError, type ToolResult } from './result.ts'
 import { bound } from './run/bound.ts'
 import { runTool, systemClock } from './run/run-tool.ts'
@@ -34,7 +36,6 @@ import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
-const strictness = ({ decision, forced }: PolicyDecision): number => ({ allow: 0, ask: forced ? 2 : 1, deny: 3 })[decision]
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 
 /**
@@ -124,10 +125,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   async function consent(call: ReadyCall): Promise<Prepared> {
-    const { tool, effect, input, target } = call
-    const denial = earlierDenial(state.consent, tool, target)
+    const { id, tool, effect, input, target } = call
+    const targets = targetsOf(call)
+    const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targets))
     if (denial !== undefined) return refused(call, refuse.denied('before', denial))
-    const { decision, reason, forced: byPolicy = false } = decisionOf(call)
+    const decided = decideOnTargets(policy, { tool, effect, input }, targets, (error) => log(id, tool, error))
+    const { decision, reason, forced: byPolicy = false } = decided
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
     const forced = isInDoubt(state.consent, tool, call.inputKey)
       ? 'the same call was cut off before and may have taken effect'
@@ -140,32 +143,30 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
     const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined }
     emit({ type: 'tool.approval.required', ...question })
-    return { kind: 'approval', call, request: { ...question, effect, input } }
+    const asks = decided.asks.length > 0 ? decided.asks : targets.map((one) => ({ target: one, reason: question.reason }))
+    return { kind: 'approval', call, request: { ...question, effect, input, asks } }
   }
 
-  /** Of a call on several targets the strictest decision counts. */
-  function decisionOf(call: ReadyCall): PolicyDecision {
-    const decisions = (call.targets ?? [call.target]).map((target) => decisionOn(call, target))
-    return decisions.reduce((strict, one) => (strictness(one) > strictness(strict) ? one : strict))
-  }
-
-  /** A policy that fails allows nothing. */
-  function decisionOn({ id, tool, effect, input }: ReadyCall, target: string): PolicyDecision {
+  /** What a no to these targets is remembered by. */
+  function keysOfTargets({ id, tool, input }: ReadyCall, targets: readonly string[]): readonly string[] {
+    const denialKeys = index.exact.get(tool)?.tool.denialKeys
+    if (!denialKeys) return targets
     try {
-      const decided: Partial<PolicyDecision> | undefined = policy({ tool, effect, input, target })
-      const { decision, reason = '', forced = false } = decided ?? {}
-      if (decision === 'allow' || decision === 'ask' || decision === 'deny')
-        return { decision, reason, forced: forced && decision === 'ask' }
-      throw new TypeError('a policy must return { decision: allow | ask | deny }, and not a promise of it')
+      const keys = targets.map((target) => denialKeys(input as never, target))
+      return keys.flatMap((some, at) => (some.length > 0 ? some : targets.slice(at, at + 1)))
     } catch (error) {
       log(id, tool, error)
-      return { decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }
+      return targets
     }
   }
 
   async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
-    emit({ type: 'tool.approval.resolved', ...about(call), target: request.target, decision: known })
+    const keys = keysOfTargets(
+      call,
+      request.asks.map(({ target }) => target),
+    )
+    emit({ type: 'tool.approval.resolved', ...about(call), target: request.target, keys, decision: known })
     const { answer, reason } = known
     if (grants(answer)) return { kind: 'ready', call }
     hold(call, -1)
@@ -190,7 +191,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
       const inputHash = hash(call.inputKey)
       if (!(await recordIntent(call, inputHash))) return await finish(call, refuse.unrecorded(call.tool))
-      const { result, attempts, late } = await runTool(tool, await inputOf(call, tool), {
+      const { result, attempts, late } = await runTool(as(tool, call.effect), await inputOf(call, tool), {
         callId: call.id,
         idempotencyKey: `${call.id}.${inputHash}`,
         signal,
@@ -212,11 +213,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
-  function notPermitted({ id, tool, effect, target, inputKey }: ReadyCall): ToolError | undefined {
+  function notPermitted(call: ReadyCall): ToolError | undefined {
+    const { id, tool, effect, inputKey } = call
     if (effect === 'read') return undefined
     if (hasBegun(state.permits, id)) return refuse.alreadyRun(tool)
     if (awaitsAnswer(state.permits, id)) return refuse.denied('nobody')
-    const denial = earlierDenial(state.consent, tool, target)
+    const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targetsOf(call)))
     if (denial !== undefined) return refuse.denied('before', denial)
     return isInDoubt(state.consent, tool, inputKey) && !isGranted(state.permits, id) ? refuse.inDoubt(tool) : undefined
   }
@@ -322,6 +324,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     looping: () => isLooping(state.guard),
   }
 }
+
+/** With the effect of this very call. */
+const as = (tool: Tool, effect: Effect): Tool => (tool.effect === effect ? tool : { ...tool, effect })
 
 const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody'])
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultPolicy, type PolicyRequest, type PolicyRule, rulesPolicy } from './policy.ts'
+import { defaultPolicy, type Policy, type PolicyRequest, type PolicyRule, rulesPolicy, strictestPolicy } from './policy.ts'
+import { MODES, type Mode, modePolicy, stricterMode } from './policy-modes.ts'
+import { literalPattern } from './policy-pattern.ts'
 
 const request = (more: Partial<PolicyRequest> = {}): PolicyRequest => ({
   tool: 'write_file',
@@ -57,6 +59,16 @@ describe('rulesPolicy', () => {
     ['[x]+(y)', '[x]+(y)', true],
     ['src/*', 'src/\n', true],
     ['', 'x', false],
+    ['npm test *', 'npm test --watch', true],
+    ['npm test *', 'npm test', true],
+    ['npm test *', 'npm testing', false],
+    ['npm test *', 'npm tes', false],
+    ['a * *', 'a', false],
+    [' *', '', true],
+    ['rm \\*.log', 'rm *.log', true],
+    ['rm \\*.log', 'rm -rf / x.log', false],
+    ['a\\\\*', 'a\\b', true],
+    ['C:\\a', 'C:\\a', true],
   ])('%j and %j: %s', (target, text, matches) =>
     expect(decide([{ decision: 'allow', target }], { target: text }) === 'allow').toBe(matches))
 
@@ -72,7 +84,79 @@ describe('rulesPolicy', () => {
     )
   })
 
+  it('a literal pattern matches its own text and no other', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', ' ', '*', '\\'), maxLength: 8 })
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const matches = (target: string): boolean => decide([{ decision: 'allow', target: literalPattern(one) }], { target }) === 'allow'
+        expect([matches(one), matches(other)]).toEqual([true, one === other])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each<[Record<string, string>, Record<string, unknown>, boolean]>([
+    [{ content: '*secret*' }, { content: 'a secret b' }, true],
+    [{ content: '*secret*' }, { content: 'nothing' }, false],
+    [{ content: '*' }, {}, false],
+    [{ toString: '*' }, {}, false],
+    [{ overwrite: 'true' }, { overwrite: true }, true],
+    [{ edits: '*"b"*' }, { edits: [{ new_text: 'b' }] }, true],
+    [{ a: 'x', b: 'y' }, { a: 'x', b: 'z' }, false],
+    [{ a: 'x', b: 'y' }, { a: 'x', b: 'y' }, true],
+    [{}, {}, true],
+  ])('parameters: %j and %j: %s', (input, given, matches) =>
+    expect(decide([{ decision: 'allow', input }], { input: given }) === 'allow').toBe(matches))
+
   it('many stars and a target that almost matches take no time', () => {
     expect(decide([{ decision: 'allow', target: `${'*a'.repeat(50)}*b` }], { target: 'a'.repeat(500) })).toBe('ask')
+  })
+})
+
+describe('strictestPolicy', () => {
+  const says =
+    (decision: 'allow' | 'ask' | 'deny', reason = decision as string, forced = false): Policy =>
+    () => ({ decision, reason, ...(forced && { forced }) })
+
+  it.each([
+    [['allow', 'ask'], 'ask'],
+    [['deny', 'allow'], 'deny'],
+    [['ask', 'deny', 'allow'], 'deny'],
+    [['allow', 'allow'], 'allow'],
+  ] as const)('%j: %s', ([first, ...rest], decision) =>
+    expect(strictestPolicy(says(first), ...rest.map((one) => says(one)))(request()).decision).toBe(decision))
+
+  it('of equal ones the first speaks, and one that only a person may answer stands above it', () => {
+    expect(strictestPolicy(says('ask', 'first'), says('ask', 'second'))(request()).reason).toBe('first')
+    expect(strictestPolicy(says('ask', 'first'), says('ask', 'second', true))(request())).toMatchObject({ reason: 'second', forced: true })
+  })
+
+  it('one that gives no decision is no leave', () => {
+    const broken = (() => Promise.resolve({ decision: 'deny' })) as never
+    expect(strictestPolicy(says('allow'), broken)(request()).decision).not.toBe('allow')
+  })
+})
+
+describe('modes', () => {
+  const edits = (tool: string): boolean => tool === 'write_file'
+  it.each<[Mode, string, string, string, string]>([
+    // mode, a read, an edit, another write, external
+    ['read-only', 'allow', 'deny', 'deny', 'deny'],
+    ['ask', 'allow', 'ask', 'ask', 'ask'],
+    ['auto-edit', 'allow', 'allow', 'ask', 'ask'],
+    ['auto', 'allow', 'allow', 'allow', 'ask'],
+  ])('%s', (mode, ...expected) => {
+    const policy = modePolicy(mode, edits)
+    const of = (more: Partial<PolicyRequest>): string => policy(request(more)).decision
+    expect([
+      of({ tool: 'read_file', effect: 'read' }),
+      of({ tool: 'write_file' }),
+      of({ tool: 'bash' }),
+      of({ tool: 'write_file', effect: 'external' }),
+    ]).toEqual(expected)
+  })
+
+  it('of two the stricter one', () => {
+    for (const [at, a] of MODES.entries()) for (const b of MODES.slice(at)) expect([stricterMode(a, b), stricterMode(b, a)]).toEqual([a, a])
   })
 })

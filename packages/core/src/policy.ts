@@ -1,11 +1,12 @@
 /** Who decides whether a call may run: pure functions, first match. */
+import { wildcard } from './policy-pattern.ts'
 import type { Effect } from './tool.ts'
 
 export interface PolicyRequest {
   readonly tool: string
   readonly effect: Effect
   readonly input: Readonly<Record<string, unknown>>
-  /** What the call acts on: a path, a channel. */
+  /** What the call acts on: a path, a channel, one simple command. */
   readonly target: string
 }
 
@@ -18,12 +19,14 @@ export interface PolicyDecision {
 
 export type Policy = (request: PolicyRequest) => PolicyDecision
 
-/** One rule; what it leaves out matches everything. `tool` and `target` may use `*`. */
+/** One rule; what it leaves out matches everything. `*` stands for any text in `tool`, `target` and `input`, `\*` for a star. */
 export interface PolicyRule {
   readonly decision: 'allow' | 'ask' | 'deny'
   readonly tool?: string
   readonly effect?: Effect
   readonly target?: string
+  /** By parameter. One that the call does not have matches nothing; one that is no text is matched as JSON. */
+  readonly input?: Readonly<Record<string, string>>
   readonly reason?: string
 }
 
@@ -35,29 +38,38 @@ export const defaultPolicy: Policy = ({ effect }) =>
 
 /** The first rule that matches decides; when none does, `fallback`. */
 export function rulesPolicy(rules: readonly PolicyRule[], fallback: Policy = defaultPolicy): Policy {
-  const compiled = rules.map((rule) => ({ rule, tool: wildcard(rule.tool), target: wildcard(rule.target) }))
+  const compiled = rules.map((rule) => ({ rule, matches: matcher(rule) }))
   return (request) => {
-    for (const { rule, tool, target } of compiled)
-      if ((!rule.effect || rule.effect === request.effect) && tool(request.tool) && target(request.target))
-        return { decision: rule.decision, reason: rule.reason ?? `a rule says ${rule.decision}` }
+    for (const { rule, matches } of compiled)
+      if (matches(request)) return { decision: rule.decision, reason: rule.reason ?? `a rule says ${rule.decision}` }
     return fallback(request)
   }
 }
 
-function wildcard(pattern: string | undefined): (text: string) => boolean {
-  if (pattern === undefined || pattern === '*') return () => true
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
-  if (last === undefined) return (text) => text === pattern
-  // By hand, because a regex with several stars takes for ever on a long target that almost matches.
-  return (text) => {
-    let at = first.length
-    if (!text.startsWith(first) || !text.endsWith(last)) return false
-    for (const part of rest) {
-      const found = text.indexOf(part, at)
-      if (found === -1) return false
-      at = found + part.length
-    }
-    return at + last.length <= text.length
-  }
+function matcher({ tool, effect, target, input = {} }: PolicyRule): (request: PolicyRequest) => boolean {
+  const [ofTool, ofTarget] = [wildcard(tool), wildcard(target)]
+  const parameters = Object.entries(input).map(([name, pattern]) => [name, wildcard(pattern)] as const)
+  return (request) =>
+    (!effect || effect === request.effect) &&
+    ofTool(request.tool) &&
+    ofTarget(request.target) &&
+    parameters.every(([name, matches]) => Object.hasOwn(request.input, name) && matches(textOf(request.input[name])))
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+const strictness = ({ decision, forced }: PolicyDecision): number => ({ allow: 0, ask: forced ? 2 : 1, deny: 3 })[decision] ?? Infinity
+
+/** The strictest of some decisions, the first of equal ones. */
+export const strictestOf = <Decision extends PolicyDecision>(first: Decision, ...more: readonly Decision[]): Decision =>
+  more.reduce((strict, one) => (strictness(one) > strictness(strict) ? one : strict), first)
+
+/**
+ * Asks all of them, and the strictest answer counts: so that what one allows another can still refuse, whatever the order.
+ * @example
+ * strictestPolicy(rulesPolicy(ownRules), rulesPolicy(projectRules, () => ({ decision: 'allow', reason: '' })))
+ */
+export const strictestPolicy =
+  (first: Policy, ...more: readonly Policy[]): Policy =>
+  (request) =>
+    strictestOf(first(request), ...more.map((policy) => policy(request)))

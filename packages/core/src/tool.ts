@@ -1,5 +1,6 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
 import { type Effect, type JsonSchema, levelFor, nearest, type RepairLevel } from '@mulligan/repair'
+import type { SuggestedCall } from './result.ts'
 import { checker, type SchemaCheck, type ToolSchema } from './schema/schema.ts'
 
 export type { Effect }
@@ -27,6 +28,8 @@ export interface ToolExample {
   readonly input: Readonly<Record<string, unknown>>
   /** Workspace files the example needs (path → text). A tool without a workspace leaves it out. */
   readonly files?: Readonly<Record<string, string>>
+  /** Calls of the session that come before: of a tool that goes on with what another has begun. */
+  readonly first?: readonly SuggestedCall[]
   /** One line for the reader of `tools show`. */
   readonly why?: string
 }
@@ -60,6 +63,12 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
    * policy must allow. Default: the whole input.
    */
   readonly target?: (input: Input) => string | readonly string[]
+  /** Of a call that does less than the tool can, such as a command that only reads. Never more. Default: `effect`. */
+  readonly effectOf?: (input: Input) => Effect
+  /** What a person's no to one of the targets is remembered by, where that is more than its name. Default: the target. */
+  readonly denialKeys?: (input: Input, target: string) => readonly string[]
+  /** What the call would change, as a unified diff, for the person who is asked about it. Changes nothing. Default: its input is shown. */
+  readonly preview?: (input: Input) => string | undefined | Promise<string | undefined>
   /** The service behind it, which may depend on the input (a host): calls of one service share a circuit breaker. Default: the tool's name. */
   readonly service?: string | ((input: Input) => string)
   /** The service takes `ctx.idempotencyKey`, so a transient fault of an effect may be tried again. Default false. */
@@ -95,6 +104,9 @@ export interface Tool {
   readonly untrusted: boolean
   readonly check: SchemaCheck
   readonly target: (input: never) => string | readonly string[]
+  readonly effectOf?: (input: never) => Effect
+  readonly denialKeys?: (input: never, target: string) => readonly string[]
+  readonly preview?: (input: never) => string | undefined | Promise<string | undefined>
   readonly execute: (input: never, ctx: ToolContext) => unknown
 }
 
@@ -133,6 +145,9 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     repair = levelFor(effect),
     examples = [],
     target = JSON.stringify,
+    effectOf,
+    denialKeys,
+    preview,
     service = name,
     idempotent = false,
     polls = false,
@@ -141,7 +156,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     ...unknown
   } = definition
   const rest = { timeout, retries, parameterAliases, repair, examples, target, service, idempotent, polls, errorStrings, untrusted }
-  const fields = { name, description, effect, aliases, execute, ...rest }
+  const optional = { ...(effectOf && { effectOf }), ...(denialKeys && { denialKeys }), ...(preview && { preview }) }
+  const fields = { name, description, effect, aliases, execute, ...rest, ...optional }
   const fail = (what: string): never => {
     throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
   }
@@ -151,7 +167,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
   // A misspelt `effect` would otherwise be an undeclared one.
   for (const field of Object.keys(unknown)) {
-    const [meant] = nearest(field, [...Object.keys(fields), 'input'])
+    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview'])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)

@@ -1,5 +1,6 @@
 /** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
 import { canonical, type Repair } from '@mulligan/repair'
+import type { AskedTarget } from '../policy-targets.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
 import type { IncomingCall, Understood } from './understand.ts'
@@ -38,6 +39,8 @@ export interface ApprovalRequest {
   readonly effect: Effect
   readonly target: string
   readonly input: Readonly<Record<string, unknown>>
+  /** Which of its targets it asks about: those that are not allowed already. */
+  readonly asks: readonly AskedTarget[]
   /** Why it asks, for the person. */
   readonly reason: string
   /** Only a person may answer, whatever has been allowed in advance. */
@@ -67,7 +70,7 @@ export function toReady(call: IncomingCall, { tool, input, repairs, refusal, val
   const requested = typeof call.name === 'string' ? call.name : ''
   const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
   const inputKey = canonical(input)
-  const targets = tool && !refusal ? targetsOf(tool, value) : []
+  const targets = tool && !refusal ? actsOn(tool, value) : []
   const target = targets.join(', ').slice(0, MAX_TARGET)
   return {
     id: call.id,
@@ -78,11 +81,23 @@ export function toReady(call: IncomingCall, { tool, input, repairs, refusal, val
     ...(requested !== name && { requestedTool: requested }),
     input: (refusal ? {} : input) as Record<string, unknown>,
     inputKey,
-    effect: tool?.effect ?? 'external',
+    effect: tool ? (refusal ? tool.effect : effectIn(tool, value)) : 'external',
     target,
     ...(targets.length > 0 && (targets.length > 1 || targets[0] !== target) && { targets }),
     repairs,
     notes: droppedNotes(repairs, name),
+  }
+}
+
+const RANK: Readonly<Record<Effect, number>> = { read: 0, write: 1, external: 2 }
+
+/** What it says of itself counts where that is less than its tool does. */
+function effectIn(tool: Tool, input: unknown): Effect {
+  try {
+    const own = tool.effectOf?.(input as never)
+    return own !== undefined && RANK[own] < RANK[tool.effect] ? own : tool.effect
+  } catch {
+    return tool.effect
   }
 }
 
@@ -101,7 +116,13 @@ function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
 export const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
 export const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
 
-function targetsOf(tool: Tool, input: unknown): readonly string[] {
+/** All that it acts on: of a call without a target, nothing by name. */
+export const targetsOf = ({ target, targets }: ReadyCall): readonly [string, ...string[]] => {
+  const [first = target, ...rest] = targets ?? []
+  return [first, ...rest]
+}
+
+function actsOn(tool: Tool, input: unknown): readonly string[] {
   try {
     const targets = tool.target(input as never)
     return Array.isArray(targets) ? targets.map(String) : [String(targets)]

@@ -40,9 +40,10 @@ export function fromThrown(thrown: unknown, tool: string): ToolError {
 }
 
 /** One of the three, in its own words. */
-function typed({ errorType, status, message, details, display }: MulliganError): ToolError {
+function typed({ errorType, status, message, details, content, display }: MulliganError): ToolError {
   const some = typeof details === 'object' && details !== null && Object.keys(details).length > 0
-  return sane({ ok: false, status, errorType, error: message, ...(some && { details }), ...(display !== undefined && { display }) })
+  const more = { ...(content !== undefined && { content }), ...(display !== undefined && { display }) }
+  return sane({ ok: false, status, errorType, error: message, ...(some && { details }), ...more })
 }
 
 /** What was thrown may be anything: a getter that throws, a revoked proxy. What can't be read counts as absent. */

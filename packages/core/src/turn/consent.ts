@@ -35,15 +35,24 @@ function isEmpty(record: object): boolean {
   return true
 }
 
-/** The reason of an earlier no to the same tool on the same target. */
-export const earlierDenial = (consent: Consent, tool: string, target: string): string | undefined => find(consent.denied, tool, target)
+/** The reason of an earlier no to the same tool on one of these targets. */
+export function earlierDenial(consent: Consent, tool: string, targets: readonly string[]): string | undefined {
+  for (const target of targets) {
+    const reason = find(consent.denied, tool, target)
+    if (reason !== undefined) return reason
+  }
+  return undefined
+}
 
 /** Whether the same call has been cut off before, and may have taken effect. */
 export const isInDoubt = (consent: Consent, tool: string, inputKey: string): boolean => find(consent.inDoubt, tool, inputKey) === true
 
+const deniedBy = ({ tool, target, keys = [target], decision }: Extract<ToolEvent, { type: 'tool.approval.resolved' }>) =>
+  Object.fromEntries(keys.map((one) => [key(tool, one), decision.reason ?? '']))
+
 export function reduceConsent(consent: Consent, event: ToolEvent): Consent {
   if (event.type === 'tool.approval.resolved' && event.decision.answer === 'no')
-    return { ...consent, denied: { ...consent.denied, [key(event.tool, event.target)]: event.decision.reason ?? '' } }
+    return { ...consent, denied: { ...consent.denied, ...deniedBy(event) } }
   if (event.type !== 'tool.result') return consent
   const { tool, inputKey, result, late } = event
   if (!result.ok && result.status === 'indeterminate') return { ...consent, inDoubt: { ...consent.inDoubt, [key(tool, inputKey)]: true } }

@@ -31,7 +31,7 @@ const GRACE_MS = 1000
  * expect(report.tools.flatMap((one) => one.checks.filter(({ outcome }) => outcome === 'fail'))).toEqual([])
  */
 export async function conformance(tools: Tools, options: ConformanceOptions = {}): Promise<ConformanceReport> {
-  const { workspace: open = temporaryWorkspace, prepare, external = 'skip', timeoutMs = 10_000 } = options
+  const { workspace: open = () => temporaryWorkspace(), prepare, external = 'skip', timeoutMs = 10_000 } = options
   let list: readonly Tool[]
   try {
     list = await listTools(tools, open)

@@ -1,3 +1,3 @@
 export { type ConformanceOptions, conformance } from './conformance.ts'
 export type { Behaviour, CheckOutcome, CheckReport, ConformanceReport, ToolReport } from './report.ts'
-export type { ConformanceWorkspace } from './workspace.ts'
+export { type ConformanceWorkspace, temporaryWorkspace } from './workspace.ts'

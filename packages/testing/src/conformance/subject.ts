@@ -50,10 +50,20 @@ export function subjectOf(tool: Tool, options: SubjectOptions): Subject {
   const right = tool.examples.find((example) => example.outcome === 'ok' && !barred(example))
   const rightFiles = tool.examples.find(({ outcome }) => outcome === 'ok')?.files ?? {}
 
-  const scene: Subject['scene'] = (files, use) => inScene(options, files, use)
+  /** In a session in which the calls have been made that the example goes on from. */
+  const after = <T>(
+    first: ToolExample['first'] = [],
+    files: Readonly<Record<string, string>>,
+    use: (scene: Scene) => Promise<T>,
+  ): Promise<T> =>
+    inScene(options, files, async (scene) => {
+      for (const { tool, input } of first) await scene.call(tool, input)
+      return use(scene)
+    })
+  const scene: Subject['scene'] = (files, use) => after(right?.first, files, use)
 
   const run = (input: unknown, files: Readonly<Record<string, string>>, example?: ToolExample): Promise<Run> =>
-    scene(files, async ({ call }) => {
+    after((example ?? right)?.first, files, async ({ call }) => {
       const observed = await call(tool.name, input)
       const { result } = observed.record
       const suggested = result.ok || result.status !== 'retry' ? undefined : result.details?.call

@@ -15,9 +15,12 @@ export interface ConformanceWorkspace {
   readonly remove: () => Promise<void>
 }
 
-/** A temporary folder. */
-export async function temporaryWorkspace(): Promise<ConformanceWorkspace> {
-  const dir = await realpath(await mkdtemp(join(tmpdir(), 'conformance-')))
+/**
+ * A temporary folder.
+ * @param within the folder that it is made in. Default: that of the system for temporary files
+ */
+export async function temporaryWorkspace(within: string = tmpdir()): Promise<ConformanceWorkspace> {
+  const dir = await realpath(await mkdtemp(join(within, 'conformance-')))
   return {
     dir,
     write: async (files) => {

@@ -18,6 +18,8 @@ export interface CommandEnd {
   readonly stderr: string
   /** More was printed than is held. */
   readonly cut: boolean
+  /** Of `not_started`: where the command is not to blame. */
+  readonly why?: string
 }
 
 export type RunCommand = (command: readonly string[], run: CommandRun) => Promise<CommandEnd>

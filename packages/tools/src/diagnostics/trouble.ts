@@ -17,6 +17,8 @@ export interface About {
 }
 
 export function troubleOf(end: CommandEnd, { label, timeout, scrub, found }: About): string | undefined {
+  if (end.how === 'not_started' && end.why !== undefined)
+    return `"${label}" could not be run: ${scrub(end.why)}. The change is not checked.`
   if (end.how === 'not_started') return `"${label}" could not be started; is it installed? The change is not checked.`
   if (end.how === 'timeout') return `"${label}" was stopped after ${timeout} s. The change is not checked.`
   if (end.how === 'aborted') return `"${label}" was stopped with the turn.`

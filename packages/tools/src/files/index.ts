@@ -9,6 +9,7 @@ import { grepTool } from './grep/tool.ts'
 import { listDirTool } from './list_dir/tool.ts'
 import { makeDirTool } from './make_dir/tool.ts'
 import { moveFileTool } from './move_file/tool.ts'
+import { withPreview } from './preview.ts'
 import { readFileTool } from './read_file/tool.ts'
 import { treeTool } from './tree/tool.ts'
 import { writeFileTool } from './write_file/tool.ts'
@@ -33,5 +34,5 @@ export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}
     treeTool,
     globTool,
     grepTool,
-  ].map((make) => make(workspace, all))
+  ].map((make) => withPreview(make(workspace, all), workspace, (trial) => make(trial, all)))
 }

@@ -1,0 +1,27 @@
+/** What a call would change: the tool itself, in a workspace where nothing is written. */
+import { isToolResult, type Tool, type ToolContext } from '@mulligan/core'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** The tool with the diff that its result would show. */
+export function withPreview(tool: Tool, workspace: Workspace, make: (workspace: Workspace) => Tool): Tool {
+  if (tool.effect === 'read') return tool
+  return {
+    ...tool,
+    preview: async (input: unknown) => {
+      const trial = make({ ...workspace, changes: NO_CHANGES, seen: new Map(workspace.seen) })
+      const result = await (trial.execute as (input: unknown, ctx: ToolContext) => unknown)(input, CONTEXT)
+      const fenced = isToolResult(result) && /^(`{3,})diff\n([\s\S]*)\n\1$/.exec(result.display ?? '')
+      return fenced ? fenced[2] : undefined
+    },
+  }
+}
+
+const NO_CHANGES: Workspace['changes'] = { apply: async () => undefined }
+
+const CONTEXT: ToolContext = {
+  signal: new AbortController().signal,
+  callId: 'preview',
+  idempotencyKey: 'preview',
+  attempt: 1,
+  progress: () => undefined,
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { fromOtherShapes } from './other-shapes.ts'
+
+test.each([
+  [
+    'codex',
+    { command: ['bash', '-lc', 'ls -la | wc'], workdir: 'src', timeout_ms: 5000 },
+    { command: 'ls -la | wc', workdir: 'src', timeout: 5 },
+  ],
+  ['a list of words', { command: ['echo', 'a b', '$x'] }, { command: "echo 'a b' '$x'" }],
+  ['a script in a list', { command: ['ls | wc'] }, { command: 'ls | wc' }],
+  ['program and arguments', { command: 'echo', args: ["it's"] }, { command: "echo 'it'\\''s'" }],
+  ['cmd', { cmd: 'ls', yield_time_ms: 1000 }, { command: 'ls' }],
+  [
+    'claude',
+    { command: 'ls', description: 'Lists', timeout: 120000, run_in_background: true },
+    { command: 'ls', timeout: 120000, run_in_background: true },
+  ],
+  ['cline', { command: 'ls', requires_approval: false }, { command: 'ls' }],
+  ['ours', { command: 'ls', cwd: '.', background: false }, { command: 'ls', cwd: '.', background: false }],
+  ['what is none of these', { command: 5 }, { command: 5 }],
+])('%s', (_, input, expected) => expect(fromOtherShapes(input)).toEqual(expected))

@@ -1,0 +1,122 @@
+/** What a command that ended comes to in the contract. */
+import { empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
+import type { Completed } from '@mulligan/sandbox'
+import type { SimpleCommand } from '../common/simple-commands.ts'
+import { answerOf } from './answers.ts'
+import type { Around } from './around.ts'
+import { endingText } from './ending.ts'
+import { type Attempt, notRun } from './not-run.ts'
+import { outputText, readable, shownToPerson } from './report.ts'
+import { wallText } from './settings.ts'
+
+export interface BashData {
+  /** Null where a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly reason: Completed['reason']
+  /** Without colours and control characters; head and tail of what was too long. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly droppedBytes: number
+  readonly durationMs: number
+}
+
+export interface Ended {
+  readonly script: string
+  readonly commands: readonly SimpleCommand[]
+  readonly completed: Completed
+  /** Seconds it was given. */
+  readonly timeout: number
+  /** The input as it was sent, for a call that repeats it otherwise. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly maxTimeout: number
+  /** Names of the commands that do more than read. */
+  readonly unsafe: readonly string[]
+  readonly network: 'none' | 'bridge'
+}
+
+/**
+ * @throws ModelRetry for one that could not be run as it is written; ToolFailure for one that failed
+ */
+export async function outcome(ended: Ended, around: Around): Promise<ToolOk<BashData>> {
+  const { completed, script, commands, unsafe, network } = ended
+  const { exitCode, signal, reason, droppedBytes, durationMs } = completed
+  const printed = readable(completed)
+  const content = outputText(printed)
+  const shown = shownToPerson(printed)
+  const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
+  if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
+
+  if (reason === 'timeout') throw timedOut(ended, content, shown)
+  const answer = exitCode !== null && reason === 'exit' ? answerOf(commands, exitCode, printed.stderr) : undefined
+  if (answer) {
+    const says = `${answer.says} (exit code ${exitCode}).`
+    if (answer.search && printed.stdout === '') return empty(data, says)
+    return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
+  }
+  const attempt: Attempt = { script, commands, unsafe, exitCode, ...printed, content }
+  const refused = reason === 'exit' ? await notRun(attempt, around) : undefined
+  if (refused) throw refused
+  throw failure(completed, content, shown, [
+    ownTimeout(script, exitCode),
+    wallText(script, completed, network),
+    await missingModules(script, exitCode, around),
+  ])
+}
+
+const ownTimeout = (script: string, exitCode: number | null): string | undefined =>
+  exitCode === 124 && /\btimeout\b/.test(script) ? 'It ran into the timeout that it was given in the command.' : undefined
+
+/** A script of the project that did not find a program. */
+const missingModules = async (script: string, exitCode: number | null, around: Around): Promise<string | undefined> =>
+  exitCode === 127 && /\b(?:npm|pnpm|yarn|bun)\b/.test(script) && (await around.notInstalled())
+    ? 'The packages of the project are not installed: there is no node_modules.'
+    : undefined
+
+function failure(
+  completed: Completed,
+  content: string,
+  shown: { readonly display?: string },
+  reasons: readonly (string | undefined)[],
+): ToolFailure {
+  const { exitCode, signal, reason, droppedBytes, durationMs } = completed
+  const why = reasons.filter((one) => one !== undefined)
+  const ending = reason === 'exit' || reason === 'signal' ? `The command ${endingText(completed)}.` : 'The command was ended.'
+  return new ToolFailure([ending, ...why].join(' '), {
+    exitCode,
+    signal,
+    reason,
+    droppedBytes,
+    durationMs,
+    content: content === '' ? '(no output)' : content,
+    ...shown,
+  })
+}
+
+/** Servers and watchers, which nobody waits for. */
+const GOES_ON =
+  /\b(?:serve|server|dev|start|watch|--watch|runserver|http\.server|tail -[fF]|nodemon|vite|webpack-dev-server|docker compose up)\b/
+
+function timedOut(
+  { script, completed, timeout, input, maxTimeout }: Ended,
+  content: string,
+  shown: { readonly display?: string },
+): ToolFailure {
+  const { signal, droppedBytes, durationMs } = completed
+  const longer = Math.min(maxTimeout, timeout * 5)
+  const other = GOES_ON.test(script) || timeout >= maxTimeout ? { background: true } : { timeout: longer }
+  return new ToolFailure(
+    `The command was ended after ${timeout} s, with all that it had started. Changes that it had made remain. It may need more time, or wait for something.`,
+    {
+      errorType: 'timeout',
+      exitCode: null,
+      signal,
+      reason: 'timeout',
+      droppedBytes,
+      durationMs,
+      call: { tool: 'bash', input: { ...input, ...other } },
+      content: content === '' ? '(no output)' : content,
+      ...shown,
+    },
+  )
+}

@@ -1,0 +1,106 @@
+/** Runs a command to its end, or starts it in the background. */
+import { ModelRetry, ok, type ToolContext, type ToolOk } from '@mulligan/core'
+import type { Completed, Sandbox } from '@mulligan/sandbox'
+import type { Workspace } from '../../workspace/workspace.ts'
+import type { Job } from '../background/jobs.ts'
+import { isCommandError, notStarted, sandboxFault } from '../common/faults.ts'
+import { liveLines } from '../common/live-lines.ts'
+import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
+import { simpleCommands } from '../common/simple-commands.ts'
+import { lookAround } from './around.ts'
+import { type BashData, outcome } from './outcome.ts'
+
+/** Milliseconds in which a background command that can't be run shows it. */
+const SETTLE_MS = 400
+
+export interface StartedData {
+  readonly id: string
+  readonly status: 'running'
+}
+
+export async function run(session: ShellSession, call: ShellCall, ctx: ToolContext): Promise<ToolOk<BashData | StartedData>> {
+  const { workspace, jobs } = session
+  const { signal } = ctx
+  signal.throwIfAborted()
+  const cwd = await folder(workspace, call.cwd)
+  const sandbox = await session.sandbox.get().catch((error: unknown) => {
+    throw notStarted(error, workspace.root)
+  })
+  signal.throwIfAborted()
+  const fault = (error: unknown): never => {
+    signal.throwIfAborted()
+    throw sandboxFault(error, workspace.root)
+  }
+  const tell = (completed: Completed): Promise<ToolOk<BashData>> =>
+    outcome(ended(session, call, completed, sandbox), lookAround(workspace, sandbox, cwd.relative, signal))
+
+  if (call.background) {
+    const job = await jobs.start(sandbox, { script: call.command, cwd: cwd.absolute }).catch(fault)
+    const end = await settled(job)
+    return end && end.exitCode !== 0 ? tell(end) : started(job)
+  }
+  const lines = liveLines(ctx.progress)
+  const completed = await sandbox
+    .run({ script: call.command, cwd: cwd.absolute, timeout: call.timeout, signal, onOutput: lines.push })
+    .catch((error: unknown) => (isCommandError(error) ? error.completed : fault(error)))
+    .finally(lines.end)
+  // An effect that was cut off is in doubt, which is the executor's to say.
+  if (completed.reason === 'aborted') signal.throwIfAborted()
+  return tell(completed)
+}
+
+function ended({ judge }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {
+  const unsafe = judge(command, cwd).commands.filter(({ verdict }) => verdict !== 'safe')
+  return {
+    script: command,
+    commands: simpleCommands(command),
+    completed,
+    timeout,
+    maxTimeout: MAX_TIMEOUT,
+    input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }) },
+    unsafe: unsafe.map(({ name = '' }) => name),
+    network: sandbox.enforces.network.hold === 'none' ? ('bridge' as const) : sandbox.network,
+  }
+}
+
+interface Folder {
+  readonly absolute: string
+  readonly relative: string
+}
+
+async function folder(workspace: Workspace, cwd: string): Promise<Folder> {
+  const found = await workspace.resolve(cwd, { mustExist: true, kind: 'directory' }).catch((error: unknown) => {
+    throw error instanceof ModelRetry
+      ? new ModelRetry(error.message, { ...error.details, errorType: error.errorType, parameter: 'cwd' })
+      : error
+  })
+  if (found.kind === 'directory' && !found.output) return found
+  throw new ModelRetry(`"${found.relative}" is no folder of the workspace.`, {
+    parameter: 'cwd',
+    value: cwd,
+    constraint: 'a folder of the workspace',
+    suggestion: found.output ? '.' : found.relative.replace(/\/?[^/]*$/, '') || '.',
+  })
+}
+
+/** How it ended, where it did so at once. */
+async function settled(job: Job): Promise<Completed | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  let waiting = true
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      waiting = false
+      resolve()
+    }, SETTLE_MS)
+  })
+  while (waiting && job.end() === undefined) await Promise.race([job.news(), over])
+  clearTimeout(timer)
+  const end = job.end()
+  return end === 'lost' ? undefined : end
+}
+
+const started = ({ id }: Job): ToolOk<StartedData> =>
+  ok(
+    { id, status: 'running' },
+    { content: `Started in the background as ${id}. Its output: bash_output({"id":"${id}"}). To end it: bash_kill({"id":"${id}"}).` },
+  )

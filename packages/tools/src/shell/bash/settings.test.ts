@@ -1,0 +1,50 @@
+import type { Completed } from '@mulligan/sandbox'
+import { expect, test } from 'vitest'
+import { wallText } from './settings.ts'
+
+const failed = (more: Partial<Completed>): Completed => ({
+  exitCode: 1,
+  signal: null,
+  reason: 'exit',
+  stdout: '',
+  stderr: '',
+  droppedBytes: 0,
+  durationMs: 1,
+  backend: 'none',
+  ...more,
+})
+
+test.each([
+  ['npm error code EAI_AGAIN\nnpm error request to https://registry.npmjs.org/x failed', 'sandbox.network'],
+  ['curl: (6) Could not resolve host: example.com', 'sandbox.network'],
+  ['ssh: Could not resolve hostname github.com: Temporary failure in name resolution', 'sandbox.network'],
+  ['Error: getaddrinfo ENOTFOUND registry.npmjs.org', 'sandbox.network'],
+  ['connect: Network is unreachable', 'sandbox.network'],
+  ['dial tcp: lookup proxy.golang.org: no such host', 'sandbox.network'],
+  ['socket.gaierror: [Errno -3] Temporary failure in name resolution', 'sandbox.network'],
+  ['FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory', 'sandbox.memory'],
+  ['ERROR: Could not find a version that satisfies the requirement x (from versions: none)', 'sandbox.network'],
+  ['go: example.com/x: module lookup disabled by GOPROXY=off', 'sandbox.network'],
+  ['MemoryError', 'sandbox.memory'],
+  ['sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', 'leave out sudo'],
+  ['bash: fork: retry: Resource temporarily unavailable', 'sandbox.pids'],
+  ['write error: No space left on device', 'sandbox.disk'],
+  ['touch: cannot touch /usr/x: Read-only file system', 'sandbox.mounts'],
+])('%s', (stderr, setting) => expect(wallText('x', failed({ stderr }), 'none')).toContain(setting))
+
+test.each([
+  ['memory', 'sandbox.memory'],
+  ['disk', 'sandbox.disk'],
+  ['output', 'sandbox.output'],
+] as const)('ended for %s', (reason, setting) =>
+  expect(wallText('x', failed({ reason, exitCode: null, signal: 'SIGKILL' }), 'none')).toContain(setting))
+
+test('with a network it is not the sandbox that is in the way; and a plain failure hits no wall', () => {
+  expect(wallText('x', failed({ stderr: 'Could not resolve host: x' }), 'bridge')).toBeUndefined()
+  expect(wallText('x', failed({ stderr: '1 test failed' }), 'none')).toBeUndefined()
+})
+
+test('curl -s says so with its exit code alone', () => {
+  expect(wallText('curl -fsS https://example.com | sh', failed({ exitCode: 6 }), 'none')).toContain('sandbox.network')
+  expect(wallText('curl -s https://example.com', failed({ exitCode: 22 }), 'none')).toBeUndefined()
+})

@@ -1,0 +1,97 @@
+import { defineTool, type Tool } from '@mulligan/core'
+import { z } from 'zod'
+import { describe } from '../../describe.ts'
+import { NEW_REPOSITORY } from '../../git/common/parameters.ts'
+import { checkedFirst } from '../common/checked-first.ts'
+import { keysOf, targetsOf } from '../common/judged.ts'
+import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
+import { wrongBefore } from './before.ts'
+import { fromOtherShapes } from './other-shapes.ts'
+import { run } from './run.ts'
+
+/** Seconds above the longest command: to open the sandbox, and to end one. */
+const MARGIN = 60
+const MAX_COMMAND = 1_000_000
+
+const parameters = (timeout: number) =>
+  z.object({
+    command: z
+      .string()
+      .max(MAX_COMMAND)
+      .refine((command) => command.trim() !== '', 'a command that is not empty')
+      .refine((command) => !command.includes('\0'), 'a command without NUL characters')
+      .describe('bash script'),
+    cwd: z.string().default('.').describe('folder'),
+    timeout: z.number().min(1).max(MAX_TIMEOUT).default(timeout).describe('seconds'),
+    background: z.boolean().default(false).describe('return at once; no timeout'),
+  })
+export interface BashOptions {
+  /** What commands can reach. */
+  readonly network: 'none' | 'bridge'
+  /** Seconds, where a call does not say. */
+  readonly timeout: number
+}
+
+const REPOSITORY = { ...NEW_REPOSITORY, '.git/hooks/.keep': '' }
+
+/** Runs a script in the sandbox and says what became of it. */
+export function bashTool(session: ShellSession, { network, timeout }: BashOptions): Tool {
+  const tool = defineTool({
+    name: 'bash',
+    description: describe(import.meta.url, { NETWORK: network === 'none' ? 'no network' : 'with network' }),
+    input: parameters(timeout),
+    effect: network === 'none' ? 'write' : 'external',
+    timeout: MAX_TIMEOUT + MARGIN,
+    aliases: [
+      ...[
+        'bash',
+        'run_shell_command',
+        'shell',
+        'execute',
+        'shell_command',
+        'local_shell',
+        'exec_command',
+        'run_command',
+        'run_terminal_cmd',
+      ],
+      ...['execute_command', 'terminal', 'run_in_terminal', 'container.exec'],
+    ].map((name) => ({ name, adapt: fromOtherShapes })),
+    parameterAliases: {
+      command: ['cmd', 'script', 'CommandLine', 'input'],
+      cwd: ['workdir', 'working_directory', 'directory', 'dir', 'dir_path', 'Cwd', 'path'],
+      background: ['run_in_background', 'is_background', 'isBackground', 'detach'],
+    },
+    effectOf: ({ command, cwd, background }) =>
+      session.judge(command, cwd).verdict === 'safe' && !background ? 'read' : network === 'none' ? 'write' : 'external',
+    target: ({ command, cwd }) => targetsOf(session.judge(command, cwd), command),
+    denialKeys: ({ command, cwd }, target) => keysOf(session.judge(command, cwd), target),
+    examples: [
+      {
+        outcome: 'ok',
+        input: { command: 'wc -l < a.txt > lines.txt && cat lines.txt' },
+        files: { ...REPOSITORY, 'a.txt': 'one\ntwo\n' },
+      },
+      {
+        outcome: 'empty',
+        input: { command: 'grep -n three a.txt' },
+        files: { ...REPOSITORY, 'a.txt': 'one\ntwo\n' },
+        why: 'exit code 1 is an answer',
+      },
+      {
+        outcome: 'retry',
+        input: { command: 'cta a.txt' },
+        files: { ...REPOSITORY, 'a.txt': 'one\n' },
+        why: 'the nearest command is named',
+      },
+      {
+        outcome: 'retry',
+        input: { command: 'cat b.txt' },
+        files: { ...REPOSITORY, 'src/b.txt': 'one\n' },
+        why: 'the nearest path is named',
+      },
+      { outcome: 'failed', input: { command: 'echo 1 test failed; exit 1' } },
+    ],
+    execute: (call, ctx) => run(session, call, ctx),
+  })
+  return checkedFirst<ShellCall>(tool, (call) => wrongBefore(session, call))
+}

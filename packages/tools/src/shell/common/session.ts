@@ -1,0 +1,25 @@
+import type { Workspace } from '../../workspace/workspace.ts'
+import type { Jobs } from '../background/jobs.ts'
+import type { Judge } from './judged.ts'
+import type { SessionSandbox } from './sandbox.ts'
+
+/** What the tools of one session share. */
+export interface ShellSession {
+  readonly workspace: Workspace
+  readonly sandbox: SessionSandbox
+  readonly jobs: Jobs
+  readonly judge: Judge
+}
+
+/** A call of `bash`, with its defaults. */
+export interface ShellCall {
+  readonly command: string
+  readonly cwd: string
+  /** Seconds. */
+  readonly timeout: number
+  readonly background: boolean
+}
+
+/** Seconds a command may take where a call does not say, and at most. */
+export const DEFAULT_TIMEOUT = 120
+export const MAX_TIMEOUT = 600

@@ -1,0 +1,50 @@
+import type { Tool } from '@mulligan/core'
+import type { Sandbox } from '@mulligan/sandbox'
+import type { Workspace } from '../workspace/workspace.ts'
+import { createJobs } from './background/jobs.ts'
+import { bashTool } from './bash/tool.ts'
+import { bashKillTool } from './bash_kill/tool.ts'
+import { bashOutputTool } from './bash_output/tool.ts'
+import { createJudge } from './common/judged.ts'
+import { openedOnce } from './common/sandbox.ts'
+import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
+
+export interface ShellOptions {
+  readonly workspace: Workspace
+  /** Opens the sandbox of the session. Called with the first command, and again where that failed. */
+  readonly sandbox: () => Promise<Sandbox>
+  /** What commands can reach: with `bridge`, and without any wall, `bash` is `external`. Default `none`. */
+  readonly network?: 'none' | 'bridge'
+  /** Seconds a command may take where a call does not say. Default 120, at most 600. */
+  readonly timeout?: number
+  /** The person's home folder, for what may not be touched there. Default: theirs. */
+  readonly home?: string
+}
+
+export interface ShellTools {
+  readonly tools: readonly Tool[]
+  /** Ends all background commands, and closes the sandbox. */
+  readonly dispose: () => Promise<void>
+}
+
+/**
+ * The tools for commands, for one session.
+ *
+ * @example
+ * const shell = shellTools({ workspace, sandbox: () => createSandbox({ workspace: workspace.root }) })
+ * // … shell.tools …
+ * await shell.dispose()
+ */
+export function shellTools({ workspace, sandbox: open, network = 'none', timeout = DEFAULT_TIMEOUT, home }: ShellOptions): ShellTools {
+  const sandbox = openedOnce(open)
+  const jobs = createJobs()
+  const judge = createJudge({ workspace: workspace.root, ...(home !== undefined && { home }) })
+  const session: ShellSession = { workspace, sandbox, jobs, judge }
+  return {
+    tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
+    dispose: async () => {
+      await jobs.killAll()
+      await sandbox.close()
+    },
+  }
+}

@@ -1,0 +1,325 @@
+/** Programs that only read, and the arguments with which they do more. */
+
+import { gitReads } from './git.ts'
+import { hasOption, maybeOptions, meansLong, operandsOf } from './options.ts'
+import { absolute, isInside } from './paths.ts'
+import { changesNothing as awkReads, sedReads } from './text-programs.ts'
+import type { Place } from './types.ts'
+import { type Arg, isStatic } from './value.ts'
+
+interface Rule {
+  /** Letters of options with which it does more than read. */
+  readonly not?: string
+  readonly notLong?: readonly string[]
+  /** Letters whose value follows, so that letters in the value do not count. */
+  readonly values?: string
+  /** More operands than these are written to. */
+  readonly operands?: number
+  /** What else must hold. */
+  readonly when?: (args: readonly Arg[], place: Place) => boolean
+}
+
+/** Whatever their arguments, they only read, or change no more than the shell itself. */
+const READERS = `ls dir vdir cat tac head tail grep egrep fgrep zgrep zcat bzcat xzcat wc nl od hexdump hd strings cut tr paste join comm fold fmt expand unexpand
+  column pr rev cmp diff diff3 cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5 basename dirname realpath readlink stat
+  file pathchk seq factor expr numfmt tsort echo printf true false : test [ pwd which whereis type id whoami groups logname who w users uname arch nproc
+  uptime free lscpu lsblk lsmem lsusb lspci printenv locale getconf tty du df ps pgrep pstree pidof jq base64 base32 basenc cal ncal sleep wait jobs
+  times umask break continue return exit shift let caller local declare typeset readonly export unset getopts read help tput dirs exa eza lsd cloc tokei
+  scc sw_vers vm_stat lsof apropos whatis jp dust duf procs md5deep zdiff zcmp bzgrep xzgrep lsattr getfacl getent iostat vmstat mpstat netstat
+  lsb_release dpkg-query readelf size addr2line c++filt infocmp hexyl pip-licenses look fgconsole disown`
+
+const VERSIONED = `node npm npx pnpm bun deno tsc python python2 python3 pip pip3 pipx poetry uv ruby gem bundle perl php composer java javac mvn gradle kotlin scala go rustc cargo rustup
+  gcc g++ cc c++ clang clang++ make cmake ninja meson bazel docker podman kubectl helm terraform git gh hg svn bash zsh sh fish vim nvim emacs curl wget ssh openssl sqlite3 psql mysql redis-cli
+  mongo ffmpeg convert magick jest vitest eslint prettier biome mypy ruff black pytest tox dotnet swift swiftc lua luajit elixir mix erl ghc stack cabal ocaml opam nvm fnm pyenv rbenv asdf mise
+  brew apt apt-get dpkg rpm yum dnf snap flatpak systemctl tmux screen rsync tar gzip zip unzip xz zstd sed awk gawk find xargs rg fd bat fzf ag tree less jq yq ansible vagrant packer aws gcloud az
+  ldd strace gdb lldb valgrind turbo nx lerna webpack vite rollup esbuild next nuxt ng vue svelte-kit playwright cypress mocha ava tap nyc c8 tsx ts-node swc zig nim crystal julia R Rscript octave`
+
+const none: Rule = {}
+
+const RULES: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(READERS.split(/\s+/).map((name) => [name, none])),
+  sort: { not: 'oT', notLong: ['--output', '--compress-program', '--temporary-directory'], values: 'kt' },
+  uniq: { operands: 1, values: 'fsw' },
+  mapfile: { not: 'C', values: 'dnOsuc' },
+  readarray: { not: 'C', values: 'dnOsuc' },
+  nm: { notLong: ['--plugin'] },
+  objdump: { notLong: ['--plugin'] },
+  ss: { not: 'KD', notLong: ['--kill', '--diag'] },
+  hash: { operands: 0, not: 'p' },
+  rg: { notLong: ['--pre', '--hostname-bin'], when: (args) => !args.some(({ text }) => /^--pre(?:=|$)/.test(text)) },
+  ag: { notLong: ['--pager'] },
+  find: {
+    when: (args) =>
+      !args.some(({ text }) => /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls|files0-from)$/.test(text)) && !maybePredicate(args),
+  },
+  fd: { not: 'xX', notLong: ['--exec', '--exec-batch'] },
+  tree: { not: 'oR', values: 'LPIH', notLong: ['--output'] },
+  date: {
+    not: 's',
+    notLong: ['--set'],
+    values: 'dfIr',
+    when: (args) => operandsOf(args, ['-d', '--date', '-f', '-r', '-I']).every(({ text }) => text.startsWith('+')),
+  },
+  hostname: { not: 'Fb', notLong: ['--file'], operands: 0 },
+  file: { not: 'C', notLong: ['--compile'], values: 'mFPe' },
+  env: { operands: 0, not: 'SC' },
+  set: {
+    when: (args) =>
+      args.every(
+        ({ text, dynamic }) =>
+          !dynamic &&
+          /^(?:[-+][abefhkmnptuvxBCEHPT]*o?|errexit|nounset|pipefail|xtrace|posix|allexport|noglob|verbose|noclobber|--)$/.test(text),
+      ) || args[0]?.text === '--',
+  },
+  shopt: { when: (args) => !args.some(({ text }) => text === 'expand_aliases') },
+  alias: { operands: 0 },
+  history: { not: 'cdwranps' },
+  ulimit: { when: (args) => args.every(({ text }) => /^-[a-zA-Z]+$/.test(text)) },
+  command: { when: (args) => /^-[a-zA-Z]*[vV]/.test(args[0]?.text ?? '') },
+  cd: { when: intoWorkspace },
+  pushd: { when: intoWorkspace },
+  popd: none,
+  trap: { when: (args) => args.length === 0 || /^-[lp]?$/.test(args[0]?.text ?? '') || args[0]?.text === '' },
+  exec: { operands: 0 },
+  less: {
+    not: 'oOkTt',
+    notLong: ['--log-file', '--LOG-FILE', '--lesskey-file', '--lesskey-src'],
+    values: 'PpxjbhyzD',
+    when: (args) => !args.some(({ text }) => text.startsWith('+')),
+  },
+  more: { when: (args) => !args.some(({ text }) => text.startsWith('+')) },
+  man: { not: 'PHCDRl', notLong: ['--pager', '--html', '--config-file', '--browser', '--local-file', '--preprocessor', '--troff-device'] },
+  bat: { notLong: ['--pager', '--lessopen'], when: (args) => operandsOf(args)[0]?.text !== 'cache' },
+  xxd: { not: 'r', values: 'clsgo', operands: 1 },
+  iconv: { not: 'o', notLong: ['--output'], values: 'ft' },
+  shuf: { not: 'o', notLong: ['--output', '--random-source'], values: 'nei' },
+  yq: { not: 'is', notLong: ['--inplace', '--in-place', '--split-exp'], values: 'poIPe' },
+  sdiff: { not: 'o', notLong: ['--output'], values: 'wI' },
+  colordiff: none,
+  crontab: { when: (args) => args.length > 0 && hasOption(args, 'l') && !hasOption(args, 'ire') },
+  dmesg: { not: 'cCDEn', notLong: ['--clear', '--read-clear', '--console-on', '--console-off', '--console-level'] },
+  journalctl: {
+    notLong: [
+      '--vacuum-size',
+      '--vacuum-time',
+      '--vacuum-files',
+      '--rotate',
+      '--flush',
+      '--sync',
+      '--relinquish-var',
+      '--setup-keys',
+      '--update-catalog',
+      '--cursor-file',
+    ],
+  },
+  ip: {
+    when: (args) =>
+      /^(?:-(?:br|brief|c|color|4|6|j|json|s|o|d|h) )*(?:a|addr|address|l|link|r|route|neigh|rule|maddr)(?: (?:show|list|ls|get)\b.*)?$/.test(
+        args.map(({ text }) => text).join(' '),
+      ),
+  },
+  declare: { not: 'n' },
+  typeset: { not: 'n' },
+  local: { not: 'n' },
+  base64: { not: 'o', notLong: ['--output'] },
+  ifconfig: { operands: 1 },
+  mount: { when: (args) => args.length === 0 },
+  tar: {
+    when: (args) =>
+      /^-?[a-zA-Z]*t[a-zA-Z]*$|^--list$/.test(args[0]?.text ?? '') &&
+      !/x|c|r|u|A|I|F/.test((args[0]?.text ?? '').replace('--list', '')) &&
+      !args
+        .slice(1)
+        .some(
+          ({ text, dynamic, glob }) =>
+            dynamic || glob || (/^-/.test(text) && !/^(?:-[fvzjJ]+|--verbose|--list|--file=[^:]*)$/.test(text)) || /:/.test(text),
+        ),
+  },
+  unzip: { when: (args) => /^-(?:l|t|v|Z\d?|lv|vl|p)$/.test(args[0]?.text ?? '') && args.every(isStatic) },
+  zipinfo: none,
+  openssl: {
+    when: (args) =>
+      /^(?:version|dgst|ciphers|list)$/.test(args[0]?.text ?? '') &&
+      !args.some(({ text }) => /^-(?:out|engine|provider|provider-path|sign|prverify|config)/.test(text)) &&
+      args.every(isStatic),
+  },
+  sed: { when: sedReads },
+  awk: { when: awkReads },
+  gawk: { when: awkReads },
+  mawk: { when: awkReads },
+  nawk: { when: awkReads },
+  git: { when: gitReads },
+  npm: sub('ls|list|ll|la|root|prefix|bin|explain|why|query|help|help-search|fund', { config: 'get|list|ls', pkg: 'get' }),
+  pnpm: sub('ls|list|ll|la|why|root|bin', { config: 'get|list' }),
+  pip: sub('list|show|freeze|check|inspect|debug', { config: 'get|list', cache: 'dir|info|list' }),
+  pip3: sub('list|show|freeze|check|inspect|debug', { config: 'get|list', cache: 'dir|info|list' }),
+  poetry: sub('show|check', { env: 'info|list', config: '--list' }),
+  gem: sub('list|environment|env|contents|which|specification'),
+  rustup: sub('show|which', { toolchain: 'list', target: 'list', component: 'list' }),
+  go: {
+    when: (args, place) =>
+      (sub('version|list|doc|help').when?.(args, place) === true &&
+        !args.some(({ text }) => /^-(?:export|compiled|u|mod|test|e|deps|C)/.test(text))) ||
+      (args[0]?.text === 'env' && args.every(isStatic) && !hasOption(args.slice(1), 'wu')),
+  },
+  docker: sub('ps|images|version|info|inspect|logs|port|top|history|diff', {
+    container: 'ls|list|inspect|logs|ps',
+    image: 'ls|list|inspect|history',
+    volume: 'ls|inspect',
+    network: 'ls|inspect',
+    compose: 'ps|ls|images|version',
+    system: 'df|info',
+    context: 'ls|show',
+  }),
+  podman: sub('ps|images|version|info|inspect|logs|port|top|history|diff', {
+    container: 'ls|list|inspect',
+    image: 'ls|list|inspect',
+    volume: 'ls',
+    network: 'ls',
+  }),
+  systemctl: sub(
+    'status|list-units|list-unit-files|is-active|is-enabled|is-failed|show|cat|list-timers|list-sockets|list-dependencies|get-default',
+  ),
+  service: { when: (args) => args.length === 2 && args[1]?.text === 'status' },
+  brew: sub('list|info|leaves|deps|config|--prefix|--cellar|--repository|outdated'),
+  apt: sub('list|show|policy|search|depends|rdepends'),
+  'apt-cache': sub('show|policy|search|depends|rdepends|showpkg|madison|stats'),
+  dpkg: {
+    when: (args) =>
+      /^(?:-[lLsSpV]|--list|--listfiles|--status|--search|--print-avail|--print-architecture|--get-selections)$/.test(
+        args[0]?.text ?? '',
+      ) && args.every(({ dynamic }) => !dynamic),
+  },
+  rpm: {
+    when: (args) =>
+      /^-q[a-zA-Z]*$/.test(args[0]?.text ?? '') &&
+      args.every(isStatic) &&
+      !args.some(({ text }) => /^--(?:eval|pipe|define|load|macros|rcfile)|^-[DE]$/.test(text)),
+  },
+  tsc: {
+    when: (args) =>
+      args.some(({ text }) => /^--(?:showConfig|listFilesOnly|help|all)$/.test(text)) &&
+      args.every(isStatic) &&
+      !args.some(({ text }) => /^--(?:build|generateTrace|generateCpuProfile|init)/.test(text)),
+  },
+  node: { when: (args) => args.length === 2 && /^-(?:c|-check)$/.test(args[0]?.text ?? '') && isStatic(args[1] as Arg) },
+  bash: { when: (args) => args.length === 2 && args[0]?.text === '-n' && isStatic(args[1] as Arg) },
+  sh: { when: (args) => args.length === 2 && args[0]?.text === '-n' && isStatic(args[1] as Arg) },
+  tmux: sub('ls|list-sessions|list-windows|list-panes|has-session'),
+  nvm: sub('ls|list|current|which|version'),
+  pyenv: sub('versions|version|which|root|commands|prefix'),
+  rbenv: sub('versions|version|which|root'),
+  asdf: sub('current|list|which|info'),
+  gh: { when: (args) => args.every(isStatic) && /^(?:auth status)$/.test(args.map(({ text }) => text).join(' ')) },
+  kubectl: {
+    when: (args) =>
+      args.every(isStatic) &&
+      /^(?:config (?:get-contexts|current-context)|version --client(?:=true)?)$/.test(args.map(({ text }) => text).join(' ')),
+  },
+}
+
+const VERSIONS = new Set([...VERSIONED.split(/\s+/), ...Object.keys(RULES)])
+
+/** Builtins that read their arguments as expressions, in which a subscript runs commands. */
+const EVALUATING = new Set([
+  'test',
+  '[',
+  '[[',
+  'let',
+  'read',
+  'printf',
+  'declare',
+  'typeset',
+  'local',
+  'readonly',
+  'export',
+  'unset',
+  'mapfile',
+  'readarray',
+  'getopts',
+])
+
+/** Whether the program only reads with these arguments; the reason why not. */
+export function onlyReads(name: string, args: readonly Arg[], place: Place): string | true {
+  if (isVersion(name, args)) return true
+  const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined
+  if (rule === undefined) return 'it is none of the programs that only read'
+  if (EVALUATING.has(name) && args.some(({ text, dynamic }) => !dynamic && /\$\(|`/.test(text))) return 'it evaluates text as code'
+  if (rule.not !== undefined && hasOption(args, rule.not, [], rule.values)) return 'with this option it does more than read'
+  if (rule.notLong && args.some(({ text }) => text.startsWith('--') && rule.notLong?.some((one) => meansLong(text, one))))
+    return 'with this option it does more than read'
+  if ((rule.not !== undefined || rule.notLong) && maybeOptions(args)) return 'what is only known later may be an option'
+  if (
+    rule.operands !== undefined &&
+    operandsOf(
+      args,
+      [...(rule.values ?? '')].map((letter) => `-${letter}`),
+    ).length > rule.operands
+  )
+    return 'with this argument it does more than read'
+  if (rule.when && !rule.when(args, place)) return 'with these arguments it does more than read'
+  return readsWidely(name, args, place) ?? true
+}
+
+/** They have a subcommand for it. */
+const SAY_VERSION = new Set('go docker podman helm terraform deno kubectl git openssl gh'.split(' '))
+/** `-v` is their version, not "verbose". */
+const SHORT_VERSION = new Set('node npm pnpm perl php ruby tsc bun'.split(' '))
+
+function isVersion(name: string, args: readonly Arg[]): boolean {
+  const [only, ...more] = args
+  if (only === undefined || more.length > 0 || !VERSIONS.has(name)) return false
+  if (only.text === '-v') return SHORT_VERSION.has(name)
+  if (only.text === '-version') return name === 'java'
+  return only.text === 'version' ? SAY_VERSION.has(name) : /^(?:--version|-V|--help)$/.test(only.text)
+}
+
+const maybePredicate = (args: readonly Arg[]): boolean => args.some((arg) => (arg.dynamic || arg.glob) && maybeOptions([arg]))
+
+/** They say something of a folder, and nothing of what its files hold. */
+const NAMING = new Set(
+  'ls dir vdir stat test [ tree find fd du df cd pushd file realpath readlink basename dirname echo printf exa eza lsd pwd which type lsblk'.split(
+    ' ',
+  ),
+)
+
+/** Whether a home or the whole system is read through: the keys are read too. */
+function readsWidely(name: string, args: readonly Arg[], place: Place): string | undefined {
+  if (NAMING.has(name)) return undefined
+  const operands = operandsOf(args)
+  const deep =
+    name === 'rg' || name === 'ag' || (/grep$/.test(name) && hasOption(args, 'rR', ['--recursive', '--dereference-recursive'], 'ABCmef'))
+  const roots = operands.flatMap((arg) => (arg.dynamic ? [] : [absolute(arg.text, place)]))
+  if (deep && operands.length < 2) roots.push(place.cwd)
+  const wide = roots.some((path) => path !== undefined && (path === place.home || /^\/(?:home|root|etc|proc|Users)?$/.test(path)))
+  return wide ? 'it reads a home or the whole system, keys included' : undefined
+}
+
+function intoWorkspace(args: readonly Arg[], place: Place): boolean {
+  const [to, ...more] = operandsOf(args)
+  if (more.length > 0 || to === undefined || to.text === '-' || to.dynamic) return false
+  const path = absolute(to.text, place)
+  return path !== undefined && isInside(path, place.workspace)
+}
+
+/** Programs of subcommands. */
+function sub(names: string, deeper: Readonly<Record<string, string>> = {}): Rule {
+  const first = new Set(names.split('|'))
+  return {
+    when: (args) => {
+      const words = args.map(({ text }) => text)
+      if (
+        !args.slice(0, 2).every(isStatic) ||
+        words.some((word) =>
+          /^--(?:output|out|exec|script-shell|node-options|userconfig|globalconfig|prefix|config|store-dir|eval|toolexec|overlay|modfile)(?:=|$)/.test(
+            word,
+          ),
+        )
+      )
+        return false
+      if (maybeOptions(args)) return false
+      const [command = '', second = ''] = words
+      return first.has(command) || (Object.hasOwn(deeper, command) && new Set(deeper[command]?.split('|')).has(second))
+    },
+  }
+}

@@ -1,0 +1,71 @@
+/** For the tests of the shell: the tools in a session of their own, over a real sandbox. */
+import { spawnSync } from 'node:child_process'
+import { type CallRecord, createExecutor, type ExecutorOptions, render, type Tool, type ToolEvent } from '@mulligan/core'
+import { createSandbox, type SandboxOptions } from '@mulligan/sandbox'
+import { afterAll } from 'vitest'
+import { createWorkspace } from '../workspace/workspace.ts'
+import { put, temporary } from '../workspace.fixture.ts'
+import { type ShellOptions, type ShellTools, shellTools } from './index.ts'
+
+const opened: ShellTools[] = []
+afterAll(async () => {
+  await Promise.all(opened.map((shell) => shell.dispose()))
+})
+
+export interface ShellFixture extends ShellTools {
+  readonly root: string
+  readonly tool: (name: string) => Tool
+}
+
+export type ShellFixtureOptions = Partial<Omit<ShellOptions, 'workspace'>> & { readonly sandboxOptions?: Partial<SandboxOptions> }
+
+/** @param root an existing folder; default a new one */
+export function shell(
+  files: Readonly<Record<string, string>> = {},
+  { sandboxOptions, ...options }: ShellFixtureOptions = {},
+  root = temporary(),
+): ShellFixture {
+  put(root, files)
+  const workspace = createWorkspace(root)
+  const made = shellTools({
+    workspace,
+    sandbox: () => createSandbox({ workspace: workspace.root, backend: BACKEND, ...sandboxOptions }),
+    ...options,
+  })
+  opened.push(made)
+  return { ...made, root, tool: (name) => made.tools.find((tool) => tool.name === name) as Tool }
+}
+
+/** What is made of a command's end is the same on any backend; walls are tested where there are some. */
+export const BACKEND = hasBubblewrap() ? 'bubblewrap' : 'none'
+
+function hasBubblewrap(): boolean {
+  return process.platform === 'linux' && spawnSync('bwrap', ['--ro-bind', '/', '/', 'true']).status === 0
+}
+
+export interface Called {
+  readonly record: CallRecord
+  readonly result: CallRecord['result']
+  /** What the model reads. */
+  readonly text: string
+}
+
+/** Calls as a turn makes them, each in a model response of its own; a person says yes to everything. */
+export function turn(tools: readonly Tool[], options: Partial<ExecutorOptions> = {}) {
+  const events: ToolEvent[] = []
+  const executor = createExecutor({
+    policy: () => ({ decision: 'allow', reason: 'a test' }),
+    ...options,
+    tools,
+    onEvent: (event) => void events.push(event),
+  })
+  let step = 0
+  const call = async (name: string, input: unknown): Promise<Called> => {
+    step++
+    const prepared = await executor.prepare({ id: `t/${step}/0`, step, ordinal: 0, name, input })
+    if (prepared.kind === 'approval') throw new Error('asks')
+    const record = prepared.kind === 'result' ? prepared.record : await executor.execute(prepared.call)
+    return { record, result: record.result, text: render(record.result) }
+  }
+  return { call, events }
+}
