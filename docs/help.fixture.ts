@@ -22,7 +22,9 @@ export const commandsIn = (helpText: string): string[] => {
 }
 
 /** What in the words after `mulligan` is no command, or no flag of that command. */
-export async function unknownFlags(words: readonly string[]): Promise<string[]> {
+export async function unknownFlags(all: readonly string[]): Promise<string[]> {
+  // What stands after it is another's.
+  const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all
   const names = commandsIn(await help())
   const [first = ''] = words
   if (first.startsWith('-')) return words.filter((word) => word.startsWith('-') && !['--help', '--version', '-h', '-V'].includes(word))

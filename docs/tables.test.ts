@@ -1,7 +1,7 @@
 /** The tables in the pages are those of the code: statuses, error types, exit codes, flags, variables, parameters. */
 import { globSync } from 'node:fs'
 import { createExecutor, DEFAULT_STATUS, defineTool, notOk, type Status } from '@mulligan/core'
-import { createWorkspace, fileTools, gitTools, thinkTools, webTools } from '@mulligan/tools'
+import { createWorkspace, fileTools, gitTools, shellTools, thinkTools, webTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { EXIT } from '../packages/cli/src/exit.ts'
 import { commandsIn, flagsIn, help } from './help.fixture.ts'
@@ -107,7 +107,9 @@ const NOT_TOLD = new Set(['TERM', 'LOCALAPPDATA', 'PATH'])
 
 describe('docs/tools.md', () => {
   const page = pageText('docs/tools.md')
-  const tools = [...fileTools(createWorkspace(ROOT)), ...webTools(), ...gitTools(createWorkspace(ROOT)), ...thinkTools()]
+  const workspace = createWorkspace(ROOT)
+  const shell = shellTools({ workspace, sandbox: () => Promise.reject(new Error('no command is run')) })
+  const tools = [...fileTools(workspace), ...shell.tools, ...webTools(), ...gitTools(workspace), ...thinkTools()]
 
   it('has every tool, in their order', () => {
     expect([...page.matchAll(/^## `(\w+)`/gm)].map(([, name]) => name)).toEqual(tools.map(({ name }) => name))

@@ -1,8 +1,10 @@
 /** The built-in tools of a workspace, family by family. */
 import type { Tool } from '@mulligan/core'
+import type { Sandbox } from '@mulligan/sandbox'
 import {
   fileTools,
   gitTools,
+  shellTools,
   type ThinkOptions,
   thinkTools,
   type WebOptions,
@@ -10,8 +12,11 @@ import {
   webTools,
   withDiagnostics,
 } from '@mulligan/tools'
+import { checkInSandbox } from './check-in-sandbox.ts'
+import { sandboxOptions } from './config/sandbox.ts'
 import type { Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
+import { folderSandbox } from './sandbox.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -19,16 +24,42 @@ export interface BuiltInOptions {
   readonly settings: Settings
   /** Of the session, for notes and questions. Default: notes end with the process, and nobody is there. */
   readonly session?: ThinkOptions | undefined
+  /** Told once, when the first command has opened the sandbox. */
+  readonly onSandbox?: ((sandbox: Sandbox) => void) | undefined
   readonly env?: Env
 }
 
+export interface BuiltInTools {
+  readonly tools: readonly Tool[]
+  /** Ends the commands that still run, and closes the sandbox. */
+  readonly close: () => Promise<void>
+}
+
 /** @throws UsageError when the search that is configured lacks what it needs */
-export function builtInTools(workspace: Workspace, { settings, session = {}, env = process.env }: BuiltInOptions): readonly Tool[] {
+export function builtInTools(
+  workspace: Workspace,
+  { settings, session = {}, onSandbox = () => undefined, env = process.env }: BuiltInOptions,
+): BuiltInTools {
+  const sandbox = folderSandbox(sandboxOptions(settings.sandbox, workspace.root), onSandbox)
+  const { backend, network, timeout } = settings.sandbox
+  const shell = shellTools({
+    workspace,
+    sandbox: sandbox.open,
+    network: backend?.value === 'none' ? 'bridge' : (network?.value ?? 'none'),
+    timeout: timeout.value,
+  })
   const tools = [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(session), ...webTools({ search: searchOf(settings, env) })]
   const checks = settings.diagnostics.flatMap(({ value }) =>
     value.map(({ timeout, ...check }) => ({ ...check, ...(timeout !== undefined && { timeout }) })),
   )
-  return withDiagnostics(tools, { workspace, checks })
+  const checked = withDiagnostics(tools, { workspace, checks, run: checkInSandbox(sandbox.open) })
+  return {
+    tools: [...checked, ...shell.tools],
+    close: async () => {
+      await shell.dispose()
+      await sandbox.close()
+    },
+  }
 }
 
 /** The search that is named, else all that the environment has a key or address for. Keys stand in no file. */

@@ -3,8 +3,11 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { AgentsFlags } from './commands/agents.ts'
 import type { ConfigFlags } from './commands/config.ts'
 import type { DiffFlags } from './commands/diff.ts'
+import type { DoctorFlags } from './commands/doctor/doctor.ts'
 import type { ParseFlags } from './commands/parse/parse.ts'
 import type { RunFlags } from './commands/run.ts'
+import type { PullFlags } from './commands/sandbox/pull.ts'
+import type { SandboxRunFlags } from './commands/sandbox/run.ts'
 import type { SessionsFlags } from './commands/sessions.ts'
 import type { CallFlags } from './commands/tools/call.ts'
 import type { ToolsFlags } from './commands/tools/list.ts'
@@ -13,7 +16,7 @@ import type { DemoFlags } from './demo/demo.ts'
 import { EXIT, UsageError } from './exit.ts'
 import type { Output } from './ui/output.ts'
 
-const COMMANDS = ['run', 'tools', 'parse', 'agents', 'config', 'undo', 'redo', 'diff', 'sessions', 'demo', 'help']
+const COMMANDS = ['run', 'tools', 'parse', 'agents', 'config', 'undo', 'redo', 'diff', 'sessions', 'sandbox', 'doctor', 'demo', 'help']
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -71,6 +74,7 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     .option('--json', 'one object on stdout at the end')
     .addOption(new Option('--json-stream', 'one event a line on stdout, the result last').conflicts('json'))
     .option('-y, --yes', 'allow what would be asked, except what only a person may allow')
+    .option('--mode <mode>', 'what runs unasked: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
     .option('--max-requests <n>', 'model requests of the turn', positiveInteger)
     .option('--timeout <s>', 'seconds the turn may take', seconds)
     .action((prompt: string | undefined, flags: RunFlags) =>
@@ -164,6 +168,46 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
     act(async () => (await import('./commands/sessions.ts')).sessionsCommand(flags, output)),
   )
 
+  const sandbox = program.command('sandbox').description('run a command as the model would, in the sandbox')
+  sandbox
+    .command('run')
+    .description('run a command in the sandbox')
+    .usage('[options] -- COMMAND…')
+    .argument('<command...>', 'a program with its arguments; a single word is a script for the shell')
+    .addOption(
+      new Option('--backend <name>', 'which sandbox (MULLIGAN_SANDBOX)').choices([
+        'auto',
+        'bubblewrap',
+        'docker',
+        'podman',
+        'seatbelt',
+        'none',
+      ]),
+    )
+    .option('--timeout <s>', 'seconds it may take (MULLIGAN_SANDBOX_TIMEOUT)', seconds)
+    .addOption(new Option('--network <which>', 'none or bridge (MULLIGAN_SANDBOX_NETWORK)').choices(['none', 'bridge']))
+    .option('--memory <size>', 'of all its processes, as 512m or 2g (MULLIGAN_SANDBOX_MEM)')
+    .addOption(new Option('--profile <name>', 'strict gives it less of everything').choices(['default', 'strict']))
+    .option('--cwd <dir>', 'the folder that it may change')
+    .option('--json', 'one object on stdout at the end')
+    .action((command: string[], flags: SandboxRunFlags) =>
+      act(async () => (await import('./commands/sandbox/run.ts')).sandboxRun(command, flags, output)),
+    )
+    .addHelpText('after', SANDBOX_HELP)
+  sandbox
+    .command('pull')
+    .description('get the image that containers run')
+    .argument('[image]', 'default: sandbox.image of the configuration, else the one that doctor names')
+    .addOption(new Option('--backend <name>', 'docker or podman; default: the one that is there').choices(['docker', 'podman']))
+    .option('--cwd <dir>', 'the folder whose configuration is read')
+    .action((image: string | undefined, flags: PullFlags) =>
+      act(async () => (await import('./commands/sandbox/pull.ts')).sandboxPull(image, flags, output)),
+    )
+
+  inFolder(program.command('doctor').description('whether all it needs is here, and what the sandbox holds')).action((flags: DoctorFlags) =>
+    act(async () => (await import('./commands/doctor/doctor.ts')).doctor(flags, output)),
+  )
+
   program
     .command('demo')
     .description('see it work, with a scripted model and no key')
@@ -183,13 +227,23 @@ Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit 
 
 Environment: MULLIGAN_MODEL, MULLIGAN_BASE_URL, MULLIGAN_API_KEY (ollama and openai-compatible),
 ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OLLAMA_HOST, MULLIGAN_CONTEXT (tokens),
-MULLIGAN_CONFIG, XDG_CONFIG_HOME, MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
+MULLIGAN_SANDBOX, MULLIGAN_SANDBOX_NETWORK, MULLIGAN_SANDBOX_MEM, MULLIGAN_SANDBOX_TIMEOUT,
+MULLIGAN_MODE, MULLIGAN_CONFIG, XDG_CONFIG_HOME, MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
 
 Examples:
   mulligan "why does npm test fail?" --model ollama/NAME
   npm test 2>&1 | mulligan "what went wrong?" --model my-model --base-url http://localhost:8080/v1
   mulligan run --last "and now fix it"
   mulligan run --last                      take up a turn that was cut off`
+
+const SANDBOX_HELP = `
+Exit code: the command's; 128 and the number where a signal ended it. 124 it took too long, 125 the sandbox
+could not start, 137 a limit ended it, 130 cancelled.
+
+Examples:
+  mulligan sandbox run -- npm test
+  mulligan sandbox run 'npm test 2>&1 | tail -5'
+  mulligan sandbox run --network bridge --timeout 300 -- npm ci`
 
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
@@ -205,16 +259,24 @@ function seconds(text: string): number {
   return value
 }
 
+/** They have commands of their own. */
+const WITH_INNER = new Set(['tools', 'sandbox'])
+
 /** Commander's message as ours: what is wrong, and what to do. */
 function usageError({ message, code }: CommanderError, args: readonly string[]): UsageError {
   const [what = '', ...suggestion] = message.replace(/^error: /, '').split('\n')
-  const command =
-    args[0] === 'tools' && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand' ? `tools ${args[1]}` : args[0]
+  const isInner = WITH_INNER.has(args[0] ?? '') && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand'
+  const command = isInner ? `${args[0]} ${args[1]}` : args[0]
   const help = `mulligan ${command} --help shows what there is.`
   if (code === 'commander.excessArguments' && args[0] === 'run')
     return new UsageError(
       'more than one prompt',
       `Put it in quotes, as in mulligan "why does npm test fail?"; a command stands first. ${help}`,
     )
-  return new UsageError(what, [...suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1')), help].join(' '))
+  const isOfCommand = code === 'commander.unknownOption' && command === 'sandbox run' && !args.includes('--')
+  const hints = [
+    ...suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1')),
+    ...(isOfCommand ? ['A command stands after --, as in mulligan sandbox run -- ls -l.'] : []),
+  ]
+  return new UsageError(what, [...hints, help].join(' '))
 }

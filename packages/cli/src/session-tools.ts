@@ -1,7 +1,7 @@
 /** What the tools for thinking and asking have of a session: a place for their notes, and the person. */
 import { join } from 'node:path'
 import { type Ask as AskUser, fileState, type SessionState, type ThinkOptions } from '@mulligan/tools'
-import type { Ask } from './ui/approve.ts'
+import type { Ask } from './ui/ask.ts'
 import { visible } from './ui/sanitize.ts'
 
 export interface SessionOptions {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
+import type { Sandbox } from '@mulligan/sandbox'
 import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolProblem } from '@mulligan/tools'
 import { builtInTools } from './built-in-tools.ts'
 import { readSettings, type Settings } from './config/settings.ts'
@@ -20,6 +21,8 @@ export interface Toolbox {
   readonly own: ReadonlySet<string>
   /** What is left out: what could not be loaded, and own tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
+  /** Ends the commands that still run, and closes the sandbox. */
+  readonly close: () => Promise<void>
 }
 
 export interface ToolboxOptions {
@@ -31,6 +34,8 @@ export interface ToolboxOptions {
   readonly session?: ThinkOptions
   /** Calls by a person, who sees the files: they count as read. */
   readonly byHand?: boolean
+  /** Told once, when the first command has opened the sandbox. */
+  readonly onSandbox?: (sandbox: Sandbox) => void
 }
 
 /**
@@ -39,11 +44,11 @@ export interface ToolboxOptions {
  */
 export async function openToolbox(
   cwd: string,
-  { outputs, changes, session, byHand = false, settings = readSettings(cwd) }: ToolboxOptions = {},
+  { outputs, changes, session, byHand = false, onSandbox, settings = readSettings(cwd) }: ToolboxOptions = {},
 ): Promise<Toolbox> {
   enter(cwd)
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
-  const builtIn = builtInTools(workspace, { settings, session })
+  const { tools: builtIn, close } = builtInTools(workspace, { settings, session, onSandbox })
   const folder = join(cwd, TOOLS_FOLDER)
   const { tools, problems } = await loadUserTools(folder, {
     around: (file, load) => asOwnCode(`the loading of ${join(TOOLS_FOLDER, file)}`, load),
@@ -59,7 +64,7 @@ export async function openToolbox(
       file: fileThatDefines(folder, name),
       error: `it defines "${name}", the name of a built-in tool: rename it`,
     }))
-  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems: [...problems, ...taken] }
+  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems: [...problems, ...taken], close }
 }
 
 function enter(cwd: string): void {

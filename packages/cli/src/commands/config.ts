@@ -42,7 +42,7 @@ export async function configCommand(what: 'path' | undefined, flags: ConfigFlags
 }
 
 function rowsOf(settings: Settings): readonly Row[] {
-  const { model, baseUrl, agent, lean, off, limits, webSearch, diagnostics, agents, remoteHosts, files } = settings
+  const { model, baseUrl, agent, lean, off, limits, webSearch, diagnostics, sandbox, approval, agents, remoteHosts, files } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
     setting ? [{ key, value: setting.value, from: setting.from }] : []
   return [
@@ -57,6 +57,11 @@ function rowsOf(settings: Settings): readonly Row[] {
       .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
     ...row('web.search', webSearch),
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
+    ...Object.entries(sandbox)
+      .filter(([, setting]) => setting !== undefined && setting.origin !== 'default')
+      .flatMap(([key, setting]) => row(`sandbox.${key}`, setting)),
+    ...(approval.mode.origin === 'default' ? [] : row('mode', approval.mode)),
+    ...[...new Set([...approval.rules, ...approval.projectRules])].flatMap((rule) => row('policy', rule)),
     ...remoteHosts.map((host) => ({ key: 'remoteHosts', value: host, from: files.find(({ origin }) => origin === 'user')?.shown ?? '' })),
   ]
 }

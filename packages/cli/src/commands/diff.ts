@@ -3,6 +3,7 @@ import { type FileDiff, turnDiff } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
+import { coloured } from '../ui/diff.ts'
 import type { Output } from '../ui/output.ts'
 import { oneLine, safeJson, sanitize } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
@@ -47,11 +48,4 @@ function diffText(files: readonly FileDiff[], isTerminal: boolean, colors: Color
         .map((line) => coloured(line, colors))
         .join('\n')
     : shown
-}
-
-function coloured(line: string, { bold, cyan, green, red }: Colors): string {
-  if (/^(?:diff --git |--- |\+\+\+ |new file |deleted file |rename )/.test(line)) return bold(line)
-  if (line.startsWith('@@')) return cyan(line)
-  if (line.startsWith('+')) return green(line)
-  return line.startsWith('-') ? red(line) : line
 }

@@ -1,49 +1,19 @@
 /** In a real terminal, which util-linux's `script` gives. */
-import { spawn, spawnSync } from 'node:child_process'
-import { call, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
+import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Ended, type Place, place, using } from '../fixtures/cli.ts'
-
-const hasScript = process.platform === 'linux' && /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '')
-
-/** Types each answer when its question appears. */
-function inTerminal(here: Place, model: ScriptedModel, typed: readonly (readonly [question: string, answer: string])[]): Promise<Ended> {
-  const command = [process.execPath, BIN, 'Do it.', ...using(model)].map((word) => `'${word}'`).join(' ')
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: here.dir,
-    MULLIGAN_DATA_DIR: here.data,
-    NO_COLOR: '1',
-    TERM: 'xterm',
-    SHELL: '/bin/sh',
-  }
-  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: here.dir, env })
-  const left = [...typed]
-  let stdout = ''
-  let unread = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-    unread += text
-    const next = left[0]
-    if (!next || !unread.includes(next[0])) return
-    left.shift()
-    unread = ''
-    child.stdin.write(next[1])
-  })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout: stdout.replaceAll('\r\n', '\n'), stderr: '' })))
-}
+import { place } from '../fixtures/cli.ts'
+import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const WRITE = call('write_file', { path: 'a.txt', content: 'new\n' })
-const ASKS = '[n]o and why:'
 
 // In CI a machine without it fails.
-describe.skipIf(!hasScript && !process.env['CI'])('in a terminal', () => {
+describe.skipIf(!hasTerminal && !process.env['CI'])('in a terminal', () => {
   it('asks before it writes, shows the answer as it comes and the ledger under it', async () => {
     using here = place()
     await using model = await scriptedModel([WRITE, say(['It is', ' written.'])])
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']])
     expect([code, here.has('a.txt')]).toEqual([0, true])
-    expect(stdout).toContain('? write_file (write) a.txt\n    path: a.txt\n    content:\n      | new\n')
+    expect(stdout).toContain('? write_file (write) a.txt\n    --- /dev/null\n    +++ a.txt\n    @@ -0,0 +1,1 @@\n    +new\n')
     expect(stdout).toMatch(
       /✓ write_file a\.txt [\s\S]*\nIt is written\.\n\nchanged {2}write_file a\.txt\nopenai-compatible\/scripted · on this machine/,
     )

@@ -5,6 +5,7 @@ import { createSpill } from '@mulligan/tools'
 import { chooseAgent, type NamedAgent, readAgents, roleOf, unknownTools } from '../agents/agents.ts'
 import { projectInstructions } from '../agents/instructions.ts'
 import { projectSkills } from '../agents/skills.ts'
+import { openApproval } from '../approval/open.ts'
 import { recoverChanges } from '../changes.ts'
 import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
 import { limitsOf, readSettings, type Setting, type Settings } from '../config/settings.ts'
@@ -13,12 +14,13 @@ import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { fileLog } from '../log.ts'
 import { type DataPaths, fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
+import { sandboxLine } from '../sandbox.ts'
 import { agentOfSession, chooseSession } from '../session.ts'
 import { sessionTools } from '../session-tools.ts'
 import { openStoreAt } from '../store.ts'
 import { watchStray } from '../stray.ts'
 import { openToolbox, problemText } from '../toolbox.ts'
-import { askInTerminal, createApprover } from '../ui/approve.ts'
+import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
@@ -39,6 +41,7 @@ export interface RunFlags {
   readonly json?: boolean
   readonly jsonStream?: boolean
   readonly yes?: boolean
+  readonly mode?: string
   readonly maxRequests?: number
   /** Seconds. */
   readonly timeout?: number
@@ -105,6 +108,7 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
     outputs,
     settings,
     changes: { dir: data.changes },
+    onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
     session: sessionTools({ folder: data.state, id: () => current ?? 'new', ...person }),
   })
   const { skills, problems } = await projectSkills(cwd)
@@ -123,6 +127,15 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
       limits: settings.limits,
     }),
   )
+  const approval = openApproval({
+    settings,
+    cwd,
+    tools: toolbox.tools,
+    yes: flags.yes === true,
+    colors,
+    ...person,
+    tell: (line) => output.err(line),
+  })
   const agent = createAgent({
     model: configured.model,
     tools: toolbox.tools,
@@ -134,7 +147,8 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
     skills: () => skills,
     limits: limitsOf(settings),
     spill: (text, callId) => createSpill(outputDir())(text, callId),
-    approve: createApprover({ yes: flags.yes === true, colors, ...person }),
+    policy: approval.policy,
+    approve: approval.approve,
     onEvent: (event) => {
       current ??= event.sessionId
       reporter.event(event)
@@ -147,6 +161,7 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
     reporter.end(outcome)
     return codeOf(outcome, output, interrupt)
   } finally {
+    await toolbox.close()
     interrupt.dispose()
     unwatch()
   }

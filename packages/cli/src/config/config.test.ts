@@ -42,7 +42,7 @@ describe('JSON with comments', () => {
 
 describe('a file that is wrong ends the command before anything is sent', () => {
   it.each([
-    [PROJECT, { modle: 'x' }, '.mulligan/config.json: there is no key "modle"; did you mean "model"?'],
+    [PROJECT, { modell: 'x' }, '.mulligan/config.json: there is no key "modell"; did you mean "model"?'],
     [PROJECT, { tools: { of: [] } }, '.mulligan/config.json: there is no key "of" in tools; did you mean "off"?'],
     [PROJECT, { limits: { requests: 0 } }, '.mulligan/config.json: limits.requests: '],
     [PROJECT, { agents: { review: { tool: [] } } }, 'there is no key "tool" in agents.review; did you mean "tools"?'],

@@ -4,8 +4,10 @@ import { isAbsolute, join } from 'node:path'
 import { UsageError } from '../exit.ts'
 import { configDir, fromHome } from '../paths.ts'
 import { oneLine } from '../ui/sanitize.ts'
+import { refuseAllowing } from './approval.ts'
 import { checkWith } from './check.ts'
 import { parseJsonc } from './jsonc.ts'
+import { loosening } from './sandbox.ts'
 import { type Config, configSchema, PERSONAL } from './schema.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -24,7 +26,9 @@ export const PROJECT_CONFIG = join('.mulligan', 'config.json')
 
 /** Both, the project's first, whether they are there or not. @throws UsageError that names file and key */
 export function configFiles(cwd: string, env: Env = process.env): readonly ConfigFile[] {
-  return [read('project', join(cwd, PROJECT_CONFIG), PROJECT_CONFIG), userFile(env)]
+  const [project, own] = [read('project', join(cwd, PROJECT_CONFIG), PROJECT_CONFIG), userFile(env)]
+  refuseAllowing(project, own, cwd)
+  return [project, own]
 }
 
 function userFile(env: Env): ConfigFile {
@@ -60,6 +64,15 @@ function read(origin: ConfigFile['origin'], path: string, shown: string): Config
     throw wrong(
       shown,
       `${personal} decides where data goes, so a project's file can't set it`,
+      'Set it in your own file: mulligan config path shows where that is.',
+    )
+  if (origin === 'project' && checked.value.trustedProjects)
+    throw wrong(shown, "trustedProjects says whom you trust, so a project's file can't set it", 'Set it in your own file.')
+  const loose = loosening(checked.value.sandbox)
+  if (origin === 'project' && loose !== undefined)
+    throw wrong(
+      shown,
+      `sandbox.${loose} would loosen the sandbox, so a project's file can't set it`,
       'Set it in your own file: mulligan config path shows where that is.',
     )
   return { origin, path, shown, found: true, values: checked.value }

@@ -1,6 +1,8 @@
 /** What may stand in a configuration file. */
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
+import { approvalFields } from './approval.ts'
+import { sandboxFields } from './sandbox.ts'
 
 const name = z.string().regex(/^[\w-]{1,40}$/, 'a name of letters, digits, _ and -')
 const names = z.array(z.string().min(1))
@@ -52,6 +54,8 @@ export const configSchema = z
         timeout: z.number().positive().max(600).optional(),
       }),
     ),
+    sandbox: sandboxFields,
+    ...approvalFields,
     /** Hosts to which a project's file may send a conversation. */
     remoteHosts: names,
   })

@@ -1,6 +1,8 @@
 /** What is in force, and where each of it comes from: flags, then environment, project, person, defaults. */
 import { DEFAULT_LIMITS, type Limits } from '@mulligan/core'
+import { type ApprovalSettings, approvalSettings } from './approval.ts'
 import { type ConfigFile, configFiles } from './files.ts'
+import { type SandboxFlags, type SandboxLayer, type SandboxSettings, sandboxSettings } from './sandbox.ts'
 import type { AgentFields, Config } from './schema.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -32,6 +34,8 @@ export interface Settings {
   readonly webSearch: Setting<NonNullable<NonNullable<Config['web']>['search']>> | undefined
   /** Those of all files, the person's first. */
   readonly diagnostics: readonly Setting<NonNullable<Config['diagnostics']>>[]
+  readonly sandbox: SandboxSettings
+  readonly approval: ApprovalSettings
   readonly remoteHosts: readonly string[]
   readonly agents: readonly ConfiguredAgent[]
 }
@@ -42,6 +46,8 @@ export interface SettingFlags {
   readonly agent?: string
   readonly maxRequests?: number
   readonly timeout?: number
+  readonly sandbox?: SandboxFlags
+  readonly mode?: string
 }
 
 export const DEFAULT_AGENT = 'build'
@@ -78,11 +84,18 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
     },
     webSearch: inFiles(({ web }) => web?.search)[0],
     diagnostics: inFiles(({ diagnostics }) => diagnostics).toReversed(),
+    sandbox: sandboxSettings({ flags: flags.sandbox ?? {}, env, project: sandboxIn(files, 'project'), user: sandboxIn(files, 'user') }),
+    approval: approvalSettings({ cwd, flag: flags.mode, env, files }),
     remoteHosts: inFiles(({ remoteHosts }) => remoteHosts).flatMap(({ value }) => value),
     agents: files.flatMap(({ origin, shown, values }) =>
       Object.entries(values.agents ?? {}).map(([name, fields]) => ({ ...fields, name, origin, from: shown })),
     ),
   }
+}
+
+const sandboxIn = (files: readonly ConfigFile[], origin: ConfigFile['origin']): SandboxLayer => {
+  const { values, shown = '' } = files.find((file) => file.origin === origin) ?? { values: {} }
+  return { values: values.sandbox ?? {}, shown }
 }
 
 /** A project may spend less than the person allows, not more. */

@@ -102,6 +102,11 @@ describe('other lines', () => {
     ],
     ['progress', { type: 'tool.delta', callId: 'c', tool: 'x', attempt: 1, message: '50 %' }, ['  x: 50 %']],
     [
+      'the last lines that a command printed, indented as it did',
+      { type: 'tool.delta', callId: 'c', tool: 'bash', attempt: 1, message: 'a\nb\n\n\u001b[31mc\n  d\ne\nf' },
+      ['  bash: b', '        c', '          d', '        e', '        f'],
+    ],
+    [
       'a turn taken up',
       { type: 'turn.started', prompt: '', model: '', where: '', resumed: true },
       ['Going on where the turn was cut off.'],

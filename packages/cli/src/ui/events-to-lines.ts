@@ -53,7 +53,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
       // The last one is told at the end, as the reason why the turn failed.
       return event.retryInMs === undefined ? [] : [yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`)]
     case 'tool.delta':
-      return [dim(`  ${oneLine(event.tool, 64)}: ${oneLine(event.message)}`)]
+      return progressLines(oneLine(event.tool, 64), event.message).map(dim)
     case 'tool.result':
       return resultLines(view.get(event.callId), event, style)
     case 'tool.closed':
@@ -64,6 +64,19 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
       return []
   }
 }
+
+const PROGRESS_LINES = 5
+
+/** The last lines of what a call says while it runs, the first of them after its name. */
+function progressLines(tool: string, message: string): string[] {
+  const lines = sanitize(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const indent = ' '.repeat(tool.length + 2)
+  return lines.slice(-PROGRESS_LINES).map((line, at) => `  ${at === 0 ? `${tool}: ` : indent}${clipped(line)}`)
+}
+
+const clipped = (line: string): string => (line.length <= 200 ? line.trimEnd() : `${line.slice(0, 199)}…`)
 
 type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
 

@@ -5,6 +5,7 @@ const TELLING: ReadonlyMap<string, string> = new Map([
   ['glob', 'pattern'],
   ['grep', 'pattern'],
   ['git_commit', 'message'],
+  ['bash', 'command'],
 ])
 
 /** What a call acts on, as its tool says it; the input where the tool is unknown or the input is not what it takes. */

@@ -1,8 +1,11 @@
 /** What each tool does on found, empty, wrong and failing, and whether it keeps the contract. */
 import { tmpdir } from 'node:os'
 import { type Tool, wrapTools } from '@mulligan/core'
-import { type ConformanceReport, conformance, type ToolReport } from '@mulligan/testing'
+import type { SandboxOptions } from '@mulligan/sandbox'
+import { type ConformanceReport, conformance, type ToolReport, temporaryWorkspace } from '@mulligan/testing'
 import { createWorkspace, fileTools, gitTools, thinkTools } from '@mulligan/tools'
+import { sandboxOptions } from '../../config/sandbox.ts'
+import { readSettings } from '../../config/settings.ts'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
@@ -11,14 +14,17 @@ import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import { makeRepository } from './example-repository.ts'
+import { exampleShells } from './example-shells.ts'
 import type { ToolsFlags } from './list.ts'
 import { webStandIn } from './web-stand-in.ts'
 
 /** @returns 1 where a tool does not conform or could not be loaded */
 export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
-  const { tools, own, problems } = await openToolbox(workingFolder(flags.cwd))
+  const cwd = workingFolder(flags.cwd)
+  const settings = readSettings(cwd)
+  const { tools, own, problems } = await openToolbox(cwd, { settings })
   const mine = tools.filter(({ name }) => own.has(name))
-  const report = await auditOf(mine)
+  const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd))
   const conforms = report.conforms && problems.length === 0
   if (flags.json) out(`${safeJson({ ...report, conforms, problems })}\n`)
   else {
@@ -30,15 +36,23 @@ export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promi
 }
 
 /** The built-in tools with what their examples need, a repository and a web on this machine, and the person's own. */
-async function auditOf(mine: readonly Tool[]): Promise<ConformanceReport> {
+async function auditOf(mine: readonly Tool[], options: SandboxOptions): Promise<ConformanceReport> {
   await using web = await webStandIn()
+  await using shells = await exampleShells(options)
   const git = new Set(gitTools(createWorkspace('.')).map(({ name }) => name))
   return await conformance(
     (dir) => {
       const workspace = createWorkspace(dir)
-      return [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(), ...web.tools(), ...within(dir, mine)]
+      return [
+        ...fileTools(workspace),
+        ...gitTools(workspace),
+        ...thinkTools(),
+        ...web.tools(),
+        ...shells.tools(workspace),
+        ...within(dir, mine),
+      ]
     },
-    { prepare: (dir, { name }) => (git.has(name) ? makeRepository(dir) : undefined) },
+    { workspace: () => temporaryWorkspace(shells.root), prepare: (dir, { name }) => (git.has(name) ? makeRepository(dir) : undefined) },
   )
 }
 

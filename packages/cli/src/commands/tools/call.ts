@@ -3,15 +3,19 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
+import type { Approve } from '../../approval/approve.ts'
+import { openApproval } from '../../approval/open.ts'
 import { recoverChanges } from '../../changes.ts'
+import { readSettings } from '../../config/settings.ts'
 import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
+import { sandboxLine } from '../../sandbox.ts'
 import { readStdin } from '../../stdin.ts'
 import { watchStray } from '../../stray.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
-import { type Approve, askInTerminal, createApprover } from '../../ui/approve.ts'
+import { askInTerminal } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
@@ -31,15 +35,32 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
   await recoverChanges(cwd, data, output)
   const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
-  const toolbox = await openToolbox(cwd, { outputs: { dir }, changes: { dir: data.changes }, byHand: flags.yes === true || isAttended })
+  const settings = readSettings(cwd)
+  const byHand = flags.yes === true || isAttended
+  const toolbox = await openToolbox(cwd, {
+    outputs: { dir },
+    changes: { dir: data.changes },
+    byHand,
+    settings,
+    onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
+  })
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
   const colors = colorsFor(process.stderr)
-  const approve = createApprover({ yes: flags.yes === true, colors, ...(isAttended && { ask: askInTerminal(interrupt.trigger) }) })
-  const executor = createExecutor({ tools: toolbox.tools, signal: interrupt.signal, spill: createSpill(dir), log })
+  const { policy, approve } = openApproval({
+    settings,
+    cwd,
+    tools: toolbox.tools,
+    yes: flags.yes === true,
+    colors,
+    ...(isAttended && { ask: askInTerminal(interrupt.trigger) }),
+    tell: (line) => output.err(line),
+  })
+  const executor = createExecutor({ tools: toolbox.tools, policy, signal: interrupt.signal, spill: createSpill(dir), log })
   const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
   const record = await settle(await executor.prepare(call), executor, approve, interrupt.signal)
+  await toolbox.close()
   interrupt.dispose()
   unwatch()
   print(record, flags, output)

@@ -28,7 +28,7 @@ const BAD = `export default {
   execute: ({ id }) => { if (id !== 'a1') throw new Error('no row, password=hunter2'); return 'first' },
 }
 `
-const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {}, { HOME: '/' }) }).map(({ name }) => name)
+const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {}, { HOME: '/' }) }).tools.map(({ name }) => name)
 
 describe('tools list', () => {
   it('has the built-in ones, the own ones, and what was left out', async () => {

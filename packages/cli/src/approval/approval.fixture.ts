@@ -1,0 +1,44 @@
+/** Requests and people for the tests of approvals. */
+import type { ApprovalRequest } from '@mulligan/core'
+import { shellJudge } from './shell.ts'
+
+const REASON = 'it changes files'
+
+export function request(more: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const target = more.target ?? 'a.txt'
+  return {
+    callId: 'c',
+    tool: 'write_file',
+    effect: 'write',
+    target,
+    input: { path: 'a.txt', content: 'one\ntwo' },
+    asks: [{ target, reason: REASON }],
+    reason: REASON,
+    forced: false,
+    ...more,
+  }
+}
+
+/** @param asks its simple commands that are not allowed already */
+export const shellRequest = (command: string, asks: readonly string[]): ApprovalRequest =>
+  request({
+    tool: 'bash',
+    target: asks.join(', '),
+    input: { command },
+    asks: asks.map((target) => ({ target, reason: REASON })),
+  })
+
+/** Of a folder `/work/app`. */
+export const shell = shellJudge('/work/app')
+
+/** A person who gives these answers, and what they were asked. */
+export function person(...answers: (string | undefined)[]) {
+  const asked: string[] = []
+  return {
+    asked,
+    ask: async (question: string) => {
+      asked.push(question)
+      return answers.shift()
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import type { ApprovalRequest } from '@mulligan/core'
+import { describe, expect, it } from 'vitest'
+import { plain } from '../ui/colors.ts'
+import { answerOf } from './answers.ts'
+import { person, request, shell, shellRequest } from './approval.fixture.ts'
+import { type ApproverOptions, createApprover } from './approve.ts'
+import { inputLines, questionOf } from './question.ts'
+
+const { signal } = new AbortController()
+const ALL = ['once', 'session', 'always', 'view', 'no'] as const
+
+const approver = (answers: readonly (string | undefined)[], more: Partial<ApproverOptions> = {}) => {
+  const { ask, asked } = person(...answers)
+  return { asked, approve: createApprover({ yes: false, ask, colors: plain, ...more }) }
+}
+
+describe('an answer', () => {
+  it.each([
+    ['y', { answer: 'once' }],
+    [' YES ', { answer: 'once' }],
+    ['s', { answer: 'session' }],
+    ['a', { answer: 'always' }],
+    ['Always', { answer: 'always' }],
+    ['v', { answer: 'view' }],
+    ['n', { answer: 'no' }],
+    ['n, too risky', { answer: 'no', reason: 'too risky' }],
+    ['no not that file', { answer: 'no', reason: 'not that file' }],
+    ['', undefined],
+    ['yes but', undefined],
+    ['maybe', undefined],
+    ['constructor', undefined],
+  ])('%j', (line, decision) => expect(answerOf(line, ALL)).toEqual(decision))
+
+  it('that is not offered is none', () => expect(answerOf('s', ['once', 'no'])).toBeUndefined())
+})
+
+describe('a question', () => {
+  it('shows tool, effect, target, the exact input and the reason', async () => {
+    const { approve, asked } = approver(['y'])
+    expect(await approve(request(), signal)).toEqual({ answer: 'once' })
+    expect(asked[0]).toBe(
+      [
+        '',
+        '? write_file (write) a.txt',
+        '    path: a.txt',
+        '    content:',
+        '      | one',
+        '      | two',
+        '  It asks because it changes files.',
+        '  [y]es once, [s]ession, [n]o and why: ',
+      ].join('\n'),
+    )
+  })
+
+  it('shows what would change where the tool can say it, with what is hidden made visible', async () => {
+    const diff = '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\u001b[2K\n'
+    const { approve, asked } = approver(['y'], { preview: async () => diff })
+    await approve(request(), signal)
+    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  It asks')
+    expect(asked[0]).not.toContain('content:')
+  })
+
+  it('of the shell shows the command as it stands, and which of its commands ask', async () => {
+    const { approve, asked } = approver(['y'])
+    await approve(shellRequest('ls  &&  npm test; rm "-r" build', ['npm test', 'rm -r build']), signal)
+    expect(asked[0]).toBe(
+      [
+        '',
+        '? bash (write) npm test, rm -r build',
+        '    command: ls  &&  npm test; rm "-r" build',
+        '  It asks because of',
+        '    npm test: it changes files',
+        '    rm -r build: it changes files',
+        '  [y]es once, [s]ession, [n]o and why: ',
+      ].join('\n'),
+    )
+  })
+
+  it('is asked again for what is no answer', async () => {
+    const { approve, asked } = approver(['hm', 'a', 'y'])
+    expect(await approve(request(), signal)).toEqual({ answer: 'once' })
+    expect(asked.slice(1)).toEqual(Array(2).fill('Please answer [y]es once, [s]ession, [n]o and why: '))
+  })
+
+  it('counts what it leaves out, and shows it when asked to', async () => {
+    const long = request({ input: { content: Array.from({ length: 100 }, (_, at) => `line ${at}`).join('\n') } })
+    const { approve, asked } = approver(['v', 'v', 'y'])
+    expect(await approve(long, signal)).toEqual({ answer: 'once' })
+    expect(asked[0]).toContain('line 38\n    … 61 more lines\n')
+    expect(asked[0]).toContain('[v]iew all')
+    expect(asked[1]).toContain('| line 99\n  It asks')
+    expect(asked[1]).not.toContain('[v]iew')
+    expect(asked[2]).toMatch(/^Please answer/)
+    const wide = questionOf(request({ input: { content: 'x'.repeat(5000) } }), { asks: [] }, plain)
+    expect(wide).toMatchObject({ isCut: true, text: expect.stringContaining('… 4009 more characters') })
+  })
+
+  it('makes what is hidden in an input visible', () => {
+    expect(inputLines({ command: 'ls\u001b[8m; rm -rf ~', n: { a: 1 } })).toEqual([
+      'command: ls\\u001b[8m; rm -rf ~',
+      'n:',
+      '  | {',
+      '  |   "a": 1',
+      '  | }',
+    ])
+  })
+
+  it('questions come one at a time', async () => {
+    let open = 0
+    let most = 0
+    const ask = async () => {
+      most = Math.max(most, ++open)
+      await Promise.resolve()
+      open--
+      return 'y'
+    }
+    const approve = createApprover({ yes: false, ask, colors: plain })
+    await Promise.all([approve(request(), signal), approve(request(), signal), approve(request(), signal)])
+    expect(most).toBe(1)
+  })
+})
+
+describe('who answers', () => {
+  it.each<[string, Partial<ApproverOptions> & { yes: boolean }, Partial<ApprovalRequest>, string]>([
+    ['--yes allows what is asked', { yes: true }, {}, 'once'],
+    ['--yes does not stand for a person where one is needed', { yes: true }, { forced: true }, 'nobody'],
+    ['without a terminal nobody is there', { yes: false }, {}, 'nobody'],
+    ['a question closed without an answer is a no', { yes: false, ask: person(undefined).ask }, {}, 'no'],
+  ])('%s', async (_, options, more, answer) => {
+    expect(await createApprover({ ...options, colors: plain })(request(more), signal)).toEqual({ answer })
+  })
+
+  it('a question that was waited for too long is no denial', async () => {
+    const late = new AbortController()
+    const ask = async () => {
+      late.abort()
+      return undefined
+    }
+    expect(await createApprover({ yes: false, ask, colors: plain })(request(), late.signal)).toEqual({ answer: 'timeout' })
+  })
+})
+
+describe('"session"', () => {
+  it('is for that tool only, and not where a person has to answer', async () => {
+    const { approve, asked } = approver(['s', 'n', 'n'])
+    await approve(request(), signal)
+    expect(await approve(request({ target: 'b.txt' }), signal)).toEqual({ answer: 'session' })
+    expect(asked).toHaveLength(1)
+    expect(await approve(request({ tool: 'edit_file' }), signal)).toEqual({ answer: 'no' })
+    expect(await approve(request({ forced: true }), signal)).toEqual({ answer: 'no' })
+    expect(asked[2]).toContain('[y]es once, [n]o')
+  })
+
+  it('is not offered for what leaves this machine: that asks each time', async () => {
+    const { approve, asked } = approver(['s', 'y', 'n'])
+    const mail = request({ tool: 'send_mail', effect: 'external' })
+    expect(await approve(mail, signal)).toEqual({ answer: 'once' })
+    expect(await approve(mail, signal)).toEqual({ answer: 'no' })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('of the shell is for commands like these, not for all of it', async () => {
+    const { approve, asked } = approver(['s', 'n', 'n'], { commandsOf: shell.commandsOf })
+    await approve(shellRequest('npm test', ['npm test']), signal)
+    expect(await approve(shellRequest('npm test -- a.test.ts', ['npm test -- a.test.ts']), signal)).toEqual({ answer: 'session' })
+    expect(await approve(shellRequest('npm test; rm x', ['npm test', 'rm x']), signal)).toEqual({ answer: 'no' })
+    expect(asked[1]).toContain('  It asks because of\n    rm x: it changes files\n')
+    expect(await approve(shellRequest('npm testing', ['npm testing']), signal)).toEqual({ answer: 'no' })
+  })
+
+  it('of the shell without a network does not hold with one', async () => {
+    const { approve } = approver(['s', 'n'], { commandsOf: shell.commandsOf })
+    await approve(shellRequest('npm test', ['npm test']), signal)
+    expect(await approve({ ...shellRequest('npm test', ['npm test']), effect: 'external' }, signal)).toEqual({ answer: 'no' })
+  })
+})

@@ -1,0 +1,67 @@
+import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
+import { describe, expect, it } from 'vitest'
+import type { ConfiguredRule } from '../config/approval.ts'
+import { policyInForce } from './policy.ts'
+import { shellJudge } from './shell.ts'
+
+interface Given {
+  readonly mode?: Mode
+  readonly rules?: readonly ConfiguredRule[]
+  readonly projectRules?: readonly ConfiguredRule[]
+}
+
+const of = (rules: readonly ConfiguredRule[] = []) => rules.map((value) => ({ value, origin: 'user' as const, from: '' }))
+
+const shell = shellJudge('/work/app')
+
+const decide = ({ mode = 'ask', rules, projectRules }: Given, more: Partial<PolicyRequest>) => {
+  const approval = { mode: { value: mode, origin: 'default', from: '' } as const, rules: of(rules), projectRules: of(projectRules) }
+  const { target = 'npm test' } = more
+  return policyInForce(approval, shell)({ tool: 'bash', effect: 'write', input: { command: target }, target, ...more }).decision
+}
+
+describe('the policy in force', () => {
+  it.each<[string, Partial<PolicyRequest>, readonly string[]]>([
+    // in the modes read-only, ask, auto-edit, auto
+    ['a read', { tool: 'read_file', effect: 'read', target: 'a' }, ['allow', 'allow', 'allow', 'allow']],
+    ['an edit', { tool: 'edit_file', target: 'a' }, ['deny', 'ask', 'allow', 'allow']],
+    ['a commit', { tool: 'git_commit', target: 'a' }, ['deny', 'ask', 'ask', 'allow']],
+    ['a safe command', { target: 'ls' }, ['allow', 'allow', 'allow', 'allow']],
+    ['another command', {}, ['deny', 'ask', 'ask', 'allow']],
+    ['a command with a network', { effect: 'external' }, ['deny', 'ask', 'ask', 'ask']],
+    ['one that destroys', { target: 'rm -rf /' }, ['deny', 'deny', 'deny', 'deny']],
+    ['a mail', { tool: 'send', effect: 'external', target: 'ann' }, ['deny', 'ask', 'ask', 'ask']],
+  ])('%s', (_, more, decisions) => expect(MODES.map((mode) => decide({ mode }, more))).toEqual(decisions))
+
+  it('a rule of the person stands above the mode, but for read-only', () => {
+    const rules: ConfiguredRule[] = [{ decision: 'allow' }]
+    expect(MODES.map((mode) => decide({ mode, rules }, { effect: 'external' }))).toEqual(['deny', 'allow', 'allow', 'allow'])
+    expect(decide({ mode: 'auto', rules: [{ decision: 'ask', target: 'npm *' }] }, {})).toBe('ask')
+    expect(decide({ mode: 'auto', rules: [{ decision: 'deny', tool: 'bash' }] }, { target: 'ls' })).toBe('deny')
+  })
+
+  it('no rule and no mode allows what destroys', () => {
+    for (const mode of MODES) expect(decide({ mode, rules: [{ decision: 'allow' }] }, { target: 'rm -rf /' })).toBe('deny')
+  })
+
+  it.each<[ConfiguredRule['decision'], ConfiguredRule['decision'], string]>([
+    // the person, the project
+    ['allow', 'ask', 'ask'],
+    ['allow', 'deny', 'deny'],
+    ['ask', 'deny', 'deny'],
+    ['ask', 'allow', 'ask'],
+    ['deny', 'ask', 'deny'],
+    ['deny', 'allow', 'deny'],
+  ])('the person says %s, the project %s: %s', (own, project, decision) =>
+    expect(decide({ rules: [{ decision: own }], projectRules: [{ decision: project }] }, {})).toBe(decision))
+
+  it('a project can not make the mode laxer', () => {
+    for (const decision of ['ask', 'allow'] as const)
+      expect(MODES.map((mode) => decide({ mode, projectRules: [{ decision }] }, { tool: 'send', effect: 'external' }))).toEqual([
+        'deny',
+        'ask',
+        'ask',
+        'ask',
+      ])
+  })
+})

@@ -1,0 +1,32 @@
+/** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
+import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestPolicy } from '@mulligan/core'
+import type { ApprovalSettings } from '../config/approval.ts'
+import type { ShellJudge } from './shell.ts'
+
+/** Tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back. */
+export const EDITS: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch', 'move_file', 'delete_file', 'make_dir'])
+
+const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks against it' })
+
+/**
+ * @param shell judges commands: what is safe is allowed, what destroys or leaks is denied, whatever the rules say
+ * @param more rules that stand above the person's others
+ */
+export function policyInForce(
+  { mode, rules, projectRules }: ApprovalSettings,
+  { judged, reasonOf }: Pick<ShellJudge, 'judged' | 'reasonOf'>,
+  more: readonly PolicyRule[] = [],
+): Policy {
+  const byMode = modePolicy(mode.value, (tool) => EDITS.has(tool))
+  const ofMode = judged((request) => {
+    const decided = byMode(request)
+    return decided.decision === 'ask' ? { ...decided, reason: reasonOf(request, request.target) ?? decided.reason } : decided
+  })
+  const own = rulesPolicy([...more, ...rules.map(({ value }) => value)], ofMode)
+  const ofProject = rulesPolicy(
+    projectRules.map(({ value }) => value),
+    anything,
+  )
+  const always = [judged(anything), ofProject]
+  return mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) : strictestPolicy(own, ...always)
+}

@@ -1,0 +1,157 @@
+import { type ApprovalRequest, createExecutor, defineTool, type PolicyRule } from '@mulligan/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { request, shell, shellRequest } from './approval.fixture.ts'
+import { policyInForce } from './policy.ts'
+import { proposals } from './proposals.ts'
+import { type ParsedCommand, prefixOf } from './shell-rules.ts'
+
+function parsed(text: string, more: Partial<ParsedCommand> = {}): ParsedCommand {
+  const words = text.split(' ').map((word) => ({ text: word, dynamic: word.includes('$') }))
+  return { name: words[0]?.text, words, redirects: [], text, verdict: 'ask', ...more }
+}
+
+describe('the beginning of a command', () => {
+  it.each([
+    ['git commit -m x', 'git commit *'],
+    ['git commit', 'git commit *'],
+    ['npm test', 'npm test *'],
+    ['npm run build --watch', 'npm run build *'],
+    ['npm run $x', undefined],
+    ['npm run', undefined],
+    ['npm run --silent', undefined],
+    ['npm run *', undefined],
+    ['tsc -p .', 'tsc *'],
+    ['mkdir -p a/b', 'mkdir *'],
+    ['cargo test', 'cargo test *'],
+    // dangerous, or a way to run anything
+    ['git -c core.pager=x commit', undefined],
+    ['git push', undefined],
+    ['git rebase -i', undefined],
+    ['npm install x', undefined],
+    ['npm exec x', undefined],
+    ['npx tsc', undefined],
+    ['python x.py', undefined],
+    ['python3 -c x', undefined],
+    ['node x.js', undefined],
+    ['bash x.sh', undefined],
+    ['sh -c x', undefined],
+    ['sudo npm test', undefined],
+    ['env npm test', undefined],
+    ['xargs npm test', undefined],
+    ['find . -exec x', undefined],
+    ['rm x', undefined],
+    ['mv a b', undefined],
+    ['dd of=x', undefined],
+    ['curl x', undefined],
+    ['make test', undefined],
+    ['docker run x', undefined],
+    ['* x', undefined],
+    ['constructor x', undefined],
+  ])('%s: %s', (text, pattern) => expect(prefixOf(parsed(text))).toBe(pattern))
+
+  it.each<[string, Partial<ParsedCommand>]>([
+    ['a file that it writes', { redirects: [{ writes: true }] }],
+    ['a variable that is set before it', { text: 'NODE_OPTIONS=--require=./x npm test' }],
+    ['a program by its path', { words: [{ text: './npm', dynamic: false }], text: './npm test' }],
+    ['a program behind another', { name: 'npm', words: [{ text: 'sudo', dynamic: false }], text: 'sudo npm test' }],
+    ['a name that is known only when it runs', { name: undefined }],
+  ])('is none for %s', (_, more) => expect(prefixOf(parsed('npm test', more))).toBeUndefined())
+})
+
+describe('what may be written down', () => {
+  const bash = (target: string, more = {}) => ({ decision: 'allow', tool: 'bash', effect: 'write', target, ...more })
+  const of = (command: string, asks: readonly string[] = command.split('; ')) => {
+    const asked = shellRequest(command, asks)
+    return proposals(asked, asked.asks, shell.commandsOf)
+  }
+
+  it('of a command itself, then its beginning', () => {
+    expect(of('npm test --watch')).toEqual([[bash('npm test --watch')], [bash('npm test *')]])
+  })
+
+  it('of several commands those that ask', () => {
+    expect(of('ls; npm test; rm x', ['npm test', 'rm x'])).toEqual([
+      [bash('npm test'), bash('rm x')],
+      [bash('npm test *'), bash('rm x')],
+    ])
+  })
+
+  it('of a dangerous one only itself, with its stars as stars', () => {
+    expect(of('rm *.log')).toEqual([[bash('rm \\*.log')]])
+    expect(of('python x.py')).toEqual([[bash('python x.py')]])
+  })
+
+  it('of one whose text does not say what runs, only the very script', () => {
+    expect(of('$x a; npm test', ['$x a'])).toEqual([[bash('$x a', { input: { command: '$x a; npm test' } })]])
+    expect(of('ls')).toEqual([[bash('ls', { input: { command: 'ls' } })]])
+    expect(of('rm $x')).toEqual([[bash('rm $x', { input: { command: 'rm $x' } })]])
+    expect(of('npm test', ['something else'])).toEqual([[bash('something else', { input: { command: 'npm test' } })]])
+  })
+
+  it('of a file, then of the tool; of what leaves this machine only its target', () => {
+    const file = request()
+    expect(proposals(file, file.asks, shell.commandsOf)).toEqual([
+      [{ decision: 'allow', tool: 'write_file', effect: 'write', target: 'a.txt' }],
+      [{ decision: 'allow', tool: 'write_file', effect: 'write' }],
+    ])
+    const mail = request({ tool: 'send', effect: 'external', target: 'ann' })
+    expect(proposals(mail, mail.asks, shell.commandsOf)).toEqual([[{ decision: 'allow', tool: 'send', effect: 'external', target: 'ann' }]])
+  })
+
+  it('nothing where only a person may answer', () => {
+    const forced = request({ forced: true })
+    expect(proposals(forced, forced.asks, shell.commandsOf)).toEqual([])
+  })
+})
+
+describe('any script that was allowed', () => {
+  const mode = { value: 'ask', origin: 'default', from: '' } as const
+  const bash = defineTool({
+    name: 'bash',
+    description: 'x',
+    effect: 'write',
+    input: { type: 'object', properties: { command: { type: 'string' } } },
+    target: (input) => targetsOf(String((input as { command: string }).command)),
+    execute: () => 'done',
+  })
+  const targetsOf = (command: string): string[] => [
+    ...new Set(shell.commandsOf({ tool: 'bash', input: { command } })?.map(({ text }) => text) ?? [command]),
+  ]
+
+  /** What it asks about, with these rules. */
+  async function asked(command: string, rules: readonly PolicyRule[] = []): Promise<ApprovalRequest | undefined> {
+    const policy = policyInForce({ mode, rules: [], projectRules: [] }, shell, rules)
+    const prepared = await createExecutor({ tools: [bash], policy }).prepare({
+      id: 'a',
+      step: 1,
+      ordinal: 0,
+      name: 'bash',
+      input: { command },
+    })
+    return prepared.kind === 'approval' ? prepared.request : undefined
+  }
+
+  const word = fc.constantFrom('a', '"b c"', '*.log', "'*'", '$X', '$(touch d)', '-f', '../e', '> f', '< g', '2>&1')
+  const program = fc.constantFrom('npm test', 'git commit', 'rm', 'mkdir', '$X', 'python', 'X=1 npm run b', 'sudo', 'ls', 'make')
+  const simple = fc.tuple(program, fc.array(word, { maxLength: 3 })).map(([name, words]) => [name, ...words].join(' '))
+  const script = fc
+    .tuple(simple, fc.array(fc.tuple(fc.constantFrom('; ', ' && ', ' | ', '\n'), simple), { maxLength: 2 }))
+    .map(([first, rest]) => first + rest.map((part) => part.join('')).join(''))
+  const stranger = fc.constantFrom('chmod +x z', 'mv y z', 'python z.py', '$Z', 'echo z > z', 'sudo npm test', 'npm install z')
+
+  it('is allowed from then on, and nothing that it did not hold', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, stranger, fc.constantFrom('; ', ' && ', ' | ', '\n'), async (text, other, joint) => {
+        const request = await asked(text)
+        if (!request) return
+        for (const rules of proposals(request, request.asks, shell.commandsOf)) {
+          expect(await asked(text, rules)).toBeUndefined()
+          for (const more of [`${text}${joint}${other}`, `${other}${joint}${text}`])
+            expect([more, rules, await asked(more, rules)]).toEqual([more, rules, expect.anything()])
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

@@ -1,0 +1,67 @@
+/** What a person is shown before they decide: exactly what would be done, and why it asks. */
+import type { ApprovalRequest, AskedTarget } from '@mulligan/core'
+import type { Colors } from '../ui/colors.ts'
+import { coloured } from '../ui/diff.ts'
+import { oneLine, safeJson, visible } from '../ui/sanitize.ts'
+
+const MOST_LINES = 40
+const MOST_CHARS = 1000
+const MOST_ASKED = 12
+
+export interface Shown {
+  readonly text: string
+  /** Something was left out. */
+  readonly isCut: boolean
+}
+
+/**
+ * @param diff what would change; shown in place of the input
+ * @param asks the targets that it is about
+ * @param whole nothing is left out
+ */
+export function questionOf(
+  request: ApprovalRequest,
+  { diff, asks, whole = false }: { readonly diff?: string | undefined; readonly asks: readonly AskedTarget[]; readonly whole?: boolean },
+  colors: Colors,
+): Shown {
+  const { tool, effect, target } = request
+  const all = diff === undefined ? inputLines(request.input) : visible(diff.replace(/\n$/, '')).split('\n')
+  const lines = whole ? all : all.slice(0, MOST_LINES).map(clip)
+  const left = all.length - lines.length
+  const text = [
+    '',
+    `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(target, 200)}`,
+    ...(diff === undefined ? lines : lines.map((line) => coloured(line, colors))).map((line) => `    ${line}`),
+    ...(left > 0 ? [`    … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
+    ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
+    '',
+  ].join('\n')
+  return { text, isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
+}
+
+/** Where only a part of the call is in question, which one. */
+function whyLines({ target, reason, forced }: ApprovalRequest, asks: readonly AskedTarget[]): string[] {
+  const only = forced ? ' Only you can allow it.' : ''
+  const [first, ...more] = asks
+  if (forced || !first || (more.length === 0 && first.target === target)) return [`It asks because ${oneLine(reason, 300)}.${only}`]
+  const left = asks.length - MOST_ASKED
+  return [
+    'It asks because of',
+    ...asks.slice(0, MOST_ASKED).map((one) => `  ${oneLine(visible(one.target), 200)}: ${oneLine(one.reason, 300)}`),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+  ]
+}
+
+/** The exact input, readable: long texts on lines of their own. */
+export function inputLines(input: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(input).flatMap(([key, value]) => {
+    const name = oneLine(key, 64)
+    const text = typeof value === 'string' ? visible(value) : safeJson(value, 2)
+    return text.includes('\n') ? [`${name}:`, ...text.split('\n').map((line) => `  | ${line}`)] : [`${name}: ${text}`]
+  })
+}
+
+const clip = (line: string): string => {
+  const left = line.length - MOST_CHARS
+  return left > 0 ? `${line.slice(0, MOST_CHARS)}… ${left} more characters` : line
+}

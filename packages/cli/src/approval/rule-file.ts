@@ -1,0 +1,63 @@
+/** Rules go into the person's own file: in one step, with what stands there left as it is. */
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { ConfiguredRule } from '../config/approval.ts'
+import { checkWith } from '../config/check.ts'
+import { parseJsonc } from '../config/jsonc.ts'
+import { insertInto } from '../config/jsonc-insert.ts'
+import { configSchema } from '../config/schema.ts'
+
+/**
+ * @param asks whether a rule is why there was a question: the new ones go before it, because the first that matches decides
+ * @returns why it could not be done, to follow the name of the file
+ */
+export async function addRules(
+  file: string,
+  rules: readonly ConfiguredRule[],
+  asks: (rule: ConfiguredRule) => boolean,
+): Promise<string | undefined> {
+  try {
+    // A link, as into a folder of dotfiles, stays one.
+    const at = await realpath(file).catch(() => file)
+    const text = await readFile(at, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return ''
+      throw error
+    })
+    const changed = withRules(text, rules, asks)
+    if (changed === undefined) return 'could not be changed without disturbing what is in it'
+    await replace(at, changed)
+    return undefined
+  } catch (error) {
+    return `can't be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`
+  }
+}
+
+function withRules(text: string, rules: readonly ConfiguredRule[], asks: (rule: ConfiguredRule) => boolean): string | undefined {
+  const parsed = parseJsonc(text)
+  const checked = parsed.ok ? checkWith(configSchema, parsed.value) : undefined
+  if (!checked?.ok) return undefined
+  const policy = (checked.value.policy ?? []) as readonly ConfiguredRule[]
+  const asking = policy.findIndex(asks)
+  let at = asking === -1 ? policy.length : asking
+  let changed: string | undefined = text
+  for (const rule of rules) changed = changed === undefined ? undefined : insertInto(changed, 'policy', rule, at++)
+  return changed
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const temporary = join(dirname(file), `.config-${randomUUID()}.tmp`)
+  try {
+    const mode = await stat(file).then(
+      (found) => found.mode,
+      () => 0o600,
+    )
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 })
+    await chmod(temporary, mode & 0o777)
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

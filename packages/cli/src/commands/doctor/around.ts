@@ -1,0 +1,64 @@
+/** What Mulligan stands on: programs, a model, a folder for its data. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ripgrep } from '@mulligan/tools'
+import { openModelInForce } from '../../config/open-model.ts'
+import type { Settings } from '../../config/settings.ts'
+import { UsageError } from '../../exit.ts'
+import { fromHome, openDataDir } from '../../paths.ts'
+import type { Check } from './check.ts'
+
+const run = promisify(execFile)
+
+/** The bin looks for a Node that is new enough before this runs. */
+export const node = (): Check => ({ name: 'node', state: 'ok', says: `${process.versions.node} on ${process.platform}-${process.arch}` })
+
+export async function ripgrepCheck(): Promise<Check> {
+  const lines: string[] = []
+  try {
+    await ripgrep(['--version'], { cwd: tmpdir(), onRecord: (line) => lines.push(line ?? '') })
+    return { name: 'ripgrep', state: 'ok', says: lines[0]?.replace(/^ripgrep /, '') ?? '' }
+  } catch (error) {
+    return { name: 'ripgrep', state: 'missing', says: (error as Error).message, remedy: 'npm ci in a clone, or install it again.' }
+  }
+}
+
+export async function git(): Promise<Check> {
+  try {
+    const { stdout } = await run('git', ['--version'], { timeout: 10_000 })
+    return { name: 'git', state: 'ok', says: stdout.trim().replace(/^git version /, '') }
+  } catch {
+    return {
+      name: 'git',
+      state: 'lacking',
+      says: 'not found: the git tools do not work',
+      remedy: 'Install git: apt-get install git, brew install git.',
+    }
+  }
+}
+
+/** No request is made: what is named may not answer. */
+export async function model(settings: Settings): Promise<Check> {
+  try {
+    const { model } = await openModelInForce(settings, undefined, false)
+    return { name: 'model', state: 'ok', says: `${model.id} on ${model.where}` }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return { name: 'model', state: 'lacking', says: error.message, remedy: error.hint }
+  }
+}
+
+export function data(): Check {
+  try {
+    const { dir } = openDataDir()
+    rmdirSync(mkdtempSync(join(dir, 'doctor-')))
+    return { name: 'data', state: 'ok', says: fromHome(dir) }
+  } catch (error) {
+    const isUsage = error instanceof UsageError
+    const says = isUsage ? error.message : `the data folder can't be written: ${(error as NodeJS.ErrnoException).code}`
+    return { name: 'data', state: 'missing', says, remedy: isUsage ? error.hint : 'Set MULLIGAN_DATA_DIR to a folder you can write.' }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Enforcement, Hold } from '@mulligan/sandbox'
+import { describe, expect, it } from 'vitest'
+import { place } from '../../fixtures/cli.ts'
+import { type Probed, reportOf, sandboxChecks } from './sandbox.ts'
+
+const enforces = (memory: Hold): Enforcement => ({
+  files: { hold: 'hard', by: 'f' },
+  network: { hold: 'hard', by: 'n' },
+  memory: { hold: memory, by: 'm' },
+  processes: { hold: 'hard', by: 'p' },
+  cpu: { hold: 'hard', by: 'c' },
+  disk: { hold: 'partial', by: 'd' },
+  treeKill: { hold: 'hard', by: 't' },
+})
+const there = (name: string, memory: Hold = 'hard'): Probed => ({ name, ok: true, enforces: enforces(memory) })
+const absent = (name: string): Probed => ({ name, ok: false, reason: `no ${name}`, remedy: `install ${name}` })
+const told = (asked: string, ...backends: readonly Probed[]) => {
+  const report = reportOf(backends, asked)
+  return [report.backend, ...sandboxChecks(report, asked).map(({ name, state, says }) => [name, state, says])]
+}
+
+describe('the sandbox', () => {
+  it('is the first that is there, and never none by itself', () => {
+    const [bwrap, docker, none] = [there('bubblewrap'), there('docker'), there('none', 'partial')]
+    expect(told('auto', bwrap, docker, none)).toEqual(['bubblewrap', ['sandbox', 'ok', 'bubblewrap']])
+    expect(told('auto', absent('bubblewrap'), docker, none)).toEqual([
+      'docker',
+      ['sandbox', 'ok', 'docker'],
+      ['bubblewrap', 'unused', 'no bubblewrap'],
+    ])
+    expect(told('auto', absent('bubblewrap'), absent('docker'), none)).toEqual([
+      null,
+      ['sandbox', 'missing', expect.stringContaining('commands are refused')],
+      ['bubblewrap', 'missing', 'no bubblewrap'],
+      ['docker', 'missing', 'no docker'],
+    ])
+  })
+
+  it('that is named is looked at alone', () => {
+    expect(told('docker', there('bubblewrap'), absent('docker'))).toEqual([
+      null,
+      ['sandbox', 'missing', expect.stringContaining('commands are refused')],
+      ['docker', 'missing', 'no docker'],
+    ])
+    expect(told('none', there('bubblewrap'), there('none', 'none'))).toEqual([
+      'none',
+      ['sandbox', 'lacking', expect.stringContaining('on this machine itself')],
+    ])
+    expect(told('seatbelt', there('bubblewrap'))).toEqual([null, ['sandbox', 'missing', expect.stringContaining('seatbelt is not for')]])
+  })
+
+  it('that holds something in part says what would hold it', () => {
+    const [check] = sandboxChecks(reportOf([there('bubblewrap', 'partial')], 'auto'), 'auto')
+    expect(check).toMatchObject({ state: 'lacking', remedy: expect.stringContaining('systemd-run --user') })
+    expect(check?.rows).toContainEqual(['memory', 'partial', 'm'])
+    expect(check?.rows).toContainEqual(['process tree', 'hard', 't'])
+  })
+})
+
+describe('mulligan doctor', () => {
+  it('names what there is, and with --json the same as data', async () => {
+    using here = place()
+    const env = { MULLIGAN_SANDBOX: 'none', MULLIGAN_MODEL: 'ollama/x' }
+    const text = await here.run(['doctor'], { env })
+    expect([text.code, text.stderr]).toEqual([0, ''])
+    expect(text.stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m)
+    expect(text.stdout).toMatch(/^✓ ripgrep +\d+\.\d+/m)
+    expect(text.stdout).toMatch(/^✓ model +ollama\/x on this machine$/m)
+    expect(text.stdout).toMatch(/^✓ data +~\/data$/m)
+    expect(text.stdout).toMatch(/^! sandbox +none: commands run on this machine itself$/m)
+    expect(text.stdout).toMatch(/^ +network +none /m)
+    const { code, stdout } = await here.run(['doctor', '--json'], { env })
+    const report = JSON.parse(stdout) as { usable: boolean; checks: { name: string }[]; sandbox: { backend: string; backends: Probed[] } }
+    expect([code, report.usable, report.sandbox.backend]).toEqual([0, true, 'none'])
+    expect(report.checks.map(({ name }) => name)).toEqual(['node', 'ripgrep', 'git', 'model', 'data', 'sandbox'])
+    expect(report.sandbox.backends.find(({ name }) => name === 'none')?.enforces?.files.hold).toBe('none')
+  })
+
+  it('a model is not needed, a sandbox is: what to do stands below, and the exit code is 1', async () => {
+    using here = place()
+    const env = { MULLIGAN_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' }
+    const { code, stdout } = await here.run(['doctor'], { env })
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^! model +no model is named\n +Name one in one of these ways/m)])
+    expect(stdout).toMatch(/^✗ sandbox +none can be opened/m)
+    expect(stdout).toMatch(/^✗ docker .*\n +.*[Ii]nstall/m)
+  })
+
+  it('a data folder that can not be written is missing', async () => {
+    using here = place({ 'a-file': '' })
+    const env = { MULLIGAN_SANDBOX: 'none', MULLIGAN_DATA_DIR: `${here.dir}/a-file/data` }
+    const { code, stdout } = await here.run(['doctor'], { env })
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^✗ data +the data folder .*\n +Set MULLIGAN_DATA_DIR/m)])
+  })
+
+  it('a wrong configuration is no report', async () => {
+    using here = place({ '.mulligan/config.json': '{ "sandbox": { "netwrok": "none" } }' })
+    expect(await here.run(['doctor'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "network"?') })
+  })
+})

@@ -1,0 +1,158 @@
+import { DEFAULT_LIMITS, STRICT_LIMITS } from '@mulligan/sandbox'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { place } from '../fixtures/cli.ts'
+import { type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings } from './sandbox.ts'
+
+const MB = 1024 * 1024
+const PROJECT = '.mulligan/config.json'
+const OWN = '../.config/mulligan/config.json'
+
+interface Given {
+  readonly flags?: SandboxFlags
+  readonly env?: Readonly<Record<string, string>>
+  readonly project?: SandboxFields
+  readonly user?: SandboxFields
+}
+
+const settings = ({ flags = {}, env = {}, project = {}, user = {} }: Given) =>
+  sandboxSettings({ flags, env, project: { values: project, shown: PROJECT }, user: { values: user, shown: 'own' } })
+const options = (given: Given) => sandboxOptions(settings(given), '/work')
+
+describe('what is in force', () => {
+  it('by default is what the sandbox says', () => {
+    expect(options({})).toEqual({ workspace: '/work', limits: DEFAULT_LIMITS })
+  })
+
+  it.each<[string, Given, unknown]>([
+    [
+      'a flag before the environment',
+      { flags: { memory: '1g' }, env: { MULLIGAN_SANDBOX_MEM: '3g' }, user: { memory: '4g' } },
+      [1024 * MB, '--memory'],
+    ],
+    [
+      'the environment before the file',
+      { env: { MULLIGAN_SANDBOX_MEM: '3g' }, user: { memory: '4g' } },
+      [3072 * MB, 'MULLIGAN_SANDBOX_MEM'],
+    ],
+    ["the person's file before the default", { user: { memory: '4g' } }, [4096 * MB, 'own']],
+    ['a project that asks for less', { user: { memory: '4g' }, project: { memory: 512 * MB } }, [512 * MB, PROJECT]],
+    ['not one that asks for more', { user: { memory: '1g' }, project: { memory: '64g' } }, [1024 * MB, 'own']],
+    ['nor more than the default', { project: { memory: '64g' } }, [2048 * MB, 'default']],
+    ['a project that is strict', { project: { profile: 'strict' } }, [512 * MB, PROJECT]],
+    ["a project that is strict, over the person's own", { user: { memory: '4g' }, project: { profile: 'strict' } }, [512 * MB, PROJECT]],
+    ['the person, strict', { user: { profile: 'strict' } }, [512 * MB, 'default']],
+    ['the person, strict with more memory', { user: { profile: 'strict', memory: '1g' } }, [1024 * MB, 'own']],
+    [
+      'what is said now before the project',
+      { flags: { memory: '4g' }, project: { profile: 'strict', memory: '64m' } },
+      [4096 * MB, '--memory'],
+    ],
+  ])('%s: of memory', (_, given, expected) => {
+    const { memory } = settings(given)
+    expect([memory.value, memory.from]).toEqual(expected)
+  })
+
+  it('a project may take the network away, and not give it', () => {
+    expect(settings({ user: { network: 'bridge' }, project: { network: 'none' } }).network).toMatchObject({ value: 'none', from: PROJECT })
+    expect(settings({ env: { MULLIGAN_SANDBOX_NETWORK: 'bridge' } }).network?.value).toBe('bridge')
+  })
+
+  it('a project that is strict is strict in everything', () => {
+    const { profile, limits } = options({ project: { profile: 'strict' } })
+    expect([profile, limits]).toEqual(['strict', STRICT_LIMITS])
+    expect(options({ user: { profile: 'strict' }, project: { profile: 'default' as const } }).profile).toBe('strict')
+  })
+
+  it('whatever a project says, no limit is above what there is without it', () => {
+    const fields = fc.record<SandboxFields>(
+      {
+        profile: fc.constantFrom('default', 'strict'),
+        network: fc.constantFrom('none'),
+        memory: fc.oneof(fc.integer({ min: 16 * MB, max: 2 ** 40 }), fc.constantFrom('64m', '3g')),
+        cpus: fc.double({ min: 0.01, max: 64, noNaN: true }),
+        pids: fc.integer({ min: 4, max: 9999 }),
+        timeout: fc.integer({ min: 1, max: 600 }),
+        output: fc.integer({ min: 1, max: 2 ** 30 }),
+        disk: fc.integer({ min: MB, max: 2 ** 40 }),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fields, fields, (project, user) => {
+        const [without, withIt] = [options({ user }), options({ user, project })]
+        for (const [limit, value] of Object.entries(withIt.limits ?? {}))
+          expect(value).toBeLessThanOrEqual((without.limits as Record<string, number>)[limit] as number)
+        if (without.profile === 'strict') expect(withIt.profile).toBe('strict')
+        expect(withIt.network).not.toBe('bridge')
+      }),
+    )
+  })
+
+  it('who keeps more of the output lets it print more', () => {
+    expect(options({ user: { output: '10m' } }).limits).toMatchObject({ output: 10 * MB, outputStop: 500 * MB })
+    expect(options({ user: { output: 1000 } }).limits).toMatchObject({ output: 1000, outputStop: DEFAULT_LIMITS.outputStop })
+  })
+
+  it('a mount under the home folder is found there, and read-only unless it says otherwise', () => {
+    const { mounts } = options({ user: { mounts: [{ path: '~/data' }, { path: '/srv', mode: 'read-write' }] } })
+    expect(mounts).toEqual([
+      { path: expect.stringMatching(/^\/.*[^~]\/data$/), mode: 'read-only' },
+      { path: '/srv', mode: 'read-write' },
+    ])
+  })
+})
+
+describe('what is wrong is said, with the key', () => {
+  it.each([
+    [OWN, { memory: 'lots' }, /sandbox\.memory: .*size.*512m/],
+    [OWN, { memory: 5 }, /sandbox\.memory: .*16777216/],
+    [OWN, { memroy: '1g' }, /there is no key "memroy" in sandbox; did you mean "memory"\?/],
+    [OWN, { timeout: 601 }, /sandbox\.timeout: .*600/],
+    [OWN, { cpus: '2' }, /sandbox\.cpus: a number/],
+    [OWN, { backend: 'bwrap' }, /sandbox\.backend: .*"bubblewrap"/],
+    [OWN, { user: 'root' }, /sandbox\.user: a uid, or "auto"/],
+    [OWN, { mounts: [{ path: 'data' }] }, /sandbox\.mounts\[0\]\.path: .*begins with \/ or ~\//],
+    [OWN, { env: ['A=1'] }, /sandbox\.env\[0\]: the name of a variable/],
+    [PROJECT, { network: 'bridge' }, /sandbox\.network: bridge would loosen the sandbox, so a project's file can't set it/],
+    [PROJECT, { backend: 'none' }, /sandbox\.backend would loosen/],
+    [PROJECT, { mounts: [{ path: '~/' }] }, /sandbox\.mounts would loosen/],
+    [PROJECT, { env: ['AWS_SECRET_ACCESS_KEY'] }, /sandbox\.env would loosen/],
+    [PROJECT, { user: 0 }, /sandbox\.user would loosen/],
+    [PROJECT, { image: 'evil' }, /sandbox\.image would loosen/],
+  ])('%s %j', async (path, sandbox, says) => {
+    using here = place({ [path]: JSON.stringify({ sandbox }) })
+    const { code, stderr } = await here.run(['config'])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(says)])
+  })
+
+  it.each([
+    ['MULLIGAN_SANDBOX', 'bwrap', /MULLIGAN_SANDBOX=bwrap: it may be auto, bubblewrap/],
+    ['MULLIGAN_SANDBOX_NETWORK', 'yes', /MULLIGAN_SANDBOX_NETWORK=yes: it may be none, bridge/],
+    ['MULLIGAN_SANDBOX_MEM', '2x', /MULLIGAN_SANDBOX_MEM=2x: .*size/],
+    ['MULLIGAN_SANDBOX_TIMEOUT', '0', /MULLIGAN_SANDBOX_TIMEOUT=0: .*600/],
+    ['MULLIGAN_SANDBOX_TIMEOUT', 'soon', /MULLIGAN_SANDBOX_TIMEOUT=soon: /],
+  ])('%s=%s', async (name, value, says) => {
+    using here = place()
+    const { code, stderr } = await here.run(['config'], { env: { [name]: value } })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(says)])
+    expect(stderr).toContain(`unset ${name}`)
+  })
+
+  it('what is right is shown, and where it comes from', async () => {
+    using here = place({
+      [PROJECT]: JSON.stringify({ sandbox: { timeout: 30, network: 'none' } }),
+      [OWN]: JSON.stringify({ sandbox: { memory: '4g', network: 'bridge', env: ['CI'] } }),
+    })
+    const { stdout } = await here.run(['config', '--json'], { env: { MULLIGAN_SANDBOX: 'none' } })
+    const rows = (JSON.parse(stdout) as { settings: { key: string; value: unknown; from: string }[] }).settings
+    const own = '~/.config/mulligan/config.json'
+    expect(rows.filter(({ key }) => key.startsWith('sandbox.')).map(({ key, value, from }) => [key, value, from])).toEqual([
+      ['sandbox.backend', 'none', 'MULLIGAN_SANDBOX'],
+      ['sandbox.network', 'none', PROJECT],
+      ['sandbox.memory', 4096 * MB, own],
+      ['sandbox.timeout', 30, PROJECT],
+      ['sandbox.env', ['CI'], own],
+    ])
+  })
+})

@@ -1,0 +1,214 @@
+/** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { BACKENDS, checkLimit, DEFAULT_LIMITS, type Limits, parseSize, type SandboxOptions, STRICT_LIMITS } from '@mulligan/sandbox'
+import { z } from 'zod'
+import { UsageError } from '../exit.ts'
+import type { Setting } from './settings.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const BACKEND_CHOICES = ['auto', ...BACKENDS] as const
+const PROFILES = ['default', 'strict'] as const
+const NETWORKS = ['none', 'bridge'] as const
+
+const limited = <T>(limit: keyof Limits) =>
+  z.custom<T>((value) => limitFault(limit, value) === undefined, { error: ({ input }) => limitFault(limit, input) ?? '' })
+const path = z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
+const variable = z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
+
+export const sandboxFields = z
+  .strictObject({
+    backend: z.enum(BACKEND_CHOICES),
+    profile: z.enum(PROFILES),
+    network: z.enum(NETWORKS),
+    memory: limited<string | number>('memory'),
+    cpus: limited<number>('cpus'),
+    pids: limited<number>('processes'),
+    /** Seconds. */
+    timeout: limited<number>('timeout'),
+    user: z.custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"'),
+    mounts: z.array(z.strictObject({ path, mode: z.enum(['read-only', 'read-write']).optional() })),
+    output: limited<string | number>('output'),
+    disk: limited<string | number>('disk'),
+    env: z.array(variable),
+    image: z.string().min(1),
+  })
+  .partial()
+export type SandboxFields = z.infer<typeof sandboxFields>
+
+/** What is not given is the sandbox's default. */
+export interface SandboxSettings {
+  readonly backend: Setting<(typeof BACKEND_CHOICES)[number]> | undefined
+  readonly profile: Setting<(typeof PROFILES)[number]> | undefined
+  readonly network: Setting<(typeof NETWORKS)[number]> | undefined
+  /** Bytes. */
+  readonly memory: Setting<number>
+  readonly cpus: Setting<number>
+  readonly pids: Setting<number>
+  /** Seconds. */
+  readonly timeout: Setting<number>
+  /** Bytes. */
+  readonly output: Setting<number>
+  /** Bytes. */
+  readonly disk: Setting<number>
+  readonly user: Setting<number | 'auto'> | undefined
+  readonly mounts: Setting<NonNullable<SandboxFields['mounts']>> | undefined
+  readonly env: Setting<readonly string[]> | undefined
+  readonly image: Setting<string> | undefined
+}
+
+/** Of `mulligan sandbox run`. */
+export type SandboxFlags = Pick<SandboxFields, 'backend' | 'profile' | 'network' | 'memory' | 'timeout'>
+
+/** A key, and a value where only that one loosens, which a project's file must not set: its commands would get more than the person gave. */
+export function loosening(fields: SandboxFields = {}): string | undefined {
+  if (fields.network === 'bridge') return 'network: bridge'
+  return (['backend', 'user', 'mounts', 'env', 'image'] as const).find((key) => fields[key] !== undefined)
+}
+
+interface Layers {
+  readonly flags: SandboxFlags
+  readonly env: Env
+  readonly project: SandboxLayer
+  readonly user: SandboxLayer
+}
+
+/** What one file says. */
+export interface SandboxLayer {
+  readonly values: SandboxFields
+  readonly shown: string
+}
+
+/** A flag, then the environment, then the person's file; the project's file can only make it tighter than the person's. */
+export function sandboxSettings({ flags, env, project, user }: Layers): SandboxSettings {
+  const fromEnv = envFields(env)
+  checkFlags(flags)
+  const own = <Key extends keyof SandboxFields>(key: Key, { [key]: flag }: SandboxFields = flags): Given<Key> | undefined =>
+    flag !== undefined ? { value: flag, origin: 'flag', from: `--${key}` } : (fromEnv[key] ?? setting(user.values[key], 'user', user.shown))
+  const isNow = ({ origin }: { origin: string } = { origin: '' }): boolean => origin === 'flag' || origin === 'env'
+  /** A project's value counts where it is the tight one, and nobody says otherwise just now. */
+  const tighter = <Key extends 'profile' | 'network'>(key: Key, tight: SandboxFields[Key]): Given<Key> | undefined => {
+    const mine = own(key)
+    const asked = project.values[key] === tight ? setting(project.values[key], 'project', project.shown) : undefined
+    return isNow(mine) ? mine : (asked ?? mine)
+  }
+  const profile = own('profile')?.value === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS
+  const limit = (key: keyof typeof LIMIT_OF): Setting<number> => {
+    const given = own(key)
+    const mine: Setting<number> = given ? { ...given, value: numberOf(given.value) } : { value: profile[LIMIT_OF[key]], ...DEFAULT }
+    if (isNow(mine)) return mine
+    const asked = [project.values[key], project.values.profile === 'strict' ? STRICT_LIMITS[LIMIT_OF[key]] : undefined]
+    const from = { origin: 'project', from: project.shown } as const
+    return [mine, ...asked.flatMap((value) => (value === undefined ? [] : [{ value: numberOf(value), ...from }]))].toSorted(
+      (a, b) => a.value - b.value,
+    )[0] as Setting<number>
+  }
+  return {
+    backend: own('backend'),
+    profile: tighter('profile', 'strict'),
+    network: tighter('network', 'none'),
+    memory: limit('memory'),
+    cpus: limit('cpus'),
+    pids: limit('pids'),
+    timeout: limit('timeout'),
+    output: limit('output'),
+    disk: limit('disk'),
+    user: own('user'),
+    mounts: own('mounts'),
+    env: own('env'),
+    image: own('image'),
+  }
+}
+
+type Given<Key extends keyof SandboxFields> = Setting<NonNullable<SandboxFields[Key]>>
+
+const DEFAULT = { origin: 'default', from: 'default' } as const
+const LIMIT_OF = {
+  memory: 'memory',
+  cpus: 'cpus',
+  pids: 'processes',
+  timeout: 'timeout',
+  output: 'output',
+  disk: 'disk',
+} as const satisfies Readonly<Record<string, keyof Limits>>
+
+/** Who wants to keep more of the output lets it print more too. */
+const STOP_PER_KEPT = DEFAULT_LIMITS.outputStop / DEFAULT_LIMITS.output
+
+const setting = <T>(value: T | undefined, origin: 'project' | 'user', from: string): Setting<NonNullable<T>> | undefined =>
+  value === undefined || value === null ? undefined : { value, origin, from }
+
+/** As {@link createSandbox} takes them. */
+export function sandboxOptions(settings: SandboxSettings, workspace: string): SandboxOptions {
+  const { backend, profile, network, memory, cpus, pids, timeout, output, disk, user, mounts, env, image } = settings
+  return {
+    workspace,
+    limits: {
+      memory: memory.value,
+      cpus: cpus.value,
+      processes: pids.value,
+      timeout: timeout.value,
+      output: output.value,
+      outputStop: Math.max(DEFAULT_LIMITS.outputStop, output.value * STOP_PER_KEPT),
+      disk: disk.value,
+    },
+    ...(backend && { backend: backend.value }),
+    ...(profile && { profile: profile.value }),
+    ...(network && { network: network.value }),
+    ...(user && { user: user.value }),
+    ...(mounts && { mounts: mounts.value.map(({ path, mode = 'read-only' }) => ({ path: toHome(path), mode })) }),
+    ...(env && { env: env.value }),
+    ...(image && { image: image.value }),
+  }
+}
+
+/** @throws UsageError that names the flag */
+function checkFlags({ memory, timeout }: SandboxFlags): void {
+  for (const [name, value] of Object.entries({ memory, timeout }) as ['memory' | 'timeout', unknown][]) {
+    const fault = value === undefined ? undefined : limitFault(name, value)
+    if (fault !== undefined) throw new UsageError(`--${name} ${value}: ${fault}`, 'mulligan sandbox run --help shows what there is.')
+  }
+}
+
+/** @throws UsageError that names the variable */
+function envFields(env: Env): { readonly [Key in keyof SandboxFields]?: Given<Key> } {
+  const backend = chosen('MULLIGAN_SANDBOX', env['MULLIGAN_SANDBOX'], BACKEND_CHOICES)
+  const network = chosen('MULLIGAN_SANDBOX_NETWORK', env['MULLIGAN_SANDBOX_NETWORK'], NETWORKS)
+  const memory = env['MULLIGAN_SANDBOX_MEM']
+  const timeout = env['MULLIGAN_SANDBOX_TIMEOUT']
+  check('MULLIGAN_SANDBOX_MEM', memory, limitFault('memory', memory))
+  check('MULLIGAN_SANDBOX_TIMEOUT', timeout, limitFault('timeout', Number(timeout)))
+  const from = (name: string) => ({ origin: 'env', from: name }) as const
+  return {
+    ...(backend && { backend: { value: backend, ...from('MULLIGAN_SANDBOX') } }),
+    ...(network && { network: { value: network, ...from('MULLIGAN_SANDBOX_NETWORK') } }),
+    ...(memory && { memory: { value: memory, ...from('MULLIGAN_SANDBOX_MEM') } }),
+    ...(timeout && { timeout: { value: Number(timeout), ...from('MULLIGAN_SANDBOX_TIMEOUT') } }),
+  }
+}
+
+function chosen<T extends string>(name: string, value: string | undefined, choices: readonly T[]): T | undefined {
+  const found = choices.find((choice) => choice === value)
+  check(name, value, found === undefined ? `it may be ${choices.join(', ')}` : undefined)
+  return found
+}
+
+function check(name: string, value: string | undefined, fault: string | undefined): void {
+  if (value && fault !== undefined) throw new UsageError(`${name}=${value}: ${fault}`, `Correct it, or unset ${name}.`)
+}
+
+const numberOf = (value: string | number): number => (typeof value === 'number' ? value : parseSize(value))
+const toHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
+
+/** Why a value is no such limit; the sizes may be written with a unit. */
+function limitFault(limit: keyof Limits, value: unknown): string | undefined {
+  const isSize = limit === 'memory' || limit === 'output' || limit === 'disk'
+  if (typeof value !== 'number' && !(isSize && typeof value === 'string')) return isSize ? 'a size such as "512m" or "2g"' : 'a number'
+  try {
+    checkLimit(limit, numberOf(value))
+    return undefined
+  } catch (error) {
+    return (error as RangeError).message
+  }
+}
