@@ -14,9 +14,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
 }
 /** Packages that run where there is no Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk']
-/** Types of the contract with the AI SDK leave no code behind. */
+/** Types of the contract with the AI SDK leave no code behind; the SDK itself is a peer of the package that is about it. */
 const isContract = (name: string, statement: string, target: string): boolean =>
-  name === 'ai-sdk' && target === '@ai-sdk/provider' && /^(?:import|export) type\b/.test(statement)
+  name === 'ai-sdk' && (target === 'ai' || (target === '@ai-sdk/provider' && /^(?:import|export) type\b/.test(statement)))
 
 /** Imports of code, not of the examples in comments and strings. */
 const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm

@@ -8,8 +8,9 @@ export const partsOf = (content: readonly LanguageModelV4Content[]): readonly Pa
   content.flatMap((one, at): readonly Part[] => {
     if (one.type !== 'text' && one.type !== 'reasoning') return [one]
     const id = `${at}`
+    const { providerMetadata } = one
     return [
-      { type: `${one.type}-start`, id },
+      { type: `${one.type}-start`, id, ...(providerMetadata && { providerMetadata }) },
       { type: `${one.type}-delta`, id, delta: one.text },
       { type: `${one.type}-end`, id },
     ]

@@ -1,9 +1,9 @@
 /** Middleware for the AI SDK: what a model meant as tool calls arrives as tool calls that fit their schemas. */
-import type { LanguageModelV4Middleware, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, families, type Repair } from '@mulligan/repair'
-import { contentOf, partsOf } from './content.ts'
 import { createMender, type Mender } from './mender.ts'
-import { toolsetOf } from './toolset.ts'
+import { middlewareOf } from './middleware.ts'
+import { type Traits, toolsetOf } from './toolset.ts'
 
 /** The call that a repair was made in, as it goes on. */
 export interface RepairedCall {
@@ -22,9 +22,6 @@ export interface RepairToolCallsOptions {
   readonly onRepair?: (repair: Repair, call: RepairedCall) => void
 }
 
-type Model = Parameters<NonNullable<LanguageModelV4Middleware['wrapStream']>>[0]['model']
-type Params = Parameters<NonNullable<LanguageModelV4Middleware['wrapStream']>>[0]['params']
-
 /**
  * Calls that came as markup in the text become tool calls, names and arguments are mended, and what can't be repaired goes on
  * as it came, for the SDK to tell the model of: its own `repairToolCall` still has its turn. For AI SDK 7, whose models have
@@ -33,53 +30,25 @@ type Params = Parameters<NonNullable<LanguageModelV4Middleware['wrapStream']>>[0
  * @example
  * const model = wrapLanguageModel({ model: provider('glm-4.7-flash'), middleware: repairToolCalls() })
  */
-export function repairToolCalls(options: RepairToolCallsOptions = {}): LanguageModelV4Middleware {
-  return {
-    specificationVersion: 'v4',
-    wrapStream: async ({ doStream, params, model }) => {
-      mustBeKnown(model)
-      const result = await doStream()
-      const mender = menderFor(params, options)
-      return mender ? { ...result, stream: result.stream.pipeThrough(through(mender)) } : result
-    },
-    wrapGenerate: async ({ doGenerate, params, model }) => {
-      mustBeKnown(model)
-      const result = await doGenerate()
-      const mender = menderFor(params, options)
-      if (!mender) return result
-      const { content, finishReason, usage } = result
-      const parts = partsOf(content).flatMap(mender.part)
-      const ended = mender.part({ type: 'finish', finishReason, usage })
-      const finish = ended.find((part) => part.type === 'finish')
-      return { ...result, content: contentOf([...parts, ...ended], content), finishReason: finish?.finishReason ?? finishReason }
-    },
-  }
-}
+export const repairToolCalls = (options: RepairToolCallsOptions = {}): LanguageModelV4Middleware =>
+  middlewareOf((params) => menderFor(params, options, (name) => ({ effect: effectOf(name, options.effects) })))
 
-/** Another specification has other parts: to read them as these would lose some. */
-function mustBeKnown({ specificationVersion }: Model): void {
-  if (specificationVersion === 'v4') return
-  throw new Error(`@mulligan/ai-sdk knows models of AI SDK 7 (specification v4), and this one has ${String(specificationVersion)}.`)
+function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'external'): Effect {
+  if (typeof effects === 'string') return effects
+  return (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? 'external'
 }
 
 /** Undefined where the reply can have no calls, and is left alone. */
-function menderFor({ tools = [], toolChoice }: Params, options: RepairToolCallsOptions): Mender | undefined {
+export function menderFor(
+  { tools = [], toolChoice }: LanguageModelV4CallOptions,
+  options: RepairToolCallsOptions,
+  traitsOf: (name: string) => Traits,
+): Mender | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
   try {
-    return createMender(toolsetOf(tools, options.effects), { ...options, families: options.families ?? families })
+    return createMender(toolsetOf(tools, traitsOf), { ...options, families: options.families ?? families })
   } catch {
     // Two tools of the same name: the provider refuses them, or knows better.
     return undefined
   }
-}
-
-function through(mender: Mender): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
-  return new TransformStream({
-    transform: (part, controller) => {
-      for (const one of mender.part(part)) controller.enqueue(one)
-    },
-    flush: (controller) => {
-      for (const one of mender.end()) controller.enqueue(one)
-    },
-  })
 }

@@ -1,15 +1,18 @@
 /** The tools of one request, and what a call to them was meant to be. */
 import type { LanguageModelV4FunctionTool, LanguageModelV4ProviderTool } from '@ai-sdk/provider'
 import {
-  type Effect,
   indexNames,
   indexTools,
+  levelFor,
   type Repair,
   repairArguments,
   resolveName,
   type ToolIndex,
   type ToolSpec,
 } from '@mulligan/repair'
+
+/** What is known of a tool besides what is sent of it. */
+export type Traits = Pick<ToolSpec, 'aliases' | 'effect' | 'parameterAliases' | 'repair'>
 
 export interface Mended {
   readonly name: string
@@ -29,12 +32,12 @@ export interface Toolset {
 
 export function toolsetOf(
   tools: readonly (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[],
-  effects: Readonly<Record<string, Effect>> | Effect | undefined,
+  traitsOf: (name: string) => Traits,
 ): Toolset {
   const specs: ToolSpec[] = []
   const foreign = new Set<string>()
   for (const tool of tools) {
-    if (tool.type === 'function') specs.push({ name: tool.name, parameters: { ...tool.inputSchema }, effect: effectOf(tool.name, effects) })
+    if (tool.type === 'function') specs.push({ ...traitsOf(tool.name), name: tool.name, parameters: { ...tool.inputSchema } })
     else foreign.add(tool.name)
   }
   const names = indexNames(specs)
@@ -42,18 +45,14 @@ export function toolsetOf(
   function mend(name: string, input: string): Mended {
     const resolved = resolveName(name, names)
     if (resolved.kind !== 'tool') return { name, input, repairs: [], fits: false }
-    const { tool, repair } = resolved
+    const { tool, adapt, repair } = resolved
+    const { effect = 'external', repair: level = levelFor(effect), parameterAliases = {} } = tool
     const named = repair ? [repair] : []
-    const read = repairArguments(input, tool.parameters ?? {}, { name: tool.name, effect: tool.effect ?? 'external' })
+    const read = repairArguments(input, tool.parameters ?? {}, { name: tool.name, level, parameterAliases, ...(adapt && { adapt }) })
     if (!read.ok) return { name: tool.name, input, repairs: named, fits: false }
     const text = read.repairs.length > 0 ? JSON.stringify(read.value) : input
     return { name: tool.name, input: text, repairs: [...named, ...read.repairs], fits: true }
   }
 
   return { index: indexTools(specs), foreign, mend }
-}
-
-function effectOf(name: string, effects: Readonly<Record<string, Effect>> | Effect = 'external'): Effect {
-  if (typeof effects === 'string') return effects
-  return (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? 'external'
 }

@@ -1,0 +1,80 @@
+/** Whatever ids a server gives its calls: each call has one of its own, and what was streamed of it has the same. */
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createGate } from './gate.ts'
+import type { Part } from './mender.ts'
+
+const ids = fc.constantFrom('a', 'b', 'c')
+const reason = fc.constantFrom('stop', 'tool-calls', 'length', 'error', 'content-filter', 'other' as const)
+
+const promptWith = (before: readonly string[]): LanguageModelV4Prompt => [
+  { role: 'assistant', content: before.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'x', input: {} })) },
+]
+
+async function through(before: readonly string[], given: readonly string[], unified: string, streamed: boolean) {
+  const admitted: string[] = []
+  const gate = createGate({
+    params: { prompt: promptWith(before) },
+    isForeign: () => false,
+    mender: undefined,
+    repairsOf: () => [],
+    drops: false,
+    admit: async (call, { cutOff }) => {
+      admitted.push(`${call.toolCallId}${cutOff ? ' cut off' : ''}`)
+      return call
+    },
+  })
+  const parts: Part[] = given.flatMap((id, at): Part[] => [
+    ...(streamed
+      ? ([
+          { type: 'tool-input-start', id, toolName: 'x' },
+          { type: 'tool-input-delta', id, delta: `${at}` },
+          { type: 'tool-input-end', id },
+        ] as const)
+      : []),
+    { type: 'tool-call', toolCallId: id, toolName: 'x', input: `${at}` },
+  ])
+  const out: Part[] = []
+  for (const part of [...parts, { type: 'finish', finishReason: { unified } } as Part]) out.push(...(await gate.part(part)))
+  return { out, admitted, rest: gate.end() }
+}
+
+describe('the gate', () => {
+  it('gives every call an id that no other has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ids), fc.array(ids, { maxLength: 6 }), reason, fc.boolean(), async (before, given, unified, streamed) => {
+        const { out, admitted, rest } = await through(before, given, unified, streamed)
+        const calls = out.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
+        const own = calls.map(({ toolCallId }) => toolCallId)
+        expect(new Set([...own, ...before]).size).toBe(own.length + new Set(before).size)
+        expect(calls.map(({ input }) => input)).toEqual(given.map((_, at) => `${at}`))
+        const deltas = out.flatMap((part) => (part.type === 'tool-input-delta' ? [[part.delta, part.id]] : []))
+        expect(deltas).toEqual(streamed ? calls.map(({ input, toolCallId }) => [input, toolCallId]) : [])
+        expect(rest).toEqual([])
+        expect(out.filter(({ type }) => type === 'finish')).toHaveLength(1)
+        const runs = unified === 'stop' || unified === 'tool-calls' || (unified === 'length' && given.length > 0)
+        expect(admitted).toEqual(runs ? own.map((id, at) => (unified === 'length' && at === own.length - 1 ? `${id} cut off` : id)) : [])
+      }),
+    )
+  })
+
+  it('leaves an id as it is that no other call has', async () => {
+    const { out } = await through([], ['a', 'b'], 'stop', true)
+    expect(out.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))).toEqual(['a', 'b'])
+  })
+
+  it('hands on what it holds of a stream that breaks off', async () => {
+    const gate = createGate({
+      params: { prompt: [] },
+      isForeign: () => false,
+      mender: undefined,
+      repairsOf: () => [],
+      drops: false,
+      admit: async () => expect.unreachable(),
+    })
+    const call: Part = { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: '{}' }
+    expect(await gate.part(call)).toEqual([])
+    expect(gate.end()).toEqual([call])
+  })
+})

@@ -1,0 +1,68 @@
+/** The model of one step: what it is sent is bounded, and the calls of its reply go through the engine. */
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { Limits, Tool } from '@mulligan/core'
+import type { Repair } from '@mulligan/repair'
+import { gateway, type LanguageModel, wrapLanguageModel } from 'ai'
+import { createGate, type GateOptions } from './gate.ts'
+import { middlewareOf, type Pipeline } from './middleware.ts'
+import type { MulliganOptions } from './options.ts'
+import { concluding, projected } from './prompt.ts'
+import { menderFor } from './repair-tool-calls.ts'
+import type { Turn } from './turn.ts'
+
+export interface StepOptions extends Pick<GateOptions, 'admit' | 'isForeign'> {
+  readonly turn: Turn
+  readonly tools: readonly Tool[]
+  readonly options: MulliganOptions
+  /** Why this is the last request of the turn. */
+  readonly last: 'loop' | keyof Limits | undefined
+}
+
+export function stepModel(model: LanguageModel, step: StepOptions): LanguageModelV4 {
+  const { turn, last, options } = step
+  const observes = options.mode === 'observe'
+  return wrapLanguageModel({
+    // By its name, as the SDK resolves it.
+    model: typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model,
+    middleware: {
+      ...middlewareOf((params) => (observes ? watching(gateOf(params, step)) : gateOf(params, step))),
+      transformParams: async ({ params }) => {
+        turn.stopWith(params.abortSignal)
+        if (observes) return params
+        const prompt = await projected(params.prompt, new Set(params.tools?.map(({ name }) => name)), turn.projection)
+        return { ...params, prompt: last ? concluding(prompt, last) : prompt }
+      },
+    },
+  })
+}
+
+function gateOf(params: LanguageModelV4CallOptions, { tools, options, last, admit, isForeign }: StepOptions): Pipeline {
+  const repairs = new Map<string, Repair[]>()
+  const { families, opensInReasoning = false } = options
+  const onRepair = (repair: Repair, { toolCallId: id }: { readonly toolCallId: string }): void => {
+    repairs.set(id, [...(repairs.get(id) ?? []), repair])
+  }
+  const repairsOf = (id: string): readonly Repair[] => {
+    const told = repairs.get(id) ?? []
+    repairs.delete(id)
+    return told
+  }
+  // In the last reply calls are looked for all the same: their markup is no answer.
+  const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
+  const traitsOf = (name: string) => tools.find((tool) => tool.name === name) ?? {}
+  const mender = menderFor(request, { ...(families && { families }), opensInReasoning, onRepair }, traitsOf)
+  return createGate({ params, mender, repairsOf, isForeign, admit, drops: last !== undefined })
+}
+
+/** Looks on: the reply goes by as it is. */
+const watching = (gate: Pipeline): Pipeline => ({
+  part: async (part) => {
+    try {
+      await gate.part(part)
+    } catch {
+      // Who looks on breaks nothing.
+    }
+    return [part]
+  },
+  end: () => [],
+})

@@ -1,0 +1,186 @@
+/** One turn in another's loop: an executor of its own, and what became of each call, by the provider's id. */
+import {
+  type CallRecord,
+  createExecutor,
+  DEFAULT_LIMITS,
+  DEFAULT_RESULT_TOKENS,
+  type Executor,
+  type IncomingCall,
+  type Limits,
+  limitReached,
+  notOk,
+  type Prepared,
+  type ReadyCall,
+  systemClock,
+  type Tool,
+  type ToolContext,
+  type ToolError,
+} from '@mulligan/core'
+import type { ModelMessage } from 'ai'
+import type { MulliganOptions, TurnEvent } from './options.ts'
+import { approvedIn, doubtsIn, type Projection } from './prompt.ts'
+import { ToolCallError } from './tool-call-error.ts'
+
+/** A call as the AI SDK has it. Before it is parsed, the input is a text. */
+export interface SdkCall {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: unknown
+}
+
+export interface Turn {
+  readonly projection: Projection
+  /** Begins the step, unless it has begun. */
+  readonly begin: (step: number, messages: readonly ModelMessage[]) => Promise<void>
+  /** Why the request about to be sent is to be the last, if it is. */
+  readonly mustConclude: (tokens: number) => 'loop' | keyof Limits | undefined
+  /** The turn is stopped with it. */
+  readonly stopWith: (signal: AbortSignal | undefined) => void
+  /** Understands a call and judges it, for the first time. */
+  readonly admit: (call: SdkCall, more?: Partial<IncomingCall>) => Promise<Prepared>
+  /** Whether a call would be understood, which counts nothing. */
+  readonly fits: (call: SdkCall) => Promise<boolean>
+  /** What became of a call that was admitted. */
+  readonly outcomeOf: (toolCallId: string) => Prepared | undefined
+  /** What is to be asked or told of a call before it runs. Undefined of one that a person has said yes to. */
+  readonly judged: (call: SdkCall, messages: readonly ModelMessage[]) => Promise<Prepared | undefined>
+  /** The SDK's user said no. */
+  readonly deny: (call: ReadyCall, reason: string | undefined) => Promise<CallRecord>
+  /** Runs a call. @returns the tool's own value @throws ToolCallError when it comes to anything else */
+  readonly run: (call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext) => unknown) => Promise<unknown>
+  readonly emit: (event: TurnEvent) => void
+}
+
+/** Nobody is asked about what the user of the SDK has not put under `toolApproval`. */
+const ALLOW = { decision: 'allow', reason: 'no policy was given' } as const
+
+export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOptions): Turn {
+  const { policy = () => ALLOW, breakers, clock = systemClock, log, onEvent, spill } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const id = crypto.randomUUID()
+  const stopped = new AbortController()
+  const heeded = new WeakSet<AbortSignal>()
+  const outcomes = new Map<string, Prepared>()
+  const notes = new Map<string, readonly string[]>()
+  const running = new Map<string, (ctx: ToolContext) => unknown>()
+  const started = clock.now()
+  let step = 0
+  let calls = 0
+  let engine: Executor | undefined
+  let opening: Promise<Executor> | undefined
+
+  const open = (messages: readonly ModelMessage[]): Promise<Executor> => {
+    opening ??= tools.then((all) => {
+      engine = createExecutor({
+        tools: all.map((tool) => ({ ...tool, execute: (_: never, ctx: ToolContext) => running.get(ctx.callId)?.(ctx) })),
+        policy,
+        clock,
+        maxCalls: limits.calls,
+        // The value is the user's, whole; a request is bounded where it is sent.
+        maxResultTokens: Infinity,
+        signal: stopped.signal,
+        inDoubt: doubtsIn(messages),
+        ...(breakers && { breakers }),
+        ...(log && { log }),
+        ...(onEvent && { onEvent }),
+        ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
+      })
+      return engine
+    })
+    return opening
+  }
+
+  async function begin(next: number, messages: readonly ModelMessage[]): Promise<void> {
+    await open(messages)
+    step = next
+    calls = 0
+  }
+
+  async function admit(call: SdkCall, more: Partial<IncomingCall> = {}): Promise<Prepared> {
+    const outcome = await (await open([])).prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
+    outcomes.set(call.toolCallId, outcome)
+    return outcome
+  }
+
+  const incoming = ({ toolCallId, toolName, input }: SdkCall): IncomingCall => ({
+    id,
+    step,
+    ordinal: calls,
+    wireId: toolCallId,
+    name: toolName,
+    input,
+  })
+
+  const fits = async (call: SdkCall): Promise<boolean> =>
+    (await createExecutor({ tools: await tools }).prepare(incoming(call))).kind !== 'result'
+
+  async function judged(call: SdkCall, messages: readonly ModelMessage[]): Promise<Prepared | undefined> {
+    const { toolCallId } = call
+    if (!outcomes.has(toolCallId) && approvedIn(messages).has(toolCallId)) return undefined
+    await open(messages)
+    return outcomes.get(toolCallId) ?? admit(call)
+  }
+
+  /** @throws ToolCallError what it came to before it could run */
+  async function permitted(call: SdkCall, messages: readonly ModelMessage[]): Promise<ReadyCall> {
+    const executor = await open(messages)
+    const approved = approvedIn(messages)
+    const known = outcomes.get(call.toolCallId)
+    const input = approved.get(call.toolCallId) ?? call.input
+    const outcome = known ?? (await admit({ ...call, input }))
+    const answer = !known && approved.has(call.toolCallId) ? 'once' : 'nobody'
+    const decided = outcome.kind === 'approval' ? await executor.decide(outcome.call, outcome.request, { answer }) : outcome
+    if (decided.kind === 'ready') return decided.call
+    throw new ToolCallError(decided.record.result as ToolError)
+  }
+
+  async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext) => unknown): Promise<unknown> {
+    const executor = await open(messages)
+    const ready = await permitted(call, messages)
+    let value: unknown
+    running.set(ready.id, async (ctx) => {
+      value = await execute(ctx)
+      return value
+    })
+    const record = await executor.execute(ready)
+    running.delete(ready.id)
+    if (!record.result.ok) throw new ToolCallError(record.result)
+    if (record.result.notes) notes.set(call.toolCallId, record.result.notes)
+    return value
+  }
+
+  function mustConclude(tokens: number): 'loop' | keyof Limits | undefined {
+    if (!engine) return undefined
+    if (engine.looping()) return 'loop'
+    const spent = { requests: step - 1, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
+    // The last request that is allowed is this one when the one after it would be too many.
+    return limitReached(spent, { requests: 2, calls: 1, tokens: 1, seconds: 0 }, limits)?.limit
+  }
+
+  function stopWith(signal: AbortSignal | undefined): void {
+    // A signal may outlive many turns, and comes with each request.
+    if (!signal || heeded.has(signal)) return
+    heeded.add(signal)
+    const stop = (): void => stopped.abort(signal.reason)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  }
+
+  function emit(event: TurnEvent): void {
+    void (async () => onEvent?.(event))().catch(() => undefined)
+  }
+
+  return {
+    projection: { maxTokens: options.maxResultTokens ?? DEFAULT_RESULT_TOKENS, spill, notes, done: new Map() },
+    begin,
+    mustConclude,
+    stopWith,
+    admit,
+    fits,
+    outcomeOf: (toolCallId) => outcomes.get(toolCallId),
+    judged,
+    deny: async (call, reason) => (await open([])).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' })),
+    run,
+    emit,
+  }
+}
