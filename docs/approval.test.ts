@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LETTERS } from '../packages/cli/src/approval/answers.ts'
 import { EDITS, policyInForce } from '../packages/cli/src/approval/policy.ts'
 import { shellJudge } from '../packages/cli/src/approval/shell.ts'
-import { approvalFields } from '../packages/cli/src/config/approval.ts'
+import { approvalFields } from '../packages/cli/src/config/approval-fields.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 import { ROOT } from './run.fixture.ts'
 

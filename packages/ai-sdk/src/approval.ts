@@ -2,11 +2,8 @@
 import { render } from '@mulligan/core'
 import type { ModelMessage, ToolSet } from 'ai'
 import { isForeign } from './engine-tools.ts'
-import type { About, Settings } from './settings.ts'
+import type { About, GivenStatus, Settings, Status } from './settings.ts'
 import type { SdkCall, Turn } from './turn.ts'
-
-type Status = { readonly type: 'not-applicable' | 'approved' | 'user-approval' | 'denied'; readonly reason?: string }
-export type GivenStatus = Status | Status['type'] | undefined
 
 const STRICTNESS = ['not-applicable', 'approved', 'user-approval', 'denied']
 const statusOf = (given: GivenStatus): Status => (typeof given === 'string' ? { type: given } : (given ?? { type: 'not-applicable' }))

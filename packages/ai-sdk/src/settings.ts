@@ -1,9 +1,12 @@
 /** The settings of the AI SDK, as they are taken and given back. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { LanguageModel, ModelMessage, OutputInterface, streamText, ToolLoopAgentSettings, ToolSet } from 'ai'
-import type { GivenStatus } from './approval.ts'
 
 type Context = Record<string, unknown>
+
+/** Of an approval. */
+export type Status = { readonly type: 'not-applicable' | 'approved' | 'user-approval' | 'denied'; readonly reason?: string }
+export type GivenStatus = Status | Status['type'] | undefined
 
 /** What `streamText` and `generateText` take, without the tools. */
 export type TurnSettings<TOOLS extends ToolSet, CONTEXT extends Context, OUTPUT extends OutputInterface> = Omit<

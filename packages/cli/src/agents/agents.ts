@@ -1,7 +1,8 @@
 /** Named agents: the built-in ones and one's own, and from one of them to what the engine is told. */
 import type { Role } from '@mulligan/agent'
 import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
-import type { Origin, Setting, Settings } from '../config/settings.ts'
+import type { Origin, Setting } from '../config/setting.ts'
+import type { Settings } from '../config/settings.ts'
 import { UsageError } from '../exit.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import { type AgentProblem, ownAgents } from './own.ts'

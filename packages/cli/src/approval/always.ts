@@ -1,6 +1,6 @@
 /** "Always": a rule in the person's own file, shown before it is written. */
 import { type ApprovalRequest, type AskedTarget, type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
-import type { ConfiguredRule } from '../config/approval.ts'
+import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { fromHome } from '../paths.ts'
 import type { Ask } from '../ui/ask.ts'
 import { safeJson } from '../ui/sanitize.ts'

@@ -1,6 +1,6 @@
 import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
 import { describe, expect, it } from 'vitest'
-import type { ConfiguredRule } from '../config/approval.ts'
+import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { policyInForce } from './policy.ts'
 import { shellJudge } from './shell.ts'
 

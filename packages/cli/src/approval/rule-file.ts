@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { ConfiguredRule } from '../config/approval.ts'
+import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { checkWith } from '../config/check.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 import { insertInto } from '../config/jsonc-insert.ts'

@@ -1,7 +1,8 @@
 /** `mulligan config`: what is in force, and where it comes from. */
 import { readAgents } from '../agents/agents.ts'
 import { warnOfNames } from '../agents/warn.ts'
-import { readSettings, type Setting, type Settings } from '../config/settings.ts'
+import type { Setting } from '../config/setting.ts'
+import { readSettings, type Settings } from '../config/settings.ts'
 import { UsageError } from '../exit.ts'
 import { chooseModel, contextOf } from '../models/open.ts'
 import { workingFolder } from '../paths.ts'

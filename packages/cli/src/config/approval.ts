@@ -1,40 +1,14 @@
 /** What runs without a question: the mode and the rules, of the person and of the project. */
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, sep } from 'node:path'
-import { MODES, type Mode, type PolicyRule, stricterMode } from '@mulligan/core'
-import { z } from 'zod'
+import { join, sep } from 'node:path'
+import { MODES, type Mode, stricterMode } from '@mulligan/core'
 import { UsageError } from '../exit.ts'
-import type { ConfigFile } from './files.ts'
-import type { Setting } from './settings.ts'
+import type { ConfiguredRule } from './approval-fields.ts'
+import type { ConfigFile } from './config-file.ts'
+import type { Setting } from './setting.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
-
-const folder = z.string().refine((path) => isAbsolute(path) || /^~(?:\/|$)/.test(path), 'a whole path, or one that begins with ~/')
-const pattern = z.string()
-
-export const approvalFields = {
-  mode: z.enum(MODES),
-  policy: z.array(
-    z
-      .strictObject({
-        tool: pattern,
-        effect: z.enum(['read', 'write', 'external']),
-        target: pattern,
-        /** By parameter. */
-        input: z.record(z.string().min(1), pattern),
-        /** Where it holds: in this folder and what is in it. Default: everywhere. */
-        folder,
-        reason: z.string().min(1).max(500),
-      })
-      .partial()
-      .extend({ decision: z.enum(['allow', 'ask', 'deny']) }),
-  ),
-  /** Folders whose own file may allow what would be asked. */
-  trustedProjects: z.array(folder),
-}
-
-export type ConfiguredRule = PolicyRule & { readonly folder?: string }
 
 export interface ApprovalSettings {
   readonly mode: Setting<Mode>

@@ -6,20 +6,12 @@ import { configDir, fromHome } from '../paths.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import { refuseAllowing } from './approval.ts'
 import { checkWith } from './check.ts'
+import type { ConfigFile } from './config-file.ts'
 import { parseJsonc } from './jsonc.ts'
 import { loosening } from './sandbox.ts'
-import { type Config, configSchema, PERSONAL } from './schema.ts'
+import { configSchema, PERSONAL } from './schema.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
-
-export interface ConfigFile {
-  readonly origin: 'project' | 'user'
-  readonly path: string
-  /** For the person. */
-  readonly shown: string
-  readonly found: boolean
-  readonly values: Config
-}
 
 const MOST_BYTES = 1_000_000
 export const PROJECT_CONFIG = join('.mulligan', 'config.json')

@@ -4,7 +4,8 @@ import { HERE } from '../models/base-url.ts'
 import { type ConfiguredModel, isCloud, openModel } from '../models/open.ts'
 import type { Env } from '../models/provider.ts'
 import { fromHome } from '../paths.ts'
-import type { Setting, Settings } from './settings.ts'
+import type { Setting } from './setting.ts'
+import type { Settings } from './settings.ts'
 
 export interface ModelInForce extends ConfiguredModel {
   /** For the person, where a project's file had a say. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { BACKENDS, checkLimit, DEFAULT_LIMITS, type Limits, parseSize, type SandboxOptions, STRICT_LIMITS } from '@mulligan/sandbox'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
-import type { Setting } from './settings.ts'
+import type { Setting } from './setting.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

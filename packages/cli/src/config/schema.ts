@@ -1,7 +1,7 @@
 /** What may stand in a configuration file. */
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
-import { approvalFields } from './approval.ts'
+import { approvalFields } from './approval-fields.ts'
 import { sandboxFields } from './sandbox.ts'
 
 const name = z.string().regex(/^[\w-]{1,40}$/, 'a name of letters, digits, _ and -')

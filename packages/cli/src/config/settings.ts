@@ -1,20 +1,13 @@
 /** What is in force, and where each of it comes from: flags, then environment, project, person, defaults. */
 import { DEFAULT_LIMITS, type Limits } from '@mulligan/core'
 import { type ApprovalSettings, approvalSettings } from './approval.ts'
-import { type ConfigFile, configFiles } from './files.ts'
+import type { ConfigFile } from './config-file.ts'
+import { configFiles } from './files.ts'
 import { type SandboxFlags, type SandboxLayer, type SandboxSettings, sandboxSettings } from './sandbox.ts'
 import type { AgentFields, Config } from './schema.ts'
+import type { Origin, Setting } from './setting.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
-
-export type Origin = 'flag' | 'env' | 'project' | 'user' | 'default'
-
-export interface Setting<T> {
-  readonly value: T
-  readonly origin: Origin
-  /** For the person: `--model`, `MULLIGAN_MODEL`, `.mulligan/config.json`. */
-  readonly from: string
-}
 
 export interface ConfiguredAgent extends AgentFields {
   readonly name: string

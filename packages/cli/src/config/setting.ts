@@ -1,0 +1,10 @@
+/** A value that is in force, and where it comes from. */
+
+export type Origin = 'flag' | 'env' | 'project' | 'user' | 'default'
+
+export interface Setting<T> {
+  readonly value: T
+  readonly origin: Origin
+  /** For the person: `--model`, `MULLIGAN_MODEL`, `.mulligan/config.json`. */
+  readonly from: string
+}
