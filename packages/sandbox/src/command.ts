@@ -47,3 +47,12 @@ export interface Completed {
 
 export const BACKENDS = ['bubblewrap', 'docker', 'podman', 'seatbelt', 'none'] as const
 export type BackendName = (typeof BACKENDS)[number]
+
+/** A command in the background. */
+export interface Running {
+  /** Head and tail so far, as {@link Completed} has them. */
+  readonly output: () => Pick<Completed, 'stdout' | 'stderr' | 'droppedBytes'>
+  /** Resolves in whatever way it ends. @throws SandboxError */
+  readonly ended: Promise<Completed>
+  readonly kill: () => Promise<void>
+}

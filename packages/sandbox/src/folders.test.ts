@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFolders, sweepFolders } from './folders.ts'
@@ -15,6 +16,23 @@ describe('folders of a sandbox', () => {
     mkdirSync(join(tmp, 'closed', 'deeper'), { recursive: true })
     writeFileSync(join(home, 'x'), 'x')
     chmodSync(join(tmp, 'closed'), 0)
+    await remove()
+    expect(readdirSync(parent)).toEqual([])
+  })
+
+  /** Deeper than a path can be long, and in it a folder that is closed. */
+  const deep = (folder: string) => {
+    const script =
+      'i=0; n=$(printf %0200d 0); while [ $i -lt 40 ]; do mkdir $n; cd -P $n 2>/dev/null || exit 3; i=$((i + 1)); done; mkdir closed; mkdir closed/x; chmod 0 closed'
+    return spawnSync('bash', ['-c', script], { cwd: folder })
+  }
+
+  test('are gone with it, also what is too deep to be named', async () => {
+    const parent = temporary()
+    const { tmp, remove } = await createFolders(user, parent)
+    expect(deep(tmp).status).toBe(0)
+    // The control: the usual way does not.
+    await expect(rm(tmp, { recursive: true, force: true })).rejects.toThrow(/ENAMETOOLONG/)
     await remove()
     expect(readdirSync(parent)).toEqual([])
   })

@@ -1,7 +1,9 @@
 /** The sandbox's own folders: home and tmp, gone when it is closed, or swept by the next one when its process was killed. */
+import { execFile } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { User } from './backend.ts'
 import { isGone, owner } from './owner.ts'
 
@@ -35,21 +37,30 @@ export async function sweepFolders(parent = tmpdir()): Promise<void> {
     if (label === undefined || !isGone(label)) continue
     const folder = join(parent, name)
     const found = await lstat(folder).catch(() => undefined)
-    if (found?.isDirectory() && found.uid === process.getuid?.()) await removeFolder(folder).catch(() => {})
+    if (found?.isDirectory() && found.uid === process.getuid?.()) await removeFolder(folder)
   }
 }
 
-/** Also folders that a command has closed against its own user. */
+/**
+ * Also folders that a command has closed against its own user, and ones so deep that no path leads to them: programs that go
+ * down step by step take those. What still can't be removed is left to the next sweep; no command's result is lost for it.
+ */
 async function removeFolder(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true })
-  } catch {
-    await unlock(folder)
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  const steps = [
+    () => rm(folder, { recursive: true, force: true }),
+    () => execute('rm', ['-rf', '--', folder]),
+    async () => {
+      await execute('chmod', ['-R', 'u+rwx', '--', folder]).catch(() => {})
+      await execute('rm', ['-rf', '--', folder])
+    },
+  ]
+  for (const step of steps) {
+    const done = await step().then(
+      () => true,
+      () => false,
+    )
+    if (done) return
   }
 }
 
-async function unlock(folder: string): Promise<void> {
-  await chmod(folder, 0o700)
-  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await unlock(join(folder, entry.name))
-}
+const execute = promisify(execFile)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -31,6 +31,24 @@ const mark = (): string => `${marks++}.${process.pid}`
 
 describe.each(BACKENDS)('%s', (backend) => {
   const sandbox = (options = {}) => open({ backend, ...options })
+
+  test('a workspace that a command has closed is named', async () => {
+    if (backend === 'none' && process.getuid?.() === 0) return
+    const one = await sandbox()
+    await completed(one, { script: 'chmod 0 .' })
+    await expect(one.run({ script: 'true' })).rejects.toThrow(/can't be entered any more.*mode 000/)
+    chmodSync(one.workspace, 0o700)
+    expect((await one.run({ script: 'true' })).exitCode).toBe(0)
+  })
+
+  test('what is left in /tmp too deep to be named takes no result along', async () => {
+    const one = await sandbox()
+    const script = 'cd "$TMPDIR"; n=$(printf %0200d 0); for i in $(seq 40); do mkdir $n && cd -P $n 2>/dev/null; done; echo done'
+    const { stdout } = await completed(one, { script })
+    await one.close()
+    expect(stdout).toBe('done\n')
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`mulligan-sandbox-${process.pid}-`))).toEqual([])
+  })
 
   test('a command that exits with 0', async () => {
     const one = await sandbox()

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { Enforcement, Network, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
-import { BACKENDS, type BackendName, type Command, type Completed } from './command.ts'
+import { BACKENDS, type BackendName, type Command, type Completed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
 import { createFolders, type Folders, sweepFolders } from './folders.ts'
 import { type Limits, limitsOf } from './limits.ts'
@@ -12,7 +12,7 @@ import { prepare } from './run/prepare.ts'
 import { start } from './run/run.ts'
 import { findShell, lineOf } from './run/shell.ts'
 import { userOf } from './user.ts'
-import { createView } from './view/create-view.ts'
+import { checkWorkspaceOpen, createView } from './view/create-view.ts'
 import { releaseView, sealGit } from './view/git.ts'
 
 export interface SandboxOptions {
@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly user?: number | 'auto'
   /** Further folders. */
   readonly mounts?: readonly { readonly path: string; readonly mode?: 'read-only' | 'read-write' }[]
+  /** Paths from the workspace that commands can't write, and can't make where they are not there. */
+  readonly protect?: readonly string[]
   /** Names of further variables that are let through from the host's environment. */
   readonly env?: readonly string[]
   /** Of containers. A local image; nothing is pulled. */
@@ -54,15 +56,6 @@ export interface Sandbox {
   readonly start: (command: Command) => Promise<Running>
   /** Ends all commands and removes the sandbox's own folders. */
   readonly close: () => Promise<void>
-}
-
-/** A command in the background. */
-export interface Running {
-  /** Head and tail so far, as {@link Completed} has them. */
-  readonly output: () => Pick<Completed, 'stdout' | 'stderr' | 'droppedBytes'>
-  /** Resolves in whatever way it ends. @throws SandboxError */
-  readonly ended: Promise<Completed>
-  readonly kill: () => Promise<void>
 }
 
 /**
@@ -100,7 +93,7 @@ interface Asked {
 }
 
 async function ask(options: SandboxOptions): Promise<Asked> {
-  const { backend = 'auto', profile = 'default', network = 'none', mounts = [], env = [], hostEnv = process.env } = options
+  const { backend = 'auto', profile = 'default', network = 'none', mounts = [], protect = [], env = [], hostEnv = process.env } = options
   if (backend !== 'auto' && !BACKENDS.includes(backend))
     throw new RangeError(`there is no sandbox.backend "${backend}"; there are auto, ${BACKENDS.join(', ')}`)
   const limits = limitsOf(profile, options.limits)
@@ -115,6 +108,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
       network,
       toolchains: profile !== 'strict',
       mounts,
+      protect,
       env,
       hostEnv,
       homeFolder: folders.home,
@@ -141,7 +135,7 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
-function over(backend: OpenBackend, { view: asked, limits, network }: OpenRequest, folders: Folders): Sandbox {
+function over(backend: OpenBackend, { view: asked, limits, network, user }: OpenRequest, folders: Folders): Sandbox {
   const view = backend.view ?? asked
   const starting = new Set<Promise<Running>>()
   const running = new Set<Running>()
@@ -157,6 +151,7 @@ function over(backend: OpenBackend, { view: asked, limits, network }: OpenReques
   }
 
   const begin = async (command: Command, timeout: number | undefined): Promise<Running> => {
+    await checkWorkspaceOpen(view, user, backend.name)
     const prepared = await prepare(command, view)
     const { argv, discard } = await lineOf(prepared, findOnce, view)
     try {

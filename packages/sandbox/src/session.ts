@@ -3,9 +3,9 @@
  * link which a command has left in the workspace leads nowhere that the command could not go itself.
  */
 
-import type { Completed } from './command.ts'
+import type { Completed, Running } from './command.ts'
 import { CommandError } from './errors.ts'
-import type { Running, Sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
 import { readAt, SCRIPTS } from './session-scripts.ts'
 
 interface Options {

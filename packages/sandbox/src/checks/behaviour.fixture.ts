@@ -1,7 +1,7 @@
 /** How commands end, what is left of them, what comes out of them, and that work can be done. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench } from './bench.fixture.ts'
 import type { Check } from './check.fixture.ts'
@@ -57,6 +57,20 @@ export const BEHAVIOUR: readonly Check[] = [
     await bench.inside(plant)
     const gone = await bench.until(() => !existsSync(join(bench.workspace, '.git/commondir')))
     assert.ok(gone)
+  }),
+  escapes('what is protected is neither made nor written nor moved away', async (bench) => {
+    const workspace = bench.folder('protected')
+    mkdirSync(join(workspace, 'there'))
+    writeFileSync(join(workspace, 'there/tool.mjs'), 'ours\n')
+    const sandbox = await bench.open({ workspace, protect: ['.own', 'there', 'a/deep/one'] })
+    const plant =
+      'for d in .own there a/deep/one; do mkdir -p $d; mv $d $d.x; rm -rf $d; mkdir -p $d; echo theirs >$d/tool.mjs; done; mv a b'
+    await bench.inside(plant, sandbox)
+    assert.equal(readFileSync(join(workspace, 'there/tool.mjs'), 'utf8'), 'ours\n')
+    await sandbox.close()
+    assert.deepEqual(readdirSync(workspace), ['there'])
+    const control = 'mkdir -p p/there && cd p && echo ours >there/tool.mjs && '
+    assert.equal((await bench.outside(`${control}${plant}; cat .own/tool.mjs there/tool.mjs; cd .. && rm -r p`)).stdout, 'theirs\ntheirs\n')
   }),
   escapes('two sandboxes share neither home nor /tmp', async (bench) => {
     const other = await bench.open({ workspace: bench.folder('second') })

@@ -1,10 +1,9 @@
 /** From a launched process to its end: timeout, abort, output, disk. The same for all backends, which only start and kill. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Exit, Launch, OpenBackend } from '../backend.ts'
-import type { Command, Completed, Reason } from '../command.ts'
+import type { Command, Completed, Reason, Running } from '../command.ts'
 import { SandboxError } from '../errors.ts'
 import type { Limits } from '../limits.ts'
-import type { Running } from '../sandbox.ts'
 import { readStreams } from './streams.ts'
 
 /** Milliseconds in which output may still come from what the command left in the background. */

@@ -319,6 +319,27 @@ describe('the workspace', () => {
     }
   })
 
+  it('takes a commondir away that was left behind, and not one that a folder without settings needs', async () => {
+    spawnSync('git', ['init', '-q'], { cwd: workspace })
+    const commondir = put(join(workspace, '.git/commondir'), '../evil\n', 0o644)
+    await view()
+    expect(existsSync(commondir)).toBe(false)
+    rmSync(join(workspace, '.git'), { recursive: true })
+    put(join(workspace, '.git/HEAD'), '')
+    put(commondir, `${base}\n`, 0o644)
+    await view()
+    expect(existsSync(commondir)).toBe(true)
+  })
+
+  it.each(['.own', 'a/b'])('refuses to protect %s where a link could be moved', async (path) => {
+    symlinkSync(base, join(workspace, path.split('/')[0] as string))
+    await expect(view({ protect: [path] })).rejects.toThrow(/symbolic link/)
+  })
+
+  it('refuses to protect what does not lie in it', async () => {
+    for (const path of ['.', '..', '/etc']) await expect(view({ protect: [path] })).rejects.toThrow(/no path in the workspace/)
+  })
+
   it('has a place for .git, which goes with the view', async () => {
     const seen = await view()
     expect(readdirSync(workspace)).toEqual(['.git'])

@@ -1,7 +1,8 @@
 /** Plans what commands see, and makes the mount points for it. Nothing that is not named here is visible. */
-import { chown, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { chown, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import type { Network, User } from '../backend.ts'
+import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
 import { isWithin } from '../run/paths.ts'
 import { environment, searchPath } from './environment.ts'
@@ -10,6 +11,7 @@ import * as files from './files.ts'
 import { gitMounts } from './git.ts'
 import { lies, pinned } from './pins.ts'
 import { programs } from './programs.ts'
+import { protectedMounts } from './protect.ts'
 import { system } from './system.ts'
 import { toolchainMounts } from './toolchains.ts'
 import type { Mount, View } from './view.ts'
@@ -22,6 +24,8 @@ export interface ViewOptions {
   /** Whether toolchains that lie outside of the system are shown. */
   readonly toolchains: boolean
   readonly mounts: readonly { readonly path: string; readonly mode?: 'read-only' | 'read-write' }[]
+  /** Paths in the workspace that commands can't write. */
+  readonly protect?: readonly string[]
   /** Names of further variables that are let through. */
   readonly env: readonly string[]
   readonly hostEnv: Readonly<Record<string, string | undefined>>
@@ -58,10 +62,11 @@ export async function createView(options: ViewOptions): Promise<View> {
   const odd = options.toolchains ? await programs({ path, home, workspace, visible: [...visible, workspace], empty, execPath }) : undefined
   const further = await Promise.all(options.mounts.map((mount) => furtherMount(mount, home)))
   const git = await gitMounts(workspace, empty)
+  const kept = await protectedMounts(workspace, options.protect ?? [], empty)
   const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
   const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
 
-  const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside]
+  const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside, ...kept.mounts]
   const others = await reachable([...known, ...(odd?.mounts ?? [])], user)
   if (!(await isReachable(workspace, user)))
     throw new SandboxError({
@@ -74,7 +79,7 @@ export async function createView(options: ViewOptions): Promise<View> {
   const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
   const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
   const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search })
-  return { workspace, home, homeFolder, tmpFolder, mounts, containerMounts, links, created: git.created, env }
+  return { workspace, home, homeFolder, tmpFolder, mounts, containerMounts, links, created: [...git.created, ...kept.created], env }
 }
 
 const lastResort = (path: string, execPath: string): readonly string[] => (path.includes(dirname(execPath)) ? [] : [dirname(execPath)])
@@ -107,6 +112,24 @@ function checkWorkspace(workspace: string, home: string): void {
       : `the workspace ${workspace} is a folder of the system`,
     remedy: 'Start in the folder of one project.',
   })
+}
+
+/**
+ * Before each command: an earlier one may have closed it.
+ * @throws SandboxError
+ */
+export async function checkWorkspaceOpen({ workspace }: Pick<View, 'workspace'>, user: User, backend: BackendName): Promise<void> {
+  const isRoot = process.getuid?.() === 0
+  if (process.platform === 'win32' || (backend === 'none' && isRoot)) return
+  const found = await stat(workspace).catch(() => undefined)
+  // No right but the folder's own: root of the sandbox has no capability.
+  if (found && files.mayEnter(found, user.onHost === 'root' ? { uid: 0, gid: 0 } : user)) return
+  throw found
+    ? new SandboxError({
+        message: `the workspace can't be entered any more: it is closed to the user that commands run as (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')})`,
+        remedy: 'Open it again, outside of the sandbox: chmod u+rwx on the folder.',
+      })
+    : new SandboxError({ message: 'the workspace is not there any more' })
 }
 
 async function furtherMount({ path, mode = 'read-only' }: ViewOptions['mounts'][number], home: string): Promise<Mount> {

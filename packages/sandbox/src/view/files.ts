@@ -61,7 +61,8 @@ export async function canReach(path: string, user: Pick<User, 'uid' | 'gid'>): P
   }
 }
 
-function mayEnter({ mode, uid, gid }: Modes, user: Pick<User, 'uid' | 'gid'>): boolean {
+/** Whether it may enter a folder, with no right but the folder's own. */
+export function mayEnter({ mode, uid, gid }: Modes, user: Pick<User, 'uid' | 'gid'>): boolean {
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0
   return ((mode >> shift) & 1) === 1
 }

@@ -51,6 +51,8 @@ async function worktree(workspace: string, file: string): Promise<readonly Mount
 }
 
 async function guarded(git: string): Promise<readonly Mount[]> {
+  // Where the process that should have sealed it was killed. Only a folder without settings of its own needs one.
+  if ((await files.text(join(git, 'config'))).trim() !== '') await rm(join(git, 'commondir'), { recursive: true, force: true })
   const hooks = join(git, 'hooks')
   if ((await files.kind(hooks)) === undefined) await mkdir(hooks)
   const config = join(git, 'config')
@@ -94,7 +96,7 @@ export async function sealGit({ workspace, mounts }: Pick<View, 'workspace' | 'm
   if (await lstat(path).catch(() => undefined)) await rm(path, { recursive: true, force: true })
 }
 
-/** Takes away the empty folders that were made for mounting. */
+/** Takes away the empty folders that were made for mounting, in their order: one may lie in the next. */
 export async function releaseView({ created }: Pick<View, 'created'>): Promise<void> {
-  await Promise.all(created.map((folder) => rmdir(folder).catch(() => {})))
+  for (const folder of created) await rmdir(folder).catch(() => {})
 }

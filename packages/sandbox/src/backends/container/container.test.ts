@@ -195,6 +195,19 @@ describeEngines('a container', (fixture, name) => {
     expect((await sh(backend, 'echo next')).stdout).toBe('next\n')
   })
 
+  test.each(['dash', 'bash', 'busybox'] as const)('that kills the shell that runs it ends at once, where sh is %s', async (shell) => {
+    const backend = await fixture.open({ shell })
+    const grandparent = 'read -r _ _ _ up _ </proc/$PPID/stat'
+    // Without an end of its own: what waits for the worker would wait for ever.
+    for (const script of [
+      'kill -9 $PPID; sleep 100000',
+      `${grandparent}; kill -9 $up $PPID; kill -9 -1`,
+      `${grandparent}; kill -9 $up; while kill -0 $up 2>/dev/null; do :; done; echo x`,
+    ])
+      expect(await sh(backend, script)).toMatchObject({ exitCode: null, signal: 'SIGKILL' })
+    expect((await sh(backend, 'echo next')).stdout).toBe('next\n')
+  })
+
   test('is gone when the sandbox is closed, also with a command in it', async () => {
     const backend = await fixture.open()
     const word = `7${Math.floor(Math.random() * 1e9)}`

@@ -32,7 +32,7 @@ describe('what an engine is asked for', () => {
       Memory: 1000,
       MemorySwap: 1000,
       NanoCpus: 500_000_000,
-      PidsLimit: 13,
+      PidsLimit: 14,
     })
   })
 
@@ -65,7 +65,7 @@ describe('what an engine is asked for', () => {
 const V1 = {
   memory: ['1000'],
   swap: ['1000'],
-  processes: ['13'],
+  processes: ['14'],
   cpu: ['50000', '100000'],
   capabilities: ['0000000000000000', '0000000000000000'],
   privileges: ['1'],
