@@ -8,6 +8,7 @@ import { type ConfigEntry, configEntries, ownFilters, withoutOwnFilters } from '
 import { refuseEndless, withoutEndless } from './endless.ts'
 import { gitFailure } from './failure.ts'
 import { fromWorkspace } from './names.ts'
+import { isOfCommands } from './nested.ts'
 import type { Git, GitEnd, GitRun } from './process.ts'
 
 export interface Repository {
@@ -21,6 +22,8 @@ export interface Repository {
   readonly gitDir: string
   /** Where the objects are: the same, but for a linked working tree. */
   readonly commonDir: string
+  /** Its settings and hooks may be the model's: none of its programs are run. */
+  readonly ofCommands: boolean
   readonly config: readonly ConfigEntry[]
   /** Filters of the repository's own, which are not run for reading. */
   readonly filters: readonly string[]
@@ -78,6 +81,7 @@ export async function openRepository(workspace: Workspace, git: Git, folder: str
     top,
     gitDir,
     commonDir,
+    ofCommands: await isOfCommands(workspace.root, cwd, { gitDir, commonDir }),
     config,
     filters: ownFilters(config),
     git: guarded,

@@ -3,11 +3,13 @@ import { posix } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { gitFailure } from '../common/failure.ts'
+import { withoutPrograms } from '../common/nested.ts'
+import type { ConfigPair } from '../common/process.ts'
 import type { Repository } from '../common/repository.ts'
 import type { Operation } from '../common/state.ts'
 import type { WorkingTree } from '../git_status/porcelain.ts'
-import { OWN } from './own-folder.ts'
 import { changedPaths, touches } from './select.ts'
+import { stagingOf } from './stage.ts'
 import type { HookPolicy } from './trust.ts'
 
 interface Commit {
@@ -28,23 +30,14 @@ export interface Plan {
 
 export async function make(workspace: Workspace, repository: Repository, call: Commit, plan: Plan, policy: HookPolicy): Promise<void> {
   const { paths, hooks, operation } = plan
-  const noHooks = policy === 'none' ? { config: [['core.hooksPath', '/dev/null']] as const } : {}
+  const config = policy === 'all' ? [] : repository.ofCommands ? withoutPrograms(repository.config) : []
+  const noHooks: readonly ConfigPair[] = policy === 'none' ? [['core.hooksPath', '/dev/null']] : []
+  const quiet = { config: [...config, ...noHooks] }
   // A deletion that is staged already is no path that git can still add.
   const inFiles = changedPaths({ ...plan.tree, staged: [] })
   const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
-  // What of `.mulligan` is tracked is like any other file; what is new there stays out.
-  const adds =
-    add.length === 0
-      ? []
-      : plan.leaves
-        ? [
-            ['--update', '--', '.'],
-            ['--all', '--', '.', ...OWN.map((pattern) => `:(exclude,icase,glob)${pattern}`)],
-          ]
-        : [['--all', '--', ...add]]
-  for (const args of adds) {
-    const env = { GIT_LITERAL_PATHSPECS: plan.leaves ? '0' : '1' }
-    const added = await repository.git(['add', ...args], { writes: true, env, ...noHooks })
+  for (const args of await stagingOf(repository, add, plan.leaves)) {
+    const added = await repository.git(args, { writes: true, env: { GIT_LITERAL_PATHSPECS: '0' }, ...quiet })
     if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
   }
   // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
@@ -57,7 +50,7 @@ export async function make(workspace: Workspace, repository: Repository, call: C
       ...(policy === 'none' ? ['--no-verify'] : []),
       ...only,
     ],
-    { writes: true, ...noHooks },
+    { writes: true, ...quiet },
   )
   if (end.code === 0) return
   const failure = gitFailure('commit', end, workspace.root)

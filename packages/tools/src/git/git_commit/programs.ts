@@ -1,7 +1,7 @@
 /** Programs that settings name and a commit starts. Pure. */
 import type { ConfigEntry } from '../common/config.ts'
 
-const PROGRAM = /^(?:filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand)$/s
+const PROGRAM = /^(?:filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand|hook\..+\.command)$/s
 
 export const programsIn = (entries: readonly ConfigEntry[]): ConfigEntry[] => entries.filter(({ key }) => PROGRAM.test(key))
 

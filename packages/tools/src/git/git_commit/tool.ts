@@ -99,10 +99,17 @@ async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: 
   if (call.amend) await refuseAmend(repository, tree, operation)
   const paths = await toStage(workspace, repository, call)
   const left = call.paths ? [] : await newInOwnFolder(repository)
-  const notes =
-    call.all && left.length > 0
-      ? { notes: [`Left out, because all takes in no new file of .mulligan: ${some(left)}. Name it in paths to commit it.`] }
-      : {}
+  const said = [
+    ...(call.all && left.length > 0
+      ? [`Left out, because all takes in no new file of .mulligan: ${some(left)}. Name it in paths to commit it.`]
+      : []),
+    ...(repository.ofCommands && policy === 'protected'
+      ? [
+          "Hooks, filters and signing of this repository's own do not run: commands can write them, unlike those of the workspace's own .git.",
+        ]
+      : []),
+  ]
+  const notes = said.length > 0 ? { notes: said } : {}
   await refuseConflicts(workspace, call, tree)
   const nothing = paths === undefined ? unstaged(call, tree, operation) : paths.length === 0 || !(await hasChange(repository, tree, left))
   if (nothing && !(call.amend && paths === undefined)) {

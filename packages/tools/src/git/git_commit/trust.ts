@@ -16,7 +16,8 @@ const HOOKS = [
 
 /**
  * Which hooks run on `git_commit`. `protected`: those that the model cannot write, as in `.git/hooks`; where there are
- * others, or a filter or a program that signs lies in the workspace, the commit is refused. `all`: whatever git finds. `none`: commits without.
+ * others, or a filter or a program that signs lies in the workspace, the commit is refused; of a repository in a folder of the
+ * workspace nothing runs. `all`: whatever git finds. `none`: commits without.
  */
 export type HookPolicy = 'protected' | 'all' | 'none'
 
@@ -24,7 +25,7 @@ export type HookPolicy = 'protected' | 'all' | 'none'
 export async function hooksToRun(workspace: Workspace, repository: Repository, policy: HookPolicy): Promise<string[]> {
   if (policy !== 'all') await refuseWritableConfig(workspace, repository)
   if (policy !== 'all') await refuseWritablePrograms(workspace, repository)
-  if (policy === 'none') return []
+  if (policy === 'none' || (policy === 'protected' && repository.ofCommands)) return []
   const { stdout } = await repository.read('find its hooks', ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'], {
     writes: true,
   })
