@@ -24,6 +24,10 @@ test.each([
   ['[[ $x == y ]]', 'False'],
   ['jq -e .a f', 'False'],
   ['git merge-base --is-ancestor a b', 'False'],
+  ['grep -rn return src', 'No match'],
+  ['grep exit f; grep trap f', 'No match'],
+  ['set -x; grep x f', 'No match'],
+  ['export A=1; grep PATH f', 'No match'],
 ])('an answer: %s', (script, expected) => expect(says(script)).toBe(expected))
 
 test('xargs says 123 of its grep', () =>
@@ -42,6 +46,51 @@ test.each([
   ['cd nowhere && which x', 1, 'bash: line 1: cd: nowhere: No such file or directory'],
   ['', 1, ''],
 ])('no answer: %s with %i and %j', (script, exitCode, stderr) => expect(says(script, exitCode, stderr)).toBeUndefined())
+
+test.each([
+  // another program of that name
+  './script/test',
+  './diff',
+  'bin/git config x',
+  'env -i A=1 script/test',
+  'timeout 5 ./grep x f',
+  './timeout 5 grep x f',
+  './cd && grep x f',
+  'git() { make; }; git config x',
+  'function grep { make; }; grep x f',
+  'if true; then test() { make; }; fi; test -f x',
+  'alias grep=make; grep x f',
+  'PATH=./bin; grep x f',
+  'PATH=./bin grep x f',
+  'env PATH=./bin grep x f',
+  'export PATH=./bin:$PATH; grep x f',
+  'read PATH < f; grep x f',
+  'hash -p ./x grep; grep x f',
+  'enable -n test; test -f x',
+  'source ./x; grep x f',
+  '. ./x && grep x f',
+  'eval "$(cat f)"; grep x f',
+  // the script may have ended before
+  'make >/dev/null 2>&1 || exit 1; grep -c a f',
+  'exit 1; grep a b',
+  '"exit" 1; grep a b',
+  'command exit 1; grep a b',
+  'if ! make; then exit 1; fi; grep a b',
+  'npm test --silent >/dev/null 2>&1 || return 1; grep a b',
+  'set -e; make; grep a b',
+  'set -euo pipefail; grep a b',
+  'set -o errexit; grep a b',
+  'set "$X"; grep a b',
+  'trap "exit 1" EXIT; grep a b',
+  'exec grep a b',
+  'kill $$; grep a b',
+  '$X 1; grep a b',
+])('no answer, though it ends with one: %s', (script) => expect(says(script)).toBeUndefined())
+
+test('xargs says nothing of a word that is no program', () => {
+  expect(says('find . | xargs -n 1 grep x', 123)).toBe('No match')
+  expect(says('find . | xargs ./run grep x', 123)).toBeUndefined()
+})
 
 test('some say in words that there is no such program', () =>
   expect(says('type x', 1, 'bash: line 1: type: x: not found')).toBe('Not found'))

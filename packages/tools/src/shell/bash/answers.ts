@@ -1,5 +1,6 @@
 /** Exit codes that are an answer and no failure: grep found nothing, diff found a difference. Pure. */
 import { type SimpleCommand, started } from '../common/simple-commands.ts'
+import { isPlain, isSteady } from './steady.ts'
 
 export interface Answer {
   readonly says: string
@@ -41,8 +42,11 @@ const OUTSPOKEN = new Set('cd pushd popd echo printf export set shopt source . m
  * @param commands of the whole script
  */
 export function answerOf(commands: readonly SimpleCommand[], exitCode: number, stderr: string): Answer | undefined {
-  const last = commands.filter(({ ends }) => ends).map(started)
-  const answers = last.filter(({ name }) => !OUTSPOKEN.has(name)).map((command) => answerAt(command, exitCode))
+  if (!isSteady(commands)) return undefined
+  const last = commands.filter(({ ends }) => ends)
+  const answers = last
+    .filter((one) => !isPlain(one) || !OUTSPOKEN.has(started(one).name))
+    .map((one) => (isPlain(one) ? answerAt(started(one), exitCode) : undefined))
   const answer = answers.at(-1)
   if (answer === undefined || answers.includes(undefined)) return undefined
   // Some say in words that there is no such program; with others words mean trouble.
@@ -50,10 +54,15 @@ export function answerOf(commands: readonly SimpleCommand[], exitCode: number, s
   return stderr.trim() === '' || inWords ? answer : undefined
 }
 
+const XARGS_VALUE = /^-[adEILnPs]$|^--(?:arg-file|delimiter|max-(?:args|chars|lines|procs)|replace)$/
+
 function answerAt(command: SimpleCommand, exitCode: number): Answer | undefined {
   const [, ...args] = command.words.map(({ value }) => value)
   // xargs says 123 where any of its commands said 1.
-  if (command.name === 'xargs' && exitCode === 123) return args.map((word) => AT_1[word]).find((answer) => answer?.search === true)
+  if (command.name === 'xargs' && exitCode === 123) {
+    const of = args.find((word, at) => !word.startsWith('-') && !XARGS_VALUE.test(args[at - 1] ?? '')) ?? ''
+    return Object.hasOwn(AT_1, of) && AT_1[of]?.search === true ? AT_1[of] : undefined
+  }
   if (exitCode !== 1) return undefined
   if (command.name === 'git') {
     const at = args.findIndex((word, index) => !word.startsWith('-') && !/^-[cC]$/.test(args[index - 1] ?? ''))

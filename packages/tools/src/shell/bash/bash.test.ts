@@ -68,6 +68,10 @@ describe('what an end comes to', () => {
     ],
     ['kill -TERM $$', 'SIGTERM: it was asked to end'],
     ['npm run lint', 'no-such-linter'],
+    // a program that only has the name, and one that was not reached
+    ['printf "#!/bin/sh\\necho 3 FAILED\\nexit 1\\n" > diff; chmod +x diff; ./diff', 'The command exited with code 1.\n3 FAILED'],
+    ['test() { echo 3 FAILED; return 1; }; test', 'The command exited with code 1.\n3 FAILED'],
+    ['false >/dev/null 2>&1 || exit 1; grep -c one a.txt', 'The command exited with code 1.'],
     ['timeout 1 sleep 5', 'It ran into the timeout that it was given in the command.'],
     ['grep -E "(" a.txt', 'exited with code 2'],
   ])('failed: %s', async (command, says) => {
@@ -97,6 +101,15 @@ describe('what an end comes to', () => {
     ['mkdir made && cat main.ts', undefined, 'What stands before it in the command may have been done. Nearest: src/main.ts'],
     ['cat "$(mkdir made-too)" main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
     ['rm x.txt b.txt', undefined, 'may have been done. Nearest: '],
+    // the same program before it, with an effect
+    ['cat a.txt >> log; cat main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['sed -i s/x/xx/ log; sed -n p main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['sort -o log log; sort main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['find log -delete; find main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['cat a.txt main.ts >> log', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['cat main.ts >> log', 'cat src/main.ts >> log', 'There is no file or folder "main.ts".'],
+    ['cp main.ts copied', 'cp src/main.ts copied', 'There is no file or folder "main.ts".'],
+    ['cat a.txt >> log; cta a.txt', undefined, 'may have been done. Nearest: '],
     ['echo "abc', 'echo "abc"', 'a command that the shell can read'],
     ['less a.txt', 'cat a.txt', 'waits for a keyboard'],
     ['git commit', undefined, "give the message with -m '…'"],

@@ -6,11 +6,17 @@ import type { Around } from './around.ts'
 import { inPlaceOf, isInstalled, type Missing, missingIn } from './found-nothing.ts'
 import { toolAsCommand } from './tool-as-command.ts'
 
+export interface Unsafe {
+  /** The program that runs in the end. */
+  readonly name: string
+  readonly words: readonly string[]
+}
+
 export interface Attempt {
   readonly script: string
   readonly commands: readonly SimpleCommand[]
-  /** Names of the commands that do more than read. */
-  readonly unsafe: readonly string[]
+  /** The commands that may do more than read. */
+  readonly unsafe: readonly Unsafe[]
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
@@ -113,7 +119,8 @@ async function noPath({ commands, unsafe, stdout, stderr }: Attempt, around: Aro
     if (!lines.some((line) => holds(line, word.value))) continue
     const near = await around.nearest(word.value)
     if (near === undefined) continue
-    const reads = !unsafe.includes(ownerOf(commands, word)?.name ?? '')
+    const owner = ownerOf(commands, word)
+    const reads = !unsafe.some((one) => owner && isSame(one, owner))
     const meant = near.filter((one) => reads || posix.extname(one) === posix.extname(word.value))
     return { says: `There is no file or folder "${word.value}".`, constraint: PATH, word, near: meant.map(quoted) }
   }
@@ -128,27 +135,43 @@ function holds(line: string, path: string): boolean {
   return false
 }
 
-function ownerOf(commands: readonly SimpleCommand[], word: ScriptWord): SimpleCommand | undefined {
-  const owner = commands.find(({ words, inputs }) => words.includes(word) || inputs.includes(word))
-  return owner && started(owner)
-}
+const ownerOf = (commands: readonly SimpleCommand[], word: ScriptWord): SimpleCommand | undefined =>
+  commands.find(({ words, inputs }) => words.includes(word) || inputs.includes(word))
+
+const isSame = ({ words }: Unsafe, owner: SimpleCommand): boolean =>
+  words.length === owner.words.length && words.every((word, at) => word === owner.words[at]?.value)
 
 /** They go from one operand to the next: what stands before the wrong one has been done. */
-const ONE_BY_ONE: Readonly<Record<string, number>> = { rm: 1, rmdir: 1, touch: 1, mv: 2, cp: 2, ln: 2, chmod: 2, chown: 2, chgrp: 2 }
+const ONE_BY_ONE: Readonly<Record<string, number>> = {
+  ...{ rm: 1, rmdir: 1, touch: 1, mv: 2, cp: 2, ln: 2, chmod: 2, chown: 2, chgrp: 2 },
+  // What they had read stands where they write to.
+  ...{ cat: 1, head: 1, tail: 1, wc: 1 },
+}
+/** They begin with the script that is their first operand. */
+const RUNS_SCRIPT = /^(?:python[\d.]*|node|nodejs|deno|bun|ruby|perl|php|bash|sh|dash|zsh|source|\.)$/
+/** What they start is not all that they do. */
+const DOES_MORE = /^(?:.*\/)?(?:find|fd|fdfind|parallel)$/
 
 /** Nothing but reading can have been done before it failed, so that the whole can be run again. */
-function isRepeatable({ commands, unsafe }: Attempt, word: ScriptWord): boolean {
+function isRepeatable({ commands, unsafe }: Attempt, word: ScriptWord, isProgram: boolean): boolean {
+  if (isProgram) return unsafe.every((one) => isNotThere(one, word.value))
   const owner = ownerOf(commands, word)
-  const name = owner?.name || word.value
-  const others = unsafe.includes(name) ? unsafe.toSpliced(unsafe.indexOf(name), 1) : unsafe
-  if (others.length > 0) return false
-  const most = !Object.hasOwn(ONE_BY_ONE, name) ? Infinity : (ONE_BY_ONE[name] as number)
-  return owner === undefined || owner.words.slice(1).filter(({ value }) => !value.startsWith('-')).length <= most
+  if (!owner) return unsafe.length === 0
+  if (unsafe.some((one) => !isSame(one, owner))) return false
+  if (unsafe.length === 0 || owner.inputs.includes(word)) return true
+  const { name, words } = started(owner)
+  const operands = words.slice(1).filter(({ value }) => !value.startsWith('-'))
+  if (RUNS_SCRIPT.test(name)) return words[1] === word
+  return Object.hasOwn(ONE_BY_ONE, name) && operands.length <= (ONE_BY_ONE[name] as number)
 }
+
+/** It did nothing, because its program is not there. */
+const isNotThere = ({ name, words }: Unsafe, program: string): boolean =>
+  words.includes(program) && name === program.slice(program.lastIndexOf('/') + 1) && !words.some((word) => DOES_MORE.test(word))
 
 function refusal(attempt: Attempt, { says, constraint, word, near }: Wrong): ModelRetry {
   const { script, commands, content } = attempt
-  const repeatable = isRepeatable(attempt, word)
+  const repeatable = isRepeatable(attempt, word, constraint !== PATH)
   const before = repeatable ? '' : ' What stands before it in the command may have been done.'
   const moved = commands.some(({ name }) => /^(?:cd|pushd)$/.test(name))
   const [best, ...others] = near

@@ -1,11 +1,11 @@
 /** What a command that ended comes to in the contract. */
 import { empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
 import type { Completed } from '@mulligan/sandbox'
-import type { SimpleCommand } from '../common/simple-commands.ts'
+import { isUnderstood, type SimpleCommand } from '../common/simple-commands.ts'
 import { answerOf } from './answers.ts'
 import type { Around } from './around.ts'
 import { endingText } from './ending.ts'
-import { type Attempt, notRun } from './not-run.ts'
+import { type Attempt, notRun, type Unsafe } from './not-run.ts'
 import { outputText, readable, shownToPerson } from './report.ts'
 import { wallText } from './settings.ts'
 
@@ -30,8 +30,8 @@ export interface Ended {
   /** The input as it was sent, for a call that repeats it otherwise. */
   readonly input: Readonly<Record<string, unknown>>
   readonly maxTimeout: number
-  /** Names of the commands that do more than read. */
-  readonly unsafe: readonly string[]
+  /** The commands that may do more than read. */
+  readonly unsafe: readonly Unsafe[]
   readonly network: 'none' | 'bridge'
 }
 
@@ -48,7 +48,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
 
   if (reason === 'timeout') throw timedOut(ended, content, shown)
-  const answer = exitCode !== null && reason === 'exit' ? answerOf(commands, exitCode, printed.stderr) : undefined
+  const answer = exitCode !== null && reason === 'exit' && isUnderstood(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {
     const says = `${answer.says} (exit code ${exitCode}).`
     if (answer.search && printed.stdout === '') return empty(data, says)

@@ -50,7 +50,8 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
 }
 
 function ended({ judge }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {
-  const unsafe = judge(command, cwd).commands.filter(({ verdict }) => verdict !== 'safe')
+  const { commands, whole } = judge(command, cwd)
+  const unsafe = commands.filter(({ verdict }) => verdict !== 'safe')
   return {
     script: command,
     commands: simpleCommands(command),
@@ -58,7 +59,10 @@ function ended({ judge }: ShellSession, { command, cwd, timeout, background }: S
     timeout,
     maxTimeout: MAX_TIMEOUT,
     input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }) },
-    unsafe: unsafe.map(({ name = '' }) => name),
+    unsafe: [
+      ...unsafe.map(({ name = '', words }) => ({ name, words: words.map(({ text }) => text) })),
+      ...(whole ? [{ name: '', words: [] }] : []),
+    ],
     network: sandbox.enforces.network.hold === 'none' ? ('bridge' as const) : sandbox.network,
   }
 }

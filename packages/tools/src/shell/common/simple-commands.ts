@@ -22,6 +22,8 @@ export interface SimpleCommand {
   readonly fed: boolean
   /** The script may end with its exit code, where that is not 0. */
   readonly ends: boolean
+  /** It only gives a function its name. */
+  readonly defines?: true
 }
 
 interface Where {
@@ -48,6 +50,9 @@ export function simpleCommands(script: string): readonly SimpleCommand[] {
   }
   return inList(parse(script).commands, { fed: false, ends: true }, options).flatMap(([part, at]) => walk(part, at))
 }
+
+/** Nothing of the script was left out for want of understanding. */
+export const isUnderstood = (script: string): boolean => script.length <= MAX_PARSED && !parse(script).errors?.length
 
 type Node = PipelineNode | Statement['command']
 type Part = readonly [Node, Where]
@@ -104,6 +109,7 @@ function commandOf(node: Node, { fed, ends }: Where): SimpleCommand | undefined 
     const name = node.type === 'TestCommand' ? '[[' : '(('
     return { name, words: [{ value: name, pos: node.pos, end: node.pos + 2 }], inputs: [], sets: [], fed, ends }
   }
+  if (node.type === 'Function') return { ...named([]), inputs: [], sets: [], fed, ends: false, defines: true }
   if (node.type !== 'Command') return undefined
   const { name, args, redirects, prefix } = node
   return {

@@ -1,10 +1,11 @@
 /** What builtins change in the shell itself. */
+import { evaluatedText } from './arithmetic.ts'
 import { wipesHistory } from './destructive.ts'
 import { operandsOf, optionValues } from './options.ts'
 import { absolute } from './paths.ts'
-import { assign, known, lookUp, type Scope, UNKNOWN, UNSET, type Value } from './scope.ts'
+import { assign, isNumber, known, lookUp, type Scope, UNKNOWN, UNSET, type Value } from './scope.ts'
 import { ask, deny, type Finding } from './types.ts'
-import type { Arg, Stream } from './value.ts'
+import { type Arg, type Stream, textArg } from './value.ts'
 import { steers } from './variables.ts'
 
 export const textOf = ({ items }: Value): string | undefined => {
@@ -18,6 +19,9 @@ export function setVariable(scope: Scope, name: string, value: Value, append = f
   assign(scope, name, old ? appended(old, value) : value)
   const text = textOf(value)
   if (wipesHistory(name)) return deny('it changes the history of the shell')
+  // Their value is an expression.
+  if (/^(?:S?RANDOM|(?:EPOCH)?SECONDS|LINENO|HISTCMD|BASHPID|OPTIND)$/.test(name) && !isNumber(value) && !value.unset)
+    return ask('it calculates with what may be code')
   if (steers(name, text)) return ask(`${name} changes what programs do`)
   return undefined
 }
@@ -45,11 +49,10 @@ export function effectsOf(name: string, args: readonly Arg[], stdin: Stream, sco
   else if (name === 'set') positional(args, scope)
   else if (name === 'shift') shift(scope)
   else if (name === 'read') read(args, stdin, set)
-  else if (name === 'mapfile' || name === 'readarray')
-    set(operandsOf(args, ['-d', '-n', '-O', '-s', '-u', '-C', '-c'])[0]?.text ?? 'MAPFILE', UNKNOWN)
-  else if (name === 'getopts') for (const variable of [args[1]?.text ?? '', 'OPTARG']) set(variable, UNKNOWN)
+  else if (name === 'mapfile' || name === 'readarray') for (const { text } of [...operandsOf(args), textArg('MAPFILE')]) set(text, UNKNOWN)
+  else if (name === 'getopts') for (const variable of [...args.slice(1).map(({ text }) => text), 'OPTARG']) set(variable, UNKNOWN)
   else if (name === 'printf') for (const variable of optionValues(args, ['-v'])) set(variable, UNKNOWN)
-  else if (name === 'let') for (const { text } of args) set(/^\w+/.exec(text)?.[0] ?? '', UNKNOWN)
+  else if (name === 'let') for (const arg of args) evaluatedText(arg, scope, () => ({}))
   else if (name === 'alias') for (const { text } of args) scope.aliases.set(text.split('=', 1)[0] as string, text.replace(/^[^=]*=/, ''))
   else if (name === 'unalias') scope.aliases.clear()
   else if (name === 'curl' || name === 'wget') fetched(args, scope, cwd)
@@ -74,7 +77,7 @@ function changeFolder(args: readonly Arg[], scope: Scope, cwd: string | undefine
 
 function declare(args: readonly Arg[], set: (name: string, value: Value) => void): void {
   for (const arg of args) {
-    const name = /^([A-Za-z_]\w*)(\+?=)/.exec(arg.text)
+    const name = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?(\+?=)/.exec(arg.text)
     if (name === null) continue
     const [first, ...rest] = arg.pieces
     if (first?.kind !== 'text' || first.text.length < name[0].length) set(name[1] as string, UNKNOWN)

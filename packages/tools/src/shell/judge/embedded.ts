@@ -83,11 +83,29 @@ const isPathLike = (text: string): boolean =>
 const TELLING =
   /\b(?:rm|dd|mkfs|shred|wipefs|chmod|chown|find|mv|curl|wget|base64|kill|pkill|shutdown|reboot|poweroff|halt|cat|tee|crontab|xargs)\b|[>/~]|\.env/
 
+const LITERALS: Readonly<Record<string, RegExp>> = {
+  "'": /'((?:\\.|[^'\\])*)'/sy,
+  '"': /"((?:\\.|[^"\\])*)"/sy,
+  '`': /`((?:\\.|[^`\\])*)`/sy,
+  '%': /%[xqQ]?[({[](.*?)[)}\]]/sy,
+}
+/** Quotes that nothing closes: each is looked after to the end. */
+const MOST_OPEN = 200
+
 /** What stands in quotes; and because a quote may stand in a pattern or comment, also what stands between any two. */
 const stringsOf = (code: string): string[] => {
-  const strings = [...code.matchAll(/'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`|%[xqQ]?[({[](.*?)[)}\]]/gs)].map(
-    (found) => found.slice(1).find((one) => one !== undefined) ?? '',
-  )
+  const strings: string[] = []
+  let open = 0
+  for (let at = 0; at < code.length && open < MOST_OPEN; at++) {
+    const literal = LITERALS[code[at] as string]
+    if (literal === undefined) continue
+    literal.lastIndex = at
+    const found = literal.exec(code)
+    if (found) {
+      strings.push(found[1] ?? '')
+      at = literal.lastIndex - 1
+    } else open++
+  }
   return [...new Set([...strings, ...code.split(/["'`]/)])].filter((text) => TELLING.test(text)).slice(0, MOST_STRINGS)
 }
 const MOST_STRINGS = 500

@@ -14,6 +14,7 @@ import { secretRead } from './secrets.ts'
 import { ask, deny, type Finding, type Place, strictest } from './types.ts'
 import { unwrap } from './unwrap.ts'
 import { type Arg, isAssumed, originOf, type Stream, textArg } from './value.ts'
+import { mayDirect } from './variables.ts'
 import { callFunction, runText } from './walk.ts'
 
 export interface Result {
@@ -118,9 +119,12 @@ function runInner(run: Run, scope: Scope, inner: Inner, outer: Stream): Result {
     const path = inner.cwd.dynamic ? undefined : absolute(inner.cwd.text, placeOf(run, scope))
     own.vars.set('PWD', [path === undefined ? UNKNOWN : known(path)])
   }
-  const findings = (inner.environment ?? []).flatMap(
-    ({ text }) => setVariable(own, text.split('=', 1)[0] as string, known(text.replace(/^[^=]*=/, ''))) ?? [],
-  )
+  const findings = (inner.environment ?? []).flatMap(({ text, dynamic }) => {
+    const [name, value] = [text.split('=', 1)[0] as string, text.replace(/^[^=]*=/, '')]
+    const finding = setVariable(own, name, known(value))
+    if (finding) return finding
+    return mayDirect(name, dynamic ? undefined : value, inner.argv?.[0]?.text ?? '') ? ask(`${name} may change what it does`) : []
+  })
   if (inner.argv) {
     // What another program starts is no function of this shell, nor is `command x`.
     const name = inner.argv[0]?.text ?? ''
@@ -195,7 +199,7 @@ function keepFile(scope: Scope, text: string, cwd: string | undefined, stream: S
 /** Judges text that may be a script, and keeps nothing of it. */
 function judgeAside(run: Run, scope: Scope, script: string): Finding {
   const aside = { ...newRun(run.workspace, run.home), steps: run.steps, depth: run.depth + 1 }
-  runText(aside, subshell(scope), script, {})
+  runText(aside, { ...subshell(scope), notes: new Set() }, script, {})
   run.steps = aside.steps
   return strictest([...aside.findings, ...aside.commands.values()])
 }

@@ -7,6 +7,17 @@ import { type Arg, argOf, isStatic, type Stream, streamOf, textArg, unknownArg }
 
 const XARGS_VALUES = 'aEdILnPs'
 
+/** They show what files hold, whichever they are given. */
+const SHOWS =
+  /^(?:cat|tac|head|tail|less|more|bat|nl|strings|od|xxd|hexdump|hd|base64|base32|cut|tr|rev|sort|uniq|paste|fold|fmt|column|jq|yq|sed|awk|gawk|mawk|nawk|diff|cmp|comm|join|pr|expand|unexpand|(?:[efzr]|bz|xz)?grep|rg|ag|zcat)$/
+const ANY_FILE = ask('it shows what is in files of any name, keys included')
+const shows = (argv: readonly Arg[]): boolean => {
+  const name = argv[0]?.text.replace(/^.*\//s, '') ?? ''
+  // Of these only the names of files.
+  if (/grep$|^rg$/.test(name) && argv.some(({ text }) => /^-\w*[lLcq]|^--(?:files-with|files-without|count|quiet)/.test(text))) return false
+  return SHOWS.test(name)
+}
+
 export function xargs(args: readonly Arg[], stdin: Stream): Unwrapped {
   let at = 0
   let replace: string | undefined
@@ -27,7 +38,9 @@ export function xargs(args: readonly Arg[], stdin: Stream): Unwrapped {
   const given = inputs(stdin)
   const full = replace === undefined ? [[...argv, ...given]] : given.map((one) => argv.map((arg) => put(arg, replace as string, one)))
   const inner = full.slice(0, MOST_COMMANDS).map((words): Inner => ({ argv: words, ownInput: true }))
-  return { inner, ...(full.length > MOST_COMMANDS && { finding: TOO_MANY }) }
+  const unnamed = stdin.text === undefined && stdin.lines === undefined && shows(argv)
+  const finding = full.length > MOST_COMMANDS ? TOO_MANY : unnamed ? ANY_FILE : undefined
+  return { inner, ...(finding && { finding }) }
 }
 
 /** Words that are given to one command. */
@@ -80,7 +93,11 @@ export function find(args: readonly Arg[], place: Place): Unwrapped | undefined 
     for (const one of foundBy(args.slice(0, at), place)) inner.push({ argv: argv.map((arg) => put(arg, '{}', one)), ownInput: true })
   })
   if (inner.length === 0) return undefined
-  return { inner: inner.slice(0, MOST_COMMANDS), ...(inner.length > MOST_COMMANDS && { finding: TOO_MANY }) }
+  const unnamed = !args.some(
+    ({ text }, at) => /^-i?name$/.test(text) && !/^(?:!|-not)$/.test(args[at - 1]?.text ?? '') && /\w/.test(args[at + 1]?.text ?? ''),
+  )
+  const finding = inner.length > MOST_COMMANDS ? TOO_MANY : unnamed && inner.some(({ argv }) => argv && shows(argv)) ? ANY_FILE : undefined
+  return { inner: inner.slice(0, MOST_COMMANDS), ...(finding && { finding }) }
 }
 
 export function fd(args: readonly Arg[]): Unwrapped | undefined {

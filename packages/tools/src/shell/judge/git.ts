@@ -1,5 +1,5 @@
 /** Which calls of git only read. */
-import { meansLong } from './options.ts'
+import { endsOptions, meansLong } from './options.ts'
 import { absolute, isInside } from './paths.ts'
 import type { Place } from './types.ts'
 import { type Arg, isStatic, maybeOption } from './value.ts'
@@ -20,6 +20,11 @@ const lacks =
   (pattern: RegExp): Check =>
   (args) =>
     !words(args).some((word) => pattern.test(word))
+/** Only these options: git takes what is short for any of them. */
+const options =
+  (pattern: RegExp): Check =>
+  (args) =>
+    words(args).every((word) => !word.startsWith('-') || pattern.test(word))
 const firstOrNone =
   (...names: readonly string[]): Check =>
   (args) =>
@@ -71,8 +76,8 @@ const READERS: Readonly<Record<string, Check>> = {
   'check-ref-format': any,
   'get-tar-commit-id': any,
   grep: lacks(/^-[a-zA-Z]*O/),
-  fsck: lacks(/^--lost-found$/),
-  'symbolic-ref': (args) => operands(args).length === 1 && lacks(/^(?:-d|--delete|-m)$/)(args),
+  fsck: options(/^--(?:full|strict|unreachable|dangling|no-dangling|connectivity-only|verbose|no-reflogs|root|tags|progress|no-progress)$/),
+  'symbolic-ref': (args) => operands(args).length === 1 && options(/^(?:-q|--quiet|--short|--recurse|--no-recurse)$/)(args),
   reflog: lacks(/^(?:expire|delete|drop|write)$/),
   branch: lists,
   tag: lists,
@@ -90,11 +95,15 @@ const READERS: Readonly<Record<string, Check>> = {
       )?.text ?? '',
     ),
   apply: (args) =>
-    lacks(/^(?:--apply|--index|--cached|-3|--3way|--intent-to-add|--build-fake-ancestor)/)(args) &&
+    options(/^(?:--(?:check|stat|numstat|summary|verbose|reverse)|-v|-R|-p\d+)$/)(args) &&
     words(args).some((word) => /^--(?:check|stat|numstat|summary)$/.test(word)),
-  help: (args) => !words(args).some((word) => /^-[wi]|^--(?:web|info)/.test(word)),
+  help: (args) => !words(args).some((word) => /^-[wi]|^--[wi]/.test(word)),
   archive: (args) => words(args).join(' ') === '--list' || words(args).join(' ') === '-l',
 }
+
+/** After these `--` is no value. */
+const FLAGS =
+  /^(?:--(?:oneline|stat|cached|staged|name-only|name-status|follow|graph|all|patch|no-patch|shortstat|numstat|quiet)|-[psqw]|-\d+|--[\w-]+=.*)$/
 
 /** Settings that may be given with `-c`: they change how it looks. */
 const HARMLESS =
@@ -119,11 +128,11 @@ export function gitReads(args: readonly Arg[], place: Place): boolean {
   }
   const [command, ...rest] = args.slice(at)
   if (command === undefined || !isStatic(command)) return false
-  const end = rest.findIndex(({ text }) => text === '--')
-  const options = end === -1 ? rest : rest.slice(0, end)
-  if (options.some((one) => (one.dynamic || one.glob) && maybeOption(one))) return false
-  if (options.some(({ text }) => NEVER.some((never) => meansLong(text, never) && text.length > 3))) return false
-  if (options.some(({ text }) => text === '--no-index') && rest.some((one) => !one.text.startsWith('-') && !inWorkspace(one, place)))
+  const end = rest.findIndex(({ text }, index) => text === '--' && (endsOptions(rest, index) || FLAGS.test(rest[index - 1]?.text ?? '')))
+  const given = end === -1 ? rest : rest.slice(0, end)
+  if (given.some((one) => (one.dynamic || one.glob) && maybeOption(one))) return false
+  if (given.some(({ text }) => NEVER.some((never) => meansLong(text, never)) || /%G|%\(signature|signature:/.test(text))) return false
+  if (given.some(({ text }) => text === '--no-index') && rest.some((one) => !one.text.startsWith('-') && !inWorkspace(one, place)))
     return false
   return Object.hasOwn(READERS, command.text) && READERS[command.text]?.(rest) === true
 }

@@ -9,6 +9,9 @@ import { callFunction, runScript, runText } from './walk.ts'
 /** Characters; a longer script is not judged. */
 export const MAX_SCRIPT = 100_000
 
+/** Substitutions; to parse many, one in the other, takes time that grows with their square. */
+const MOST_SUBSTITUTIONS = 2000
+
 export interface JudgeOptions {
   /** Where the script starts; the workspace unless told. Absolute, as are all. */
   readonly cwd?: string
@@ -25,6 +28,7 @@ export interface JudgeOptions {
  */
 export function judgeCommand(script: string, { cwd, workspace = cwd ?? '/workspace', home = '/home/user' }: JudgeOptions = {}): Judged {
   if (script.length > MAX_SCRIPT) return unjudged('it is too long to be judged')
+  if ((script.match(/\$\(|\(\(|`/g)?.length ?? 0) > MOST_SUBSTITUTIONS) return unjudged('it is too much to be judged')
   const run = newRun(clean(workspace), clean(home))
   try {
     const scope = newScope({ cwd: clean(cwd ?? workspace), workspace: run.workspace, home: run.home })

@@ -7,10 +7,14 @@ export const meansLong = (given: string, option: string): boolean => {
   return name.length > 2 && option.startsWith(name)
 }
 
+/** Whether the options end here: a `--` that follows an option may be its value. */
+export const endsOptions = (args: readonly Arg[], at: number): boolean =>
+  args[at]?.text === '--' && (at === 0 || (!args[at - 1]?.dynamic && !args[at - 1]?.text.startsWith('-')))
+
 /** Whether one of the options is given. `short`: letters, which may be bundled. `values`: letters whose value follows. */
 export function hasOption(args: readonly Arg[], short: string, long: readonly string[] = [], values = ''): boolean {
-  for (const { text } of args) {
-    if (text === '--') return false
+  for (const [at, { text }] of args.entries()) {
+    if (endsOptions(args, at)) return false
     if (text.startsWith('--')) {
       if (long.some((one) => meansLong(text, one))) return true
     } else if (text.startsWith('-'))
@@ -24,8 +28,8 @@ export function hasOption(args: readonly Arg[], short: string, long: readonly st
 
 /** Whether an option could come out of what is only known later. */
 export function maybeOptions(args: readonly Arg[]): boolean {
-  for (const arg of args) {
-    if (arg.text === '--') return false
+  for (const [at, arg] of args.entries()) {
+    if (endsOptions(args, at)) return false
     if ((arg.dynamic || arg.glob) && maybeOption(arg)) return true
   }
   return false

@@ -1,15 +1,19 @@
 /** `${x…}`, as far as its value follows from the script. */
 import type { ParameterExpansionPart } from 'unbash'
+import { evaluated, examine } from './arithmetic.ts'
 import { globMatcher } from './glob.ts'
-import { eachScript, type Word } from './parse.ts'
+import type { Word } from './parse.ts'
 import { expandToOne, type Substitute } from './resolve.ts'
-import { assign, known, lookUp, MOST_VALUE, type Scope, UNKNOWN, type Value } from './scope.ts'
+import { assign, known, lookUp, MOST_VALUE, NUMBER, type Scope, UNKNOWN, type Value } from './scope.ts'
 import type { Piece } from './value.ts'
 import { steers } from './variables.ts'
 
 export function parameter(part: ParameterExpansionPart, scope: Scope, substitute: Substitute): Value {
+  const all = part.index?.text === '@' || part.index?.text === '*'
+  if (part.index && !all) evaluated(part.index, scope, substitute)
   if (part.prefix === '#') return { items: [[{ kind: 'unknown', text: part.text, quoted: true, number: true }]] }
-  if (part.index) eachScript(part.index, substitute)
+  // The subscripts that an array has.
+  if (part.prefix === '!' && all) return { items: (lookUp(scope, part.parameter).items ?? ['']).flatMap(() => NUMBER.items ?? []) }
   const value = item(indirect(part, scope), part.index?.text)
   const { operation } = part
   if (operation === undefined) return value
@@ -26,6 +30,7 @@ export function parameter(part: ParameterExpansionPart, scope: Scope, substitute
         },
       )
     case 'Slice':
+      for (const word of [operation.offset, operation.length]) if (word) evaluated(word, scope, substitute)
       return onText(value, (text) => slice(text, one(operation.offset).text, operation.length && one(operation.length).text))
     case 'Replace': {
       const [from, to] = [one(operation.pattern), one(operation.replacement)]
@@ -43,7 +48,7 @@ export function parameter(part: ParameterExpansionPart, scope: Scope, substitute
       if (operation.operator === '@' && /[PE]/.test(one(operation.operand).text)) scope.notes.add('it evaluates text as code')
       return UNKNOWN
     default:
-      eachScript(operation, substitute)
+      examine(operation as never, scope, substitute)
       return UNKNOWN
   }
 }
@@ -52,6 +57,8 @@ function indirect(part: ParameterExpansionPart, scope: Scope): Value {
   const value = lookUp(scope, part.parameter)
   if (part.prefix !== '!') return value
   const name = textOf(value)
+  if (part.operation?.type === 'Names') return UNKNOWN
+  if (name === undefined || !/^(?:\w+|[@*#?$!-])$/.test(name)) scope.notes.add('it takes the name of a variable from what is not known')
   return name === undefined ? UNKNOWN : lookUp(scope, name)
 }
 

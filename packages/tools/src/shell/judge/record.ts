@@ -1,4 +1,5 @@
 /** A command in one spelling. */
+import { formsOf } from './forms.ts'
 import { absolute } from './paths.ts'
 import type { Finding, Place, Redirection, SimpleCommand } from './types.ts'
 import type { Arg } from './value.ts'
@@ -54,6 +55,8 @@ export function recorded(finding: Finding, name: string | undefined, written: Wr
     text: [...files.map(({ operator, target }) => `${operator} ${plain(target)}`), ...environment, ...argv.map(quoted)].join(' '),
     paths: [...new Set(paths)],
     key: JSON.stringify([environment, words, targets.sort()]),
+    forms: formsOf(argv, place, quoted),
+    cwd: place.cwd,
   }
 }
 

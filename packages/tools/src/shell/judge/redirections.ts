@@ -1,8 +1,9 @@
 /** Where a command reads from and writes to. */
+import { setVariable } from './effects.ts'
 import { redirected } from './leaf.ts'
 import type { Node } from './parse.ts'
 import { expandParts, expandToOne, type Substitute } from './resolve.ts'
-import type { Scope } from './scope.ts'
+import { NUMBER, type Scope } from './scope.ts'
 import type { Finding, Place, Redirection } from './types.ts'
 import { type Arg, concat, NOTHING, type Stream, textArg } from './value.ts'
 
@@ -20,6 +21,10 @@ export function redirections(scope: Scope, place: Place, nodes: readonly Node[],
   let input = stdin
   let file: string | undefined
   for (const node of nodes) {
+    // `{fd}<file` sets a variable.
+    const named = 'descriptor' in node && node.descriptor?.type === 'FileDescriptorVariable' ? node.descriptor.name : undefined
+    const steered = named === undefined ? undefined : setVariable(scope, named, NUMBER)
+    if (steered) findings.push(steered)
     if (node.type === 'HereDoc') {
       const text = node.body.parts ? expandParts(node.body.parts, scope, substitute) : textArg(node.body.text)
       input = text.dynamic ? { ...originIn(text) } : { text: text.text }

@@ -1,7 +1,8 @@
 /** Words to arguments: quotes, variables, substitutions, word splitting. */
+import { arithmetic, examine } from './arithmetic.ts'
 import { expandBraces } from './braces.ts'
 import { parameter } from './parameters.ts'
-import { eachScript, type Node, type Script, type Word, type WordPart } from './parse.ts'
+import type { Node, Script, Word, WordPart } from './parse.ts'
 import { lookUp, MOST_VALUE, type Scope, type Value } from './scope.ts'
 import { type Arg, argOf, type Piece, piecesOf, type Stream, unknownArg } from './value.ts'
 
@@ -14,7 +15,7 @@ const MOST_FIELDS = 5000
 export function expandWord(word: Word, scope: Scope, substitute: Substitute): Arg[] {
   const words = expandBraces(word)
   if (words === undefined) {
-    eachScript(word, substitute)
+    examine(word, scope, substitute)
     return [unknownArg(word.text)]
   }
   return words.flatMap((one) => fieldsOf(one, scope, substitute))
@@ -139,7 +140,7 @@ function valuesOf(part: WordPart, scope: Scope, substitute: Substitute, quoted: 
     case 'Glob':
       return [[{ kind: 'glob', text: part.value }]]
     case 'ExtendedGlob':
-      eachScript(part, substitute)
+      examine(part, scope, substitute)
       return [[{ kind: 'glob', text: '*' }]]
     case 'DoubleQuoted':
     case 'LocaleString':
@@ -152,9 +153,12 @@ function valuesOf(part: WordPart, scope: Scope, substitute: Substitute, quoted: 
       return [outputOf(part, part.script && substitute(part.script), quoted)]
     case 'ProcessSubstitution':
       return [[{ kind: 'unknown', text: part.text, quoted: true, stream: (part.script && substitute(part.script)) ?? {} }]]
+    case 'ArithmeticExpansion':
+      arithmetic(part.expression, scope, substitute)
+      return [[{ kind: 'unknown', text: part.text, quoted: true, number: true }]]
     default:
-      eachScript(part as Node, substitute)
-      return [[{ kind: 'unknown', text: part.text, quoted: true, ...(part.type === 'ArithmeticExpansion' && { number: true }) }]]
+      examine(part as Node, scope, substitute)
+      return [[{ kind: 'unknown', text: part.text, quoted: true }]]
   }
 }
 

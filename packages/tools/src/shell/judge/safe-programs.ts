@@ -1,8 +1,10 @@
 /** Programs that only read, and the arguments with which they do more. */
 
+import { evaluates } from './evaluating.ts'
 import { gitReads } from './git.ts'
 import { hasOption, maybeOptions, meansLong, operandsOf } from './options.ts'
 import { absolute, isInside } from './paths.ts'
+import { isSecret } from './secrets.ts'
 import { changesNothing as awkReads, sedReads } from './text-programs.ts'
 import type { Place } from './types.ts'
 import { type Arg, isStatic } from './value.ts'
@@ -21,12 +23,12 @@ interface Rule {
 
 /** Whatever their arguments, they only read, or change no more than the shell itself. */
 const READERS = `ls dir vdir cat tac head tail grep egrep fgrep zgrep zcat bzcat xzcat wc nl od hexdump hd strings cut tr paste join comm fold fmt expand unexpand
-  column pr rev cmp diff diff3 cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5 basename dirname realpath readlink stat
+  column pr rev cmp diff cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5 basename dirname realpath readlink stat
   file pathchk seq factor expr numfmt tsort echo printf true false : test [ pwd which whereis type id whoami groups logname who w users uname arch nproc
   uptime free lscpu lsblk lsmem lsusb lspci printenv locale getconf tty du df ps pgrep pstree pidof jq base64 base32 basenc cal ncal sleep wait jobs
-  times umask break continue return exit shift let caller local declare typeset readonly export unset getopts read help tput dirs exa eza lsd cloc tokei
-  scc sw_vers vm_stat lsof apropos whatis jp dust duf procs md5deep zdiff zcmp bzgrep xzgrep lsattr getfacl getent iostat vmstat mpstat netstat
-  lsb_release dpkg-query readelf size addr2line c++filt infocmp hexyl pip-licenses look fgconsole disown`
+  times umask break continue return exit shift let caller local declare typeset readonly export unset getopts read help tput dirs exa eza lsd tokei
+  sw_vers vm_stat jp duf zdiff zcmp bzgrep xzgrep lsattr getfacl getent iostat vmstat mpstat netstat
+  lsb_release dpkg-query readelf size addr2line c++filt infocmp hexyl look fgconsole disown`
 
 const VERSIONED = `node npm npx pnpm bun deno tsc python python2 python3 pip pip3 pipx poetry uv ruby gem bundle perl php composer java javac mvn gradle kotlin scala go rustc cargo rustup
   gcc g++ cc c++ clang clang++ make cmake ninja meson bazel docker podman kubectl helm terraform git gh hg svn bash zsh sh fish vim nvim emacs curl wget ssh openssl sqlite3 psql mysql redis-cli
@@ -40,6 +42,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(READERS.split(/\s+/).map((name) => [name, none])),
   sort: { not: 'oT', notLong: ['--output', '--compress-program', '--temporary-directory'], values: 'kt' },
   uniq: { operands: 1, values: 'fsw' },
+  jobs: { not: 'x' },
+  cloc: few(/^--(?:by-file|by-file-by-lang|json|csv|md|quiet|hide-rate|exclude-dir=[\w.,-]+|include-lang=[\w,+#]+)$/),
+  scc: few(/^(?:-[abcdpvw]|--(?:by-file|no-complexity|no-cocomo))$/),
+  'pip-licenses': few(/^--(?:format=\w+|with-urls|with-system|summary|order=\w+)$/),
+  diff3: few(/^-[AeExX3maiT]$/),
+  lsof: { not: 'D' },
+  apropos: { not: 'C', notLong: ['--config-file'] },
+  whatis: { not: 'C', notLong: ['--config-file'] },
   mapfile: { not: 'C', values: 'dnOsuc' },
   readarray: { not: 'C', values: 'dnOsuc' },
   nm: { notLong: ['--plugin'] },
@@ -58,11 +68,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     not: 's',
     notLong: ['--set'],
     values: 'dfIr',
-    when: (args) => operandsOf(args, ['-d', '--date', '-f', '-r', '-I']).every(({ text }) => text.startsWith('+')),
+    when: (args) => operandsOf(args, ['-d', '--date', '-f', '-r']).every(({ text }) => text.startsWith('+')),
   },
   hostname: { not: 'Fb', notLong: ['--file'], operands: 0 },
   file: { not: 'C', notLong: ['--compile'], values: 'mFPe' },
-  env: { operands: 0, not: 'SC' },
+  env: { operands: 0, not: 'SC', notLong: ['--split-string', '--chdir'] },
   set: {
     when: (args) =>
       args.every(
@@ -88,13 +98,29 @@ const RULES: Readonly<Record<string, Rule>> = {
     when: (args) => !args.some(({ text }) => text.startsWith('+')),
   },
   more: { when: (args) => !args.some(({ text }) => text.startsWith('+')) },
-  man: { not: 'PHCDRl', notLong: ['--pager', '--html', '--config-file', '--browser', '--local-file', '--preprocessor', '--troff-device'] },
-  bat: { notLong: ['--pager', '--lessopen'], when: (args) => operandsOf(args)[0]?.text !== 'cache' },
+  man: {
+    not: 'PHCDRlrXuTtZ',
+    notLong: [
+      '--pager',
+      '--html',
+      '--config-file',
+      '--browser',
+      '--local-file',
+      '--preprocessor',
+      '--troff-device',
+      '--prompt',
+      '--gxditview',
+      '--update',
+      '--troff',
+      '--ditroff',
+    ],
+  },
+  bat: { notLong: ['--pager', '--lessopen', '--generate-config-file'], when: (args) => operandsOf(args)[0]?.text !== 'cache' },
   xxd: { not: 'r', values: 'clsgo', operands: 1 },
   iconv: { not: 'o', notLong: ['--output'], values: 'ft' },
-  shuf: { not: 'o', notLong: ['--output', '--random-source'], values: 'nei' },
-  yq: { not: 'is', notLong: ['--inplace', '--in-place', '--split-exp'], values: 'poIPe' },
-  sdiff: { not: 'o', notLong: ['--output'], values: 'wI' },
+  shuf: { not: 'o', notLong: ['--output', '--random-source'], values: 'ni' },
+  yq: { not: 'is', notLong: ['--inplace', '--in-place', '--split-exp'] },
+  sdiff: { not: 'o', notLong: ['--output', '--diff-program'], values: 'wI' },
   colordiff: none,
   crontab: { when: (args) => args.length > 0 && hasOption(args, 'l') && !hasOption(args, 'ire') },
   dmesg: { not: 'cCDEn', notLong: ['--clear', '--read-clear', '--console-on', '--console-off', '--console-level'] },
@@ -118,9 +144,10 @@ const RULES: Readonly<Record<string, Rule>> = {
         args.map(({ text }) => text).join(' '),
       ),
   },
-  declare: { not: 'n' },
-  typeset: { not: 'n' },
-  local: { not: 'n' },
+  // `-i`: what is assigned is calculated; `-A`: its subscripts are any text.
+  declare: { not: 'niA' },
+  typeset: { not: 'niA' },
+  local: { not: 'niA' },
   base64: { not: 'o', notLong: ['--output'] },
   ifconfig: { operands: 1 },
   mount: { when: (args) => args.length === 0 },
@@ -140,7 +167,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   openssl: {
     when: (args) =>
       /^(?:version|dgst|ciphers|list)$/.test(args[0]?.text ?? '') &&
-      !args.some(({ text }) => /^-(?:out|engine|provider|provider-path|sign|prverify|config)/.test(text)) &&
+      args.every(
+        ({ text }) =>
+          !text.startsWith('-') || /^-(?:r|hex|c|v|a|s|md5|sha\d+(?:-\d+)?|blake2\w+|cipher-algorithms|digest-algorithms)$/.test(text),
+      ) &&
       args.every(isStatic),
   },
   sed: { when: sedReads },
@@ -158,8 +188,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   rustup: sub('show|which', { toolchain: 'list', target: 'list', component: 'list' }),
   go: {
     when: (args, place) =>
-      (sub('version|list|doc|help').when?.(args, place) === true &&
-        !args.some(({ text }) => /^-(?:export|compiled|u|mod|test|e|deps|C)/.test(text))) ||
+      (sub('version|list|doc|help', {}, /^-/).when?.(args, place) === true &&
+        args.every(({ text }) => !text.startsWith('-') || /^-(?:m|f|json|all|src|short)$/.test(text))) ||
       (args[0]?.text === 'env' && args.every(isStatic) && !hasOption(args.slice(1), 'wu')),
   },
   docker: sub('ps|images|version|info|inspect|logs|port|top|history|diff', {
@@ -188,19 +218,21 @@ const RULES: Readonly<Record<string, Rule>> = {
     when: (args) =>
       /^(?:-[lLsSpV]|--list|--listfiles|--status|--search|--print-avail|--print-architecture|--get-selections)$/.test(
         args[0]?.text ?? '',
-      ) && args.every(({ dynamic }) => !dynamic),
+      ) && args.every((arg, at) => isStatic(arg) && (at === 0 || !arg.text.startsWith('-'))),
   },
   rpm: {
     when: (args) =>
       /^-q[a-zA-Z]*$/.test(args[0]?.text ?? '') &&
       args.every(isStatic) &&
-      !args.some(({ text }) => /^--(?:eval|pipe|define|load|macros|rcfile)|^-[DE]$/.test(text)),
+      args
+        .slice(1)
+        .every(({ text }) => !text.startsWith('-') || /^--(?:last|changelog|scripts|requires|provides|whatprovides)$/.test(text)),
   },
   tsc: {
     when: (args) =>
       args.some(({ text }) => /^--(?:showConfig|listFilesOnly|help|all)$/.test(text)) &&
       args.every(isStatic) &&
-      !args.some(({ text }) => /^--(?:build|generateTrace|generateCpuProfile|init)/.test(text)),
+      args.every(({ text }) => !text.startsWith('-') || /^(?:--(?:showConfig|listFilesOnly|help|all|project|noEmit)|-p)$/.test(text)),
   },
   node: { when: (args) => args.length === 2 && /^-(?:c|-check)$/.test(args[0]?.text ?? '') && isStatic(args[1] as Arg) },
   bash: { when: (args) => args.length === 2 && args[0]?.text === '-n' && isStatic(args[1] as Arg) },
@@ -220,31 +252,12 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const VERSIONS = new Set([...VERSIONED.split(/\s+/), ...Object.keys(RULES)])
 
-/** Builtins that read their arguments as expressions, in which a subscript runs commands. */
-const EVALUATING = new Set([
-  'test',
-  '[',
-  '[[',
-  'let',
-  'read',
-  'printf',
-  'declare',
-  'typeset',
-  'local',
-  'readonly',
-  'export',
-  'unset',
-  'mapfile',
-  'readarray',
-  'getopts',
-])
-
 /** Whether the program only reads with these arguments; the reason why not. */
 export function onlyReads(name: string, args: readonly Arg[], place: Place): string | true {
   if (isVersion(name, args)) return true
   const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined
   if (rule === undefined) return 'it is none of the programs that only read'
-  if (EVALUATING.has(name) && args.some(({ text, dynamic }) => !dynamic && /\$\(|`/.test(text))) return 'it evaluates text as code'
+  if (evaluates(name, args)) return 'it evaluates text as code'
   if (rule.not !== undefined && hasOption(args, rule.not, [], rule.values)) return 'with this option it does more than read'
   if (rule.notLong && args.some(({ text }) => text.startsWith('--') && rule.notLong?.some((one) => meansLong(text, one))))
     return 'with this option it does more than read'
@@ -289,10 +302,26 @@ function readsWidely(name: string, args: readonly Arg[], place: Place): string |
   const operands = operandsOf(args)
   const deep =
     name === 'rg' || name === 'ag' || (/grep$/.test(name) && hasOption(args, 'rR', ['--recursive', '--dereference-recursive'], 'ABCmef'))
+  if (deep && hiddenToo(name, args, operands, place)) return 'it reads files of any name, keys included'
   const roots = operands.flatMap((arg) => (arg.dynamic ? [] : [absolute(arg.text, place)]))
   if (deep && operands.length < 2) roots.push(place.cwd)
   const wide = roots.some((path) => path !== undefined && (path === place.home || /^\/(?:home|root|etc|proc|Users)?$/.test(path)))
   return wide ? 'it reads a home or the whole system, keys included' : undefined
+}
+
+/** Whether a search goes where keys lie: by its options, or through the workspace for what is no text in particular. */
+function hiddenToo(name: string, args: readonly Arg[], operands: readonly Arg[], place: Place): boolean {
+  const globs = args.flatMap(({ text }, at) => {
+    const [, own] = /^(?:--(?:include|glob|iglob)=|-g(?=.))(.*)$/s.exec(text) ?? []
+    return own ?? (/^(?:-g|--(?:include|glob|iglob))$/.test(text) ? (args[at + 1]?.text ?? []) : [])
+  })
+  if (globs.some((glob) => !glob.startsWith('!') && (isSecret(glob, place, true) || glob.startsWith('.')))) return true
+  if (name === 'rg' || name === 'ag')
+    return hasOption(args, 'uU.', ['--hidden', '--no-ignore', '--unrestricted', '--no-ignore-vcs', '--no-ignore-dot'], 'ABCmefgtTMjrEd')
+  const [pattern, ...roots] = operands
+  const here = roots.length === 0 || roots.some((one) => one.text === '.' || absolute(one.text, place) === place.workspace)
+  const vague = !/[A-Za-z]{3}/.test(pattern?.text ?? '') || /key|secret|token|passw|credential|auth/i.test(pattern?.text ?? '')
+  return here && globs.length === 0 && vague
 }
 
 function intoWorkspace(args: readonly Arg[], place: Place): boolean {
@@ -302,19 +331,25 @@ function intoWorkspace(args: readonly Arg[], place: Place): boolean {
   return path !== undefined && isInside(path, place.workspace)
 }
 
+/** Whose options are many: with these only. */
+function few(options: RegExp): Rule {
+  return { when: (args) => !maybeOptions(args) && args.every(({ text }) => !text.startsWith('-') || options.test(text)) }
+}
+
+/** Options of subcommands that change how much is told, and how. Any other, or any before the subcommand, may do more. */
+const TELLING =
+  /^(?:-[aglqsvn1]|-\d+|--(?:all|json|long|quiet|verbose|depth|global|local|user|parseable|production|omit|dev|prod|recursive|workspaces|include-workspace-root|outdated|uptodate|not-required|format|filter|no-trunc|size|tail|since|until|timestamps|details|no-stream|installed|upgradable|manual-installed|all-versions|names-only|versions|type|state|failed|no-pager|no-legend|full|lines|property|value|plain|formula|cask|tree|only|without|with|latest|top-level|no-dev|files|prefix|cellar|list)(?:=[^/]*)?)$/
+
 /** Programs of subcommands. */
-function sub(names: string, deeper: Readonly<Record<string, string>> = {}): Rule {
+function sub(names: string, deeper: Readonly<Record<string, string>> = {}, options?: RegExp): Rule {
   const first = new Set(names.split('|'))
   return {
     when: (args) => {
       const words = args.map(({ text }) => text)
       if (
         !args.slice(0, 2).every(isStatic) ||
-        words.some((word) =>
-          /^--(?:output|out|exec|script-shell|node-options|userconfig|globalconfig|prefix|config|store-dir|eval|toolexec|overlay|modfile)(?:=|$)/.test(
-            word,
-          ),
-        )
+        (!first.has(words[0] ?? '') && !Object.hasOwn(deeper, words[0] ?? '')) ||
+        words.slice(1).some((word) => word.startsWith('-') && word !== '--' && !(options ?? TELLING).test(word))
       )
         return false
       if (maybeOptions(args)) return false

@@ -34,7 +34,36 @@ export const known = (text: string): Value => ({ items: [[{ kind: 'text', text }
 /** Set by the shell or its surroundings, so never empty. */
 const GIVEN = ['USER', 'LOGNAME', 'HOSTNAME', 'SHELL', 'PATH', 'LANG', 'TERM', 'BASH_VERSION', '-', '0']
 
-const NUMBERS = ['RANDOM', 'UID', 'EUID', 'PPID', 'SECONDS', 'LINENO', 'BASHPID', '?', '$', '#', '!']
+/** What bash takes for a number as it stands. */
+export const NUMERAL = /^\s*(?:[-+]?(?:0[xX][\da-fA-F]+|\d+#[\w@]+|\d+))?\s*$/
+
+/** A number, whichever. */
+export const NUMBER: Value = { items: [[{ kind: 'unknown', text: '…', quoted: true, number: true }]] }
+
+export const isNumber = ({ items }: Value): boolean =>
+  items?.every(
+    (pieces) =>
+      pieces.every((one) => (one.kind === 'text' && !one.assumed) || (one.kind === 'unknown' && one.number)) &&
+      NUMERAL.test(pieces.map((one) => (one.kind === 'text' ? one.text : '1')).join('')),
+  ) === true
+
+const NUMBERS = [
+  'RANDOM',
+  'UID',
+  'EUID',
+  'PPID',
+  'SECONDS',
+  'LINENO',
+  'BASHPID',
+  'SRANDOM',
+  'EPOCHSECONDS',
+  'OPTIND',
+  'SHLVL',
+  '?',
+  '$',
+  '#',
+  '!',
+]
 
 export function newScope({ cwd, workspace, home }: Place): Scope {
   const vars = new Map<string, readonly Value[]>(GIVEN.map((name) => [name, [UNKNOWN]]))

@@ -38,6 +38,9 @@ const SED = [
   '=',
   'l',
   's/a/touch out/e',
+  'a foo\\\\\n',
+  'i\\\n\\\\\n',
+  's/[/]/x/',
 ]
 const AWK = [
   '{',
@@ -65,6 +68,11 @@ const AWK = [
   '||',
   '>= 1',
   'printf "x"',
+  '/;/',
+  '/"x"/',
+  '"a;b"',
+  ',\n',
+  '\\',
 ]
 
 /** Runs it, and says whether a file was written. */

@@ -1,10 +1,11 @@
 /** `sed` and `awk`: programs in an argument. */
 import { operandsOf } from './options.ts'
-import type { Arg } from './value.ts'
+import { type Arg, maybeOption } from './value.ts'
 
 /** Whether a call of `sed` writes no file and runs nothing. */
 export function sedReads(args: readonly Arg[]): boolean {
-  if (args.some(({ text, dynamic, glob }, at) => (dynamic || glob) && (/^-/.test(text) || at === 0 || text === ''))) return false
+  if (args.some((arg, at) => arg.dynamic && (maybeOption(arg) || at === 0))) return false
+  if (args.some(({ text, glob }, at) => glob && (/^-/.test(text) || at === 0))) return false
   const scripts: string[] = []
   let given = false
   for (let at = 0; at < args.length; at++) {
@@ -22,7 +23,7 @@ export function sedReads(args: readonly Arg[]): boolean {
       given = true
     } else if (
       /^-/.test(text) &&
-      !/^(?:-[nErsuzl]+\d*|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|sandbox|debug|line-length=\d+))$/.test(
+      !/^(?:-[nErsuz]+|-l\d+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|sandbox|debug|line-length=\d+))$/.test(
         text,
       )
     )
@@ -31,7 +32,9 @@ export function sedReads(args: readonly Arg[]): boolean {
   const operands = operandsOf(args, ['-e', '--expression', '-n -e'])
   const script = given ? undefined : operands[0]
   if (script?.dynamic || (given && args.some((one) => one.dynamic && scripts.includes(one.text)))) return false
-  return [...scripts, ...(script ? [script.text] : [])].every(sedScriptReads)
+  // Fragments are lines of one script.
+  const all = [...scripts, ...(script ? [script.text] : [])]
+  return [...all, all.join('\n')].every(sedScriptReads)
 }
 
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\.|[^/\\\n])*\/[IM]*|\\(.)(?:\\.|(?!\1).)*\1[IM]*)/s
@@ -46,6 +49,7 @@ export function sedScriptReads(script: string): boolean {
       rest = rest.replace(/^[^\n]*/, '')
       continue
     }
+    if (bracketOpen(ADDRESS.exec(rest)?.[0] ?? '')) return false
     rest = rest.replace(ADDRESS, '').replace(/^\s*/, '')
     if (rest.startsWith(','))
       rest = rest
@@ -63,7 +67,7 @@ export function sedScriptReads(script: string): boolean {
       const [all = '', label = ''] = /^.[ \t]*([^;\s]*)/.exec(rest) ?? []
       if (!/^[\w.-]*$/.test(label) && !(command !== ':' && label.startsWith('}'))) return false
       rest = rest.slice(all.length - (label.startsWith('}') ? label.length : 0))
-    } else if ('aic'.includes(command)) rest = rest.replace(/^.(?:\\\n|[^\n])*/, '')
+    } else if ('aic'.includes(command)) rest = rest.replace(/^.(?:\\[\s\S]|[^\n\\])*/, '')
     else if (command === 's' || command === 'y') {
       const after = delimited(rest.slice(1))
       if (after === undefined) return false
@@ -75,6 +79,9 @@ export function sedScriptReads(script: string): boolean {
   return false
 }
 
+/** Whether a delimiter in brackets ends a pattern, programs differ. */
+const bracketOpen = (pattern: string): boolean => pattern.lastIndexOf('[') > pattern.lastIndexOf(']')
+
 /** What follows the third delimiter of `s/…/…/`. */
 function delimited(text: string): string | undefined {
   const mark = text[0]
@@ -82,7 +89,11 @@ function delimited(text: string): string | undefined {
   let seen = 1
   for (let at = 1; at < text.length; at++) {
     if (text[at] === '\\') at++
-    else if (text[at] === mark && ++seen === 3) return text.slice(at + 1)
+    else if (text[at] === mark) {
+      seen++
+      if (bracketOpen(text.slice(1, at))) return undefined
+      if (seen === 3) return text.slice(at + 1)
+    }
   }
   return undefined
 }
@@ -93,6 +104,8 @@ export function changesNothing(args: readonly Arg[]): boolean {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] as Arg
     if (arg.text === '--') continue
+    // It may become several, and so the program.
+    if (operands.length === 0 && (splits(arg) || (/^-[Fv]$/.test(arg.text) && splits(args[at + 1])))) return false
     if (operands.length === 0 && /^-[Fv]$/.test(arg.text)) at++
     else if (operands.length === 0 && /^-[Fv]./.test(arg.text)) continue
     else if (operands.length === 0 && arg.text.startsWith('-')) return false
@@ -103,12 +116,42 @@ export function changesNothing(args: readonly Arg[]): boolean {
   return awkOnlyPrints(program.text)
 }
 
-/** Strings are left out, but not where a quote may stand in a pattern. Words need no space before them: `1system("x")`. */
+const splits = (arg: Arg | undefined): boolean =>
+  arg?.pieces.some((one) => one.kind === 'glob' || (one.kind === 'unknown' && !one.quoted)) === true
+
+/**
+ * Where a `/` stands, a quote may be part of a pattern: then nothing is left out as a string, and any `>` is one.
+ * Words need no space before them: `1system("x")`.
+ */
 export function awkOnlyPrints(program: string): boolean {
+  // Whether a comment goes on after `\` at its end, programs differ.
+  if (program.includes('#') && program.includes('\\\n')) return false
   const joined = program.replaceAll('\\\n', ' ')
-  const code = /\/[^/\n]*"[^/\n]*\//.test(joined) ? joined : joined.replace(/"(?:\\.|[^"\\\n])*"/g, '""')
-  return !/system|getline|@|\||print[^;}\n]*>|close|fflush/.test(comparisons(code))
+  const code = joined.includes('/') ? joined : withoutStrings(joined)
+  if (code === undefined || /system|getline|@|\||close|fflush/.test(code.replaceAll('||', ' '))) return false
+  const compared = code.replaceAll('>=', ' ')
+  if (joined.includes('/')) return !compared.includes('>')
+  // A line may go on with the next: only these end a statement for certain.
+  return compared.split(/[;}]/).every((part) => {
+    const at = part.indexOf('print')
+    return at === -1 || !part.includes('>', at)
+  })
 }
 
-/** `>` in conditions is no redirection; `||` no pipe. */
-const comparisons = (code: string): string => code.replaceAll('||', ' ').replaceAll('>=', ' ')
+/** Undefined where a string does not end. */
+function withoutStrings(code: string): string | undefined {
+  const kept: string[] = []
+  for (let at = 0; at < code.length; at++) {
+    if (code[at] === '#') {
+      while (at < code.length && code[at] !== '\n') at++
+      kept.push('\n')
+    } else if (code[at] === '"') {
+      for (at++; code[at] !== '"'; at++) {
+        if (code[at] === '\\') at++
+        if (at >= code.length || code[at] === '\n') return undefined
+      }
+      kept.push('""')
+    } else kept.push(code[at] as string)
+  }
+  return kept.join('')
+}

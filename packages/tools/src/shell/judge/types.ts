@@ -1,4 +1,5 @@
 /** What is said of a command before it runs. */
+import type { Form } from './forms.ts'
 
 export type Verdict = 'safe' | 'ask' | 'deny'
 
@@ -25,6 +26,10 @@ export interface SimpleCommand extends Finding {
   readonly paths: readonly string[]
   /** The same for the same command on the same paths, however it is quoted, spaced or joined with others. */
   readonly key: string
+  /** What it comes to without what stands before it: what rules against a command are held to. */
+  readonly forms: readonly Form[]
+  /** Where it runs, absolute; undefined where that is known only when it runs. */
+  readonly cwd: string | undefined
 }
 
 export interface SyntaxProblem {

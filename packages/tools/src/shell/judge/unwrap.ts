@@ -17,6 +17,10 @@ export function unwrap(name: string, args: readonly Arg[], stdin: Stream, place:
   if (name === 'fd' || name === 'fdfind') return fd(args)
   if (name === 'eval') return args.length === 0 ? undefined : { inner: [{ code: joined(args) }] }
   if (name === 'trap') return trap(args)
+  if (name === 'jobs') {
+    const at = args.findIndex(({ text }) => /^-[a-zA-Z]*x/.test(text))
+    return at === -1 ? undefined : { inner: [{ argv: args.slice(at + 1) }], finding: ask(OTHER) }
+  }
   if (SHELLS.includes(name)) return shell(args, stdin)
   if (name === 'source' || name === '.')
     return args[0]

@@ -1,17 +1,19 @@
 /** Follows a script statement by statement, as the shell would, without running it. */
-import { setPositional, setVariable } from './effects.ts'
+import { arithmetic, evaluated, examine } from './arithmetic.ts'
+import { setPositional, setVariable, textOf } from './effects.ts'
 import { isEndless, spawnsForEver } from './endless.ts'
 import { execute } from './execute.ts'
 import { baseName } from './leaf.ts'
-import { eachScript, forEachChild, type Node, parse, type Script, type Word } from './parse.ts'
+import { forEachChild, type Node, parse, type Script, type Word } from './parse.ts'
 import { recorded } from './record.ts'
 import { redirections, written } from './redirections.ts'
 import { expandToOne, expandWord, type Substitute } from './resolve.ts'
 import { isDeep, mayGoOn, placeOf, type Run } from './run.ts'
-import { branch, eachChoice, lookUp, type Scope, subshell, UNKNOWN, type Value } from './scope.ts'
+import { branch, eachChoice, lookUp, NUMBER, type Scope, subshell, UNKNOWN, type Value } from './scope.ts'
 import { ask, deny, type Finding, strictest } from './types.ts'
 import { SHELLS } from './unwrap.ts'
 import { type Arg, argOf, concat, NOTHING, type Stream, textArg } from './value.ts'
+import { mayDirect } from './variables.ts'
 
 type Of<T extends Node['type']> = Extract<Node, { readonly type: T }>
 
@@ -80,9 +82,9 @@ export function runNode(run: Run, scope: Scope, node: Node, stdin: Stream): Stre
     case 'While':
       return runWhile(run, scope, node, stdin)
     case 'ArithmeticFor':
-      for (const one of [node.initialize, node.test, node.update]) if (one) visit(run, scope, one)
+      for (const one of [node.initialize, node.test, node.update]) if (one) arithmetic(one, scope, substituteIn(run, scope))
       if (node.test === undefined && spawnsForEver(node.body)) run.findings.push(deny('it starts processes without end'))
-      return again(run, scope, [node.body], stdin)
+      return counted(run, scope, node, stdin)
     case 'Case':
       return runCase(run, scope, node, stdin)
     case 'Function':
@@ -90,12 +92,13 @@ export function runNode(run: Run, scope: Scope, node: Node, stdin: Stream): Stre
       run.defined.set(node, scope)
       return NOTHING
     case 'Coproc':
+      set(run, scope, node.name?.text ?? 'COPROC', NUMBER)
       return apart(run, scope, node.body, {})
     case 'Redirected':
       return runRedirected(run, scope, node, stdin)
     case 'TestCommand':
     case 'ArithmeticCommand':
-      visit(run, scope, node)
+      if (!eachChoice(scope, () => visit(run, scope, node))) run.findings.push(ask('its variables may have too many values'))
       if (node.type === 'TestCommand' && holdsCode(node)) run.findings.push(ask('it evaluates text as code'))
       return NOTHING
     default:
@@ -104,7 +107,12 @@ export function runNode(run: Run, scope: Scope, node: Node, stdin: Stream): Stre
   }
 }
 
-const visit = (run: Run, scope: Scope, node: Node): void => eachScript(node, substituteIn(run, scope))
+const visit = (run: Run, scope: Scope, node: Node): void => examine(node, scope, substituteIn(run, scope))
+
+function set(run: Run, scope: Scope, name: string, value: Value): void {
+  const finding = setVariable(scope, name, value)
+  if (finding) run.findings.push(finding)
+}
 
 /** In `[[ a -eq b ]]` quoted text is an expression, whose subscripts run commands. */
 function holdsCode(node: Node): boolean {
@@ -164,12 +172,18 @@ function runFor(run: Run, scope: Scope, node: Of<'For'> | Of<'Select'>, stdin: S
   if (items === undefined || items.length > MOST_ROUNDS) values.push(UNKNOWN)
   const streams = values.map((value) =>
     branch(scope, () => {
-      const finding = setVariable(scope, node.name.value, value)
-      if (finding) run.findings.push(finding)
+      set(run, scope, node.name.value, value)
       return mayGoOn(run, 1 + scope.vars.size / 50) ? runNode(run, scope, node.body, stdin) : {}
     }),
   )
   return open(concat(streams))
+}
+
+/** What the body sets counts in the test of the next round. */
+function counted(run: Run, scope: Scope, node: Of<'ArithmeticFor'>, stdin: Stream): Stream {
+  const stream = again(run, scope, [node.body], stdin)
+  for (const one of [node.update, node.test]) if (one) arithmetic(one, scope, substituteIn(run, scope))
+  return stream
 }
 
 function runWhile(run: Run, scope: Scope, node: Of<'While'>, stdin: Stream): Stream {
@@ -215,6 +229,7 @@ function runOnce(run: Run, scope: Scope, node: Of<'Command'>, stdin: Stream): St
       if (!before.has(one.name)) before.set(one.name, scope.vars.get(one.name))
       const finding = setVariable(scope, one.name, value, one.append)
       if (finding) findings.push(finding)
+      else if (node.name && mayDirect(one.name, textOf(value), node.name.text)) findings.push(ask(`${one.name} may change what it does`))
       environment.push(
         argOf([{ kind: 'text', text: `${one.name}=` }, ...(value.items?.[0] ?? [{ kind: 'unknown', text: '…', quoted: true } as const])]),
       )
@@ -259,7 +274,7 @@ function keep(
   place = placeOf(run, scope),
 ): void {
   const one = recorded(finding, name, command, place)
-  const id = `${one.verdict} ${one.text} ${one.key}`
+  const id = `${one.verdict} ${one.cwd} ${one.text} ${one.key}`
   if (!run.commands.has(id)) run.commands.set(id, one)
 }
 
@@ -267,7 +282,8 @@ function keep(
 function argumentsOf(arg: Word | Of<'Assignment'>, scope: Scope, substitute: Substitute): Arg[] {
   if (arg.type === 'Word') return expandWord(arg, scope, substitute)
   if (arg.value.type !== 'Word') {
-    eachScript(arg, substitute)
+    examine(arg, scope, substitute)
+    elements(arg.value, scope)
     return [
       argOf([
         { kind: 'text', text: `${arg.name}=` },
@@ -279,17 +295,27 @@ function argumentsOf(arg: Word | Of<'Assignment'>, scope: Scope, substitute: Sub
 }
 
 function assignmentValue(run: Run, scope: Scope, { value, index }: Of<'Assignment'>, substitute: Substitute): Value {
-  if (index) eachScript(index, substitute)
-  if (value.type === 'ArrayValue')
+  if (index) evaluated(index, scope, substitute)
+  if (value.type === 'ArrayValue') {
+    elements(value, scope)
     return { items: value.elements.flatMap((word) => expandWord(word, scope, substitute)).map(({ pieces }) => pieces) }
+  }
   const arg = expandToOne(value, scope, substitute)
   // As an expression such text runs what is in it.
   if (!arg.dynamic && /\$\(|`/.test(arg.text) && arg.text.length < 1000) {
     run.findings.push(ask('a variable holds code'))
-    eachScript(parse(`: "${arg.text.replaceAll('"', '\\"')}"`), substitute)
+    examine(parse(`: "${arg.text.replaceAll('"', '\\"')}"`), scope, substitute)
   }
   if (index) return { items: undefined }
   return { items: [arg.pieces] }
+}
+
+/** `([i]=x)`: what it calculates. */
+function elements({ elements }: Extract<Of<'Assignment'>['value'], { readonly type: 'ArrayValue' }>, scope: Scope): void {
+  for (const { text } of elements) {
+    const [, subscript] = /^\[(.*?)\]\+?=/s.exec(text) ?? []
+    if (subscript !== undefined && !/^\d+$/.test(subscript)) scope.notes.add('it calculates with what may be code')
+  }
 }
 
 /** Runs a function with arguments of its own. */

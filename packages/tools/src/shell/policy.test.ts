@@ -1,0 +1,100 @@
+import { type PolicyRule, rulesPolicy } from '@mulligan/core'
+import { expect, test } from 'vitest'
+import { createJudge, targetsOf } from './common/judged.ts'
+import { commandRules } from './policy.ts'
+
+const place = { workspace: '/work/app', home: '/home/ann' }
+const anything = () => ({ decision: 'allow', reason: '' }) as const
+const judge = createJudge(place)
+
+/** The strictest for its targets. */
+function decide(command: string, rules: readonly PolicyRule[], input = {}, policy = commandRules(rules, anything, place)): string {
+  const { cwd = '.' } = input as { cwd?: string }
+  const decisions = targetsOf(judge(command, cwd), command).map(
+    (target) => policy({ tool: 'bash', effect: 'write', input: { command, ...input }, target }).decision,
+  )
+  return (['deny', 'ask', 'allow'] as const).find((one) => decisions.includes(one)) ?? 'none'
+}
+
+const DENY: PolicyRule[] = [
+  { decision: 'deny', tool: 'bash', target: 'touch *' },
+  { decision: 'deny', tool: 'bash', target: 'git tag *' },
+]
+
+const PASSED = [
+  '/usr/bin/touch x',
+  'command touch x',
+  'env touch x',
+  'env A=1 nice touch x',
+  'nice -n 5 touch x',
+  'exec touch x',
+  'busybox touch x',
+  'timeout 5 touch x',
+  'stdbuf -o0 touch x',
+  'A=1 touch x',
+  'touch x > y',
+  'echo x | xargs touch',
+  'find . -exec touch {} +',
+  '/usr/bin/touc[h] x',
+  't* x',
+  'git -C . tag t',
+  'git --no-pager tag t',
+  'git -c a.b=c --git-dir .git tag t',
+  'sudo -u ann /usr/bin/git -C . tag t',
+  'ls && (timeout 5 touch x)',
+  "bash -c 'A=1 touch x'",
+]
+
+test.each(PASSED)('a rule that denies holds for %s', (command) => {
+  expect(decide(command, DENY)).toBe('deny')
+  expect(
+    decide(
+      command,
+      DENY.map((rule) => ({ ...rule, decision: 'ask' })),
+    ),
+  ).toBe('ask')
+})
+
+test('which by the whole text alone would not be so', () =>
+  expect(PASSED.filter((command) => decide(command, DENY, {}, rulesPolicy(DENY, anything)) === 'allow').length).toBeGreaterThan(15))
+
+test.each(['echo touch x', 'git -C tag status', 'ls', 'mv touch x', 'git commit -m "git tag x"', 'c* x'])('and not for %s', (command) =>
+  expect(decide(command, DENY)).toBe('allow'))
+
+test.each(['A=1 npm test', 'timeout 5 npm test', 'npm test > f', '/tmp/npm test'])('one that allows is no leave for %s', (command) =>
+  expect(decide(command, [{ decision: 'allow', tool: 'bash', target: 'npm test *' }, { decision: 'ask' }])).toBe('ask'))
+
+test('the first that matches decides, whichever form it matches', () => {
+  const allow: PolicyRule = { decision: 'allow', tool: 'bash', target: 'env touch x' }
+  expect(decide('env touch x', [allow, ...DENY])).toBe('allow')
+  expect(decide('env touch x', [...DENY, allow])).toBe('deny')
+})
+
+test('what runs is known only when it runs: it asks where a rule is against some commands, and only there', () => {
+  for (const command of ['$X a', '"$(cat f)" a', 'xargs -a f env $X']) {
+    expect([command, decide(command, DENY)]).toEqual([command, 'ask'])
+    expect(
+      decide(command, [
+        { decision: 'deny', tool: 'mail' },
+        { decision: 'deny', target: 'secrets/*' },
+      ]),
+    ).toBe('allow')
+  }
+  expect(decide(`: ${'x'.repeat(100_000)}; touch x`, DENY)).toBe('ask')
+})
+
+const inDist: PolicyRule[] = [{ decision: 'allow', tool: 'bash', target: 'make', input: { cwd: 'dist' } }, { decision: 'ask' }]
+
+test.each([
+  ['make', { cwd: 'dist' }, 'allow'],
+  ['make', { cwd: './dist/' }, 'allow'],
+  ['cd dist && make', {}, 'allow'],
+  ['cd dist; make; cd ..; make', {}, 'ask'],
+  ['make', {}, 'ask'],
+  ['make', { cwd: 'src' }, 'ask'],
+  ['cd ../src && make', { cwd: 'dist' }, 'ask'],
+  ['cd "$X" && make', { cwd: 'dist' }, 'ask'],
+])('a rule for a folder: %s with %j: %s', (command, input, decision) => {
+  const make = { tool: 'bash', effect: 'write', target: 'make', input: { command, ...input } } as const
+  expect(commandRules(inDist, anything, place)(make).decision).toBe(decision)
+})
