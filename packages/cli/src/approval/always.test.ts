@@ -32,7 +32,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const CWD = '/work/app'
-const NPM = { decision: 'allow', tool: 'bash', effect: 'write', target: 'npm test', folder: CWD }
+const NPM = { decision: 'allow', tool: 'bash', effect: 'write', target: 'npm test', input: { cwd: '.' }, folder: CWD }
 const npmTest = shellRequest('npm test', ['npm test'])
 const written = () => readFileSync(file, 'utf8')
 const put = (text: string) => {
@@ -52,8 +52,8 @@ function answering(answers: readonly string[], { own = [], project = [] }: Rules
   const { ask, asked } = person(...answers)
   const told: string[] = []
   const policyWith = (rules: readonly PolicyRule[]) => policyInForce(approval, shell, rules)
-  const always = createAlways({ file, cwd: CWD, commandsOf: shell.commandsOf, policyWith, tell: (line) => told.push(line) })
-  const approve = createApprover({ yes: false, ask, colors: plain, commandsOf: shell.commandsOf, always })
+  const always = createAlways({ file, cwd: CWD, shell, policyWith, tell: (line) => told.push(line) })
+  const approve = createApprover({ yes: false, ask, colors: plain, shell, always })
   return { asked, told, approve: (one: ApprovalRequest) => approve(one, signal) }
 }
 
@@ -66,13 +66,14 @@ describe('"always"', () => {
       [
         '',
         `  To be written to "policy" in ${file}:`,
-        `    1  {"decision":"allow","tool":"bash","effect":"write","target":"npm test","folder":"${CWD}"}`,
-        `    2  {"decision":"allow","tool":"bash","effect":"write","target":"npm test *","folder":"${CWD}"}`,
+        `    1  {"decision":"allow","tool":"bash","effect":"write","target":"npm test","input":{"cwd":"."},"folder":"${CWD}"}`,
+        `    2  {"decision":"allow","tool":"bash","effect":"write","target":"npm test","input":{"cwd":"."},"folder":"${CWD}"}`,
+        `       {"decision":"allow","tool":"bash","effect":"write","target":"npm test -- *","input":{"cwd":"."},"folder":"${CWD}"}`,
         '  [1], [2], [n]othing: ',
       ].join('\n'),
     )
     expect(told).toEqual([`  Written to ${file}.\n`])
-    expect(parseJsonc(written())).toEqual({ ok: true, value: { policy: [{ ...NPM, target: 'npm test *' }] } })
+    expect(parseJsonc(written())).toEqual({ ok: true, value: { policy: [NPM, { ...NPM, target: 'npm test -- *' }] } })
     expect(await approve(shellRequest('npm test -- a', ['npm test -- a']))).toEqual({ answer: 'session' })
     expect(asked).toHaveLength(2)
   })
@@ -115,6 +116,14 @@ describe('"always"', () => {
     put(JSON.stringify({ policy: own }))
     await answering(['a', '1'], { own }).approve(npmTest)
     expect(parseJsonc(written())).toEqual({ ok: true, value: { policy: own.toSpliced(2, 0, NPM as ConfiguredRule) } })
+  })
+
+  it('goes before a rule that asks about what the command comes to', async () => {
+    const own: ConfiguredRule[] = [{ decision: 'ask', tool: 'bash', target: 'npm *' }]
+    put(JSON.stringify({ policy: own }))
+    const command = 'timeout 5 npm test'
+    await answering(['a', '1'], { own }).approve(shellRequest(command, [command]))
+    expect(parseJsonc(written())).toEqual({ ok: true, value: { policy: [{ ...NPM, target: command }, ...own] } })
   })
 
   it('is not offered where it would not help: the project asks, or only a person may answer', async () => {

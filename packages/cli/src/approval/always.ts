@@ -1,11 +1,12 @@
 /** "Always": a rule in the person's own file, shown before it is written. */
-import { type ApprovalRequest, type AskedTarget, type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
+import type { ApprovalRequest, AskedTarget, Policy, PolicyRule } from '@mulligan/core'
 import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { fromHome } from '../paths.ts'
 import type { Ask } from '../ui/ask.ts'
 import { safeJson } from '../ui/sanitize.ts'
-import { type CommandsOf, proposals } from './proposals.ts'
+import { proposals } from './proposals.ts'
 import { addRules } from './rule-file.ts'
+import type { ShellRules } from './shell.ts'
 
 export interface Offer {
   readonly rules: readonly ConfiguredRule[]
@@ -31,14 +32,14 @@ export interface AlwaysOptions {
   readonly file: string
   /** Where the rules hold. */
   readonly cwd: string
-  readonly commandsOf: CommandsOf
+  readonly shell: ShellRules
   /** The policy with these rules before the person's others. */
   readonly policyWith: (rules: readonly PolicyRule[]) => Policy
   /** Shows a line to the person. */
   readonly tell: (line: string) => void
 }
 
-export function createAlways({ file, cwd, commandsOf, policyWith, tell }: AlwaysOptions): Always {
+export function createAlways({ file, cwd, shell, policyWith, tell }: AlwaysOptions): Always {
   const shown = fromHome(file)
   const folder = fromHome(cwd)
 
@@ -50,10 +51,10 @@ export function createAlways({ file, cwd, commandsOf, policyWith, tell }: Always
 
   return {
     offers: (request, asks) =>
-      proposals(request, asks, commandsOf)
+      proposals(request, asks, shell)
         .map((rules) => rules.map((rule) => ({ ...rule, folder })))
         .filter((rules) => helps(request, asks, rules))
-        .map((rules) => ({ rules, asks: (rule) => isWhy(rule, request, asks) })),
+        .map((rules) => ({ rules, asks: (rule) => isWhy(rule, request, asks, shell) })),
 
     make: async (offers, ask, signal) => {
       const numbered = offers.flatMap(({ rules }, at) => rules.map((rule, line) => `    ${line === 0 ? at + 1 : ' '}  ${safeJson(rule)}`))
@@ -69,7 +70,7 @@ export function createAlways({ file, cwd, commandsOf, policyWith, tell }: Always
   }
 }
 
-function isWhy(rule: ConfiguredRule, { tool, effect, input }: ApprovalRequest, asks: readonly AskedTarget[]): boolean {
-  const policy = rulesPolicy([rule], () => ({ decision: 'allow', reason: '' }))
-  return rule.decision === 'ask' && asks.some(({ target }) => policy({ tool, effect, input, target }).decision === 'ask')
+function isWhy(rule: ConfiguredRule, { tool, effect, input }: ApprovalRequest, asks: readonly AskedTarget[], shell: ShellRules): boolean {
+  const policy = shell.rules([rule], () => ({ decision: 'allow', reason: '' }))
+  return asks.some(({ target }) => policy({ tool, effect, input, target }).decision === 'ask')
 }

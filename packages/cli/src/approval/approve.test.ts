@@ -47,6 +47,7 @@ describe('a question', () => {
         '      | one',
         '      | two',
         '  It asks because it changes files.',
+        '  Session covers every write_file (write).',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -61,7 +62,7 @@ describe('a question', () => {
   })
 
   it('of the shell shows the command as it stands, and which of its commands ask', async () => {
-    const { approve, asked } = approver(['y'])
+    const { approve, asked } = approver(['y'], { shell })
     await approve(shellRequest('ls  &&  npm test; rm "-r" build', ['npm test', 'rm -r build']), signal)
     expect(asked[0]).toBe(
       [
@@ -71,6 +72,7 @@ describe('a question', () => {
         '  It asks because of',
         '    npm test: it changes files',
         '    rm -r build: it changes files',
+        '  Session covers npm test, npm test -- … in the workspace folder; exactly rm -r build in the workspace folder.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -103,6 +105,14 @@ describe('a question', () => {
       '  |   "a": 1',
       '  | }',
     ])
+  })
+
+  it('hides nothing behind blanks or characters that are not seen', () => {
+    const command = `ls\u200b\u{e0041}${' '.repeat(300)}; rm -rf x`
+    expect(inputLines({ command })).toEqual(['command: ls\\u200b\\u{e0041} [300 blanks] ; rm -rf x'])
+    const { text } = questionOf(request({ target: 'a\u2060b', input: {} }), { asks: [] }, plain)
+    expect(text).toContain('a\\u2060b')
+    expect(text).not.toContain('\u2060')
   })
 
   it('questions come one at a time', async () => {
@@ -160,7 +170,7 @@ describe('"session"', () => {
   })
 
   it('of the shell is for commands like these, not for all of it', async () => {
-    const { approve, asked } = approver(['s', 'n', 'n'], { commandsOf: shell.commandsOf })
+    const { approve, asked } = approver(['s', 'n', 'n'], { shell })
     await approve(shellRequest('npm test', ['npm test']), signal)
     expect(await approve(shellRequest('npm test -- a.test.ts', ['npm test -- a.test.ts']), signal)).toEqual({ answer: 'session' })
     expect(await approve(shellRequest('npm test; rm x', ['npm test', 'rm x']), signal)).toEqual({ answer: 'no' })
@@ -168,8 +178,40 @@ describe('"session"', () => {
     expect(await approve(shellRequest('npm testing', ['npm testing']), signal)).toEqual({ answer: 'no' })
   })
 
+  it.each<[string, object, string, object]>([
+    ['rm -rf *', { cwd: 'dist' }, 'rm -rf *', { cwd: 'src' }],
+    ['rm -rf *', { cwd: 'dist' }, 'cd src && rm -rf *', {}],
+    ['cd dist && rm -rf *', {}, 'rm -rf *', {}],
+    ['./run.sh', {}, './run.sh', { cwd: 'src' }],
+    ['make', {}, 'make', { cwd: 'src' }],
+    ['make', {}, 'make; cd src; make', {}],
+    ['git checkout .', { cwd: 'a' }, 'git checkout .', {}],
+    ['cd "$x"; make', { cwd: 'a' }, 'cd "$x"; make', { cwd: 'b' }],
+    ['npm test', {}, 'npm test', { cwd: '/tmp/other' }],
+    ['git checkout -b x', {}, 'git checkout -f -- .', {}],
+    ['git stash', {}, 'git stash clear', {}],
+    ['git branch x', {}, 'git branch -D main', {}],
+    ['git tag x', {}, 'git tag -d v1', {}],
+    ['go test ./...', {}, "go test ./... -exec 'sh evil.sh'", {}],
+    ['prettier --check .', {}, 'prettier --write --plugin=./evil.mjs', {}],
+    ['npm test', {}, 'npm test --script-shell=./evil', {}],
+    ['npm test', {}, 'npm test --prefix /tmp/other', {}],
+    ['npm test', {}, 'npm test', { background: true }],
+  ])('to %s with %j does not cover %s with %j', async (first, firstInput, second, secondInput) => {
+    const asking = (command: string, input: object) => {
+      const ask = shell.commandsOf({ tool: 'bash', input: { command, ...input } }) ?? []
+      const asks = [...new Set(ask.filter(({ verdict }) => verdict !== 'safe').map(({ text }) => text))]
+      const asked = shellRequest(command, asks)
+      return { ...asked, input: { command, ...input } }
+    }
+    const { approve } = approver(['s', 'n'], { shell })
+    expect(await approve(asking(first, firstInput), signal)).toEqual({ answer: 'session' })
+    expect(await approve(asking(first, firstInput), signal)).toEqual({ answer: 'session' })
+    expect(await approve(asking(second, secondInput), signal)).toEqual({ answer: 'no' })
+  })
+
   it('of the shell without a network does not hold with one', async () => {
-    const { approve } = approver(['s', 'n'], { commandsOf: shell.commandsOf })
+    const { approve } = approver(['s', 'n'], { shell })
     await approve(shellRequest('npm test', ['npm test']), signal)
     expect(await approve({ ...shellRequest('npm test', ['npm test']), effect: 'external' }, signal)).toEqual({ answer: 'no' })
   })

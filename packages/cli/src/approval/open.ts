@@ -23,7 +23,6 @@ export interface ApprovalOptions {
 
 export function openApproval({ settings, cwd, tools, yes, ask, colors, tell }: ApprovalOptions) {
   const shell = shellJudge(cwd)
-  const { commandsOf } = shell
   const policyWith = (rules: readonly PolicyRule[]) => policyInForce(settings.approval, shell, rules)
   const file = settings.files.find(({ origin }) => origin === 'user')?.path
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -32,13 +31,13 @@ export function openApproval({ settings, cwd, tools, yes, ask, colors, tell }: A
     approve: createApprover({
       yes,
       colors,
-      commandsOf,
+      shell,
       ...(ask && { ask }),
       preview: async ({ tool, input }) => {
         const found = byName.get(tool)
         return found && previewOf(found, input)
       },
-      ...(file && { always: createAlways({ file, cwd, commandsOf, policyWith, tell }) }),
+      ...(file && { always: createAlways({ file, cwd, shell, policyWith, tell }) }),
     }),
   }
 }

@@ -64,4 +64,20 @@ describe('the policy in force', () => {
         'ask',
       ])
   })
+
+  it('what denies or asks, of the person and of the project, holds for what a command comes to; what allows does not', () => {
+    for (const decision of ['deny', 'ask'] as const) {
+      const rules: ConfiguredRule[] = [{ decision, tool: 'bash', target: 'touch *' }]
+      for (const target of ['touch x', '/usr/bin/touch x', 'timeout 5 touch x', 'A=1 touch x'])
+        expect([decide({ mode: 'auto', rules }, { target }), decide({ mode: 'auto', projectRules: rules }, { target })]).toEqual([
+          decision,
+          decision,
+        ])
+    }
+    const allow: ConfiguredRule[] = [{ decision: 'allow', tool: 'bash', target: 'touch *' }]
+    expect([decide({ rules: allow }, { target: 'touch x' }), decide({ rules: allow }, { target: 'timeout 5 touch x' })]).toEqual([
+      'allow',
+      'ask',
+    ])
+  })
 })

@@ -1,5 +1,5 @@
 /** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
-import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestPolicy } from '@mulligan/core'
+import { modePolicy, type Policy, type PolicyRule, strictestPolicy } from '@mulligan/core'
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellJudge } from './shell.ts'
 
@@ -14,7 +14,7 @@ const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks aga
  */
 export function policyInForce(
   { mode, rules, projectRules }: ApprovalSettings,
-  { judged, reasonOf }: Pick<ShellJudge, 'judged' | 'reasonOf'>,
+  { judged, reasonOf, rules: rulesOf }: Pick<ShellJudge, 'judged' | 'reasonOf' | 'rules'>,
   more: readonly PolicyRule[] = [],
 ): Policy {
   const byMode = modePolicy(mode.value, (tool) => EDITS.has(tool))
@@ -22,8 +22,8 @@ export function policyInForce(
     const decided = byMode(request)
     return decided.decision === 'ask' ? { ...decided, reason: reasonOf(request, request.target) ?? decided.reason } : decided
   })
-  const own = rulesPolicy([...more, ...rules.map(({ value }) => value)], ofMode)
-  const ofProject = rulesPolicy(
+  const own = rulesOf([...more, ...rules.map(({ value }) => value)], ofMode)
+  const ofProject = rulesOf(
     projectRules.map(({ value }) => value),
     anything,
   )

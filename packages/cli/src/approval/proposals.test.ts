@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { request, shell, shellRequest } from './approval.fixture.ts'
 import { policyInForce } from './policy.ts'
-import { proposals } from './proposals.ts'
+import { proposals, sessionOffer } from './proposals.ts'
 import { type ParsedCommand, prefixOf } from './shell-rules.ts'
 
 function parsed(text: string, more: Partial<ParsedCommand> = {}): ParsedCommand {
@@ -13,17 +13,37 @@ function parsed(text: string, more: Partial<ParsedCommand> = {}): ParsedCommand 
 
 describe('the beginning of a command', () => {
   it.each([
-    ['git commit -m x', 'git commit *'],
-    ['git commit', 'git commit *'],
-    ['npm test', 'npm test *'],
-    ['npm run build --watch', 'npm run build *'],
+    ['git commit -m x', ['git commit *']],
+    ['git commit', ['git commit *']],
+    ['git add -A', ['git add *']],
+    ['npm test', ['npm test', 'npm test -- *']],
+    ['npm test -- --watch', ['npm test', 'npm test -- *']],
+    ['npm run build -- -o x', ['npm run build', 'npm run build -- *']],
     ['npm run $x', undefined],
     ['npm run', undefined],
     ['npm run --silent', undefined],
     ['npm run *', undefined],
-    ['tsc -p .', 'tsc *'],
-    ['mkdir -p a/b', 'mkdir *'],
-    ['cargo test', 'cargo test *'],
+    ['mkdir -p a/b', ['mkdir *']],
+    ['cargo test', ['cargo test', 'cargo test -- *']],
+    // its own options name programs, settings or folders
+    ['npm test --watch', undefined],
+    ['npm run build --prefix x', undefined],
+    ['cargo test --config x', undefined],
+    ['cargo build', undefined],
+    ['go test ./...', undefined],
+    ['prettier --check .', undefined],
+    ['eslint .', undefined],
+    ['tsc -p .', undefined],
+    ['pytest', undefined],
+    ['npm ci', undefined],
+    // they can destroy
+    ['git checkout -b x', undefined],
+    ['git stash', undefined],
+    ['git branch x', undefined],
+    ['git tag x', undefined],
+    ['git mv a b', undefined],
+    ['git restore a', undefined],
+    ['git switch x', undefined],
     // dangerous, or a way to run anything
     ['git -c core.pager=x commit', undefined],
     ['git push', undefined],
@@ -48,7 +68,7 @@ describe('the beginning of a command', () => {
     ['docker run x', undefined],
     ['* x', undefined],
     ['constructor x', undefined],
-  ])('%s: %s', (text, pattern) => expect(prefixOf(parsed(text))).toBe(pattern))
+  ])('%s: %s', (text, pattern) => expect(prefixOf(parsed(text))).toEqual(pattern))
 
   it.each<[string, Partial<ParsedCommand>]>([
     ['a file that it writes', { redirects: [{ writes: true }] }],
@@ -60,20 +80,27 @@ describe('the beginning of a command', () => {
 })
 
 describe('what may be written down', () => {
-  const bash = (target: string, more = {}) => ({ decision: 'allow', tool: 'bash', effect: 'write', target, ...more })
+  const bash = (target: string, input = {}, cwd = '.') => ({
+    decision: 'allow',
+    tool: 'bash',
+    effect: 'write',
+    target,
+    input: { ...input, cwd },
+  })
   const of = (command: string, asks: readonly string[] = command.split('; ')) => {
     const asked = shellRequest(command, asks)
-    return proposals(asked, asked.asks, shell.commandsOf)
+    return proposals(asked, asked.asks, shell)
   }
 
   it('of a command itself, then its beginning', () => {
-    expect(of('npm test --watch')).toEqual([[bash('npm test --watch')], [bash('npm test *')]])
+    expect(of('npm test')).toEqual([[bash('npm test')], [bash('npm test'), bash('npm test -- *')]])
+    expect(of('npm test --watch')).toEqual([[bash('npm test --watch')]])
   })
 
   it('of several commands those that ask', () => {
     expect(of('ls; npm test; rm x', ['npm test', 'rm x'])).toEqual([
       [bash('npm test'), bash('rm x')],
-      [bash('npm test *'), bash('rm x')],
+      [bash('npm test'), bash('npm test -- *'), bash('rm x')],
     ])
   })
 
@@ -83,25 +110,51 @@ describe('what may be written down', () => {
   })
 
   it('of one whose text does not say what runs, only the very script', () => {
-    expect(of('$x a; npm test', ['$x a'])).toEqual([[bash('$x a', { input: { command: '$x a; npm test' } })]])
-    expect(of('ls')).toEqual([[bash('ls', { input: { command: 'ls' } })]])
-    expect(of('rm $x')).toEqual([[bash('rm $x', { input: { command: 'rm $x' } })]])
-    expect(of('npm test', ['something else'])).toEqual([[bash('something else', { input: { command: 'npm test' } })]])
+    expect(of('$x a; npm test', ['$x a'])).toEqual([[bash('$x a', { command: '$x a; npm test' })]])
+    expect(of('ls')).toEqual([[bash('ls', { command: 'ls' })]])
+    expect(of('rm $x')).toEqual([[bash('rm $x', { command: 'rm $x' })]])
+    expect(of('npm test', ['something else'])).toEqual([[bash('something else', { command: 'npm test' })]])
+  })
+
+  it('of a command the folder that it runs in', () => {
+    expect(of('cd src && make', ['make'])).toEqual([[bash('make', {}, 'src')]])
+    expect(of('make; cd src; make', ['make'])).toEqual([[bash('make', {}, '., src')]])
+    expect(of('cd "$x"; make', ['make'])).toEqual([[bash('make', {}, '(known later) from .')]])
   })
 
   it('of a file, then of the tool; of what leaves this machine only its target', () => {
     const file = request()
-    expect(proposals(file, file.asks, shell.commandsOf)).toEqual([
+    expect(proposals(file, file.asks, shell)).toEqual([
       [{ decision: 'allow', tool: 'write_file', effect: 'write', target: 'a.txt' }],
       [{ decision: 'allow', tool: 'write_file', effect: 'write' }],
     ])
     const mail = request({ tool: 'send', effect: 'external', target: 'ann' })
-    expect(proposals(mail, mail.asks, shell.commandsOf)).toEqual([[{ decision: 'allow', tool: 'send', effect: 'external', target: 'ann' }]])
+    expect(proposals(mail, mail.asks, shell)).toEqual([[{ decision: 'allow', tool: 'send', effect: 'external', target: 'ann' }]])
   })
 
   it('nothing where only a person may answer', () => {
     const forced = request({ forced: true })
-    expect(proposals(forced, forced.asks, shell.commandsOf)).toEqual([])
+    expect(proposals(forced, forced.asks, shell)).toEqual([])
+  })
+})
+
+describe('what "session" covers', () => {
+  const of = (command: string, asks: readonly string[], input = {}) => {
+    const asked = shellRequest(command, asks)
+    return sessionOffer({ ...asked, input: { ...asked.input, ...input } }, asked.asks, shell)?.covers
+  }
+
+  it.each<[string, readonly string[], object, string]>([
+    ['npm test', ['npm test'], {}, 'npm test, npm test -- … in the workspace folder'],
+    ['rm -rf *', ['rm -rf *'], { cwd: 'dist' }, 'exactly rm -rf * in dist'],
+    ['cd dist && make', ['make'], {}, 'exactly make in dist'],
+    ['git stash', ['git stash'], { background: true }, 'exactly git stash in the workspace folder; in the background'],
+    ['rm $x', ['rm $x'], {}, 'this very script in the workspace folder'],
+  ])('%s', (command, asks, input, covers) => expect(of(command, asks, input)).toBe(covers))
+
+  it('of another tool all of it', () => {
+    const file = request()
+    expect(sessionOffer(file, file.asks, shell)?.covers).toBe('every write_file (write)')
   })
 })
 
@@ -145,7 +198,7 @@ describe('any script that was allowed', () => {
       fc.asyncProperty(script, stranger, fc.constantFrom('; ', ' && ', ' | ', '\n'), async (text, other, joint) => {
         const request = await asked(text)
         if (!request) return
-        for (const rules of proposals(request, request.asks, shell.commandsOf)) {
+        for (const rules of proposals(request, request.asks, shell)) {
           expect(await asked(text, rules)).toBeUndefined()
           for (const more of [`${text}${joint}${other}`, `${other}${joint}${text}`])
             expect([more, rules, await asked(more, rules)]).toEqual([more, rules, expect.anything()])

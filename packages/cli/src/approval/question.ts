@@ -2,11 +2,19 @@
 import type { ApprovalRequest, AskedTarget } from '@mulligan/core'
 import type { Colors } from '../ui/colors.ts'
 import { coloured } from '../ui/diff.ts'
-import { oneLine, safeJson, visible } from '../ui/sanitize.ts'
+import { blanksCounted, oneLine, safeJson, visible } from '../ui/sanitize.ts'
 
 const MOST_LINES = 40
 const MOST_CHARS = 1000
 const MOST_ASKED = 12
+const MOST_COVERS = 300
+
+interface Asked {
+  readonly diff?: string | undefined
+  readonly asks: readonly AskedTarget[]
+  readonly covers?: string | undefined
+  readonly whole?: boolean
+}
 
 export interface Shown {
   readonly text: string
@@ -17,23 +25,21 @@ export interface Shown {
 /**
  * @param diff what would change; shown in place of the input
  * @param asks the targets that it is about
+ * @param covers what an answer for the session would cover
  * @param whole nothing is left out
  */
-export function questionOf(
-  request: ApprovalRequest,
-  { diff, asks, whole = false }: { readonly diff?: string | undefined; readonly asks: readonly AskedTarget[]; readonly whole?: boolean },
-  colors: Colors,
-): Shown {
+export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole = false }: Asked, colors: Colors): Shown {
   const { tool, effect, target } = request
   const all = diff === undefined ? inputLines(request.input) : visible(diff.replace(/\n$/, '')).split('\n')
   const lines = whole ? all : all.slice(0, MOST_LINES).map(clip)
   const left = all.length - lines.length
   const text = [
     '',
-    `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(target, 200)}`,
+    `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
     ...(diff === undefined ? lines : lines.map((line) => coloured(line, colors))).map((line) => `    ${line}`),
     ...(left > 0 ? [`    … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
+    ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MOST_COVERS)}.`)]),
     '',
   ].join('\n')
   return { text, isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
@@ -56,7 +62,7 @@ function whyLines({ target, reason, forced }: ApprovalRequest, asks: readonly As
 export function inputLines(input: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(input).flatMap(([key, value]) => {
     const name = oneLine(key, 64)
-    const text = typeof value === 'string' ? visible(value) : safeJson(value, 2)
+    const text = typeof value === 'string' ? blanksCounted(visible(value)) : safeJson(value, 2)
     return text.includes('\n') ? [`${name}:`, ...text.split('\n').map((line) => `  | ${line}`)] : [`${name}: ${text}`]
   })
 }

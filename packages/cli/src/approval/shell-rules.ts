@@ -11,38 +11,35 @@ export interface ParsedCommand {
   readonly verdict: 'safe' | 'ask' | 'deny'
 }
 
-const RUNNERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['npm', 'pnpm', 'yarn', 'bun'].map((name) => [name, ['test', 'ci', 'run *']]),
-)
-
-/**
- * Programs whose further arguments change what they work on, not what is run; with the subcommands of which that is true. What is
- * not here (interpreters, `sudo`, `rm`, `curl`, `git push`, …) may be allowed as it stands, and never by its beginning.
- */
-const PREFIXES: Readonly<Record<string, readonly string[]>> = {
-  ...RUNNERS,
-  git: ['add', 'branch', 'checkout', 'commit', 'mv', 'restore', 'stash', 'switch', 'tag'],
-  cargo: ['build', 'check', 'clippy', 'fmt', 'test'],
-  go: ['build', 'fmt', 'test', 'vet'],
-  dotnet: ['build', 'test'],
-  mix: ['compile', 'test'],
-  ...Object.fromEntries(
-    ['biome', 'black', 'eslint', 'jest', 'mkdir', 'mypy', 'prettier', 'pytest', 'ruff', 'touch', 'tsc', 'vitest'].map((name) => [name, []]),
-  ),
+/** A beginning, and after what any further arguments are harmless. */
+interface Beginning {
+  readonly words: RegExp
+  readonly before: '' | '-- '
 }
 
-/** `npm test *` for `npm test --watch`. `undefined` where only the command as it stands may be allowed. */
-export function prefixOf({ name, words, redirects, text }: ParsedCommand): string | undefined {
-  const subcommands = name !== undefined && Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined
-  if (!subcommands || words[0]?.text !== name || redirects.some(({ writes }) => writes)) return undefined
-  const [, second = '', third = ''] = words.map((word) => (word.dynamic ? '' : word.text))
-  const rule = subcommands.find((one) => one.replace(/ \*$/, '') === second)
-  if (subcommands.length > 0 && rule === undefined) return undefined
-  const parts = subcommands.length === 0 ? [name] : rule?.endsWith(' *') ? [name, second, third] : [name, second]
-  const beginning = parts.join(' ')
-  // What stands before it, such as a variable that is set, is a part of the command too.
-  const isPlain = parts.every((part) => /^\w[\w:./@+-]*$/.test(part ?? '')) && `${text} `.startsWith(`${beginning} `)
-  return isPlain ? `${beginning} *` : undefined
+/**
+ * What is not here (interpreters, `rm`, `curl`, `git push`, `git checkout`, …) may be allowed as it stands, and never by its
+ * beginning. Of programs whose own options name programs, settings or other folders, only what they hand on unread is free.
+ */
+const BEGINNINGS: readonly Beginning[] = [
+  { words: /^(?:npm|pnpm|yarn|bun) test(?= |$)/, before: '-- ' },
+  { words: /^(?:npm|pnpm|yarn|bun) run \w[\w:./@+-]*(?= |$)/, before: '-- ' },
+  { words: /^cargo test(?= |$)/, before: '-- ' },
+  { words: /^git (?:add|commit)(?= |$)/, before: '' },
+  { words: /^(?:mkdir|touch)(?= |$)/, before: '' },
+]
+
+/** `npm test` and `npm test -- *` for `npm test`. `undefined` where only the command as it stands may be allowed. */
+export function prefixOf({ name, words, redirects, text }: ParsedCommand): readonly string[] | undefined {
+  if (words[0]?.text !== name || redirects.some(({ writes }) => writes)) return undefined
+  for (const { words: beginning, before } of BEGINNINGS) {
+    // What stands before it, such as a variable that is set, is a part of the command too.
+    const begins = beginning.exec(text)?.[0]
+    if (begins === undefined) continue
+    if (before === '') return [`${begins} *`]
+    return text === begins || `${text} `.startsWith(`${begins} ${before}`) ? [begins, `${begins} ${before}*`] : undefined
+  }
+  return undefined
 }
 
 /** Its text says all that it does, and it is why the script asks. */

@@ -21,7 +21,7 @@ const options = (given: Given) => sandboxOptions(settings(given), '/work')
 
 describe('what is in force', () => {
   it('by default is what the sandbox says', () => {
-    expect(options({})).toEqual({ workspace: '/work', limits: DEFAULT_LIMITS })
+    expect(options({})).toEqual({ workspace: '/work', protect: ['.mulligan'], limits: DEFAULT_LIMITS })
   })
 
   it.each<[string, Given, unknown]>([

@@ -1,9 +1,10 @@
 /** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { BACKENDS, checkLimit, DEFAULT_LIMITS, type Limits, parseSize, type SandboxOptions, STRICT_LIMITS } from '@mulligan/sandbox'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
+import { TOOLS_FOLDER } from '../paths.ts'
 import type { Setting } from './setting.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -144,6 +145,8 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string): Sa
   const { backend, profile, network, memory, cpus, pids, timeout, output, disk, user, mounts, env, image } = settings
   return {
     workspace,
+    // Tools, agents and settings are read from there at the next start, outside of the sandbox.
+    protect: [dirname(TOOLS_FOLDER)],
     limits: {
       memory: memory.value,
       cpus: cpus.value,

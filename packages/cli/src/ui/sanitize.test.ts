@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { oneLine, safeJson, sanitize, streamSanitizer, visible } from './sanitize.ts'
+import { blanksCounted, oneLine, safeJson, sanitize, streamSanitizer, visible } from './sanitize.ts'
 
 const cases: readonly (readonly [string, string, string])[] = [
   ['colour', 'a\u001b[1;31mb\u001b[0m', 'ab'],
@@ -42,6 +42,24 @@ describe('sanitize', () => {
   })
 
   it('visible leaves nothing out', () => expect(visible('a\u001b[31m\u202eb')).toBe('a\\u001b[31m\\u202eb'))
+
+  const unseen = [0x200b, 0x200d, 0x2060, 0xfeff, 0x61c, 0xad, 0x2028, 0x2029, 0x3164, 0x115f, 0xffa0, 0x2800, 0xa0, 0x3000, 0xfe0f, 0x34f]
+  it.each(
+    [...unseen, 0xe0041, 0xe0100, 0xf0000, 0xd800].map((code) => [code.toString(16), String.fromCodePoint(code)]),
+  )('U+%s is shown, and the same value in JSON', (code, char) => {
+    expect(visible(`a${char}b`)).toBe(`a${code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`}b`)
+    expect(safeJson(char)).not.toContain(char)
+    expect(JSON.parse(safeJson(char))).toBe(char)
+  })
+
+  it('visible leaves what is seen as it is', () => expect(visible('\tä 日本 🎉 é\n')).toBe('\tä 日本 🎉 é\n'))
+
+  it('long runs of blanks are counted, and those that indent stay', () => {
+    expect(blanksCounted(`ls${' '.repeat(300)}; rm -rf x`)).toBe('ls [300 blanks] ; rm -rf x')
+    expect(blanksCounted(`a\t\t\t\t${' '.repeat(5)}b`)).toBe('a [9 blanks] b')
+    const code = `if x:\n${' '.repeat(20)}y        # z`
+    expect(blanksCounted(code)).toBe(code)
+  })
 
   it('safeJson is the same value and has no control character', () => {
     const value = { text: '\u001b[31m\u009b\u202e\u007f' }

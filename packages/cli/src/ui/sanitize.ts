@@ -6,6 +6,9 @@ const SEQUENCES =
 /** C0 but for tab and newline, DEL, C1, and the marks that reorder what is read. */
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
+/** What is not seen, or seen as another character: controls, marks of direction and of tags, fillers, other blanks than a space. */
+const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2800\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+
 /** Without escape sequences and control characters; tabs and newlines stay. */
 export function sanitize(text: string): string {
   return text.replace(SEQUENCES, '').replace(CONTROLS, '')
@@ -18,9 +21,17 @@ export function oneLine(text: string, most = 200): string {
 }
 
 /** The same characters made visible instead of left out, where a person decides about exactly this text. */
-export const visible = (text: string): string => text.replace(CONTROLS, escaped)
+export const visible = (text: string): string =>
+  text.replace(UNSEEN, (char) => (char.length === 1 ? escaped(char) : `\\u{${char.codePointAt(0)?.toString(16)}}`))
 
-const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+const MOST_BLANKS = 8
+
+/** Long runs of blanks by their number: what stands behind them would be out of sight. Those that indent a line stay. */
+export const blanksCounted = (text: string): string =>
+  text.replace(/(?<=[^\n\t ])[\t ]+/g, (blanks) => (blanks.length > MOST_BLANKS ? ` [${blanks.length} blanks] ` : blanks))
+
+const escaped = (chars: string): string =>
+  Array.from({ length: chars.length }, (_, at) => `\\u${chars.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
 /** An unfinished sequence at the end of a piece of a stream; a long one is none. */
 const UNFINISHED =
@@ -54,5 +65,5 @@ export function streamSanitizer(): StreamSanitizer {
 
 /** JSON that is safe in a terminal too, and the same value: what JSON leaves as it is, is escaped. */
 export function safeJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(/[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, escaped)
+  return JSON.stringify(value, undefined, indent).replace(UNSEEN, escaped)
 }
