@@ -59,7 +59,9 @@ function errorText(result: ToolError): string {
   const lines = [`${status} (${errorType}): ${error}`]
   if (content !== undefined) lines.push(...contentParts(content).map(partText))
   lines.push(...detailLines(details, error))
-  const next = /^(nobody|timeout)$/.test(String(details['by'])) ? UNANSWERED : NEXT[status]
+  // Two ways on would be one too many.
+  const isTold = status === 'failed' && details.call !== undefined
+  const next = /^(nobody|timeout)$/.test(String(details['by'])) ? UNANSWERED : isTold ? '' : NEXT[status]
   if (next) lines.push(next)
   if (status === 'retry' && details.triesLeft !== undefined) lines.push(triesText(details.triesLeft))
   return lines.join('\n')

@@ -9,6 +9,7 @@ describe('nearest', () => {
     ['readFile', ['read_file'], ['read_file']],
     ['file', ['read_file', 'glob'], ['read_file']],
     ['nmae', ['name', 'size', 'date'], ['name']],
+    ['nmp', ['cmp', 'nm', 'npm'], ['npm', 'cmp', 'nm']],
     ['xyz', ['name', 'size'], []],
     ['', ['name'], []],
     ['___', ['name'], []],

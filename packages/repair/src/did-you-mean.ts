@@ -8,7 +8,8 @@ export const fold = (name: string): string => name.replace(/[\s_\-./:]+/g, '').t
 
 /**
  * The nearest candidates, best first, none when nothing is near. Equal but for case and separators first, then by
- * edit distance (Damerau–Levenshtein, adjacent transpositions as one edit), then those that hold the text whole.
+ * edit distance (Damerau–Levenshtein, adjacent transpositions as one edit; of equal ones, that of the same letters), then those
+ * that hold the text whole.
  */
 export function nearest(text: string, candidates: readonly string[], limit = 3): string[] {
   const want = text.toLowerCase()
@@ -27,9 +28,13 @@ export function nearest(text: string, candidates: readonly string[], limit = 3):
     else if (want.length >= 3 && have.length >= 3 && (have.includes(want) || want.includes(have)))
       scored.push({ candidate, score: 10 + Math.abs(want.length - have.length) })
   }
-  scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1))
+  const swapped = ({ candidate }: { readonly candidate: string }): number =>
+    Number(candidate.length === want.length && sorted(candidate.toLowerCase()) === sorted(want))
+  scored.sort((a, b) => a.score - b.score || swapped(b) - swapped(a) || (a.candidate < b.candidate ? -1 : 1))
   return scored.slice(0, limit).map((one) => one.candidate)
 }
+
+const sorted = (text: string): string => [...text].sort().join('')
 
 /** Edits between two texts: insert, delete, replace, or swap two neighbours (optimal string alignment). */
 export function editDistance(a: string, b: string): number {

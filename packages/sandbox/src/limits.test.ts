@@ -26,8 +26,8 @@ describe('limits', () => {
   test.each([
     [{ timeout: 601 }, 'the limit timeout is 601; it may be 0.001 to 600 seconds'],
     [{ timeout: 0 }, 'timeout is 0'],
-    [{ timeout: Number.NaN }, 'timeout is NaN'],
-    [{ memory: 1024 }, 'the limit memory is 1024; it may be at least 16777216 bytes'],
+    [{ timeout: Number.NaN }, 'timeout is no number'],
+    [{ memory: 1024 }, 'the limit memory is 1k; it may be at least 16m'],
     [{ processes: 1.5 }, 'a whole number'],
     [{ cpus: -1 }, 'cores'],
     [{ memory: '2g' as unknown as number }, 'memory is 2g'],

@@ -87,8 +87,23 @@ export function checkLimit(name: string, value: number): void {
   if (!range) throw new RangeError(`there is no limit "${name}"; there are ${Object.keys(RANGES).join(', ')}`)
   const { from, to, unit, isWhole } = range
   if (typeof value === 'number' && value >= from && value <= to && (!isWhole || Number.isInteger(value))) return
-  const most = to === Number.MAX_SAFE_INTEGER ? `at least ${from}` : `${from} to ${to}`
-  throw new RangeError(
-    `the limit ${name} is ${String(value)}; it may be ${most} ${unit}${isWhole && unit !== 'bytes' ? ', a whole number' : ''}`,
-  )
+  if (unit === 'bytes') throw new RangeError(`the limit ${name} is ${sizeText(value)}; it may be at least ${sizeText(from)}`)
+  const says = typeof value === 'number' && !Number.isNaN(value) ? String(value) : 'no number'
+  throw new RangeError(`the limit ${name} is ${says}; it may be ${from} to ${to} ${unit}${isWhole ? ', a whole number' : ''}`)
+}
+
+/**
+ * Bytes as {@link parseSize} reads them, in the largest unit without a fraction.
+ *
+ * @example sizeText(536870912) // '512m'
+ */
+export function sizeText(bytes: number): string {
+  const units = ['', 'k', 'm', 'g', 't']
+  let at = 0
+  let left = bytes
+  while (left >= 1024 && left % 1024 === 0 && at < units.length - 1) {
+    left /= 1024
+    at++
+  }
+  return `${left}${units[at]}`
 }

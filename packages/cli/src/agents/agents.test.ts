@@ -149,10 +149,13 @@ describe('agents of one’s own', () => {
 })
 
 it('a tool that is switched off is neither sent nor run, and says where that stands; a name that no tool has is told', async () => {
-  using here = place({ '.mulligan/config.json': '{ "tools": { "off": ["write_file", "grpe"] } }' })
+  using here = place({
+    '.mulligan/config.json': '{ "tools": { "off": ["write_file", "grpe"] }, "policy": [{ "tool": "bsh", "decision": "deny" }] }',
+  })
   await using model = await scriptedModel([calls(WRITE), say('No.')])
   const { stderr } = await here.run(['Do it.', '--yes', ...using(model)])
   expect(stderr).toMatch(/^\.mulligan\/config\.json: tools\.\w+: there is no tool "grpe"; did you mean grep\?$/m)
+  expect(stderr).toMatch(/policy: there is no tool "bsh"; did you mean bash\? The rule \(deny\) matches nothing\.$/m)
   expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain(
     'denied (permission): write_file is switched off in .mulligan/config.json.',
   )

@@ -104,17 +104,20 @@ export function roleOf({ name, prompt, tools, readOnly }: NamedAgent, off: Setti
 }
 
 /** Names in the settings that no tool has, each in a line. What they are in is in force without them. */
-export function unknownTools(agents: readonly NamedAgent[], { off, lean }: Settings, tools: readonly Tool[]): readonly string[] {
+export function unknownTools(agents: readonly NamedAgent[], { off, lean, approval }: Settings, tools: readonly Tool[]): readonly string[] {
   const names = tools.map(({ name }) => name)
   const asked = [
     ...agents.flatMap(({ name, tools = [] }) => tools.map((value) => ({ value, of: `agent ${name}`, more: ' It goes without it.' }))),
     ...off.map(({ value, from }) => ({ value, of: `${from}: tools.off`, more: '' })),
     ...(lean?.value ?? []).map((value) => ({ value, of: `${lean?.from}: tools.lean`, more: '' })),
+    ...[...new Set([...approval.rules, ...approval.projectRules])].flatMap(({ value: { tool, decision }, from }) =>
+      tool === undefined ? [] : [{ value: tool, of: `${from}: policy`, more: ` The rule (${decision}) matches nothing.` }],
+    ),
   ]
   return asked
     .filter(({ value }) => !value.includes('*') && !names.includes(value))
     .map(({ value, of, more }) => {
-      const [near] = nearest(value, names, 1)
+      const near = tools.find(({ aliases }) => aliases.some(({ name }) => name === value))?.name ?? nearest(value, names, 1)[0]
       return oneLine(`${of}: there is no tool ${JSON.stringify(value)}${near ? `; did you mean ${near}?` : '.'}${more}`, 300)
     })
 }

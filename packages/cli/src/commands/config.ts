@@ -1,4 +1,5 @@
 /** `mulligan config`: what is in force, and where it comes from. */
+import { sizeText } from '@mulligan/sandbox'
 import { readAgents } from '../agents/agents.ts'
 import { warnOfNames } from '../agents/warn.ts'
 import type { Setting } from '../config/setting.ts'
@@ -14,6 +15,10 @@ export interface ConfigFlags {
   readonly cwd?: string
   readonly json?: boolean
 }
+
+const AUTO: Setting<string> = { value: 'auto', origin: 'default', from: 'default' }
+const NO_NETWORK: Setting<string> = { ...AUTO, value: 'none' }
+const SIZES: ReadonlySet<string> = new Set(['memory', 'output', 'disk'])
 
 interface Row {
   readonly key: string
@@ -58,10 +63,10 @@ function rowsOf(settings: Settings): readonly Row[] {
       .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
     ...row('web.search', webSearch),
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
-    ...Object.entries(sandbox)
-      .filter(([, setting]) => setting !== undefined && setting.origin !== 'default')
-      .flatMap(([key, setting]) => row(`sandbox.${key}`, setting)),
-    ...(approval.mode.origin === 'default' ? [] : row('mode', approval.mode)),
+    ...row('mode', approval.mode),
+    ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>
+      row(`sandbox.${key}`, setting && { ...setting, value: SIZES.has(key) ? sizeText(setting.value as number) : setting.value }),
+    ),
     ...[...new Set([...approval.rules, ...approval.projectRules])].flatMap((rule) => row('policy', rule)),
     ...remoteHosts.map((host) => ({ key: 'remoteHosts', value: host, from: files.find(({ origin }) => origin === 'user')?.shown ?? '' })),
   ]

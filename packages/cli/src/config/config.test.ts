@@ -102,6 +102,15 @@ describe('what is in force', () => {
       'tools.off': ['glob', own],
       'limits.requests': [5, own],
       'limits.calls': [9, PROJECT],
+      mode: ['ask', 'default'],
+      'sandbox.backend': ['auto', 'default'],
+      'sandbox.network': ['none', 'default'],
+      'sandbox.memory': ['2g', 'default'],
+      'sandbox.cpus': [1, 'default'],
+      'sandbox.pids': [256, 'default'],
+      'sandbox.timeout': [120, 'default'],
+      'sandbox.output': ['200000', 'default'],
+      'sandbox.disk': ['8g', 'default'],
     })
     expect((await rows(here, { MULLIGAN_MODEL: 'ollama/env' }))['model']).toEqual(['ollama/env', 'MULLIGAN_MODEL'])
     expect((await rows(here, { MULLIGAN_CONTEXT: '8192' }))['context']).toEqual([8192, 'MULLIGAN_CONTEXT'])

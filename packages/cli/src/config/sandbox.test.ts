@@ -106,7 +106,7 @@ describe('what is in force', () => {
 describe('what is wrong is said, with the key', () => {
   it.each([
     [OWN, { memory: 'lots' }, /sandbox\.memory: .*size.*512m/],
-    [OWN, { memory: 5 }, /sandbox\.memory: .*16777216/],
+    [OWN, { memory: 5 }, /sandbox\.memory: .*at least 16m/],
     [OWN, { memroy: '1g' }, /there is no key "memroy" in sandbox; did you mean "memory"\?/],
     [OWN, { timeout: 601 }, /sandbox\.timeout: .*600/],
     [OWN, { cpus: '2' }, /sandbox\.cpus: a number/],
@@ -150,8 +150,12 @@ describe('what is wrong is said, with the key', () => {
     expect(rows.filter(({ key }) => key.startsWith('sandbox.')).map(({ key, value, from }) => [key, value, from])).toEqual([
       ['sandbox.backend', 'none', 'MULLIGAN_SANDBOX'],
       ['sandbox.network', 'none', PROJECT],
-      ['sandbox.memory', 4096 * MB, own],
+      ['sandbox.memory', '4g', own],
+      ['sandbox.cpus', 1, 'default'],
+      ['sandbox.pids', 256, 'default'],
       ['sandbox.timeout', 30, PROJECT],
+      ['sandbox.output', '200000', 'default'],
+      ['sandbox.disk', '8g', 'default'],
       ['sandbox.env', ['CI'], own],
     ])
   })

@@ -1,7 +1,7 @@
 /** One call by hand, through the same executor that a model's calls go through. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
+import { type ApprovalRequest, type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
 import type { Approve } from '../../approval/approve.ts'
 import { openApproval } from '../../approval/open.ts'
@@ -19,7 +19,7 @@ import { askInTerminal } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
-import { safeJson, sanitize } from '../../ui/sanitize.ts'
+import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import type { ToolsFlags } from './list.ts'
 
 export interface CallFlags extends ToolsFlags {
@@ -59,28 +59,35 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   })
   const executor = createExecutor({ tools: toolbox.tools, policy, signal: interrupt.signal, spill: createSpill(dir), log })
   const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
-  const record = await settle(await executor.prepare(call), executor, approve, interrupt.signal)
+  let asked: ApprovalRequest | undefined
+  const record = await settle(await executor.prepare(call), executor, interrupt.signal, (request, signal) => {
+    asked = request
+    return approve(request, signal)
+  })
   await toolbox.close()
   interrupt.dispose()
   unwatch()
-  print(record, flags, output)
+  print(record, asked, flags, output)
   if (interrupt.signal.aborted) return EXIT.cancelled
   return record.result.ok ? EXIT.ok : EXIT.failed
 }
 
-async function settle(prepared: Prepared, executor: Executor, approve: Approve, signal: AbortSignal): Promise<CallRecord> {
+async function settle(prepared: Prepared, executor: Executor, signal: AbortSignal, approve: Approve): Promise<CallRecord> {
   if (prepared.kind === 'result') return prepared.record
   if (prepared.kind === 'ready') return executor.execute(prepared.call)
   const { call, request } = prepared
-  return settle(await executor.decide(call, request, await approve(request, signal)), executor, approve, signal)
+  return settle(await executor.decide(call, request, await approve(request, signal)), executor, signal, approve)
 }
 
-function print({ result, repairs }: CallRecord, { json }: CallFlags, { out, err }: Output): void {
+function print({ result, repairs }: CallRecord, asked: ApprovalRequest | undefined, { json }: CallFlags, { out, err }: Output): void {
   if (json) {
     out(`${safeJson(result)}\n`)
     return
   }
-  if (!result.ok && result.details?.['by'] === 'nobody') err('Run it in a terminal, or with --yes.\n')
+  if (!result.ok && result.details?.['by'] === 'nobody') {
+    for (const { target, reason } of asked?.asks ?? []) err(`It asks because of ${oneLine(target, 200)}: ${oneLine(reason, 300)}\n`)
+    err('Run it in a terminal, or with --yes; MULLIGAN_MODE and a policy in the configuration say what asks.\n')
+  }
   for (const repair of repairs) err(`Repaired: ${repairText(repair)}\n`)
   out(`${sanitize(render(result))}\n`)
 }

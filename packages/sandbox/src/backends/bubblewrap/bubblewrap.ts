@@ -10,6 +10,7 @@ import type { Backend, Child, Enforcement, Launch, OpenBackend, OpenRequest, Use
 import type { Confinement } from '../../cgroup/confinement.ts'
 import { openConfinement } from '../../cgroup/open.ts'
 import { SandboxError } from '../../errors.ts'
+import { sizeText } from '../../limits.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { createStdio } from '../../stdio.ts'
 import { ARGS_FD, commandArgs, FILTER_FD, wallArgs } from './args.ts'
@@ -147,7 +148,9 @@ function enforcement(request: OpenRequest, { enforces }: Confinement, hasFilter:
     ...(byLimit && { processes: { hold: 'hard', by: 'RLIMIT_NPROC in a user namespace' } }),
     disk: {
       hold: 'partial',
-      by: hasLimits ? 'free space is read four times a second; no file larger than that' : 'free space is read four times a second',
+      by: hasLimits
+        ? `free space is read four times a second; no file larger than ${sizeText(request.limits.disk)}`
+        : 'free space is read four times a second',
     },
     treeKill: { hold: 'hard', by: 'pid namespace' },
   }

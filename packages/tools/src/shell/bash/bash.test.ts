@@ -155,6 +155,7 @@ describe('limits', () => {
     })
     expect(slow.text).toContain('The command was ended after 1 s, with all that it had started. Changes that it had made remain.')
     expect(callOf(slow.result)).toEqual({ command: 'echo begun; sleep 30', timeout: 5 })
+    expect(render(slow.result)).not.toContain('Choose another way')
     const server = await call('bash', { command: 'serve() { sleep 30; }; serve', timeout: 1 })
     expect(callOf(server.result)).toEqual({ command: 'serve() { sleep 30; }; serve', background: true })
   })
