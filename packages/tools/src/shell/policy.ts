@@ -2,9 +2,8 @@
 import { relative, resolve } from 'node:path'
 import { type Policy, type PolicyDecision, type PolicyRequest, type PolicyRule, rulesPolicy, strictestOf } from '@mulligan/core'
 import { createJudge, type Judge, type JudgePlace } from './common/judged.ts'
-import type { Form } from './judge/forms.ts'
 import { globMatcher } from './judge/glob.ts'
-import type { Judged } from './judge/types.ts'
+import type { Form, Judged } from './judge/types.ts'
 
 /**
  * Of `bash`, commands that only read are allowed, and destructive ones are denied whatever `policy` says; it decides on each

@@ -15,7 +15,6 @@ import { ask, deny, type Finding, type Place, strictest } from './types.ts'
 import { unwrap } from './unwrap.ts'
 import { type Arg, isAssumed, originOf, type Stream, textArg } from './value.ts'
 import { mayDirect } from './variables.ts'
-import { callFunction, runText } from './walk.ts'
 
 export interface Result {
   readonly name: string | undefined
@@ -43,7 +42,7 @@ export function execute(run: Run, scope: Scope, argv: readonly Arg[], stdin: Str
   if (program.glob) return { name: undefined, findings: [patternProgram(run, scope, program, args)], stream: {} }
   const { text } = program
   if (scope.functions.has(text)) {
-    const { findings, stream } = callFunction(run, scope, text, args, stdin)
+    const { findings, stream } = run.shell.callFunction(run, scope, text, args, stdin)
     return { name: text, stream, findings: [...findings, ...shadowed(run, scope, argv)] }
   }
   if (text === 'unset') for (const arg of args) forget(scope, arg)
@@ -78,7 +77,7 @@ function shadowed(run: Run, scope: Scope, argv: readonly Arg[]): readonly Findin
   const name = argv[0]?.text ?? ''
   const aside = subshell(scope)
   aside.functions.delete(name)
-  const own = { ...newRun(run.workspace, run.home), steps: run.steps, depth: run.depth }
+  const own = { ...newRun(run.workspace, run.home, run.shell), steps: run.steps, depth: run.depth }
   const { findings } = execute(own, aside, argv, {})
   run.steps = own.steps
   return findings.filter(({ verdict }) => verdict === 'deny' || (verdict === 'ask' && WORTH_SHADOWING.has(name)))
@@ -149,7 +148,7 @@ function runCode(
   if (origin) found.push(deny(origin === 'network' ? 'it runs what comes from the network' : 'it runs what is hidden in encoded text'))
   const { cwd, home, workspace } = placeOf(run, scope)
   if (file && !file.dynamic && /^(?:\/etc|\/proc)\//.test(absolute(file.text, { cwd }) ?? '')) found.push(ask('it runs a file'))
-  const secret = file && strictest(leaf(newRun(workspace, home), scope, textArg('cat'), [file], {}).findings)
+  const secret = file && strictest(leaf(newRun(workspace, home, run.shell), scope, textArg('cat'), [file], {}).findings)
   if (secret?.verdict === 'deny') found.push(secret)
   if (loose) found.push(ask('it runs names of files as code'))
   if (text === undefined) {
@@ -158,7 +157,7 @@ function runCode(
   }
   const inside = subshell(scope)
   setPositional(inside, positional?.slice(file ? 0 : 1) ?? [])
-  return { findings: found, stream: branch(scope, () => runText(run, copyBack(inside, scope), text, {})) }
+  return { findings: found, stream: branch(scope, () => run.shell.runText(run, copyBack(inside, scope), text, {})) }
 }
 
 /** `eval` and functions change the shell they run in; that a `bash -c` does not makes no difference worth telling apart. */
@@ -171,7 +170,7 @@ function byAlias(run: Run, scope: Scope, name: string, text: string, args: reado
   const words = args.map((arg) => (arg.dynamic || arg.glob ? arg.text : `'${arg.text.replaceAll("'", `'\\''`)}'`)).join(' ')
   const inside = { ...subshell(scope), aliases: new Map([...scope.aliases].filter(([one]) => one !== name)) }
   run.called.add(`alias ${name}`)
-  return { name, findings: [ask('it is an alias')], stream: runText(run, inside, `${text} ${words}`, stdin) }
+  return { name, findings: [ask('it is an alias')], stream: run.shell.runText(run, inside, `${text} ${words}`, stdin) }
 }
 
 function leaf(run: Run, scope: Scope, program: Arg, args: readonly Arg[], stdin: Stream): Result {
@@ -198,8 +197,8 @@ function keepFile(scope: Scope, text: string, cwd: string | undefined, stream: S
 
 /** Judges text that may be a script, and keeps nothing of it. */
 function judgeAside(run: Run, scope: Scope, script: string): Finding {
-  const aside = { ...newRun(run.workspace, run.home), steps: run.steps, depth: run.depth + 1 }
-  runText(aside, { ...subshell(scope), notes: new Set() }, script, {})
+  const aside = { ...newRun(run.workspace, run.home, run.shell), steps: run.steps, depth: run.depth + 1 }
+  run.shell.runText(aside, { ...subshell(scope), notes: new Set() }, script, {})
   run.steps = aside.steps
   return strictest([...aside.findings, ...aside.commands.values()])
 }

@@ -1,15 +1,8 @@
 /** What a command comes to without what is put before it: the forms that a rule against it is held to. */
 
-import type { Place } from './types.ts'
+import type { Form, Place } from './types.ts'
 import { unwrap } from './unwrap.ts'
 import { type Arg, isStatic } from './value.ts'
-
-export interface Form {
-  /** The base name of the program, and its arguments. */
-  readonly text: string
-  /** As the text has it; a `pattern` of the shell; `late`: known only when it runs. */
-  readonly program: 'known' | 'pattern' | 'late'
-}
 
 /** Programs that start each other. */
 const MOST_FORMS = 50

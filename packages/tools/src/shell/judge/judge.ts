@@ -29,7 +29,7 @@ export interface JudgeOptions {
 export function judgeCommand(script: string, { cwd, workspace = cwd ?? '/workspace', home = '/home/user' }: JudgeOptions = {}): Judged {
   if (script.length > MAX_SCRIPT) return unjudged('it is too long to be judged')
   if ((script.match(/\$\(|\(\(|`/g)?.length ?? 0) > MOST_SUBSTITUTIONS) return unjudged('it is too much to be judged')
-  const run = newRun(clean(workspace), clean(home))
+  const run = newRun(clean(workspace), clean(home), { runText, callFunction })
   try {
     const scope = newScope({ cwd: clean(cwd ?? workspace), workspace: run.workspace, home: run.home })
     runScript(run, scope, parse(script), {})

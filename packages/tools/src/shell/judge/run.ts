@@ -2,8 +2,22 @@
 import type { Node } from './parse.ts'
 import { cwdOf, type Scope } from './scope.ts'
 import type { Finding, Place, SimpleCommand } from './types.ts'
+import type { Arg, Stream } from './value.ts'
+
+/** What runs a script or a function of it: handed in, because commands run scripts, and scripts run commands. */
+export interface Shell {
+  readonly runText: (run: Run, scope: Scope, text: string, stdin: Stream) => Stream
+  readonly callFunction: (
+    run: Run,
+    scope: Scope,
+    name: string,
+    args: readonly Arg[],
+    stdin: Stream,
+  ) => { readonly stream: Stream; readonly findings: readonly Finding[] }
+}
 
 export interface Run {
+  readonly shell: Shell
   readonly workspace: string
   readonly home: string
   readonly commands: Map<string, SimpleCommand>
@@ -25,7 +39,8 @@ export interface Run {
 const MOST_STEPS = 20_000
 const MOST_DEPTH = 24
 
-export const newRun = (workspace: string, home: string): Run => ({
+export const newRun = (workspace: string, home: string, shell: Shell): Run => ({
+  shell,
   workspace,
   home,
   commands: new Map(),

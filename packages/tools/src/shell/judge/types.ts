@@ -1,6 +1,4 @@
 /** What is said of a command before it runs. */
-import type { Form } from './forms.ts'
-
 export type Verdict = 'safe' | 'ask' | 'deny'
 
 export interface Finding {
@@ -13,6 +11,14 @@ export interface Redirection {
   readonly target: string
   /** Whether it can change a file. */
   readonly writes: boolean
+}
+
+/** Of a command, what it comes to without what is put before it. */
+export interface Form {
+  /** The base name of the program, and its arguments. */
+  readonly text: string
+  /** As the text has it; a `pattern` of the shell; `late`: known only when it runs. */
+  readonly program: 'known' | 'pattern' | 'late'
 }
 
 export interface SimpleCommand extends Finding {
