@@ -101,9 +101,9 @@ export const CONTRACT: readonly Mutation[] = [
   {
     id: 'policy-fails-closed',
     rule: 'approval: a policy that fails allows nothing',
-    file: core('executor.ts'),
-    find: `return { decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }`,
-    replace: `return { decision: 'allow', reason: '' }`,
+    file: core('policy-targets.ts'),
+    find: `return { target, decision: 'deny', reason: 'the policy could not be evaluated; the log says why' }`,
+    replace: `return { target, decision: 'allow', reason: '' }`,
     test: contract('a policy that fails allows nothing'),
   },
   {
@@ -285,9 +285,9 @@ export const CONTRACT: readonly Mutation[] = [
   {
     id: 'every-target-allowed',
     rule: 'approval: of several targets each has to be allowed',
-    file: core('executor.ts'),
-    find: `(call.targets ?? [call.target]).map(`,
-    replace: `[call.target].map(`,
+    file: core('policy-targets.ts'),
+    find: `[decideOn(first), ...rest.map(decideOn)]`,
+    replace: `[decideOn(first)]`,
     test: contract('of several targets each has to be allowed'),
   },
 ]
