@@ -26,7 +26,7 @@ export const SHELL: readonly Mutation[] = [
     id: 'repeatable-only',
     rule: 'shell: a command that has done something is not offered again whole',
     file: tools('shell/bash/not-run.ts'),
-    find: `if (others.length > 0) return false`,
+    find: `if (unsafe.some((one) => !isSame(one, owner))) return false`,
     replace: ``,
     test: bash('retry: mkdir made && cat main.ts'),
   },

@@ -73,6 +73,7 @@ describe('the beginning of a command', () => {
   it.each<[string, Partial<ParsedCommand>]>([
     ['a file that it writes', { redirects: [{ writes: true }] }],
     ['a variable that is set before it', { text: 'NODE_OPTIONS=--require=./x npm test' }],
+    ['a variable that is set before git', { name: 'git', words: [{ text: 'git', dynamic: false }], text: 'GIT_EDITOR=./x git commit' }],
     ['a program by its path', { words: [{ text: './npm', dynamic: false }], text: './npm test' }],
     ['a program behind another', { name: 'npm', words: [{ text: 'sudo', dynamic: false }], text: 'sudo npm test' }],
     ['a name that is known only when it runs', { name: undefined }],
