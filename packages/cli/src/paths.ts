@@ -74,6 +74,9 @@ export function openDataDir(env: Env = process.env): DataPaths {
 export const fromHome = (path: string, home: string = homedir()): string =>
   home !== '' && path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 
+/** The other way round. */
+export const toHome = (path: string, home: string = homedir()): string => (/^~(?:\/|$)/.test(path) ? join(home, path.slice(1)) : path)
+
 /** The real path of the folder to work in. @throws UsageError */
 export function workingFolder(given: string | undefined): string {
   const asked = absolute(given ?? '.')

@@ -94,3 +94,12 @@ export function treeOf(roots: Iterable<number>, table: ReadonlyMap<number, Proce
   }
   return tree
 }
+
+/** To a process that may be gone meanwhile. */
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // Gone meanwhile.
+  }
+}

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isGone } from './owner.ts'
-import { fromStat, type Process, processTable, treeOf } from './processes.ts'
+import { fromStat, type Process, processTable, send, treeOf } from './processes.ts'
 
 /** Milliseconds between two rounds of killing. */
 const ROUND = 10
@@ -82,13 +82,5 @@ function startOf(pid: number): string | undefined {
     return fromStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.start
   } catch {
     return undefined
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // Gone meanwhile.
   }
 }

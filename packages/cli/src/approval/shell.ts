@@ -26,11 +26,12 @@ export const NO_SHELL: ShellRules = { commandsOf: () => undefined, folderOf: () 
 
 export function shellJudge(workspace: string): ShellJudge {
   const judge = createJudge({ workspace })
+  const place = { workspace, judge }
   const judgedOf = ({ tool, input: { command, cwd } }: ShellCall) =>
     tool === 'bash' && typeof command === 'string' ? judge(command, typeof cwd === 'string' ? cwd : '.') : undefined
   return {
-    judged: (policy) => judgedPolicy(policy, { workspace }),
-    rules: (rules: readonly PolicyRule[], fallback?: Policy) => commandRules(rules, fallback, { workspace }),
+    judged: (policy) => judgedPolicy(policy, place),
+    rules: (rules: readonly PolicyRule[], fallback?: Policy) => commandRules(rules, fallback, place),
     commandsOf: (call) => judgedOf(call)?.commands,
     folderOf: (call, target) => folderOfTarget({ commands: judgedOf(call)?.commands ?? [] }, { input: call.input, target }, workspace),
     reasonOf: (call, target) => {

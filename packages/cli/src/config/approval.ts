@@ -1,9 +1,9 @@
 /** What runs without a question: the mode and the rules, of the person and of the project. */
 import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, sep } from 'node:path'
+import { sep } from 'node:path'
 import { MODES, type Mode, stricterMode } from '@mulligan/core'
 import { UsageError } from '../exit.ts'
+import { toHome } from '../paths.ts'
 import type { ConfiguredRule } from './approval-fields.ts'
 import type { ConfigFile } from './config-file.ts'
 import type { Setting } from './setting.ts'
@@ -84,7 +84,7 @@ const isWithin = (cwd: string, folder: string): boolean => {
 }
 
 function real(path: string): string {
-  const whole = path.startsWith('~') ? join(homedir(), path.slice(1)) : path
+  const whole = toHome(path)
   try {
     return realpathSync(whole)
   } catch {

@@ -1,10 +1,9 @@
 /** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { BACKENDS, checkLimit, DEFAULT_LIMITS, type Limits, parseSize, type SandboxOptions, STRICT_LIMITS } from '@mulligan/sandbox'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
-import { TOOLS_FOLDER } from '../paths.ts'
+import { TOOLS_FOLDER, toHome } from '../paths.ts'
 import type { Setting } from './setting.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -202,7 +201,6 @@ function check(name: string, value: string | undefined, fault: string | undefine
 }
 
 const numberOf = (value: string | number): number => (typeof value === 'number' ? value : parseSize(value))
-const toHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
 
 /** Why a value is no such limit; the sizes may be written with a unit. */
 function limitFault(limit: keyof Limits, value: unknown): string | undefined {

@@ -3,6 +3,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../limits.ts'
+import { send } from '../processes.ts'
 import type { Controller } from './find.ts'
 
 /** Microseconds: the quota of cores is given per period. */
@@ -79,9 +80,11 @@ export async function oomKills(group: Group): Promise<number> {
   const memory = group.find(({ controllers }) => controllers.includes('memory'))
   if (!memory) return 0
   const file = memory.version === 1 ? 'memory.oom_control' : 'memory.events'
-  const text = await readFile(join(memory.folder, file), 'latin1').catch(() => '')
-  return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0)
+  return oomKillsIn(await readFile(join(memory.folder, file), 'latin1').catch(() => ''))
 }
+
+/** Of `memory.oom_control` and `memory.events`. */
+export const oomKillsIn = (text: string): number => Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0)
 
 /** SIGKILL to all that is in it, until nothing is. */
 export async function killGroup(group: Group): Promise<void> {
@@ -90,7 +93,7 @@ export async function killGroup(group: Group): Promise<void> {
     if (pids.length === 0) return
     // Nobody may fork while the others are being killed.
     if (round === 0) await Promise.all(group.map(noForks))
-    for (const pid of pids) kill(pid)
+    for (const pid of pids) send(pid, 'SIGKILL')
     await sleep(ROUND)
   }
 }
@@ -104,14 +107,6 @@ async function processesOf(group: Group): Promise<readonly number[]> {
 async function noForks({ folder, controllers, version }: Parent): Promise<void> {
   if (controllers.includes('pids')) await writeFile(join(folder, 'pids.max'), '0', { flag: 'r+' }).catch(() => {})
   if (version === 2) await writeFile(join(folder, 'cgroup.kill'), '1', { flag: 'r+' }).catch(() => {})
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // Gone meanwhile.
-  }
 }
 
 /** The kernel lets go of a process only some time after its death. */

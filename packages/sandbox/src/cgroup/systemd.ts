@@ -9,6 +9,7 @@ import type { Limits } from '../limits.ts'
 import { owner } from '../owner.ts'
 import type { Cell, Confinement } from './confinement.ts'
 import { findPlaces } from './find.ts'
+import { oomKillsIn } from './group.ts'
 import { watchCell } from './watch.ts'
 
 /** Milliseconds; a manager that does not answer must not hold up the start. */
@@ -74,7 +75,7 @@ function scopeCell(wrap: Cell['wrap'], { memory }: Limits): Cell {
     const place = findPlaces(cgroup, mountinfo).find(({ controller }) => controller === 'memory')
     if (!place?.folder.includes('mulligan-')) return
     const events = await readFile(`${place.folder}/memory.events`, 'latin1').catch(() => '')
-    wasKilled ||= Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) > 0
+    wasKilled ||= oomKillsIn(events) > 0
   }
   return {
     wrap,

@@ -1,7 +1,7 @@
 /** The environment of every command: an allowlist of names. Nothing of the host's comes along by a pattern. */
 import { delimiter } from 'node:path'
 import type { Network, User } from '../backend.ts'
-import { hostPath } from '../run/paths.ts'
+import { hostPath, isWithin } from '../run/paths.ts'
 import * as files from './files.ts'
 import { entriesOf } from './programs.ts'
 import { TOOLCHAINS } from './toolchain-table.ts'
@@ -105,7 +105,7 @@ export async function searchPath(
     entriesOf(path).map(async (entry) => {
       if (await isSeen(entry, view)) return entry
       const real = instead.get(entry) ?? (await files.real(entry))
-      const mount = real && view.mounts.findLast(({ source }) => real === source || real.startsWith(`${source}/`))
+      const mount = real && view.mounts.findLast(({ source }) => isWithin(source, real))
       return mount && real ? mount.target + real.slice(mount.source.length) : undefined
     }),
   )
@@ -113,13 +113,13 @@ export async function searchPath(
 }
 
 async function isSeen(path: string, view: Pick<View, 'mounts' | 'links'>): Promise<boolean> {
-  const link = view.links.find((one) => path === one.path || path.startsWith(`${one.path}/`))
+  const link = view.links.find((one) => isWithin(one.path, path))
   const named = link ? link.to + path.slice(link.path.length) : path
   const onHost = hostPath(named, view)
   if (onHost === undefined) return false
   const real = await files.real(onHost)
   // A link in the home leads to where it leads inside as well, which may be nowhere.
-  return real !== undefined && view.mounts.some(({ source }) => real === source || real.startsWith(`${source}/`))
+  return real !== undefined && view.mounts.some(({ source }) => isWithin(source, real))
 }
 
 async function pick(

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Child, Exit } from '../../backend.ts'
 import type { Cell } from '../../cgroup/confinement.ts'
 import { SandboxError } from '../../errors.ts'
+import { send } from '../../processes.ts'
 import type { Stdio } from '../../stdio.ts'
 import { ARGS_FD, STATUS_FD } from './args.ts'
 
@@ -70,7 +71,7 @@ export async function startChild({ argv, options, uid, gid, cell, filter, stdio,
     if (!isOver()) {
       // Until then a SIGKILL would leave the half-made process behind, without a parent that it could die with.
       const first = await Promise.race([status.first, ended.then(() => undefined), after(SETUP_WAIT)])
-      if (!isOver()) send(first ?? (child.pid as number))
+      if (!isOver()) send(first ?? (child.pid as number), 'SIGKILL')
       await cell.kill()
       await ended
     }
@@ -116,14 +117,6 @@ function readStatus(stream: Readable): Status {
   stream.on('close', end)
   stream.on('error', end)
   return { first: first.promise, ended: ended.promise }
-}
-
-function send(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // Gone meanwhile.
-  }
 }
 
 const after = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined).unref())

@@ -1,4 +1,6 @@
 /** What a repository's settings would run while git only reads, and what turns that off. Pure. */
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import type { ConfigPair } from './process.ts'
 
 export interface ConfigEntry {
@@ -23,6 +25,10 @@ export function configEntries(listed: string): ConfigEntry[] {
   }
   return entries
 }
+
+/** A path in a setting, as git reads it: from the home folder, or from the top of the working tree. */
+export const settingPath = (value: string, top: string): string =>
+  value.startsWith('~/') ? join(homedir(), value.slice(2)) : resolve(top, value)
 
 const FILTER = /^filter\.(.+)\.(\w+)$/s
 /** Scopes of the person's own settings. */

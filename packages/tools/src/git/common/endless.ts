@@ -1,9 +1,8 @@
 /** Files that git reads to their end, wherever they lead: a device would fill the memory, a pipe would hold git up for ever. */
 import { stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
-import { type ConfigEntry, PERSONAL } from './config.ts'
+import { type ConfigEntry, PERSONAL, settingPath } from './config.ts'
 import type { ConfigPair } from './process.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -23,7 +22,7 @@ export async function withoutEndless(entries: readonly ConfigEntry[], top: strin
   for (const key of KEYS) {
     const set = entries.filter((one) => one.key === key)
     const own = set.filter(({ scope }) => !PERSONAL.has(scope))
-    const fit = await Promise.all(own.map(({ value }) => !EXPANDED.test(value) && isPlain(fileOf(value, top))))
+    const fit = await Promise.all(own.map(({ value }) => !EXPANDED.test(value) && isPlain(settingPath(value, top))))
     if (fit.includes(false)) pairs.push([key, set.findLast(({ scope }) => PERSONAL.has(scope))?.value ?? '/dev/null'])
   }
   return pairs
@@ -40,9 +39,6 @@ export async function refuseEndless(commonDir: string): Promise<void> {
 
 /** What git makes another path of: `%(prefix)/`, `:(optional)`, `~user/`. */
 const EXPANDED = /^(?:[%:]\(|~[^/])/
-
-/** As git reads it: from the home folder, or from the top of the working tree. */
-const fileOf = (value: string, top: string): string => (value.startsWith('~/') ? join(homedir(), value.slice(2)) : resolve(top, value))
 
 /** What is not there does no harm. */
 const isPlain = (path: string): Promise<boolean> =>

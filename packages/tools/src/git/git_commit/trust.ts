@@ -1,10 +1,10 @@
 /** What a commit would run, and whether the model could have written it. */
 import { realpath, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { shown } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { settingPath } from '../common/config.ts'
 import { isWritable, type Repository, writableConfig } from '../common/repository.ts'
 import { pathsIn, programsIn } from './programs.ts'
 
@@ -58,7 +58,7 @@ async function refuseWritableConfig(workspace: Workspace, repository: Repository
 async function refuseWritablePrograms(workspace: Workspace, { config, top }: Repository): Promise<void> {
   for (const { key, value } of programsIn(config))
     for (const word of pathsIn(value)) {
-      const path = word.startsWith('~/') ? join(homedir(), word.slice(2)) : resolve(top, word)
+      const path = settingPath(word, top)
       const real = await realpath(path).catch(() => undefined)
       if (real === undefined || !(await stat(real)).isFile()) continue
       if ((await isWritable(workspace, path)) || (await isWritable(workspace, real)))

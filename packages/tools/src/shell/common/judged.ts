@@ -9,11 +9,14 @@ export interface JudgePlace {
   readonly workspace: string
   /** Default: the person's. */
   readonly home?: string
+  /** Asked instead of one of its own: several policies on one call then judge its command once. */
+  readonly judge?: Judge
 }
 
 export type Judge = (command: string, cwd?: string) => Judged
 
-export function createJudge({ workspace, home = homedir() }: JudgePlace): Judge {
+export function createJudge({ workspace, home = homedir(), judge }: JudgePlace): Judge {
+  if (judge) return judge
   let last: { readonly command: string; readonly cwd: string; readonly judged: Judged } | undefined
   return (command, cwd = '.') => {
     if (last?.command !== command || last.cwd !== cwd)

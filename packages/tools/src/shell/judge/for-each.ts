@@ -3,7 +3,7 @@ import { type Inner, joined, type Unwrapped } from './inner.ts'
 import { foundBy } from './output.ts'
 import { OTHER } from './prefixes.ts'
 import { ask, type Place } from './types.ts'
-import { type Arg, argOf, isStatic, type Stream, streamOf, textArg, unknownArg } from './value.ts'
+import { type Arg, argOf, baseName, isStatic, type Stream, streamOf, textArg, unknownArg } from './value.ts'
 
 const XARGS_VALUES = 'aEdILnPs'
 
@@ -12,7 +12,7 @@ const SHOWS =
   /^(?:cat|tac|head|tail|less|more|bat|nl|strings|od|xxd|hexdump|hd|base64|base32|cut|tr|rev|sort|uniq|paste|fold|fmt|column|jq|yq|sed|awk|gawk|mawk|nawk|diff|cmp|comm|join|pr|expand|unexpand|(?:[efzr]|bz|xz)?grep|rg|ag|zcat)$/
 const ANY_FILE = ask('it shows what is in files of any name, keys included')
 const shows = (argv: readonly Arg[]): boolean => {
-  const name = argv[0]?.text.replace(/^.*\//s, '') ?? ''
+  const name = baseName(argv[0]?.text ?? '')
   // Of these only the names of files.
   if (/grep$|^rg$/.test(name) && argv.some(({ text }) => /^-\w*[lLcq]|^--(?:files-with|files-without|count|quiet)/.test(text))) return false
   return SHOWS.test(name)

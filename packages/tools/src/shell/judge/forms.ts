@@ -2,7 +2,7 @@
 
 import type { Form, Place } from './types.ts'
 import { unwrap } from './unwrap.ts'
-import { type Arg, isStatic } from './value.ts'
+import { type Arg, baseName, isStatic } from './value.ts'
 
 /** Programs that start each other. */
 const MOST_FORMS = 50
@@ -17,7 +17,7 @@ export function formsOf(argv: readonly Arg[], place: Place, quoted: (arg: Arg) =
   for (let words = open.shift(); words !== undefined && forms.size < MOST_FORMS; words = open.shift()) {
     const [program, ...args] = words
     if (program === undefined) continue
-    const name = program.text.replace(/^.*\//s, '')
+    const name = baseName(program.text)
     const kind = program.dynamic ? 'late' : program.glob ? 'pattern' : 'known'
     for (const rest of name === 'git' ? [args, withoutGlobals(args)] : [args]) {
       const text = [isStatic(program) ? quoted({ ...program, text: name }) : name, ...rest.map(quoted)].join(' ')

@@ -6,7 +6,7 @@ import { onlyReads } from './safe-programs.ts'
 import { secretRead } from './secrets.ts'
 import { ask, deny, type Finding, type Place, safe } from './types.ts'
 import { INTERPRETERS, SHELLS } from './unwrap.ts'
-import { type Arg, isAssumed, isStatic, type Stream, withNumbers } from './value.ts'
+import { type Arg, baseName, isAssumed, isStatic, type Stream, withNumbers } from './value.ts'
 
 export interface Leaf {
   readonly program: Arg
@@ -22,8 +22,6 @@ export interface Leaf {
 const SYSTEM_BIN = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$/
 /** Seen behind a program that is not known, they are taken for what it runs. */
 const RUN_BY_OTHERS = /^(?:rm|dd|mkfs.*|shred|chmod|chown|find|wipefs|mv|tee|bash|sh|zsh|cat)$/
-
-export const baseName = (text: string): string => text.replace(/^.*\//s, '')
 
 export function judgeLeaf(leaf: Leaf): Finding {
   const { program, args, place } = leaf

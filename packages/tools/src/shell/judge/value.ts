@@ -101,3 +101,6 @@ export function concat(streams: readonly Stream[]): Stream {
   const text = told.every((one) => one.text !== undefined) ? told.map((one) => one.text).join('') : undefined
   return { ...(text !== undefined && { text }), ...(origin && { origin }) }
 }
+
+/** Of a program. */
+export const baseName = (text: string): string => text.replace(/^.*\//s, '')
