@@ -9,7 +9,7 @@ import { owner } from '../owner.ts'
 import { temporary, until } from '../run.fixture.ts'
 import { openCgroup, parentOfSecond } from './cgroup.ts'
 import type { Confinement } from './confinement.ts'
-import { createGroup } from './group.ts'
+import { createGroup, removeGroup } from './group.ts'
 
 const MB = 1024 * 1024
 const opened = await openCgroup({ ...DEFAULT_LIMITS, memory: 64 * MB, processes: 20 })
@@ -78,6 +78,16 @@ describe.skipIf(!isHere)('a cgroup of our own', () => {
     await Promise.all([cell.dispose(), cell.dispose()])
     await exit
     expect(foldersOf(owner())).toEqual([])
+  })
+
+  test('removing it kills what came in after the others were killed', async () => {
+    const { exit, output } = await start('echo in; sleep 1000')
+    await until(() => output() === 'in\n')
+    const folders = foldersOf(owner())
+    await removeGroup(folders.map((folder) => ({ version: 1, folder, controllers: [] })))
+    expect(foldersOf(owner())).toEqual([])
+    const [, signal] = await exit
+    expect(signal).toBe('SIGKILL')
   })
 
   test('the next start takes away what a dead process left, with all that runs in it', async () => {

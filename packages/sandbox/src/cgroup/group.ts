@@ -109,17 +109,21 @@ async function noForks({ folder, controllers, version }: Parent): Promise<void> 
   if (version === 2) await writeFile(join(folder, 'cgroup.kill'), '1', { flag: 'r+' }).catch(() => {})
 }
 
-/** The kernel lets go of a process only some time after its death. */
+/**
+ * The kernel lets go of a process only some time after its death. One that was on its way in while the others were being
+ * killed is killed here: it can't come in once the folder is gone.
+ */
 export async function removeGroup(group: Group): Promise<void> {
-  await Promise.all(group.map(({ folder }) => removeFolder(folder)))
+  await Promise.all(group.map(removeFolder))
 }
 
-async function removeFolder(folder: string): Promise<void> {
+async function removeFolder(place: Parent): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     try {
-      return await rmdir(folder)
+      return await rmdir(place.folder)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EBUSY') return
+      for (const pid of await processesOf([place])) send(pid, 'SIGKILL')
       await sleep(ROUND)
     }
   }
