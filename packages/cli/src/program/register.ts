@@ -1,0 +1,29 @@
+/** What the files of commands share. */
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Output } from '../ui/output.ts'
+
+export interface Wiring {
+  /** Runs a command and keeps its exit code. */
+  readonly act: (action: () => Promise<number>) => Promise<void>
+  readonly output: Output
+}
+
+/** Adds a command and its flags. What it does is loaded when it is asked for. */
+export type Register = (program: Command, wiring: Wiring) => void
+
+export const inFolder = (command: Command): Command =>
+  command.option('--cwd <dir>', 'the folder to work in').option('--json', 'JSON on stdout')
+
+export function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}
+
+const MOST_SECONDS = 1_000_000
+
+export function seconds(text: string): number {
+  const value = Number(text)
+  if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0 || value > MOST_SECONDS)
+    throw new InvalidArgumentError(`It is in seconds, above 0 and up to ${MOST_SECONDS}.`)
+  return value
+}
