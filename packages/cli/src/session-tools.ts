@@ -14,15 +14,17 @@ export interface SessionOptions {
 }
 
 export const sessionTools = ({ folder, id, ask }: SessionOptions): ThinkOptions => ({
-  state: openedWhenUsed(() => fileState(join(folder, `${id()}.json`))),
+  state: stateOf(id, (session) => fileState(join(folder, `${session}.json`))),
   ...(ask && { ask: userAsk(ask) }),
 })
 
-function openedWhenUsed(open: () => SessionState): SessionState {
-  let opened: SessionState | undefined
+/** Opened when it is used, again for another session. */
+function stateOf(id: () => string, open: (session: string) => SessionState): SessionState {
+  let opened: { readonly session: string; readonly state: SessionState } | undefined
   const state = (): SessionState => {
-    opened ??= open()
-    return opened
+    const session = id()
+    if (opened?.session !== session) opened = { session, state: open(session) }
+    return opened.state
   }
   return {
     get: (key) => state().get(key),

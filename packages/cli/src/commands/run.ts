@@ -1,32 +1,22 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
-import { join } from 'node:path'
-import { type Agent, createAgent, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
-import { createSpill } from '@mulligan/tools'
-import { chooseAgent, type NamedAgent, readAgents, roleOf, unknownTools } from '../agents/agents.ts'
-import { projectInstructions } from '../agents/instructions.ts'
-import { projectSkills } from '../agents/skills.ts'
-import { openApproval } from '../approval/open.ts'
-import { recoverChanges } from '../changes.ts'
+import { type Agent, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
+import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
 import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
 import type { Setting } from '../config/setting.ts'
-import { limitsOf, readSettings, type Settings } from '../config/settings.ts'
+import { readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
-import { fileLog } from '../log.ts'
-import { type DataPaths, fromHome, openDataDir, workingFolder } from '../paths.ts'
+import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
-import { sandboxLine } from '../sandbox.ts'
 import { agentOfSession, chooseSession } from '../session.ts'
-import { sessionTools } from '../session-tools.ts'
 import { openStoreAt } from '../store.ts'
-import { watchStray } from '../stray.ts'
-import { openToolbox, problemText } from '../toolbox.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import { subjectOf } from '../ui/subject.ts'
+import { openWorkbench } from '../workbench.ts'
 
 export interface RunFlags {
   /** `PROVIDER/NAME`. */
@@ -90,81 +80,33 @@ interface Run {
 }
 
 async function oneTurn({ cwd, settings, named, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
-  // A new session has its id from the agent, with the first event, which comes before any call.
-  let current = session
-  const outputDir = (): string => join(data.output, current ?? 'new')
-  const outputs = {
-    get dir() {
-      return outputDir()
-    },
-  }
-  const log = fileLog(data.log)
-  const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${fromHome(data.log)}\n`))
-  await recoverChanges(cwd, data, output)
   const isJson = flags.json === true || flags.jsonStream === true
   const interrupt = watchInterrupts(() => isJson || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
   const isAttended = !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true
-  const person = isAttended ? { ask: askInTerminal(interrupt.trigger) } : {}
-  const toolbox = await openToolbox(cwd, {
-    outputs,
-    settings,
-    changes: { dir: data.changes },
-    onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
-    session: sessionTools({ folder: data.state, id: () => current ?? 'new', ...person }),
-  })
-  const { skills, problems } = await projectSkills(cwd)
-  const left = [...toolbox.problems.map(problemText), ...problems.map(({ file, error }) => `${file}: ${error}`)]
-  for (const problem of left) output.err(`Left out: ${problem}\n`)
-  for (const warning of unknownTools([named], settings, toolbox.tools)) output.err(`${warning}\n`)
-
   const colors = colorsFor(process.stderr)
+  const bench = await openWorkbench({
+    ...{ cwd, settings, data, store, session, output, colors },
+    ...(isAttended && { ask: askInTerminal(interrupt.trigger) }),
+    onEvent: (event) => reporter.event(event),
+  })
   const reporter = reporterOf(flags, output, () =>
     textReporter(output, {
       live: process.stdout.isTTY === true,
       colors,
-      subject: subjectOf(toolbox.tools),
+      subject: subjectOf(bench.tools),
       model: configured.model,
       agent: named.name,
       limits: settings.limits,
     }),
   )
-  const approval = openApproval({
-    settings,
-    cwd,
-    tools: toolbox.tools,
-    yes: flags.yes === true,
-    colors,
-    ...person,
-    tell: (line) => output.err(line),
-  })
-  const agent = createAgent({
-    model: configured.model,
-    tools: toolbox.tools,
-    store,
-    cwd,
-    role: roleOf(named, settings.off),
-    ...(settings.lean && { lean: settings.lean.value }),
-    ...(flags.agentsMd !== false && { instructions: () => projectInstructions(cwd) }),
-    skills: () => skills,
-    limits: limitsOf(settings),
-    spill: (text, callId) => createSpill(outputDir())(text, callId),
-    policy: approval.policy,
-    approve: approval.approve,
-    onEvent: (event) => {
-      current ??= event.sessionId
-      reporter.event(event)
-    },
-    log,
-    secrets: configured.secrets,
-  })
   try {
+    const agent = bench.agent({ settings, named, configured, yes: flags.yes === true, agentsMd: flags.agentsMd !== false })
     const outcome = await take(agent, session, prompt, AbortSignal.any([interrupt.signal, output.closed]))
     reporter.end(outcome)
     return codeOf(outcome, output, interrupt)
   } finally {
-    await toolbox.close()
+    await bench.close()
     interrupt.dispose()
-    unwatch()
   }
 }
 
