@@ -1,10 +1,13 @@
 /**
- * The endpoint that `useChat` talks to. It takes a Request and returns a Response, as Next.js, Bun, Deno and Hono do:
- * `export { chat as POST }`, `Bun.serve({ fetch: chat })`, `app.post('/api/chat', (c) => chat(c.req.raw))`.
+ * A server with the endpoint that `useChat` talks to. `chat` takes a Request and returns a Response, so it fits anywhere:
+ * `export { chat as POST }` in Next.js, `Bun.serve({ fetch: chat })`. Start it with `node examples/ai-sdk-chat.ts`.
  */
+
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { serve } from '@hono/node-server'
 import { mulligan } from '@mulligan/ai-sdk'
 import { convertToModelMessages, type InferUITools, streamText, tool, type UIMessage } from 'ai'
+import { Hono } from 'hono'
 import { z } from 'zod'
 
 const tools = {
@@ -28,7 +31,7 @@ const engine = mulligan(tools, {
   log: ({ tool: name, error }) => console.error(name, error),
 })
 
-export async function chat(request: Request): Promise<Response> {
+async function chat(request: Request): Promise<Response> {
   const { messages } = (await request.json()) as { messages: ChatMessage[] }
   const provider = createOpenAICompatible({ name: 'local', baseURL: process.env['BASE_URL'] ?? 'http://localhost:8080/v1' })
   const result = streamText(
@@ -41,3 +44,11 @@ export async function chat(request: Request): Promise<Response> {
   )
   return result.toUIMessageStreamResponse({ originalMessages: messages })
 }
+
+export const app = new Hono()
+app.post('/api/chat', (context) => chat(context.req.raw))
+
+if (import.meta.main)
+  serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT'] ?? 3000) }, ({ port }) =>
+    console.log(`POST http://127.0.0.1:${port}/api/chat`),
+  )

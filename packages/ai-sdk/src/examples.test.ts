@@ -1,11 +1,9 @@
 /** The examples as they stand, over real HTTP. */
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
+import { type ServerType, serve } from '@hono/node-server'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai'
 import { build, type Rolldown } from 'vite'
@@ -26,20 +24,12 @@ it('a script with two lines changed: mends a call, and says what to fix in anoth
   expect(second && lastToolResults(second)[0]?.text).toMatch(/^retry \(validation\): "days" is missing/)
 })
 
-/** A server of the platform's Request and Response, as the runtimes have them. */
-async function serve(fetch: (request: Request) => Promise<Response>) {
-  const server = createServer(async (request, response) => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const answer = await fetch(new Request(`http://localhost${request.url}`, { method: 'POST', body: Buffer.concat(chunks) }))
-    response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    Readable.fromWeb(answer.body as never).pipe(response)
+/** The example's own server, on a port of its own. */
+async function listening(fetch: (request: Request) => Response | Promise<Response>) {
+  const { url, server } = await new Promise<{ readonly url: string; readonly server: ServerType }>((resolve) => {
+    const server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, server }))
   })
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
-  }
+  return { url, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())) }
 }
 
 describe('the endpoint of useChat', () => {
@@ -74,8 +64,8 @@ describe('the endpoint of useChat', () => {
     ]
     await using model = await scriptedModel(script)
     process.env['BASE_URL'] = model.url
-    const { chat } = (await import(file('ai-sdk-chat.ts'))) as { readonly chat: (request: Request) => Promise<Response> }
-    await using server = await serve(chat)
+    const { app } = (await import(file('ai-sdk-chat.ts'))) as { readonly app: { readonly fetch: (request: Request) => Promise<Response> } }
+    await using server = await listening(app.fetch)
     const asked = await shown(server.url, [user('Write hi to Ann.')])
     const tools = asked.parts.filter((part) => 'toolCallId' in part)
     expect(tools.map((part) => [part.type, part.state])).toEqual([
@@ -138,7 +128,7 @@ describe('the worker', () => {
       const results = (body as { messages: { role: string }[] }).messages.filter(({ role }) => role === 'tool').length
       return results < 2 ? call('convert', { celsius: results === 0 ? 'warm' : '20' }) : say('68 °F.')
     })
-    await using server = await serve((request) => worker.fetch(request, { BASE_URL: model.url, MODEL: 'any' }))
+    await using server = await listening((request) => worker.fetch(request, { BASE_URL: model.url, MODEL: 'any' }))
     const ask = async () => (await fetch(server.url, { method: 'POST', body: 'How warm is 20 °C?' })).text()
     expect(await Promise.all([ask(), ask()])).toEqual(['68 °F.', '68 °F.'])
     const told = model.requests.flatMap((request) => lastToolResults(request).map(({ text }) => text))

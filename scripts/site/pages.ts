@@ -1,0 +1,38 @@
+/** The pages of the site, in the order in which they are read. A page of docs/ that stands nowhere here fails the tests. */
+
+export interface Section {
+  readonly title: string
+  /** Paths in the repository. */
+  readonly pages: readonly string[]
+}
+
+export const SECTIONS: readonly Section[] = [
+  { title: 'Begin', pages: ['README.md', 'docs/concepts.md', 'docs/comparison.md'] },
+  {
+    title: 'The terminal agent',
+    pages: [
+      'docs/terminal.md',
+      'docs/local-models.md',
+      'docs/cli.md',
+      'docs/configuration.md',
+      'docs/approval.md',
+      'docs/sandbox.md',
+      'docs/tools.md',
+      'docs/eval.md',
+    ],
+  },
+  {
+    title: 'Build on it',
+    pages: ['docs/library.md', 'docs/contract.md', 'docs/own-tools.md', 'docs/testing.md', 'docs/repair.md', 'docs/context.md'],
+  },
+  {
+    title: 'API',
+    pages: ['core', 'repair', 'ai-sdk', 'agent', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
+  },
+  { title: 'The project', pages: ['docs/stability.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
+]
+
+export const PAGES = SECTIONS.flatMap(({ pages }) => pages)
+
+/** `docs/cli.md` → `docs/cli.html`; the README is the first page. */
+export const htmlPath = (page: string): string => (page === 'README.md' ? 'index.html' : page.replace(/\.md$/, '.html'))
