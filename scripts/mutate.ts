@@ -8,7 +8,6 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MUTATIONS } from './mutations/index.ts'
-import type { Mutation } from './mutations/mutation.ts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -21,9 +20,9 @@ interface Outcome {
 const reports = mkdtempSync(join(tmpdir(), 'mulligan-mutate-'))
 let runs = 0
 
-/** Runs the tests of that name, with the rule in place or taken out. */
-function runTest({ file, name }: Mutation['test'], mutation?: string): Promise<Outcome> {
-  const pattern = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+/** Runs the tests of those names, with the rule in place or taken out. */
+function runTests(file: string, names: readonly string[], mutation?: string): Promise<Outcome> {
+  const pattern = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
   const report = join(reports, `${mutation ?? 'control'}-${runs++}.json`)
   const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', pattern, '--reporter=json', `--outputFile=${report}`]
   const child = spawn(process.execPath, args, {
@@ -61,13 +60,16 @@ const asked = process.argv.slice(2)
 const chosen = asked.length > 0 ? MUTATIONS.filter(({ id }) => asked.includes(id)) : MUTATIONS
 const problems: string[] = []
 
-await inParallel([...new Set(chosen.map(({ test }) => test.file))], async (file) => {
-  const control = await runTest({ file, name: '' })
+await inParallel([...Map.groupBy(chosen, ({ test }) => test.file)], async ([file, mutations]) => {
+  const control = await runTests(
+    file,
+    mutations.map(({ test }) => test.name),
+  )
   if (control.failed > 0 || control.passed === 0)
     problems.push(`${file} is not green with all rules in place: ${control.trouble ?? `${control.failed} failed`}`)
 })
 await inParallel(chosen, async (mutation) => {
-  const { failed, passed, trouble } = await runTest(mutation.test, mutation.id)
+  const { failed, passed, trouble } = await runTests(mutation.test.file, [mutation.test.name], mutation.id)
   const red = failed > 0
   console.log(`${red ? 'red  ' : 'GREEN'} ${mutation.id.padEnd(24)} ${mutation.rule}`)
   if (!red) problems.push(`${mutation.id}: "${mutation.test.name}" stays green without the rule (${trouble ?? `${passed} passed`})`)
