@@ -1,4 +1,4 @@
-/** What both encoders share: a turn with everything decided, SSE events, and where a stream can break. */
+/** What the encoders share: a turn with everything decided, SSE events, and where a stream can break. */
 import { isObject, parseJson } from './json.ts'
 import type { Protocol, RecordedRequest } from './request.ts'
 import type { ScriptedTurn, StreamPoint } from './turn.ts'
@@ -36,10 +36,10 @@ export interface SseEvent {
 }
 
 const FINISH: readonly Readonly<Record<Protocol, string>>[] = [
-  { openai: 'stop', anthropic: 'end_turn' },
-  { openai: 'tool_calls', anthropic: 'tool_use' },
-  { openai: 'length', anthropic: 'max_tokens' },
-  { openai: 'content_filter', anthropic: 'refusal' },
+  { openai: 'stop', anthropic: 'end_turn', ollama: 'stop' },
+  { openai: 'tool_calls', anthropic: 'tool_use', ollama: 'stop' },
+  { openai: 'length', anthropic: 'max_tokens', ollama: 'length' },
+  { openai: 'content_filter', anthropic: 'refusal', ollama: 'stop' },
 ]
 
 /** Decides what a turn leaves open. `newId` makes the id of a call that has none. */

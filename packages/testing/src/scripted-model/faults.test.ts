@@ -38,6 +38,21 @@ describe('a fault', () => {
     model.assertDone()
   })
 
+  it.each([
+    ['openai', openAIBody(streamed), 'data: {"error":{"message":"it broke","type":"server_error"'],
+    ['anthropic', anthropicBody(streamed), 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"it broke"}}'],
+  ] as const)('of %s in mid-stream, in its own shape', async (protocol, body, event) => {
+    await using model = await scriptedModel([say(['one ', 'two'], { fault: { error: 'it broke' } })])
+    const { text, broken } = await drain(await post(model, protocol, body))
+    expect([broken, text.includes('one '), text.includes('two'), text.split('\n\n').at(-2)]).toEqual([
+      false,
+      true,
+      false,
+      expect.stringContaining(event),
+    ])
+    model.assertDone()
+  })
+
   it('of a body of its own: text as it is, anything else as JSON', async () => {
     await using model = await scriptedModel([
       { fault: { status: 502, body: '<html>Bad gateway' } },

@@ -22,6 +22,7 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = { 429: 'requests', 500: '
 
 /** The body of an error response in the provider's shape. */
 export function errorBody(protocol: Protocol, status: number, message: string): object {
+  if (protocol === 'ollama') return { error: message }
   if (protocol === 'openai') {
     const type = OPENAI_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
     return { error: { message, type, param: null, code: status === 429 ? 'rate_limit_exceeded' : null } }

@@ -1,12 +1,13 @@
 /** From a turn to the bytes of its response and what goes wrong with them. Pure: sending is elsewhere. */
 import { eventsBefore, type ResolvedTurn, type ResponseMeta, resolveTurn, type SseEvent, sseText } from './encode.ts'
 import { anthropicBody, encodeAnthropic } from './encode-anthropic.ts'
+import { encodeOllama, ollamaBody } from './encode-ollama.ts'
 import { encodeOpenAI, openAIBody } from './encode-openai.ts'
 import { asObject } from './json.ts'
 import { errorBody } from './problem.ts'
 import type { Protocol, RecordedRequest } from './request.ts'
 import { sign } from './signature.ts'
-import type { ScriptedTurn, StreamPoint } from './turn.ts'
+import type { ScriptedFault, ScriptedTurn, StreamPoint } from './turn.ts'
 
 /** A response as it is sent. */
 export interface Reply {
@@ -30,6 +31,8 @@ export interface ReplyContext {
   readonly now: () => number
   /** Told of each call sent, and whether signed thinking stands before it. */
   readonly onCall: (id: string, signed: boolean) => void
+  /** Ollama: tokens of the prompt that were read. */
+  readonly promptTokens?: number
 }
 
 /**
@@ -40,10 +43,11 @@ export function makeReply(turn: ScriptedTurn, request: RecordedRequest, context:
   const { fault } = turn
   if (fault && 'refuse' in fault) return { ...NOTHING, end: 'cut' }
   if (fault && 'hang' in fault && fault.hang === true) return { ...NOTHING, end: 'hang' }
-  if (fault && 'status' in fault) return faultReply(request.protocol, fault.status, fault.body, fault.retryAfter)
+  if (fault && 'status' in fault) return faultReply(request.protocol, fault)
   const whole = turn.raw === undefined ? completion(turn, request, context) : rawReply(turn, turn.raw)
   if (!fault) return whole.reply
   if ('slow' in fault) return { ...whole.reply, delay: { first: fault.slow, each: fault.perChunk ?? 0 } }
+  if ('error' in fault) return { ...whole.reply, chunks: failing(whole, request.protocol, fault.error, fault.at ?? 'mid-text') }
   const [point, end] = 'cut' in fault ? [fault.cut, 'cut' as const] : [fault.hang as StreamPoint, 'hang' as const]
   const chunks = whole.events ? whole.reply.chunks.slice(0, eventsBefore(point, whole.events)) : firstHalf(whole.reply.chunks, point)
   return { ...whole.reply, chunks, end }
@@ -61,10 +65,23 @@ export function jsonReply(status: number, body: unknown, headers: Readonly<Recor
 
 const NOTHING = { status: 0, headers: {}, chunks: [], silent: true } as const
 
-function faultReply(protocol: Protocol, status: number, body: unknown, retryAfter: number | string | undefined): Reply {
+type StatusFault = Extract<ScriptedFault, { readonly status: number }>
+
+function faultReply(protocol: Protocol, { status, message = `scripted fault ${status}`, body, retryAfter }: StatusFault): Reply {
   const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
   if (typeof body === 'string') return { status, headers: { 'content-type': 'text/plain', ...headers }, chunks: [body], end: 'end' }
-  return jsonReply(status, body ?? errorBody(protocol, status, `scripted fault ${status}`), headers)
+  return jsonReply(status, body ?? errorBody(protocol, status, message), headers)
+}
+
+/** What was sent before it, and the error. A reply that is not streamed has nothing else. */
+function failing({ reply, events }: Whole, protocol: Protocol, message: string, at: StreamPoint): Reply['chunks'] {
+  const data = errorBody(protocol, 500, message)
+  if (!events || protocol === 'ollama') {
+    const line = `${JSON.stringify(data)}\n`
+    return events ? [...reply.chunks.slice(0, eventsBefore(at, events)), line] : [line]
+  }
+  const event = sseText({ ...(protocol === 'anthropic' && { event: 'error' }), data })
+  return [...reply.chunks.slice(0, eventsBefore(at, events)), event]
 }
 
 interface Whole {
@@ -80,6 +97,7 @@ function rawReply(turn: ScriptedTurn, raw: string | Uint8Array): Whole {
 
 function completion(turn: ScriptedTurn, request: RecordedRequest, context: ReplyContext): Whole {
   const body = asObject(request.body)
+  if (request.protocol === 'ollama') return ollamaCompletion(turn, request, context)
   const isOpenAI = request.protocol === 'openai'
   const resolved = resolveTurn(turn, request, () => `${isOpenAI ? 'call' : 'toolu'}_${context.unique()}`)
   for (const { id } of resolved.calls) context.onCall(id, resolved.reasoning !== '')
@@ -91,6 +109,19 @@ function completion(turn: ScriptedTurn, request: RecordedRequest, context: Reply
     : encodeAnthropic(resolved, meta, signature(resolved, context))
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
   return { reply: { status: 200, headers, chunks: events.map(sseText), end: 'end' }, events }
+}
+
+/** Streamed unless it is told not to. */
+function ollamaCompletion(turn: ScriptedTurn, request: RecordedRequest, context: ReplyContext): Whole {
+  const body = asObject(request.body)
+  const { usage, ...rest } = resolveTurn(turn, request, () => `call_${context.unique()}`)
+  const input = turn.usage?.input ?? context.promptTokens ?? usage.input
+  const resolved: ResolvedTurn = { ...rest, usage: { ...usage, input } }
+  const meta: ResponseMeta = { id: context.unique(), model: String(body['model']), created: context.now() }
+  if (body['stream'] === false) return { reply: jsonReply(200, ollamaBody(resolved, meta)) }
+  const events = encodeOllama(resolved, meta)
+  const chunks = events.map(({ data }) => String(data))
+  return { reply: { status: 200, headers: { 'content-type': 'application/x-ndjson' }, chunks, end: 'end' }, events }
 }
 
 function signature({ reasoning, calls }: ResolvedTurn, { secret }: ReplyContext): string {

@@ -1,8 +1,8 @@
-/** What a scripted model keeps of each request, and how a test reads it the same way for both protocols. */
+/** What a scripted model keeps of each request, and how a test reads it the same way for all protocols. */
 import { asArray, asObject, type Json } from './json.ts'
 
-/** Which of the two a request spoke. */
-export type Protocol = 'openai' | 'anthropic'
+/** Which of them a request spoke; `ollama` is Ollama's own API. */
+export type Protocol = 'openai' | 'anthropic' | 'ollama'
 
 /** One request for a completion. */
 export interface RecordedRequest {
@@ -17,6 +17,8 @@ export interface RecordedRequest {
   readonly bodyText: string
   /** The client went away before the response was complete. Certain once `model.idle()` has resolved. */
   readonly aborted: boolean
+  /** Ollama: tokens of the prompt, when it did not fit and less of it was read. */
+  readonly cut?: { readonly sent: number; readonly read: number }
 }
 
 /** Something that must not happen: a request that a provider would refuse, a request too many, an `expect` that threw. */
@@ -46,7 +48,7 @@ export interface SeenToolResult {
  */
 export function lastToolResults(request: Pick<RecordedRequest, 'protocol' | 'body'>): SeenToolResult[] {
   const messages = asArray(asObject(request.body)['messages']).map(asObject)
-  return request.protocol === 'openai' ? fromOpenAI(messages) : fromAnthropic(messages)
+  return { openai: fromOpenAI, anthropic: fromAnthropic, ollama: fromOllama }[request.protocol](messages)
 }
 
 function fromOpenAI(messages: readonly Json[]): SeenToolResult[] {
@@ -70,6 +72,13 @@ function fromAnthropic(messages: readonly Json[]): SeenToolResult[] {
       ...seen(block['tool_use_id'], names.get(block['tool_use_id']), block['content']),
       isError: block['is_error'] === true,
     }))
+}
+
+/** By their order: only newer ones have the ids of their calls. */
+function fromOllama(messages: readonly Json[]): SeenToolResult[] {
+  const end = messages.findLastIndex((message) => message['role'] === 'tool') + 1
+  const start = messages.slice(0, end).findLastIndex((message) => message['role'] !== 'tool')
+  return messages.slice(start + 1, end).map((message) => seen(message['tool_call_id'] ?? '', message['tool_name'], message['content']))
 }
 
 function seen(id: unknown, name: unknown, content: unknown): SeenToolResult {

@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer } from './answer.ts'
 import { anthropicModels } from './encode-anthropic.ts'
+import { ollamaList, ollamaShow } from './encode-ollama.ts'
 import { openAIModels } from './encode-openai.ts'
 import { listen, plainHeaders, readBody, send } from './http.ts'
-import { parseJson } from './json.ts'
-import { errorReply, jsonReply, type ReplyContext } from './reply.ts'
+import { asObject, parseJson } from './json.ts'
+import { contextInForce, ollamaState, type ScriptedOllama } from './ollama.ts'
+import { errorReply, jsonReply, type Reply, type ReplyContext } from './reply.ts'
 import type { Protocol, RecordedRequest, Violation } from './request.ts'
 import { type Script, ScriptState } from './script.ts'
 import type { ScriptedTurn, TurnFunction } from './turn.ts'
@@ -19,6 +21,8 @@ export interface ScriptedModelOptions {
   readonly toolsRequired?: boolean
   /** What `GET /v1/models` lists. Default `['scripted-model']`; requests may name any. */
   readonly models?: readonly string[]
+  /** What Ollama's own API has. Default: a model of any name. */
+  readonly ollama?: ScriptedOllama
   /** Signs thinking blocks. Default: random. Two servers with the same accept each other's. */
   readonly secret?: string
 }
@@ -29,6 +33,8 @@ export interface ScriptedModel {
   readonly url: string
   /** The base for Anthropic clients, those that add `/v1` themselves and those that don't. */
   readonly anthropicUrl: string
+  /** The base of Ollama's own API: what `OLLAMA_HOST` names. */
+  readonly ollamaUrl: string
   /** Requests for completions, in order of arrival. */
   readonly requests: readonly RecordedRequest[]
   readonly violations: readonly Violation[]
@@ -46,11 +52,15 @@ export interface ScriptedModel {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const ROUTES: Readonly<Record<string, Protocol>> = { '/chat/completions': 'openai', '/messages': 'anthropic' }
+const ROUTES: Readonly<Record<string, Protocol>> = {
+  '/chat/completions': 'openai',
+  '/messages': 'anthropic',
+  '/api/chat': 'ollama',
+}
 
 /**
- * Starts a scripted model on a free port of 127.0.0.1. It speaks OpenAI's chat completions and Anthropic's messages, streamed or not, and
- * answers each request with the next turn. A request that the provider would refuse gets the provider's error, uses up no turn and is a
+ * Starts a scripted model on a free port of 127.0.0.1. It speaks OpenAI's chat completions, Anthropic's messages and Ollama's own API,
+ * streamed or not, and answers each request with the next turn. A request that the provider would refuse gets the provider's error, uses up no turn and is a
  * violation; `assertDone` reports these.
  *
  * @example
@@ -67,6 +77,7 @@ export async function scriptedModel(script: Script = [], options: ScriptedModelO
   const signed = new Set<string>()
   const secret = options.secret ?? randomBytes(32).toString('hex')
   const models = options.models ?? ['scripted-model']
+  const ollama = ollamaState(options.ollama ?? {}, models)
   const rules: AnthropicRules = { toolsRequired: options.toolsRequired ?? true, secret, isSigned: (id) => signed.has(id) }
   const context: ReplyContext = {
     secret,
@@ -96,28 +107,46 @@ export async function scriptedModel(script: Script = [], options: ScriptedModelO
       if (text === undefined) return undefined
       request.bodyText = text
       request.body = parseJson(text)
-      return answer(request, state, rules, context)
+      return answer(request, state, rules, context, ollama)
     })
     previous = decided
     const reply = await decided
     answered += 1
     for (const { count, resolve } of waiting) if (count <= answered) resolve()
+    if (protocol === 'ollama') await load(request.body)
     const left = reply ? await send(response, reply) : true
     request.aborted = left && !closing
+  }
+
+  function load(body: unknown): Promise<void> {
+    return ollama.load(String(asObject(body)['model']), contextInForce(asObject(body), ollama))
+  }
+
+  /** `POST /api/show`, and the lists of every API. */
+  async function tell(incoming: IncomingMessage, path: string, route: string): Promise<Reply> {
+    if (path.startsWith('/api/')) {
+      const name = path === '/api/show' && String(asObject(parseJson((await readBody(incoming)) ?? ''))['model'])
+      const shown = name ? ollama.find(name) : undefined
+      if (name) return shown ? jsonReply(200, ollamaShow(shown)) : errorReply('ollama', 404, `model '${name}' not found`)
+      const list = incoming.method === 'GET' ? ollamaList(path, ollama) : undefined
+      return list ? jsonReply(200, list) : errorReply('ollama', 404, `no route ${incoming.method} ${path}`)
+    }
+    const speaks: Protocol = 'anthropic-version' in incoming.headers ? 'anthropic' : 'openai'
+    if (route !== '/models' || incoming.method !== 'GET') return errorReply(speaks, 404, `no route ${incoming.method} ${path}`)
+    return jsonReply(200, speaks === 'anthropic' ? anthropicModels(models) : openAIModels(models))
   }
 
   const listener = await listen((incoming, response) => {
     const path = (incoming.url ?? '/').split('?')[0] ?? '/'
     const route = path.replace(/^\/v1(?=\/)/, '')
     const protocol = ROUTES[route]
-    const speaks: Protocol = 'anthropic-version' in incoming.headers ? 'anthropic' : 'openai'
     let work: Promise<unknown>
     if (protocol && incoming.method === 'POST') work = complete(incoming, response, protocol, path)
     else {
-      incoming.resume()
-      const isList = route === '/models' && incoming.method === 'GET'
-      const list = speaks === 'anthropic' ? anthropicModels(models) : openAIModels(models)
-      work = send(response, isList ? jsonReply(200, list) : errorReply(speaks, 404, `no route ${incoming.method} ${path}`))
+      work = tell(incoming, path, route).then((reply) => {
+        incoming.resume()
+        return send(response, reply)
+      })
     }
     const task: Promise<void> = work.then(() => void active.delete(task))
     active.add(task)
@@ -130,6 +159,7 @@ export async function scriptedModel(script: Script = [], options: ScriptedModelO
   return {
     url: `${listener.origin}/v1`,
     anthropicUrl: listener.origin,
+    ollamaUrl: listener.origin,
     requests,
     violations: state.violations,
     push: (...turns) => state.push(...turns),

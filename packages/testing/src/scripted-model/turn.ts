@@ -11,13 +11,13 @@ export interface ScriptedCall {
   readonly id?: string
 }
 
-/** Where in a stream something happens: a number counts SSE events. A reply that is not streamed breaks in its middle. */
+/** Where in a stream something happens: a number counts events (of Ollama: lines, and pieces of them in calls). A reply that is not streamed breaks in its middle. */
 export type StreamPoint = 'before-body' | 'mid-text' | 'mid-call' | number
 
 /** What goes wrong with one response. */
 export type ScriptedFault =
-  /** An HTTP error. Without `body` it is one in the provider's shape; `retryAfter` (seconds, or a date) becomes the header. */
-  | { readonly status: number; readonly body?: unknown; readonly retryAfter?: number | string }
+  /** An HTTP error. Without `body` it is one in the provider's shape, `message` its text; `retryAfter` (seconds, or a date) becomes the header. */
+  | { readonly status: number; readonly message?: string; readonly body?: unknown; readonly retryAfter?: number | string }
   /** The connection breaks there. */
   | { readonly cut: StreamPoint }
   /** Milliseconds before the first byte, and before each further SSE event. */
@@ -26,12 +26,14 @@ export type ScriptedFault =
   | { readonly refuse: true }
   /** Nothing more is sent from there on, until the client gives up; `true` sends nothing at all. */
   | { readonly hang: true | StreamPoint }
+  /** The server says in the middle of the stream that it failed, in the provider's shape. `at`: default `mid-text`. */
+  | { readonly error: string; readonly at?: StreamPoint }
 
 /** One response of a scripted model. */
 export interface ScriptedTurn {
   /** An array is sent in just these chunks. */
   readonly text?: string | readonly string[]
-  /** OpenAI: `reasoning_content`. Anthropic: a signed thinking block. */
+  /** OpenAI: `reasoning_content`. Anthropic: a signed thinking block. Ollama: `thinking`. */
   readonly reasoning?: string
   /** A function sees the request, so that a call can follow from a result. */
   readonly calls?: readonly ScriptedCall[] | ((request: RecordedRequest) => readonly ScriptedCall[])
