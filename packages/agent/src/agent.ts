@@ -1,6 +1,9 @@
 /** Sessions and their turns over one store: what the front doors drive. */
 import { randomInt } from 'node:crypto'
 import { type CallRecord, createBreakers, type ToolEvent } from '@mulligan/core'
+import { createCalibration } from './context/calibration.ts'
+import type { CompactionReport } from './context/compaction.ts'
+import { openWindow } from './context/open.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
@@ -8,6 +11,7 @@ import type { TurnOutcome } from './outcome.ts'
 import type { TurnRow } from './store/store.ts'
 import { begunCalls } from './turn/calls.ts'
 import { doubtsOf } from './turn/doubts.ts'
+import { createPreamble } from './turn/preamble.ts'
 import { settleInterrupted } from './turn/settle.ts'
 import { runTurn } from './turn/turn.ts'
 
@@ -23,6 +27,11 @@ export interface Agent {
   readonly run: (options: RunOptions) => Promise<TurnOutcome>
   /** Takes up the session's last turn where the process that ran it ended. @throws UnknownSession; returns undefined when it was finished. */
   readonly resume: (sessionId: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome | undefined>
+  /**
+   * Replaces what was said before the latest steps by a digest, between two turns. A turn does so by itself when its context
+   * is nearly full. @returns undefined where nothing would be gained. @throws UnknownSession, SessionBusy
+   */
+  readonly compact: (sessionId: string) => Promise<CompactionReport | undefined>
 }
 
 /** There is no session of that id. */
@@ -50,6 +59,7 @@ export function createAgent(options: AgentOptions): Agent {
     )
   const who = { model: model.id, where: model.where, ...(options.role && { agent: options.role.name }) }
   const breakers = options.breakers ?? createBreakers()
+  const calibration = createCalibration(model.contextTokens)
   /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
   const eventIds = new Map<string, number>()
 
@@ -83,6 +93,20 @@ export function createAgent(options: AgentOptions): Agent {
     })
   }
 
+  async function compact(sessionId: string): Promise<CompactionReport | undefined> {
+    return exclusively(sessionId, async () => {
+      const last = await store.lastTurn(sessionId)
+      if (!last) return undefined
+      const emit = await emitter(sessionId, last.id)
+      if (last.status === 'running') await settleInterrupted(store, last, emit)
+      const history = await store.history(sessionId)
+      const compaction = await store.compaction(sessionId)
+      const inForce = modelInForce()
+      const preamble = createPreamble({ ...options, model: inForce, history })
+      return openWindow({ model: inForce, turnId: last.id, history, compaction, calibration, emit }, preamble).compact()
+    })
+  }
+
   /** `past`: what happened in this turn before the process that began it ended. */
   async function turn(
     sessionId: string,
@@ -103,12 +127,15 @@ export function createAgent(options: AgentOptions): Agent {
     const history = all.filter((message) => !mine(message))
     return runTurn({
       ...options,
+      model: modelInForce(),
       breakers,
       sessionId,
       turnId,
       limits: options.limits,
       journal: await store.journal(turnId),
       history,
+      compaction: await store.compaction(sessionId),
+      calibration,
       inDoubt: await doubtsOf(store, sessionId, history),
       before: { events: finished, messages, records, begun: begunCalls(finished) },
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
@@ -116,6 +143,10 @@ export function createAgent(options: AgentOptions): Agent {
       signal,
     })
   }
+
+  /** The model, with the context that its server was found to have. */
+  const modelInForce = (): AgentOptions['model'] =>
+    calibration.window() === model.contextTokens ? model : { ...model, contextTokens: calibration.window() }
 
   /** Events get their place, are shown at once and kept in order. What listens can't break the turn. */
   async function emitter(sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> {
@@ -146,7 +177,7 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  return { run, resume }
+  return { run, resume, compact }
 }
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))

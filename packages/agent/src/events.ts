@@ -1,5 +1,7 @@
 /** The one typed stream that CLI, page, `--json-stream` and logs read. */
 import type { ToolEvent } from '@mulligan/core'
+import type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
+import type { ContextUse } from './context/window.ts'
 import type { AssistantMessage, Usage } from './history/message.ts'
 import type { StoppedBy, TurnOutcome } from './outcome.ts'
 
@@ -28,8 +30,19 @@ export type TurnEvent =
   /** What was shown of this message is void: the request is made again, or the turn fails. `why` is for the person. */
   | { readonly type: 'message.discarded'; readonly messageId: string; readonly step: number; readonly why: string }
   | { readonly type: 'message.completed'; readonly messageId: string; readonly step: number; readonly message: AssistantMessage }
-  | { readonly type: 'usage'; readonly step: number; readonly usage: Usage }
+  /** How much of the context the request and its reply take stands beside what the server counted. */
+  | ({ readonly type: 'usage'; readonly step: number; readonly usage: Usage } & ContextUse)
+  /** What was said so far is sent as a digest from now on, but for the latest steps. */
+  | ({
+      readonly type: 'context.compacted'
+      readonly step: number
+      readonly why: CompactionReason
+      readonly contextTokens: number
+    } & CompactionReport &
+      Compaction)
   | { readonly type: 'finish-step'; readonly step: number; readonly finishReason: string; readonly calls: number }
+  /** Something that the person should know, and that the turn goes on with. */
+  | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'error'; readonly message: string; readonly retryInMs?: number }
   | ToolEvent
 

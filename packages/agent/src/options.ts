@@ -1,11 +1,14 @@
 /** What a front door hands the agent. */
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ApprovalDecision, ApprovalRequest, Breakers, Limits, Policy, Repair, Spill, Tool } from '@mulligan/core'
 import type { Family } from '@mulligan/repair'
 import type { AgentEvent } from './events.ts'
 import type { Store } from './store/store.ts'
 import type { Instructions, Skill } from './turn/guidance.ts'
 import type { Role } from './turn/role.ts'
+
+/** How the next token is chosen. What is left out is the server's to decide. */
+export type Sampling = Readonly<Pick<LanguageModelV4CallOptions, 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty'>>
 
 /** A model, and what must be known of it. */
 export interface AgentModel {
@@ -16,14 +19,32 @@ export interface AgentModel {
   readonly where: string
   /** Tokens of its context. A result may have at most 15 % of it. */
   readonly contextTokens: number
-  /** Per million tokens, in the currency of `limits.cost`. Without them nothing is counted against it. */
   /** Which families of models to look for in its text: `[glm]`. Default: all of them. */
   readonly families?: readonly Family[]
   /** Its text begins inside the reasoning, and the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
   /** What was mended in the last response before its provider package read it. Told once. */
   readonly takeRepairs?: () => readonly Repair[]
+  /** What the person should know of the last request, such as a prompt that the server cut: told once, as the event `warning`. */
+  readonly takeWarnings?: () => readonly string[]
+  /** Per million tokens, in the currency of `limits.cost`. Without them nothing is counted against it. */
   readonly prices?: { readonly input: number; readonly output: number }
+  /** Goes with every request. */
+  readonly sampling?: Sampling
+  /**
+   * Tokens of thinking in one reply. Past them it is cut off and asked for once more, with the instruction to come to the point;
+   * the second time the turn fails. Default: no limit.
+   */
+  readonly maxThinking?: number
+  /** What the person can do about a request that failed for good, in a sentence or two. It must not throw; it is given 5 s. */
+  readonly advise?: (fault: FailedRequest) => Promise<string | undefined>
+}
+
+export interface FailedRequest {
+  /** Of HTTP, where the server answered. */
+  readonly status?: number
+  /** Of the network, such as `ECONNREFUSED`. */
+  readonly code?: string
 }
 
 export interface AgentOptions {

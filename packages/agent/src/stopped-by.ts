@@ -11,4 +11,6 @@ export type StoppedBy =
   | 'approval'
   | 'user'
   | 'crash'
+  /** The request does not fit the model's context, whatever is left out. */
+  | 'context'
   | 'store'

@@ -9,7 +9,7 @@ import { type CallRecord, callText, render, renderParts } from '@mulligan/core'
 import { type AssistantMessage, type CallPart, callsOf, type Message, type ProviderMetadata } from './message.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
-type Output = LanguageModelV4ToolResultPart['output']
+export type Output = LanguageModelV4ToolResultPart['output']
 
 export interface ProjectionTarget {
   readonly system: string
@@ -19,6 +19,8 @@ export interface ProjectionTarget {
   readonly idPattern?: RegExp
   /** Unsigned reasoning goes back within this turn only. */
   readonly turnId: string
+  /** The results of a reply's calls as far as there is room for them. Default: as they are. */
+  readonly shorten?: (messageId: string, results: readonly { readonly output: Output; readonly readable: boolean }[]) => readonly Output[]
 }
 
 export interface Projection {
@@ -88,13 +90,20 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
 
   function results({ message, idOf }: NonNullable<typeof open>, records: readonly CallRecord[]): void {
     const signed = message.model === target.model && isSigned(message)
+    const answered = callsOf(message).map((part) => {
+      const record = records.find((one) => one.id === part.callId)
+      const face = signed || !record ? wireFace(part) : canonicalFace(record, part)
+      return { id: idOf.get(part.callId) as string, name: face.name, output: output(record, signed), readable: record?.effect === 'read' }
+    })
+    const outputs = target.shorten?.(message.id, answered) ?? answered.map((one) => one.output)
     prompt.push({
       role: 'tool',
-      content: callsOf(message).map((part) => {
-        const record = records.find((one) => one.id === part.callId)
-        const face = signed || !record ? wireFace(part) : canonicalFace(record, part)
-        return { type: 'tool-result', toolCallId: idOf.get(part.callId) as string, toolName: face.name, output: output(record, signed) }
-      }),
+      content: answered.map(({ id, name }, at) => ({
+        type: 'tool-result',
+        toolCallId: id,
+        toolName: name,
+        output: outputs[at] as Output,
+      })),
     })
   }
 

@@ -1,5 +1,7 @@
 /** What became of a model request that failed: whether to make it again and when, and what to tell the person. */
 import { backoff } from '@mulligan/core'
+import { contextExceeded, type Exceeded } from '../context/exceeded.ts'
+import type { FailedRequest } from '../options.ts'
 import { redact } from './secrets.ts'
 
 /** Requests for one reply, the first included. The provider package's own retries are off: this is their one owner. */
@@ -33,7 +35,17 @@ export class EndlessReply extends Error {
   }
 }
 
-export interface RequestFault {
+/** The model thinks and does not come to an answer, also when it is told to. */
+export class EndlessThinking extends Error {
+  constructor(tokens: number) {
+    super(
+      `The model thought for more than ${tokens.toLocaleString('en')} tokens, twice, and gave no answer: ask for less at once, allow it more thinking, or use another model.`,
+    )
+    this.name = 'EndlessThinking'
+  }
+}
+
+export interface RequestFault extends FailedRequest {
   /** For the person: one sentence. */
   readonly message: string
   readonly retryable: boolean
@@ -41,6 +53,8 @@ export interface RequestFault {
   readonly retryAfter?: number
   /** The stream came to an orderly end that was none: the next attempt is made without streaming. */
   readonly noEnd?: boolean
+  /** The request is longer than the model's context. */
+  readonly exceeded?: Exceeded
   /** Goes to the model with the next attempt. It is not kept in the history. */
   readonly nudge?: string
 }
@@ -54,10 +68,13 @@ const NAMELESS = '[Your last call had no tool name, so nothing was done. Call th
 
 const RETRYABLE = new Set([408, 409, 425, 429])
 const MAX_MESSAGE = 400
+/** Characters of an error that are read. */
+const MAX_READ = 8000
+const TOO_LONG = 'Start a new session, give the server a larger context, or use a model that has one.'
 
 /** What failed. No secret is in its message, whatever the server says. */
 export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
-  if (error instanceof EndlessReply) return { message: error.message, retryable: false }
+  if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
   if (error instanceof SilentStream) return { message: error.message, retryable: true }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown
@@ -68,6 +85,16 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
   }
   const said = redact(sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error'), secrets)
   const address = originOf(error)
+  const exceeded = contextExceeded(
+    [error, message, responseBody]
+      .filter((one) => typeof one === 'string')
+      .join(' ')
+      .slice(0, MAX_READ),
+  )
+  if (exceeded) {
+    const how = typeof statusCode === 'number' ? `answered ${statusCode}` : 'refused the request'
+    return { message: `${clip(`The model's server ${how}: ${said}`)} ${TOO_LONG}`, retryable: false, exceeded }
+  }
   if (typeof statusCode === 'number' && statusCode >= 300 && statusCode < 400) {
     const to = redact(redirectOf(error), secrets)
     return {
@@ -80,13 +107,14 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
     const asked = retryAfter === undefined ? {} : { retryAfter }
     const retryable = (RETRYABLE.has(statusCode) || statusCode >= 500) && (retryAfter ?? 0) <= MAX_RETRY_AFTER
     const nudge = statusCode >= 500 && FAILED_PARSE.test(said) && { nudge: UNREAD }
-    return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, ...asked, ...nudge }
+    return { message: clip(`The model's server answered ${statusCode}: ${said}`), retryable, status: statusCode, ...asked, ...nudge }
   }
   const code = networkCode(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
     return {
       message: `The model's server${address} could not be reached (${code}). Is it running, and is the address right?`,
       retryable: code === 'ECONNREFUSED',
+      code,
     }
   if (error instanceof BrokenStream || /without a finish reason/.test(said))
     return { message: "The model's reply broke off: the stream ended before the reply did.", retryable: true, noEnd: true }

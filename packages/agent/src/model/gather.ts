@@ -13,6 +13,8 @@ export interface GatherOptions {
   readonly families?: readonly Family[]
   /** The text begins inside the reasoning. Default false. */
   readonly opensInReasoning?: boolean
+  /** Characters of reasoning that one reply may have. Default: no limit. */
+  readonly maxReasoning?: number
   readonly onText: (text: string) => void
   readonly onReasoning: (text: string) => void
 }
@@ -26,6 +28,9 @@ interface Growing {
   metadata?: ProviderMetadata
 }
 
+/** Why a reply is not gone on with. */
+export type Cut = 'repetition' | 'reasoning-limit'
+
 export interface Gathered {
   readonly parts: readonly ReplyPart[]
   /** The text is markup that was not read as a call, and hardly more. */
@@ -37,9 +42,11 @@ const LOOK_EVERY = 1000
 /** The id of thinking that came in the text. */
 const LEFT_IN_TEXT = 'left in the text'
 
-export function createGathering({ specs, families = all, opensInReasoning = false, onText, onReasoning }: GatherOptions) {
+export function createGathering(options: GatherOptions) {
+  const { specs, families = all, opensInReasoning = false, maxReasoning = Infinity, onText, onReasoning } = options
   const reply = createReply(specs, { families, opensInReasoning })
   const parts: (Growing | ReportedCall)[] = []
+  let reasoned = 0
   const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()
 
   /** The part of this id, begun where there is none. */
@@ -55,27 +62,35 @@ export function createGathering({ specs, families = all, opensInReasoning = fals
     return grown
   }
 
-  /** @returns whether the model repeats itself; what it repeated is cut off */
-  function add(type: Growing['type'], id: string, delta: string, metadata?: unknown): boolean {
+  /** @returns why the reply is not to be gone on with, if it is not; what was repeated is cut off */
+  function add(type: Growing['type'], id: string, delta: string, metadata?: unknown): Cut | undefined {
     const grown = open(type, id, metadata)
     if (type === 'text') show(reply.text(delta), grown.part)
     else {
       reply.reasoning(delta)
       grown.part.text += delta
-      onReasoning(delta)
+      showReasoning(delta)
     }
     grown.raw += delta
-    if (grown.raw.length - grown.looked < LOOK_EVERY) return false
-    grown.looked = grown.raw.length
-    if (repetition(grown.raw) === undefined) return false
-    grown.part.text = grown.part.text.slice(0, repetition(grown.part.text))
-    return true
+    if (grown.raw.length - grown.looked >= LOOK_EVERY) {
+      grown.looked = grown.raw.length
+      if (repetition(grown.raw) !== undefined) {
+        grown.part.text = grown.part.text.slice(0, repetition(grown.part.text))
+        return 'repetition'
+      }
+    }
+    return reasoned > maxReasoning ? 'reasoning-limit' : undefined
+  }
+
+  function showReasoning(text: string): void {
+    reasoned += text.length
+    onReasoning(text)
   }
 
   function show({ text, reasoning }: Shown, part: Growing | undefined): void {
     if (reasoning !== '') {
       open('reasoning', LEFT_IN_TEXT).part.text += reasoning
-      onReasoning(reasoning)
+      showReasoning(reasoning)
     }
     if (text === '') return
     const into = part ?? open('text', '').part

@@ -16,7 +16,10 @@ interface Source {
 }
 type Parts = () => AsyncGenerator<LanguageModelV4StreamPart>
 
-function ask(parts: Parts, more: { readonly maxSilence?: number } = {}) {
+function ask(
+  parts: Parts,
+  more: { readonly maxSilence?: number; readonly maxReasoning?: number; readonly opensInReasoning?: boolean } = {},
+) {
   const source: Source = { parts: parts(), taken: 0, ended: false }
   const stream = new ReadableStream<LanguageModelV4StreamPart>(
     {
@@ -84,6 +87,29 @@ describe('a reply that does not end', () => {
     expect(await fault()).toMatchObject({ retryable: false, message: expect.stringContaining('4,000,000 characters') })
     expect(source).toMatchObject({ ended: true })
     expect(source.taken).toBeLessThan(600)
+  })
+
+  it.each<[string, boolean, (text: string) => LanguageModelV4StreamPart]>([
+    ['its server reports', false, thought],
+    ['is left in the text', true, text],
+  ])('of thinking that %s is cut off at the limit for it, with its calls', async (_, opensInReasoning, part) => {
+    const script: Parts = async function* () {
+      yield { type: 'tool-call', toolCallId: 'a', toolName: 'save', input: '{}' }
+      for (let n = 0; n < 50; n++) yield part(varied(n))
+    }
+    const { reply, source } = ask(script, { maxReasoning: 10_000, opensInReasoning })
+    expect(await reply).toMatchObject({ finishReason: 'reasoning-limit', parts: [{ type: 'reasoning' }] })
+    expect(source.ended).toBe(true)
+    // The control: without a limit it goes on.
+    expect(
+      await ask(
+        async function* () {
+          yield* script()
+          yield finish
+        },
+        { opensInReasoning },
+      ).reply,
+    ).toMatchObject({ finishReason: 'stop' })
   })
 
   it('has a ceiling without streaming', async () => {

@@ -12,21 +12,23 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
 import type { ProviderMetadata, Usage } from '../history/message.ts'
+import type { Sampling } from '../options.ts'
 import { BrokenStream, EndlessReply, SilentStream } from './fault.ts'
-import { createGathering, type Gathered, type GatherOptions, type ReplyPart } from './gather.ts'
+import { type Cut, createGathering, type Gathered, type GatherOptions, type ReplyPart } from './gather.ts'
 
 export interface ModelRequest extends GatherOptions {
   readonly prompt: LanguageModelV4Prompt
   readonly tools: readonly LanguageModelV4FunctionTool[]
   /** The tools stay in the request, but may not be called. */
   readonly noCalls: boolean
+  readonly sampling?: Sampling
   readonly signal: AbortSignal
   /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
   readonly maxSilence?: number
 }
 
 export interface Reply extends Gathered {
-  /** The provider's, unified; `repetition` when the model repeated itself and was cut off here. */
+  /** The provider's, unified; `repetition` when the model repeated itself, `reasoning-limit` when it thought too long, and was cut off here. */
   readonly finishReason: string
   readonly usage: Usage
 }
@@ -46,6 +48,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   const gathering = createGathering(request)
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   let finishReason: string | undefined
+  let cut: Cut | undefined
   let received = 0
 
   const reader = stream.getReader()
@@ -83,9 +86,9 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
           break
         case 'text-delta':
         case 'reasoning-delta':
-          if (!gathering.add(part.type === 'text-delta' ? 'text' : 'reasoning', part.id, part.delta, part.providerMetadata)) break
-          finishReason = 'repetition'
-          break reading
+          cut = gathering.add(part.type === 'text-delta' ? 'text' : 'reasoning', part.id, part.delta, part.providerMetadata)
+          if (cut) break reading
+          break
         case 'tool-call':
           if (!part.providerExecuted) gathering.addCall(callPart(part))
           break
@@ -104,8 +107,8 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       reader.cancel().catch(() => undefined)
     }
   }
+  if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
-  if (finishReason === 'repetition') return { parts: gathering.withoutCalls(), finishReason, usage, unclear: false }
   return { ...gathering.finish(), finishReason, usage }
 }
 
@@ -113,7 +116,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
 const isNew = (part: LanguageModelV4StreamPart): boolean =>
   'delta' in part ? part.delta !== '' : part.type === 'tool-input-start' || part.type === 'tool-call'
 
-/** The same request without streaming: for servers that can't stream, or never say that they are done. */
+/** The same request without streaming, where thinking has no limit because it is over by then: for servers that can't stream, or never say that they are done. */
 export async function requestWhole(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const { content, finishReason, usage } = await model.doGenerate(options(request, request.signal))
   const length = content.reduce(
@@ -121,20 +124,22 @@ export async function requestWhole(model: LanguageModelV4, request: ModelRequest
     0,
   )
   if (length > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
-  const gathering = createGathering(request)
-  let repeats = false
+  const { maxReasoning: _, ...whole } = request
+  const gathering = createGathering(whole)
+  let repeats: Cut | undefined
   for (const [at, part] of content.entries()) {
     if (part.type === 'text' || part.type === 'reasoning')
-      repeats ||= gathering.add(part.type, String(at), part.text, part.providerMetadata)
+      repeats ??= gathering.add(part.type, String(at), part.text, part.providerMetadata)
     else if (part.type === 'tool-call' && !part.providerExecuted) gathering.addCall(callPart(part))
   }
   const spent = usageOf(usage)
-  if (repeats) return { parts: gathering.withoutCalls(), finishReason: 'repetition', usage: spent, unclear: false }
+  if (repeats) return { parts: gathering.withoutCalls(), finishReason: repeats, usage: spent, unclear: false }
   return { ...gathering.finish(), finishReason: finishReason.unified, usage: spent }
 }
 
-const options = ({ prompt, tools, noCalls }: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => ({
+const options = ({ prompt, tools, noCalls, sampling }: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => ({
   prompt,
+  ...sampling,
   ...(tools.length > 0 && { tools: [...tools], toolChoice: { type: noCalls ? ('none' as const) : ('auto' as const) } }),
   abortSignal,
 })

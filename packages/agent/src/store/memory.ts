@@ -35,12 +35,18 @@ export function memoryStore(): Store {
       })
     },
     session: async (id) => kept.get(id)?.row,
-    sessions: async ({ cwd, limit = 50 } = {}) =>
+    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, limit = 50 } = {}) =>
       [...kept.values()]
         .map(({ row }) => row)
-        .filter((row) => cwd === undefined || row.cwd === cwd)
+        .filter((row) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
         .reverse()
         .slice(0, limit),
+    deleteSession: async (id) => {
+      if (claimed.has(id)) return { busy: 'this process' }
+      for (const turnId of kept.get(id)?.turns.keys() ?? []) journals.delete(turnId)
+      kept.delete(id)
+      return {}
+    },
     claim: async (id) => {
       if (claimed.has(id)) return { busy: 'this process' }
       claimed.add(id)
@@ -70,6 +76,7 @@ export function memoryStore(): Store {
     },
     events: async ({ sessionId, turnId, after = 0 }) =>
       get(sessionId).events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId)),
+    compaction: async (sessionId) => get(sessionId).events.findLast((event) => event.type === 'context.compacted'),
     lastEventId: async (sessionId) => get(sessionId).events.at(-1)?.id ?? 0,
     journal: async (turnId) => {
       const steps = journals.get(turnId) ?? new Map<string, unknown>()

@@ -5,7 +5,8 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { CallRecord } from '@mulligan/core'
-import { type Compilable, Kysely } from 'kysely'
+import { type Compilable, Kysely, sql } from 'kysely'
+import type { Compaction } from '../context/compaction.ts'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
 import { claimSession } from './claim.ts'
@@ -61,10 +62,28 @@ export async function openStore(path: string): Promise<Store> {
       )
     },
     session: async (id) => (await read(() => sessions(db).where('sessions.id', '=', id).execute())).map(toSession)[0],
-    sessions: async ({ cwd, limit = 50 } = {}) => {
-      const all = sessions(db).orderBy('updated_at', 'desc').orderBy('sessions.id', 'desc').limit(limit)
-      return (await read(() => (cwd === undefined ? all : all.where('cwd', '=', cwd)).execute())).map(toSession)
+    sessions: async ({ cwd, idPrefix = '', before, limit = 50 } = {}) => {
+      const all = sessions(db)
+        .where((on) => on.and(cwd === undefined ? [] : [on('cwd', '=', cwd)]))
+        .where((on) => on.and(before === undefined ? [] : [on('updated_at', '<', before)]))
+        .where((on) => on(on.fn('substr', ['sessions.id', on.val(1), on.val(idPrefix.length)]), '=', idPrefix))
+        .orderBy('updated_at', 'desc')
+        .orderBy('sessions.id', 'desc')
+        .limit(limit)
+      return (await read(() => all.execute())).map(toSession)
     },
+    deleteSession: (id) =>
+      read(async () => {
+        if ((await db.selectFrom('sessions').select('id').where('id', '=', id).executeTakeFirst()) === undefined) return {}
+        const claim = await claimSession(db, id)
+        if ('busy' in claim) return claim
+        try {
+          write(deletionOf(db, id), true)
+          return {}
+        } finally {
+          await claim.release()
+        }
+      }),
     claim: (sessionId) => read(() => claimSession(db, sessionId)),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()
@@ -166,6 +185,19 @@ export async function openStore(path: string): Promise<Store> {
       const messages = new Map(messageRows.map((row) => [row.id, fromMessageRow(row)]))
       return rows.map((row) => fromEventRow(row, calls, messages)) as readonly AgentEvent[]
     },
+    compaction: async (sessionId) => {
+      const row = await read(() =>
+        db
+          .selectFrom('events')
+          .select('payload')
+          .where('session_id', '=', sessionId)
+          .where('type', '=', 'context.compacted')
+          .orderBy('id', 'desc')
+          .limit(1)
+          .executeTakeFirst(),
+      )
+      return row && (JSON.parse(row.payload) as Compaction)
+    },
     lastEventId: async (sessionId) => {
       const row = await read(() =>
         db
@@ -198,6 +230,21 @@ export async function openStore(path: string): Promise<Store> {
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
 }
+
+/** All rows of a session, those that refer to others first. */
+const deletionOf = (db: Kysely<Database>, id: string): readonly Write[] => [
+  // What is deleted is overwritten, and does not stay in the free pages of the file.
+  sql`PRAGMA secure_delete = ON`.compile(db),
+  db
+    .deleteFrom('steps')
+    .where('turn_id', 'in', (on) => on.selectFrom('turns').select('id').where('session_id', '=', id))
+    .compile(),
+  db.deleteFrom('events').where('session_id', '=', id).compile(),
+  db.deleteFrom('calls').where('session_id', '=', id).compile(),
+  db.deleteFrom('messages').where('session_id', '=', id).compile(),
+  db.deleteFrom('turns').where('session_id', '=', id).compile(),
+  db.deleteFrom('sessions').where('id', '=', id).compile(),
+]
 
 const sessions = (db: Kysely<Database>) =>
   db

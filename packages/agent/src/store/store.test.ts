@@ -8,7 +8,7 @@ import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage } from '../history/message.ts'
 import { memoryStore } from './memory.ts'
 import { openStore } from './sqlite.ts'
-import type { Store } from './store.ts'
+import type { SessionFilter, Store } from './store.ts'
 
 let folder: string
 beforeEach(() => {
@@ -111,6 +111,28 @@ describe.each([
     await store.close()
   })
 
+  it('filters sessions, and deletes one with all that is of it, unless a turn of it runs', async () => {
+    const store = await open()
+    await fill(store)
+    await (await store.journal('s/1')).step('a', async () => 1)
+    await store.createSession({ id: 't%', cwd: '/w', title: 'other' })
+    const ids = async (filter: SessionFilter) => (await store.sessions(filter)).map(({ id }) => id)
+    expect([await ids({ idPrefix: 't%' }), await ids({ idPrefix: '%' }), await ids({ idPrefix: 's', cwd: '/x' })]).toEqual([['t%'], [], []])
+    expect([await ids({ before: 1 }), (await ids({ before: Date.now() + 1000 })).sort()]).toEqual([[], ['s', 't%']])
+
+    const claim = await store.claim('s')
+    expect(await store.deleteSession('s')).toMatchObject({ busy: expect.any(String) })
+    expect(await store.history('s')).toHaveLength(3)
+    if ('release' in claim) await claim.release()
+    expect([await store.deleteSession('s'), await store.deleteSession('s')]).toEqual([{}, {}])
+    expect([await store.session('s'), await ids({})]).toEqual([undefined, ['t%']])
+
+    await fill(store)
+    expect(await store.history('s')).toHaveLength(3)
+    expect(await (await store.journal('s/1')).step('a', async () => 2)).toBe(2)
+    await store.close()
+  })
+
   it('a finished step is not run again', async () => {
     const store = await open()
     await fill(store)
@@ -195,6 +217,17 @@ describe('the SQLite file', () => {
     const again = await openStore(path)
     expect(await again.history('s')).toHaveLength(3)
     await again.close()
+  })
+
+  it('of a deleted session nothing is left in it', async () => {
+    const path = join(folder, 'store.db')
+    const store = await openStore(path)
+    await fill(store)
+    const text = 'unmistakable '.repeat(1000)
+    await store.saveCall('s', 's/1', { ...record, id: 's/1/1/1', result: ok(text) })
+    await store.deleteSession('s')
+    await store.close()
+    expect(readFileSync(path, 'latin1')).not.toContain('unmistakable')
   })
 
   it('keeps a large result once', async () => {

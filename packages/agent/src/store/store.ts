@@ -1,5 +1,6 @@
 /** What is kept, as a port: {@link openStore} is the SQLite one, {@link memoryStore} keeps nothing beyond the process. */
 import type { CallRecord } from '@mulligan/core'
+import type { Compaction } from '../context/compaction.ts'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
@@ -16,6 +17,17 @@ export interface SessionRow {
   readonly turns: number
 }
 
+export interface SessionFilter {
+  /** Only those of this folder. */
+  readonly cwd?: string
+  /** Only those whose id begins so. */
+  readonly idPrefix?: string
+  /** Only those whose last turn began before: milliseconds since 1970. */
+  readonly before?: number
+  /** Default: 50. */
+  readonly limit?: number
+}
+
 export interface TurnRow {
   readonly id: string
   readonly sessionId: string
@@ -29,8 +41,13 @@ export type Claim = { readonly release: () => Promise<void> } | { readonly busy:
 export interface Store {
   readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
-  /** The latest first; only those of one folder with `cwd`. */
-  readonly sessions: (filter?: { readonly cwd?: string; readonly limit?: number }) => Promise<readonly SessionRow[]>
+  /** The latest first. */
+  readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
+  /**
+   * Takes the session out with its whole conversation, for good. `busy` names who runs a turn of it now: then nothing is done.
+   * One that is not there is no error.
+   */
+  readonly deleteSession: (id: string) => Promise<{ readonly busy?: string }>
   /**
    * Takes the session for one turn, or says who has it. A claim ends with `release`, with its process, or, where that can't
    * be seen, when it has not been renewed for a while.
@@ -53,6 +70,8 @@ export interface Store {
     readonly turnId?: string
     readonly after?: number
   }) => Promise<readonly AgentEvent[]>
+  /** The latest one of the session, from the event `context.compacted`. */
+  readonly compaction: (sessionId: string) => Promise<Compaction | undefined>
   /** 0 when there is none yet. */
   readonly lastEventId: (sessionId: string) => Promise<number>
   readonly journal: (turnId: string) => Promise<Journal>

@@ -1,6 +1,7 @@
-import { call, calls, say } from '@mulligan/testing'
+import { call, calls, type ScriptedTurn, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { start } from '../agent.fixture.ts'
+import { agentModel, start } from '../agent.fixture.ts'
+import { type AgentEvent, type AgentModel, createAgent, memoryStore } from '../index.ts'
 
 type Sent = { readonly messages: readonly { readonly role: string; readonly content: unknown }[] }
 const messages = (request: { readonly body: unknown } | undefined) => (request?.body as Sent).messages
@@ -39,6 +40,69 @@ describe('what the person is shown of a fault', () => {
     const { server, agent, events } = await start([{ fault: { status: 401, body } }], 'openai', { secrets: [secret] })
     expect((await agent.run({ prompt: 'go' })).error).toMatch(/^The model's server answered 401/)
     expect(JSON.stringify(events)).not.toContain('sk-')
+    await server.close()
+  })
+})
+
+async function startWith(script: readonly ScriptedTurn[], more: Partial<AgentModel>) {
+  const server = await scriptedModel(script)
+  const events: AgentEvent[] = []
+  const agent = createAgent({
+    model: { ...agentModel(server, 'openai'), ...more },
+    tools: [],
+    store: memoryStore(),
+    cwd: '/',
+    onEvent: (event) => events.push(event),
+  })
+  return { server, agent, events }
+}
+
+describe('thinking that goes on and on', () => {
+  const long = think(Array.from({ length: 2000 }, (_, n) => `thought ${n} `).join(''), say('After all.'))
+
+  it('is cut off and asked for once more, to come to the point', async () => {
+    const { server, agent, events } = await startWith([long, say('Forty.')], { maxThinking: 1000 })
+    expect(await agent.run({ prompt: 'How much?' })).toMatchObject({ status: 'answered', answer: 'Forty.', requests: 1 })
+    expect(JSON.stringify(messages(server.requests[1]).at(-1))).toMatch(/How much.*Do not think any further/)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'message.discarded', why: expect.stringContaining('1,000 tokens') }))
+    await server.close()
+  })
+
+  it('a second time ends the turn, with what to do', async () => {
+    const { server, agent } = await startWith([long, long], { maxThinking: 1000 })
+    const { status, error } = await agent.run({ prompt: 'How much?' })
+    expect([status, error]).toEqual(['failed', expect.stringMatching(/thought for more than 1,000 tokens, twice.*allow it more/)])
+    await server.close()
+  })
+
+  it('is let be where there is no limit', async () => {
+    const { server, agent } = await startWith([long], {})
+    expect(await agent.run({ prompt: 'How much?' })).toMatchObject({ answer: 'After all.' })
+    await server.close()
+  })
+})
+
+it('sampling goes with every request, and only what is given', async () => {
+  const { server, agent } = await startWith([say('Hi.')], { sampling: { temperature: 0.6, topP: 0.95 } })
+  await agent.run({ prompt: 'Hi' })
+  expect(server.requests[0]?.body).toMatchObject({ temperature: 0.6, top_p: 0.95 })
+  expect(server.requests[0]?.body).not.toHaveProperty('presence_penalty')
+  await server.close()
+})
+
+describe('what the person can do about a request that failed', () => {
+  const fault: ScriptedTurn = { fault: { status: 401, body: { error: { message: 'bad key' } } } }
+
+  it.each<[string, AgentModel['advise'], string]>([
+    [
+      'is told with it',
+      async ({ status }) => `Status ${status}: set THE_KEY.`,
+      "The model's server answered 401: bad key. Status 401: set THE_KEY.",
+    ],
+    ['is left out where it fails', () => Promise.reject(new Error('no')), "The model's server answered 401: bad key"],
+  ])('%s', async (_, advise, says) => {
+    const { server, agent } = await startWith([fault], advise ? { advise } : {})
+    expect((await agent.run({ prompt: 'Hi' })).error).toBe(says)
     await server.close()
   })
 })

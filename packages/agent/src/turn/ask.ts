@@ -1,16 +1,17 @@
 /** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { CHARS_PER_TOKEN } from '@mulligan/core'
 import type { Repair, ToolSpec } from '@mulligan/repair'
+import type { ContextWindow } from '../context/window.ts'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
-import type { Projection } from '../history/projection.ts'
-import { MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
+import { EndlessThinking, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
 import { toFunctionTool } from './lean/budget.ts'
 import type { Preamble } from './preamble.ts'
-import { conclude, NUDGE, UNCLEAR } from './prompt.ts'
+import { COME_TO_THE_POINT, conclude, NUDGE, UNCLEAR } from './prompt.ts'
 import type { TurnContext } from './turn-context.ts'
 
 export type Asked =
@@ -19,7 +20,7 @@ export type Asked =
   | { readonly kind: 'aborted' }
 
 /** @returns asks for the reply of a step. `concluding`: it is the last one; `nudge`: the one before was empty. */
-export function createAsk(context: TurnContext, projection: Projection, clock: TurnClock, preamble: Preamble) {
+export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, preamble: Preamble) {
   const { turnId, model, store, journal } = context
   // Also those that are not sent: a model that knows their names may write a call of one into its text.
   const specs = preamble.tools.map(toSpec)
@@ -35,7 +36,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
         if (message === before) return message.id
         await store.saveMessage(context.sessionId, message)
         await context.emit({ type: 'message.completed', messageId: message.id, step, message })
-        await context.emit({ type: 'usage', step, usage: message.usage })
+        await context.emit({ type: 'usage', step, usage: message.usage, ...window.counted(message) })
         await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
         return message.id
       })
@@ -51,6 +52,8 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
     let told: string | undefined
     /** Asked once a step: an answer that shows a call may be what it is. */
     let doubted = false
+    let hurried = false
+    let compacted = false
     for (let attempt = 1; ; attempt++) {
       await context.emit({ type: 'message.created', messageId, step, attempt, ...(concluding && { concluding }) })
       let shown = false
@@ -60,17 +63,28 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
       }
       try {
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
-          prompt: instructed(projection.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
+          prompt: instructed(window.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
           tools: preamble.sent().map(toFunctionTool),
           specs,
           opensInReasoning: model.opensInReasoning ?? false,
           ...(model.families && { families: model.families }),
+          ...(model.sampling && { sampling: model.sampling }),
+          ...(model.maxThinking !== undefined && { maxReasoning: model.maxThinking * CHARS_PER_TOKEN }),
           noCalls: concluding !== undefined,
           signal: clock.signal,
           onText: show('message.part.delta'),
           onReasoning: show('reasoning.delta'),
         })
+        await warn()
         if (reply.finishReason === 'error') throw new Error('the provider reported an error')
+        if (reply.finishReason === 'reasoning-limit') {
+          if (hurried) throw new EndlessThinking(model.maxThinking ?? 0)
+          hurried = true
+          told = COME_TO_THE_POINT
+          const why = `it thought for more than ${(model.maxThinking ?? 0).toLocaleString('en')} tokens: the model is asked to come to the point`
+          await context.emit({ type: 'message.discarded', messageId, step, why })
+          continue
+        }
         if (reply.unclear && !doubted && !concluding) {
           doubted = true
           told = UNCLEAR
@@ -85,6 +99,7 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
         const message = toMessage(reply, messageId, step, concluding)
         return { kind: 'reply', message }
       } catch (error) {
+        await warn()
         const fault = requestFault(error, context.secrets)
         if (shown || clock.signal.aborted)
           await context.emit({
@@ -94,9 +109,14 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
             why: clock.signal.aborted ? 'the turn was stopped' : fault.message,
           })
         if (clock.signal.aborted) return { kind: 'aborted' }
+        if (fault.exceeded && !compacted && (await window.refused(step, fault.exceeded.limit))) {
+          compacted = true
+          continue
+        }
         if (!fault.retryable || attempt === MAX_REQUEST_ATTEMPTS) {
-          await context.emit({ type: 'error', message: fault.message })
-          return { kind: 'fault', fault }
+          const last = await advised(fault, model)
+          await context.emit({ type: 'error', message: last.message })
+          return { kind: 'fault', fault: last }
         }
         noStream = fault.noEnd === true
         told = fault.nudge ?? told
@@ -105,6 +125,10 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
         await clock.sleep(retryInMs)
       }
     }
+  }
+
+  async function warn(): Promise<void> {
+    for (const message of model.takeWarnings?.() ?? []) await context.emit({ type: 'warning', message })
   }
 
   function toMessage(reply: Reply, id: string, step: number, concluding: StoppedBy | undefined): AssistantMessage {
@@ -124,6 +148,25 @@ export function createAsk(context: TurnContext, projection: Projection, clock: T
   }
 
   return ask
+}
+
+/** Milliseconds in which advice must be there. */
+const MAX_ADVICE = 5000
+
+/** With what the person can do about it. */
+async function advised(fault: RequestFault, { advise }: TurnContext['model']): Promise<RequestFault> {
+  if (!advise) return fault
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), MAX_ADVICE)
+  })
+  const { status, code } = fault
+  const advice = await Promise.race([
+    advise({ ...(status !== undefined && { status }), ...(code !== undefined && { code }) }).catch(() => undefined),
+    late,
+  ])
+  clearTimeout(timer)
+  return advice === undefined ? fault : { ...fault, message: `${fault.message.replace(/[^.!?…]$/, '$&.')} ${advice}` }
 }
 
 /** Ends a journal step without recording it. */

@@ -18,7 +18,12 @@ export interface Preamble {
   readonly learn: (records: readonly CallRecord[]) => void
 }
 
-export function createPreamble(context: TurnContext): Preamble {
+export type PreambleContext = Pick<
+  TurnContext,
+  'cwd' | 'tools' | 'role' | 'lean' | 'policy' | 'model' | 'history' | 'instructions' | 'skills'
+>
+
+export function createPreamble(context: PreambleContext): Preamble {
   const { cwd, tools, role, lean, policy, model, history } = context
   const { contextTokens } = model
   const system = systemPrompt(cwd, { role, contextTokens, instructions: context.instructions?.(), skills: context.skills?.() })

@@ -60,5 +60,9 @@ export const conclude = (by: StoppedBy): string =>
 export const UNCLEAR =
   '[Your last reply was a tool call written as text, and was not run. If you meant it, call the tool. If not, answer in words.]'
 
+/** Goes with the request after a reply that was cut off because its thinking went on and on. */
+export const COME_TO_THE_POINT =
+  '[You thought for too long, and that was cut off. Do not think any further: call the tool you need now, or answer in words.]'
+
 /** Goes with the request after a reply without words and calls. */
 export const NUDGE = '[Your last reply was empty. Answer in words, or call a tool.]'

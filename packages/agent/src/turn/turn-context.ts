@@ -1,5 +1,7 @@
 /** What a turn is run with. */
 import type { CallRecord, DoubtfulCall, Limits, ToolEvent } from '@mulligan/core'
+import type { Calibration } from '../context/calibration.ts'
+import type { Compaction } from '../context/compaction.ts'
 import type { TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
 import type { AgentModel, AgentOptions } from '../options.ts'
@@ -20,6 +22,10 @@ export interface TurnContext
   readonly journal: Journal
   /** The conversation up to and with the user's message of this turn. */
   readonly history: readonly Message[]
+  /** The latest compaction of the session. */
+  readonly compaction?: Compaction | undefined
+  /** What the agent has learned of the model's context. */
+  readonly calibration: Calibration
   /** Effects of earlier turns of which nobody knows whether they took place. */
   readonly inDoubt: readonly DoubtfulCall[]
   /** What happened in this turn before a restart. */

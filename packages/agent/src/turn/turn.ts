@@ -16,8 +16,8 @@ import {
   type ToolEvent,
   tokensIn,
 } from '@mulligan/core'
+import { openWindow } from '../context/open.ts'
 import { type AssistantMessage, callsOf, ownWords, textOf, type Usage } from '../history/message.ts'
-import { createProjection, type Projection } from '../history/projection.ts'
 import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
@@ -37,21 +37,11 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const limits: Limits = { ...DEFAULT_LIMITS, ...context.limits }
   const clock = startClock(limits.seconds, signal)
   const preamble = createPreamble(context)
-  const projection = createProjection(
-    {
-      system: preamble.system,
-      model: model.id,
-      turnId,
-      ...(model.model.provider.startsWith('anthropic') && { idPattern: /^[a-zA-Z0-9_-]+$/ }),
-    },
-    context.history,
-  )
-  const ask = createAsk(context, projection, clock, preamble)
+  const window = openWindow(context, preamble)
+  const ask = createAsk(context, window, clock, preamble)
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
-  /** Of the prompt, which only grows: so that no request counts the whole of it again. */
-  const measured = { messages: 0, characters: 1 }
   /** The store could not take the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = context.before.events.some(isUnapproved)
@@ -78,19 +68,26 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   async function loop(): Promise<TurnOutcome> {
     let empty = 0
     for (let step = 1; ; step++) {
-      const spentOut = spentUp(projection)
+      // A reply from before a restart was asked for under the conditions of then.
+      const replayed = context.before.messages.get(step)
+      const tooLong = replayed ? undefined : await window.fit(step)
       if (clock.signal.aborted) return stopped()
+      if (tooLong !== undefined)
+        return end('failed', summaryOf('I could not go on: the conversation is too long for the model.'), {
+          stoppedBy: 'context',
+          error: tooLong,
+          own: true,
+        })
+      const spentOut = spentUp()
       if (spentOut)
         return end('stopped', summaryOf(`I stopped at this turn's limit of ${spentOut.limit}.`), { stoppedBy: spentOut.limit, own: true })
       spent = spend(spent, { requests: 1 })
-      // A reply from before a restart was asked for under the conditions of then.
-      const replayed = context.before.messages.get(step)
       const concluding = replayed ? replayed.concluding : mustConclude()
       const asked = await ask(step, concluding, empty > 0)
       if (asked.kind === 'aborted') return stopped()
       if (asked.kind === 'fault')
         return end('failed', summaryOf('I could not go on: the model did not answer.'), {
-          stoppedBy: 'provider',
+          stoppedBy: asked.fault.exceeded ? 'context' : 'provider',
           error: asked.fault.message,
           own: true,
         })
@@ -128,11 +125,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   }
 
   /** Tokens and cost are reserved before a request and settled after it. */
-  function spentUp({ prompt }: Projection): LimitReached | undefined {
+  function spentUp(): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
-    for (const message of prompt.slice(measured.messages)) measured.characters += JSON.stringify(message).length + 1
-    measured.messages = prompt.length
-    const tokens = tokensIn(measured.characters)
+    const tokens = window.used()
     return limitReached(spent, { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
@@ -142,7 +137,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const outputTokens = counted(message.usage.outputTokens)
     usage = { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens }
     const { input = 0, output = 0 } = model.prices ?? {}
-    const sent = inputTokens || tokensIn(measured.characters)
+    const sent = inputTokens || window.used()
     const said = outputTokens || tokensIn(JSON.stringify(message.parts).length)
     spent = spend(spent, { tokens: sent + said, cost: (sent * input + said * output) / 1_000_000 })
   }
@@ -168,7 +163,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       begun: context.before.begun,
     })
     preamble.learn(done)
-    projection.push(message, { role: 'results', turnId, step: message.step, records: done })
+    window.push(message, { role: 'results', turnId, step: message.step, records: done })
     return done
   }
 

@@ -106,8 +106,8 @@ describe('find_tools', () => {
     const few = await ask({ query: 'x' }, [search, save])
     expect(few.sent[0]).toEqual(['search', 'save'])
     expect(few.calls[0]?.result).toMatchObject({ ok: false, errorType: 'unknown_tool' })
-    const taken = await ask({ query: 'x' }, [...MANY, ...others(40), { ...search, name: 'find_tools' }])
-    expect(taken.sent[0]).toHaveLength(MANY.length + 41)
+    const taken = await ask({ query: 'x' }, [...MANY, ...others(15), { ...search, name: 'find_tools' }])
+    expect(taken.sent[0]).toHaveLength(MANY.length + 16)
   })
 })
 

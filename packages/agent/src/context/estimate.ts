@@ -1,0 +1,74 @@
+/**
+ * How many tokens a text has, from above: counted by kinds of characters, since digits, base64 or Chinese have three times
+ * as many as prose of the same length. Made against o200k_base; for other models it is calibrated by what their server counts.
+ */
+
+/** Pieces that a tokenizer does not join: a word in one case, up to three digits, signs, a break. */
+const PIECES = / ?\p{Lu}?\p{Ll}+| ?\p{Lu}+|\p{Nd}{1,3}|\p{L}\p{M}*| ?[!-/:-@[-`{-~]+|\s+|./gsu
+
+const CR = 13
+const SPACE = 32
+const IDEOGRAPHS = 0x2e80
+const HANGUL = 0xac00
+const ASTRAL = 0x10000
+
+/** Tokens of a text. Hardly ever below what a tokenizer counts; prose and code come out up to a third higher. */
+export function estimateText(text: string): number {
+  let tokens = 0
+  // Of letters and digits that stand together: many changes in few characters are an id, a hash or base64.
+  let characters = 0
+  let changes = 0
+  for (const [piece] of text.matchAll(PIECES)) {
+    const code = piece.codePointAt(piece.length > 1 && piece.charCodeAt(0) === SPACE ? 1 : 0) as number
+    if (isLetter(code) || isDigit(code)) {
+      if (piece.charCodeAt(0) === SPACE) characters = changes = 0
+      characters += piece.length
+      changes++
+      tokens += isDigit(code) ? 1 : wordCost(piece, changes > 2 && characters < changes * 3)
+      continue
+    }
+    characters = changes = 0
+    tokens += code <= SPACE ? breakCost(piece) : code < 127 ? signsCost(piece) : otherCost(piece, code)
+  }
+  return Math.ceil(tokens)
+}
+
+const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** A word of the dictionary is one token, one that nobody can pronounce has a token for two letters. */
+function wordCost(piece: string, random: boolean): number {
+  const length = piece.charCodeAt(0) === SPACE ? piece.length - 1 : piece.length
+  if (length === 1) return 1
+  if (random || !isPronounceable(piece)) return Math.max(1.1, length * 0.63)
+  return length <= 7 ? 1 : length * 0.2
+}
+
+const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[jqvwxz][bcdfghjklmnpqtvwxz]|[jqxz]$/i
+const isPronounceable = (piece: string): boolean => !UNPRONOUNCEABLE.test(piece)
+
+function breakCost(piece: string): number {
+  const indented = piece.length > 1 && piece.charCodeAt(piece.length - 1) === SPACE
+  return indented && piece.charCodeAt(0) <= CR ? 2 : 1 + (piece.length >> 5)
+}
+
+/** What stands between the members of JSON, also where it is escaped: usual runs of it are one token. */
+const GLUE = /^ ?[\\":,{}[\]]+$/
+
+function signsCost(piece: string): number {
+  const { length } = piece
+  if (length <= 2) return 1
+  if (GLUE.test(piece)) return length <= 5 ? length * 0.4 : length * 0.58
+  // A ruler is cheap.
+  const same = piece.charCodeAt(1) === piece.charCodeAt(length - 1) && piece.charCodeAt(1) === piece.charCodeAt(length >> 1)
+  return same ? 1.5 + length / 8 : length * 0.68
+}
+
+function otherCost(piece: string, code: number): number {
+  if (code >= ASTRAL) return 2.5
+  if (code >= HANGUL) return 0.8
+  if (code >= IDEOGRAPHS) return 1
+  // Words of other alphabets, by their letters; some have no cases, and come letter by letter.
+  if (piece.length === 1) return /\p{Lo}/u.test(piece) ? 0.45 : 1
+  return Math.max(1, piece.length * 0.3)
+}

@@ -1,0 +1,33 @@
+/** Tokens of what a request is made of, as it goes over the wire: JSON, with the arguments of a call as text in it. */
+import type { LanguageModelV4Message } from '@ai-sdk/provider'
+import type { Tool } from '@mulligan/core'
+import { toFunctionTool } from '../turn/lean/budget.ts'
+import { estimateText } from './estimate.ts'
+
+/** About what a provider takes for an image. */
+const MEDIA = 1600
+
+/** Estimated tokens of one message of a prompt. */
+export function messageTokens(message: LanguageModelV4Message): number {
+  let media = 0
+  const text = JSON.stringify(message, function (this: { readonly type?: unknown }, key, value: unknown) {
+    if (key === 'input' && this.type === 'tool-call') return JSON.stringify(value)
+    if (key !== 'data' || this.type !== 'file') return value
+    media++
+    return ''
+  })
+  return estimateText(text) + media * MEDIA
+}
+
+const known = new WeakMap<Tool, number>()
+
+/** Estimated tokens of the definitions of tools. */
+export function toolTokens(tools: readonly Tool[]): number {
+  let sum = 0
+  for (const tool of tools) {
+    const size = known.get(tool) ?? estimateText(JSON.stringify({ type: 'function', function: toFunctionTool(tool) }))
+    known.set(tool, size)
+    sum += size
+  }
+  return sum
+}

@@ -1,0 +1,110 @@
+/** What is remembered of the messages that a digest stands for. Each is taken in once, so a compaction costs what is new. */
+import { type CallRecord, render, type ToolResult } from '@mulligan/core'
+import { type AssistantMessage, callsOf, type Message, textOf } from '../history/message.ts'
+import { type Digest, type DigestBudget, digestText } from './digest.ts'
+import { estimateText } from './estimate.ts'
+import { createLines } from './lines.ts'
+import { aboutOf, createStanding } from './standing.ts'
+
+export interface Memory {
+  /** The next messages, in order. */
+  readonly add: (messages: readonly Message[]) => void
+  /** What is known of them, in at most the tokens of `budget`. The same messages and budget give the same text. */
+  readonly digest: (budget: DigestBudget, options?: DigestOptions) => Digest
+}
+
+export interface DigestOptions {
+  /** The user's last message is sent whole beside the digest, and need not stand in it. */
+  readonly withoutLast?: boolean
+}
+
+/** How much more than a line of a result it weighs. */
+const USER = 4
+const FIRST_TASK = 3
+const ANSWER = 2
+const WORDS = 1
+const NOTES = 1.5
+const FAILURE = 0.5
+
+/** Tools whose input is what the model says to itself. */
+const THINKING = new Set(['think', 'progress_update'])
+const REFUSED = new Set(['denied', 'indeterminate', 'closed', 'blocked', 'cancelled'])
+/** Past this the user's words are kept by the line. */
+const MAX_WHOLE = 20_000
+
+export function createMemory(): Memory {
+  const lines = createLines()
+  const standing = createStanding()
+  let users: string[] = []
+  let userTokens = 0
+  let last = { text: -1, tokens: 0 }
+  let messages = 0
+  let calls = 0
+
+  function add(more: readonly Message[]): void {
+    for (const message of more) {
+      if (message.role === 'user') user(message.text)
+      else if (message.role === 'assistant') assistant(message)
+      else for (const one of message.records) record(one)
+    }
+  }
+
+  function user(text: string): void {
+    messages++
+    standing.nextTurn()
+    lines.mention(text)
+    const added = lines.add(text, { source: 'user', label: '', bonus: USER + (messages === 1 ? FIRST_TASK : 0) })
+    last = { text: added, tokens: estimateText(text) }
+    userTokens += last.tokens
+    if (userTokens <= MAX_WHOLE) users.push(text)
+    else users = []
+  }
+
+  function assistant(message: AssistantMessage): void {
+    messages++
+    const text = textOf(message)
+    lines.mention(text)
+    lines.add(text, { source: 'model', label: '', bonus: callsOf(message).length === 0 ? ANSWER : WORDS })
+  }
+
+  function record(one: CallRecord): void {
+    calls++
+    standing.add(one)
+    const { tool, effect, result } = one
+    const inputs = words(one.input)
+    for (const text of inputs) lines.mention(text)
+    if (THINKING.has(tool)) {
+      for (const text of inputs) lines.add(text, { source: 'model', label: '', bonus: NOTES })
+      return
+    }
+    const label = aboutOf(one)
+    if (effect !== 'read' && (result.ok || result.status === 'indeterminate'))
+      for (const text of inputs) lines.add(text, { source: 'result', label, bonus: NOTES })
+    // What was refused stands as such; its words are the engine's.
+    if (result.ok || !REFUSED.has(result.status)) lines.add(said(result), { source: 'result', label, bonus: result.ok ? 0 : FAILURE })
+  }
+
+  return {
+    add,
+    digest: (budget, { withoutLast = false } = {}) => {
+      const whole = userTokens <= MAX_WHOLE ? (withoutLast ? users.slice(0, -1) : users) : undefined
+      const user = { users: whole, userTokens: userTokens - (withoutLast ? last.tokens : 0), except: withoutLast ? last.text : -1 }
+      return digestText({ lines, standing, ...user, messages, calls }, budget)
+    },
+  }
+}
+
+/** What a tool says, without what the engine says about it. */
+const said = (result: ToolResult): string =>
+  result.ok
+    ? render(result).replace(OF_THE_ENGINE, '')
+    : [result.error, typeof result.content === 'string' ? result.content : ''].join('\n')
+
+const OF_THE_ENGINE = /^(?:\[\d+ characters in all.*\]|… \d+ characters left out …|has_more=.*)$/gm
+
+/** The texts in an input. */
+function words(input: unknown, depth = 0): readonly string[] {
+  if (typeof input === 'string') return [input]
+  if (typeof input !== 'object' || input === null || depth > 3) return []
+  return Object.values(input).flatMap((value) => words(value, depth + 1))
+}

@@ -1,0 +1,23 @@
+/** The window of a session, as a turn and a compaction by hand open it. */
+import type { Preamble } from '../turn/preamble.ts'
+import type { TurnContext } from '../turn/turn-context.ts'
+import { type ContextWindow, createContextWindow } from './window.ts'
+
+export type OpenContext = Pick<TurnContext, 'turnId' | 'model' | 'history' | 'compaction' | 'calibration' | 'emit'>
+
+export function openWindow(context: OpenContext, preamble: Preamble): ContextWindow {
+  const { model, turnId, history, compaction, calibration, emit } = context
+  return createContextWindow({
+    target: {
+      system: preamble.system,
+      model: model.id,
+      turnId,
+      ...(model.model.provider.startsWith('anthropic') && { idPattern: /^[a-zA-Z0-9_-]+$/ }),
+    },
+    history,
+    compaction,
+    calibration,
+    tools: preamble.sent,
+    emit,
+  })
+}

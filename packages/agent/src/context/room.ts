@@ -1,0 +1,53 @@
+/** How the tokens of a context are divided. Shares of the window, or of the room that system prompt and tools leave. */
+import type { DigestBudget } from './digest.ts'
+
+/** For the reply. */
+const REPLY = 0.25
+const MAX_REPLY = 4096
+/** A request may fill this much, and no more than the reply leaves. */
+const FULL = 0.8
+
+/** Tokens that a request may have. */
+export const requestLimit = (window: number): number =>
+  Math.floor(Math.min(window * FULL, window - Math.min(MAX_REPLY, Math.floor(window * REPLY))))
+
+/** Of the window, what the results of one step may have together. */
+const STEP = 0.35
+export const stepLimit = (window: number): number => Math.floor(window * STEP)
+
+/** What a compaction leaves of the room, digest and latest steps together. */
+const AFTER = 0.46
+const DIGEST = 0.3
+const OPEN = 0.28
+const LINES = 0.14
+const LOG = 0.06
+const MAX_DIGEST = 8000
+const MAX_LINES = 4000
+const MAX_LOG = 1500
+
+export interface Attempt {
+  /** Of the usual budgets. */
+  readonly digest: number
+  /** Of the room beside the digest, what the last step may have; 0 puts it into the digest, too. */
+  readonly last: number
+}
+
+/** From the usual to what leaves hardly anything: the next where the one before is still too long. */
+export const ATTEMPTS: readonly Attempt[] = [
+  { digest: 1, last: 1 },
+  { digest: 1, last: 0.6 },
+  { digest: 0.6, last: 0.4 },
+  { digest: 1, last: 0 },
+  { digest: 0.4, last: 0 },
+  { digest: 0.15, last: 0 },
+]
+
+/** Budgets for `room` tokens, times `hard`. */
+export function budgets(room: number, hard: number): { readonly steps: number; readonly digest: DigestBudget } {
+  const share = (of: number, most: number): number => Math.floor(Math.min(room * of, most) * hard)
+  const total = share(DIGEST, MAX_DIGEST)
+  return {
+    steps: Math.floor(room * AFTER * hard) - total,
+    digest: { total, open: share(OPEN, MAX_DIGEST), lines: share(LINES, MAX_LINES), log: share(LOG, MAX_LOG) },
+  }
+}

@@ -1,0 +1,60 @@
+/** The results of one step share what there is room for: short ones stay whole, long ones keep head and tail. */
+import { headAndTail } from '@mulligan/core'
+import type { Output } from '../history/projection.ts'
+import { estimateText } from './estimate.ts'
+
+interface Sized {
+  readonly output: Output
+  /** Whether the same call again would only read. */
+  readonly readable: boolean
+}
+
+/** Tokens of the engine's note. */
+const NOTE = 45
+/** Less is not worth its place. */
+const MIN_SHARE = 20
+
+/** The outputs within `budget` tokens. The same results and budget give the same text, in any process. */
+export function shareStep(results: readonly Sized[], budget: number): readonly Output[] {
+  const sizes = results.map(({ output }) => estimateText(textOf(output)))
+  const sum = sizes.reduce((a, b) => a + b, 0)
+  if (sum <= budget) return results.map(({ output }) => output)
+  const most = fairShare(sizes, budget)
+  return results.map(({ output, readable }, at) => {
+    const size = sizes[at] as number
+    return size <= most ? output : shortened(output, size, most, readable)
+  })
+}
+
+/** The largest size at which all sizes, cut to it, sum up to the budget. */
+function fairShare(sizes: readonly number[], budget: number): number {
+  let left = budget
+  for (const [at, size] of [...sizes].sort((a, b) => a - b).entries()) {
+    const share = left / (sizes.length - at)
+    if (size > share) return Math.floor(share)
+    left -= size
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+function shortened(output: Output, size: number, most: number, readable: boolean): Output {
+  const text = textOf(output)
+  const room = Math.max(MIN_SHARE, most - NOTE)
+  let characters = Math.floor((text.length * room) / size)
+  let cut = headAndTail(text, characters)
+  // Its head and tail may be denser than the whole.
+  while (characters > 40 && estimateText(cut.text) > room) {
+    characters = Math.floor(characters * 0.8)
+    cut = headAndTail(text, characters)
+  }
+  const again = readable ? ' To read the rest, call again for this alone, or for a part of it.' : ''
+  const value = `[${text.length} characters in all, ${cut.shown} shown: the results of this step are too long together.${again}]\n${cut.text}`
+  return output.type === 'error-text' ? { type: 'error-text', value } : { type: 'text', value }
+}
+
+/** Media are only named. */
+function textOf(output: Output): string {
+  if (output.type === 'content')
+    return output.value.map((part) => (part.type === 'text' ? part.text : part.type === 'file' ? `[${part.mediaType}]` : '')).join('\n')
+  return 'value' in output ? String(output.value) : ''
+}

@@ -1,0 +1,211 @@
+/**
+ * The prompt of a session, kept within the model's context. It grows at its end until it is nearly full; then all but the
+ * latest steps is replaced by a digest, made here and without the model, and it grows again.
+ */
+import type { Tool } from '@mulligan/core'
+import type { TurnEvent } from '../events.ts'
+import type { AssistantMessage, Message, Usage, UserMessage } from '../history/message.ts'
+import { createProjection, type Projection, type ProjectionTarget } from '../history/projection.ts'
+import type { Calibration } from './calibration.ts'
+import type { Compaction, CompactionReason, CompactionReport } from './compaction.ts'
+import { estimateText } from './estimate.ts'
+import { messageTokens, toolTokens } from './measure.ts'
+import { createMemory } from './memory.ts'
+import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './room.ts'
+import { shareStep } from './share.ts'
+import { planCut, unitsOf } from './units.ts'
+
+export interface ContextWindow extends Projection {
+  /** Makes room for the next request. @returns why there is none to be made, for the person */
+  readonly fit: (step: number) => Promise<string | undefined>
+  /** The server refused the request as too long. @returns whether it is shorter now */
+  readonly refused: (step: number, limit: number | undefined) => Promise<boolean>
+  /** By hand: also where there is room left. @returns undefined where nothing would be gained */
+  readonly compact: () => Promise<CompactionReport | undefined>
+  /** Tokens of the next request. */
+  readonly used: () => number
+  /** Learns from what the server counted. @returns how full the context is with the reply */
+  readonly counted: (message: AssistantMessage) => ContextUse
+}
+
+/** For a status line. */
+export interface ContextUse {
+  readonly contextUsed: number
+  readonly contextTokens: number
+}
+
+export interface ContextOptions {
+  readonly target: ProjectionTarget
+  readonly history: readonly Message[]
+  /** The latest one of the session. */
+  readonly compaction?: Compaction | undefined
+  readonly calibration: Calibration
+  /** What the next request has. */
+  readonly tools: () => readonly Tool[]
+  readonly emit: (event: TurnEvent) => Promise<void>
+}
+
+/** Around a message, for what a chat template adds; and around a request, for an instruction at its end. */
+const PER_MESSAGE = 8
+const PER_REQUEST = 120
+
+export function createContextWindow({ target, history, calibration, tools, emit, ...options }: ContextOptions): ContextWindow {
+  const transcript: Message[] = [...history]
+  const memory = createMemory()
+  let remembered = 0
+  let compaction = known(options.compaction, history, target.turnId)
+  /** The first message that is sent; undefined while a resumed turn has not come to it. */
+  let start = compaction === undefined ? 0 : startAfter(transcript, compaction.covers)
+  let sizes: number[] = []
+  let sum = 0
+  let projection = project()
+
+  function project(): Projection {
+    sizes = []
+    sum = 0
+    const made = createProjection({ ...target, shorten })
+    const task = compaction?.task === undefined ? undefined : transcript.find((one) => one.role === 'user' && one.id === compaction?.task)
+    const digest: Message[] = compaction ? [{ role: 'user', id: 'digest', turnId: target.turnId, text: compaction.digest }] : []
+    made.push(...digest, ...(task ? [task] : []), ...(start === undefined ? [] : transcript.slice(start)))
+    return made
+  }
+
+  function shorten(message: string, results: Parameters<typeof shareStep>[0]) {
+    const tight = compaction?.tight?.message === message ? compaction.tight.tokens : Number.POSITIVE_INFINITY
+    return shareStep(results, Math.min(tight, stepLimit(calibration.window())))
+  }
+
+  function push(...messages: readonly Message[]): void {
+    transcript.push(...messages)
+    if (start === undefined) {
+      start = startAfter(transcript, compaction?.covers ?? '')
+      return
+    }
+    // It may become a part of the message before it.
+    if (messages[0]?.role === 'user') sum -= sizes.pop() ?? 0
+    projection.push(...messages)
+  }
+
+  /** Counts what has come since it was asked last. */
+  function estimated(): number {
+    for (const message of projection.prompt.slice(sizes.length)) {
+      const size = messageTokens(message) + PER_MESSAGE
+      sizes.push(size)
+      sum += size
+    }
+    return sum + toolTokens(tools()) + PER_REQUEST
+  }
+  const used = (): number => Math.ceil(estimated() * calibration.ratio())
+  const isTooLong = (): boolean => used() > requestLimit(calibration.window())
+
+  /** Tokens that messages may have, in estimated ones. */
+  function room(): number {
+    const fixed = messageTokens({ role: 'system', content: target.system }) + PER_MESSAGE + toolTokens(tools()) + PER_REQUEST
+    return Math.floor(requestLimit(calibration.window()) / calibration.ratio()) - fixed
+  }
+
+  /** Replaces what stands before the latest steps by a digest. @returns whether anything was replaced */
+  function replace(attempt: Attempt, why: CompactionReason): boolean {
+    if (start === undefined) return false
+    const free = room()
+    const { steps, digest } = budgets(Math.max(0, free), attempt.digest)
+    const task = transcript.findLast((one): one is UserMessage => one.role === 'user')
+    const units = unitsOf(transcript, start, (unit) => unitTokens(unit))
+    const plan = planCut(units, {
+      room: free,
+      // By hand it is done for what comes next, not for want of room.
+      steps: why === 'asked' ? steps / 2 : steps,
+      last: attempt.last,
+      digest: digest.total,
+      task: task ? estimateText(task.text) : 0,
+    })
+    const cut = plan.cut ?? transcript.length
+    const covers = transcript.slice(0, cut).findLast((one): one is UserMessage | AssistantMessage => one.role !== 'results')
+    if (!covers || (cut === start && plan.tight === undefined && (why === 'asked' || attempt === ATTEMPTS[0]))) return false
+    memory.add(transcript.slice(remembered, cut))
+    remembered = Math.max(remembered, cut)
+    const isLeft = task !== undefined && transcript.indexOf(task) >= cut
+    compaction = {
+      covers: covers.id,
+      digest: memory.digest(digest, { withoutLast: task !== undefined && !isLeft }).text,
+      ...(task && !isLeft && { task: task.id }),
+      ...(plan.tight !== undefined && { tight: { message: plan.tight.message, tokens: plan.tight.tokens } }),
+    }
+    start = cut
+    projection = project()
+    return true
+  }
+
+  function unitTokens(unit: readonly Message[]): number {
+    const usual: ProjectionTarget['shorten'] = (_, results) => shareStep(results, stepLimit(calibration.window()))
+    const { prompt } = createProjection({ ...target, system: '', shorten: usual }, unit)
+    return prompt.slice(1).reduce((total, message) => total + messageTokens(message) + PER_MESSAGE, 0)
+  }
+
+  async function compactFor(
+    step: number,
+    why: CompactionReason,
+    attempts: readonly Attempt[] = ATTEMPTS,
+  ): Promise<CompactionReport | undefined> {
+    const before = used()
+    const from = start ?? 0
+    let replaced = false
+    for (const [at, attempt] of attempts.entries()) if (at === 0 || isTooLong()) replaced = replace(attempt, why) || replaced
+    if (!replaced || !compaction) return undefined
+    const calls = transcript.slice(from, start).reduce((count, one) => count + (one.role === 'results' ? one.records.length : 0), 0)
+    const report = { before, after: used(), calls }
+    await emit({ type: 'context.compacted', step, why, contextTokens: calibration.window(), ...report, ...compaction })
+    return report
+  }
+
+  async function fit(step: number): Promise<string | undefined> {
+    if (isTooLong()) await compactFor(step, 'full')
+    return isTooLong() ? tooLong() : undefined
+  }
+
+  function tooLong(): string {
+    const window = calibration.window()
+    const limit = requestLimit(window)
+    const free = Math.max(0, Math.floor(room() * calibration.ratio()))
+    return `The request is too long for ${target.model}: about ${used()} tokens, and ${limit} fit its context of ${window} (the reply needs the rest); your words may have ${free} of them. Shorten the message, put its text into a file and name the file, or use a model with a larger context.`
+  }
+
+  return {
+    get prompt() {
+      return projection.prompt
+    },
+    push,
+    used,
+    fit,
+    refused: async (step, limit) => {
+      calibration.refused(estimated(), limit)
+      const report = await compactFor(step, 'refused', ATTEMPTS.slice(2))
+      return report !== undefined && report.after < report.before && !isTooLong()
+    },
+    compact: () => compactFor(0, 'asked'),
+    counted: ({ usage, parts }) => {
+      const sent = estimated()
+      calibration.observe(sent, usage.inputTokens)
+      return { contextUsed: usedBy(usage, sent, () => estimateText(JSON.stringify(parts))), contextTokens: calibration.window() }
+    },
+  }
+}
+
+/** A server that counts less than half of what must have been sent leaves out what it had in its cache. */
+function usedBy({ inputTokens, outputTokens }: Usage, sent: number, said: () => number): number {
+  return (inputTokens * 2 > sent ? inputTokens : sent) + (outputTokens > 0 ? outputTokens : said())
+}
+
+/** It is of no use where what it covers is neither on record nor still to come in this turn. */
+function known(compaction: Compaction | undefined, history: readonly Message[], turnId: string): Compaction | undefined {
+  if (!compaction) return undefined
+  const isThere =
+    compaction.covers.startsWith(`${turnId}/`) || history.some((one) => one.role !== 'results' && one.id === compaction.covers)
+  return isThere ? compaction : undefined
+}
+
+function startAfter(transcript: readonly Message[], covers: string): number | undefined {
+  const at = transcript.findLastIndex((one) => one.role !== 'results' && one.id === covers)
+  if (at === -1) return undefined
+  return transcript[at + 1]?.role === 'results' ? at + 2 : at + 1
+}
