@@ -1,7 +1,7 @@
 /** Run a command inside limits. Knows nothing of tools or models. */
 export type { Enforced, Enforcement, Hold, Network } from './backend.ts'
-export { DEFAULT_IMAGE, type PullOptions } from './backends/container/image.ts'
 export { pullImage } from './backends/container/pull.ts'
+export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-options.ts'
 export type { Probe } from './choose.ts'
 export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason, type Running } from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'

@@ -33,7 +33,7 @@ export async function completed(sandbox: Sandbox, command: Command): Promise<Com
 }
 
 /** Waits for what happens outside of this process. @throws when it does not */
-export async function until(holds: () => boolean | Promise<boolean>, tries = 500): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, tries = 2000): Promise<void> {
   for (let left = tries; left > 0; left--) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 20))

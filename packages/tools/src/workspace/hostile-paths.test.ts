@@ -197,6 +197,8 @@ const PROTECTED: readonly string[] = [
   '.MULLIGAN/tools/new.ts',
   'src/.mulligan/tools/new.ts',
   '.mulligan./config.json',
+  'mulligan.json',
+  'src/Mulligan.JSON',
 ]
 
 const PATH_LIKE = /path|file|dir|folder|from|to$|source|destination|target/i

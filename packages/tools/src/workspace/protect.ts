@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 import { deepestReal, realLocation } from './contain.ts'
 import { isInside, shown } from './paths.ts'
 
-/** What runs by itself: hooks and settings of git, and tools that are loaded as code at the next start. */
-export const PROTECTED = ['.git', '.mulligan'] as const
+/** What runs by itself: hooks and settings of git, tools that are loaded as code at the next start, and settings that name commands. */
+export const PROTECTED = ['.git', '.mulligan', 'mulligan.json'] as const
 
 /**
  * @param protect names, which count at any depth, and relative paths

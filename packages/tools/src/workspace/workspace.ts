@@ -63,7 +63,7 @@ export interface WorkspaceOptions {
   readonly outputs?: { readonly dir: string }
   /**
    * What can be read but not written, in upper or lower case: a name, at any depth and wherever it leads, or a relative
-   * path. Default `.git` and `.mulligan`: what is in them runs by itself.
+   * path. Default `.git`, `.mulligan` and `mulligan.json`: what is in them runs by itself.
    */
   readonly protect?: readonly string[]
   /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */

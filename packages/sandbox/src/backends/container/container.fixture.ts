@@ -11,7 +11,8 @@ import type { View } from '../../view/view.ts'
 import { findDocker } from '../docker/docker.ts'
 import { findPodman } from '../podman/podman.ts'
 import { openContainers } from './backend.ts'
-import type { Engine, EngineName } from './engine.ts'
+import type { Engine } from './engine.ts'
+import type { EngineName } from './pull-options.ts'
 
 const FIND = { docker: () => findDocker(), podman: () => findPodman() } as const
 const MB = 1024 * 1024

@@ -1,8 +1,7 @@
 /** The engine on the other end of a socket: Docker, or Podman, which speaks the same. */
 import type Dockerode from 'dockerode'
 import { SandboxError } from '../../errors.ts'
-
-export type EngineName = 'docker' | 'podman'
+import type { EngineName } from './pull-options.ts'
 
 export interface Engine {
   readonly name: EngineName

@@ -1,10 +1,8 @@
 /** Images: never fetched by a run, only when somebody asks for it. */
 import type Dockerode from 'dockerode'
 import { SandboxError } from '../../errors.ts'
-import { type Engine, type EngineName, isMissing, reasonOf } from './engine.ts'
-
-/** Node, git, Python and a compiler, from the Docker Hub. */
-export const DEFAULT_IMAGE = 'docker.io/library/node:24-bookworm'
+import { type Engine, isMissing, reasonOf } from './engine.ts'
+import type { PullOptions } from './pull-options.ts'
 
 /** Variables that the image sets for its programs, such as PATH and JAVA_HOME. @throws SandboxError where the image is not there */
 export async function imageEnv({ api, name }: Engine, image: string): Promise<Readonly<Record<string, string>>> {
@@ -30,14 +28,6 @@ function assignment(text: string): readonly [string, string] {
 export function mergeEnv(image: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const path = [...new Set([own['PATH'], image['PATH']].flatMap((value) => value?.split(':') ?? []).filter((folder) => folder !== ''))]
   return { ...image, ...own, ...(path.length > 0 && { PATH: path.join(':') }) }
-}
-
-export interface PullOptions {
-  /** Default: the first that answers. */
-  readonly backend?: EngineName
-  readonly signal?: AbortSignal
-  /** A line for a person, as often as the engine says something new. */
-  readonly onProgress?: (line: string) => void
 }
 
 /** @throws SandboxError */

@@ -1,10 +1,11 @@
 /** Fetching an image, when somebody asks for it. */
-import { findDocker } from '../docker/docker.ts'
-import { findPodman } from '../podman/podman.ts'
-import type { Engine, EngineName } from './engine.ts'
-import { type PullOptions, pull } from './image.ts'
+import type { Engine } from './engine.ts'
+import type { EngineName, PullOptions } from './pull-options.ts'
 
-const FIND: Readonly<Record<EngineName, () => Promise<Engine>>> = { docker: findDocker, podman: findPodman }
+const FIND: Readonly<Record<EngineName, () => Promise<Engine>>> = {
+  docker: async () => (await import('../docker/docker.ts')).findDocker(),
+  podman: async () => (await import('../podman/podman.ts')).findPodman(),
+}
 
 /**
  * Fetches an image for commands that run in containers.
@@ -15,8 +16,9 @@ const FIND: Readonly<Record<EngineName, () => Promise<Engine>>> = { docker: find
  * @throws SandboxError where there is no engine, or the engine can't fetch it
  */
 export async function pullImage(image: string, { backend, ...options }: PullOptions = {}): Promise<void> {
-  const engine = await (backend ? FIND[backend]() : findDocker().catch(() => findPodman()))
+  const engine = await (backend ? FIND[backend]() : FIND.docker().catch(FIND.podman))
   try {
+    const { pull } = await import('./image.ts')
     await pull(engine, image, options)
   } finally {
     await engine.close()

@@ -166,7 +166,7 @@ export function guarded(path: string, { home }: Place): string | undefined {
   if (SYSTEM.some((one) => isBelow(path, one) && !isBelow(path, '/run/user'))) return 'it writes to a folder of the system'
   if (/\/\.git\/(?:hooks|config|info\/attributes|modules\/.*\/(?:hooks|config))(?:\/|$)/.test(path))
     return 'it writes what git runs by itself'
-  if (/\/\.mulligan(?:\/|$)/.test(path)) return 'it writes settings that are loaded as code'
+  if (/\/(?:\.mulligan(?:\/|$)|mulligan\.json$)/.test(path)) return 'it writes settings that are loaded as code'
   const inHome = homesOf(home).find((one) => isBelow(path, one))
   if (inHome === undefined) {
     const other = /^\/(?:home|Users)\/[^/]+/.exec(path)?.[0]
