@@ -27,3 +27,14 @@ export function whereRuns(baseUrl: string): string {
   const loopback = host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '[::1]' || host === '0.0.0.0'
   return loopback ? HERE : host
 }
+
+/** On this machine or in the same network, as far as its name tells. */
+export function isNear(url: string): boolean {
+  const host = new URL(url).hostname
+  return (
+    whereRuns(url) === HERE ||
+    !host.includes('.') ||
+    /^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254)\./.test(host) ||
+    /\.(?:local|lan|internal|home\.arpa)$/.test(host)
+  )
+}

@@ -1,11 +1,16 @@
 import { UsageError } from '../exit.ts'
 import type { ModelRequest } from './provider.ts'
+import { providerEntry } from './registry.ts'
 
-/** @throws UsageError that names the variable */
-export function requiredKey({ env, name, baseUrl }: ModelRequest, variable: string, provider: string): string {
-  const key = env[variable]?.trim()
+/**
+ * @param also what another variable holds that will do
+ * @throws UsageError that names the variable and where to get a key
+ */
+export function requiredKey({ env, name, baseUrl }: ModelRequest, variable: string, provider: string, also?: string): string {
+  const key = env[variable]?.trim() || also?.trim()
   if (key) return key
   // Models of other servers have names like openai/gpt-oss-20b too.
   const other = baseUrl === undefined ? '' : `  or, for another server: --model openai-compatible/${provider}/${name}`
-  throw new UsageError(`${provider} needs a key, and ${variable} is not set`, `export ${variable}=…${other}`)
+  const at = providerEntry(provider).cloud?.keysAt
+  throw new UsageError(`${provider} needs a key, and ${variable} is not set`, `export ${variable}=…  from ${at}${other}`)
 }

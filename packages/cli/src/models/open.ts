@@ -1,27 +1,21 @@
-/** From `--model PROVIDER/NAME` to a model. A new provider is one file and one line here. */
+/** From `--model PROVIDER/NAME` to a model. */
 import type { AgentModel } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
+import { type Family, families } from '@mulligan/repair'
 import { UsageError } from '../exit.ts'
 import { whereRuns } from './base-url.ts'
-import type { Env, Provider } from './provider.ts'
+import { type ModelSettings, settingsOf } from './own-settings.ts'
+import { profileOf, type Sampling } from './profiles.ts'
+import { type Env, type ModelRequest, type OpenedModel, samplingFor } from './provider.ts'
+import { isCloud, isProvider, PROVIDER_NAMES, providerEntry } from './registry.ts'
+import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
 
-const PROVIDERS: Readonly<Record<string, () => Promise<Provider>>> = {
-  ollama: () => import('./ollama.ts'),
-  'openai-compatible': () => import('./openai-compatible.ts'),
-  anthropic: () => import('./anthropic.ts'),
-  openai: () => import('./openai.ts'),
-}
-const NAMES = Object.keys(PROVIDERS)
-const IN_THE_CLOUD = new Set(['anthropic', 'openai'])
-
-/** Whether the provider of `PROVIDER/NAME` says by itself where it runs. */
-export const isCloud = (id: string): boolean => IN_THE_CLOUD.has(id.split('/')[0] ?? '')
-
-const WAYS = [
+/** How a model is named, for hints. */
+export const WAYS = [
   'Name one in one of these ways (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
-  '  --model ollama/NAME                                   a model of Ollama on this machine',
+  '  --model ollama/NAME                                   of Ollama; so lmstudio/NAME, llamacpp/NAME, vllm/NAME',
   '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
-  '  --model anthropic/NAME  or  --model openai/NAME       in the cloud, with ANTHROPIC_API_KEY or OPENAI_API_KEY',
+  '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',
 ].join('\n')
 
 export interface ModelChoice {
@@ -38,21 +32,28 @@ export function chooseModel(model: string | undefined, baseUrl: string | undefin
   const slash = model.indexOf('/')
   const prefix = slash === -1 ? model : model.slice(0, slash)
   const name = slash === -1 ? '' : model.slice(slash + 1)
-  if (Object.hasOwn(PROVIDERS, prefix) && (name !== '' || baseUrl === undefined)) {
-    if (name === '') throw new UsageError(`--model ${model} names a provider but no model`, `Write --model ${prefix}/NAME.`)
+  if (isProvider(prefix) && (name !== '' || baseUrl === undefined)) {
+    if (name === '')
+      throw new UsageError(`--model ${model} names a provider but no model`, `Write --model ${prefix}/NAME. mulligan models lists them.`)
     return { provider: prefix, name }
   }
   if (baseUrl !== undefined) return { provider: 'openai-compatible', name: model }
   if (slash === -1) throw new UsageError(`--model ${model} does not say who runs it`, WAYS)
-  const [near] = nearest(prefix, NAMES, 1)
+  const [near] = nearest(prefix, PROVIDER_NAMES, 1)
   throw new UsageError(
     `there is no provider "${prefix}"`,
-    near ? `Did you mean --model ${near}/${name}?` : `There are ${NAMES.join(', ')}; with --base-url the model may have any name.`,
+    near ? `Did you mean --model ${near}/${name}?` : `There are ${PROVIDER_NAMES.join(', ')}; with --base-url the model may have any name.`,
   )
 }
 
 export interface ConfiguredModel {
   readonly model: AgentModel
+  /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
+  readonly status?: (signal: AbortSignal) => Promise<string | undefined>
+  /** The same model with its responses as the server sent them; absent where none are mended. */
+  readonly unmended?: OpenedModel['unmended']
+  /** Its server passes the conversation on to another host. */
+  readonly passedOn: boolean
   readonly secrets: readonly string[]
 }
 
@@ -62,39 +63,81 @@ export interface ModelFlags {
   readonly opensInReasoning?: boolean
 }
 
-const load = (provider: string): Promise<Provider> => (PROVIDERS[provider] as (typeof PROVIDERS)[string])()
-
 /**
  * How many tokens a model takes at once, and whether the environment says so.
  * @throws UsageError
  */
 export async function contextOf(provider: string, env: Env): Promise<{ readonly tokens: number; readonly given: boolean }> {
   const given = env['MULLIGAN_CONTEXT']
-  if (!given) return { tokens: (await load(provider)).CONTEXT_TOKENS, given: false }
+  if (!given) return { tokens: (await providerEntry(provider).load()).CONTEXT_TOKENS, given: false }
   const tokens = Number(given)
   if (!Number.isInteger(tokens) || tokens < 1024)
     throw new UsageError(`MULLIGAN_CONTEXT=${given} must be a whole number of tokens, at least 1024`, 'export MULLIGAN_CONTEXT=32768')
   return { tokens, given: true }
 }
 
-/** @throws UsageError */
-export async function openModel(flags: ModelFlags, env: Env): Promise<ConfiguredModel> {
+/**
+ * @param own what the person's files say about models
+ * @throws UsageError
+ */
+export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings = []): Promise<ConfiguredModel> {
   const local = env['MULLIGAN_BASE_URL'] || undefined
   const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
+  const { load, cloud } = providerEntry(provider)
   // A cloud's key goes elsewhere only when the command line says so.
-  const baseUrl = flags.baseUrl ?? (IN_THE_CLOUD.has(provider) ? undefined : local)
-  const { tokens } = await contextOf(provider, env)
-  const opened = await (await load(provider)).open({ name, baseUrl, env })
-  const { model, secrets } = opened
+  const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
+  const id = `${provider}/${name}`
+  const { context, maxThinking, opensInReasoning, ...sampled } = settingsOf(id, own)
+  const profile = cloud ? undefined : profileOf(name)
+  const inEnv = await contextOf(provider, env)
+  const given = inEnv.given ? inEnv.tokens : context
+  const request: ModelRequest = {
+    ...{ name, baseUrl, env, sampling: sampled as Sampling },
+    ...(given !== undefined && { contextTokens: given }),
+    ...(profile?.sampling && { recommended: profile.sampling }),
+  }
+  const opened = await (await load()).open(request)
+  const contextTokens = opened.contextTokens ?? given ?? inEnv.tokens
+  const sampling = samplingOf(opened, request)
+  const at = whereRuns(opened.baseUrl)
+  // An old server does not say that it passes the conversation on; the name does.
+  const where = opened.where ?? (!cloud && isCloud(id) ? OLLAMA_CLOUD : undefined)
+  const limit = maxThinking ?? (cloud ? 0 : thinkingLimit(contextTokens))
+  const looksFor = familiesOf(profile?.families)
   return {
     model: {
-      id: `${provider}/${name}`,
-      model,
-      where: whereRuns(opened.baseUrl),
-      contextTokens: tokens,
-      ...(flags.opensInReasoning && { opensInReasoning: true }),
+      id,
+      model: opened.model,
+      where: where ?? at,
+      contextTokens,
+      advise: async (fault) => (await import('./advise.ts')).advise(fault, { provider, name, baseUrl: opened.baseUrl, env }),
+      ...((flags.opensInReasoning || opensInReasoning) && { opensInReasoning: true }),
+      ...(sampling && { sampling }),
+      ...(limit > 0 && { maxThinking: limit }),
+      ...(looksFor && { families: looksFor }),
       ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
+      ...(opened.takeWarnings && { takeWarnings: opened.takeWarnings }),
     },
-    secrets,
+    ...(opened.status && { status: opened.status }),
+    ...(opened.unmended && { unmended: opened.unmended }),
+    passedOn: where !== undefined && where !== at,
+    secrets: opened.secrets,
   }
 }
+
+/** `minP` has no place in the contract of providers: those that take it have put it into their requests. */
+function samplingOf({ sampling }: OpenedModel, request: ModelRequest): AgentModel['sampling'] {
+  const { minP: _, ...asked } = samplingFor(request)
+  const goes = sampling ?? asked
+  return Object.keys(goes).length > 0 ? goes : undefined
+}
+
+const MAX_THINKING = 8192
+const THINKING_SHARE = 0.25
+
+/** Tokens that a model may think in one reply, where nobody says otherwise: a small one that has lost its way thinks until its context is full. */
+export const thinkingLimit = (contextTokens: number): number => Math.min(MAX_THINKING, Math.floor(contextTokens * THINKING_SHARE))
+
+/** Markup that nobody types by hand is read whoever wrote it; what could be prose too only where the model is known to write it. */
+const familiesOf = (ids: readonly string[] | undefined): readonly Family[] | undefined =>
+  ids && families.filter(({ id, strong }) => strong || ids.includes(id))

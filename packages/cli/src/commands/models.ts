@@ -1,0 +1,163 @@
+/** `mulligan models`: what the servers on this machine have, which of it is taken, and the choice of another. */
+import { nearest } from '@mulligan/core'
+import { readSettings } from '../config/settings.ts'
+import { UsageError } from '../exit.ts'
+import { HERE } from '../models/base-url.ts'
+import { type Candidate, candidatesOf, isHere } from '../models/preference.ts'
+import { profileOf } from '../models/profiles.ts'
+import type { Env } from '../models/provider.ts'
+import { type Cloud, isCloud, isProvider, PROVIDERS } from '../models/registry.ts'
+import { type Remembered, readRemembered, remember } from '../models/remembered.ts'
+import { probeServers, type ServerReport } from '../models/servers/probe.ts'
+import { idOf } from '../models/servers/server.ts'
+import { workingFolder } from '../paths.ts'
+import type { Output } from '../ui/output.ts'
+import { oneLine, safeJson } from '../ui/sanitize.ts'
+import { table } from '../ui/table.ts'
+
+export interface ModelsFlags {
+  readonly cwd?: string
+  readonly json?: boolean
+  /** `PROVIDER/NAME`, or a name that only one server has. */
+  readonly use?: string
+}
+
+/** The model of the next run without a flag, and why it is that one. */
+interface Chosen {
+  readonly id: string
+  readonly from: string
+}
+
+interface CloudRow {
+  readonly provider: string
+  readonly cloud: Cloud
+  /** The variable that holds its key. */
+  readonly key: string | undefined
+}
+
+/** @returns the exit code: 1 where there is no model that a run would take. @throws UsageError */
+export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, env: Env = process.env): Promise<number> {
+  const settings = readSettings(workingFolder(flags.cwd), {}, env)
+  const reports = await probeServers(env)
+  const candidates = candidatesOf(reports)
+  if (flags.use !== undefined) {
+    const choice = chooseToUse(flags.use, candidates, reports)
+    remember(choice, env)
+    const over = settings.model ? `\nBut ${settings.model.from} names ${oneLine(settings.model.value, 100)}, and stands above it.` : ''
+    err(`${oneLine(idOf(choice), 200)} on ${oneLine(choice.where)} is taken from now on where no model is named.${over}\n`)
+    if (flags.json) out(`${safeJson({ use: idOf(choice), where: choice.where })}\n`)
+    return 0
+  }
+  const chosen = chosenOf(settings.model && { id: settings.model.value, from: settings.model.from }, candidates, readRemembered(env))
+  const clouds = Object.entries(PROVIDERS).flatMap(([provider, { cloud }]) =>
+    cloud ? [{ provider, cloud, key: cloud.keys.find((name) => env[name]?.trim()) }] : [],
+  )
+  if (flags.json) out(`${safeJson(asJson(candidates, reports, clouds, chosen))}\n`)
+  else out(`${[...asTable(candidates, clouds, chosen), '', ...serverLines(reports), ...chosenLines(chosen)].join('\n')}\n`)
+  return chosen ? 0 : 1
+}
+
+/** @throws UsageError */
+function chooseToUse(use: string, candidates: readonly Candidate[], reports: readonly ServerReport[]): Candidate {
+  const byId = candidates.filter((one) => idOf(one) === use)
+  const fitting = byId.length > 0 ? byId : candidates.filter(({ name }) => name === use)
+  const [choice, other] = fitting
+  if (other) throw new UsageError(`${use} is on several servers`, `Say which: ${fitting.map((one) => `--use ${idOf(one)}`).join(', ')}`)
+  if (choice?.passedTo !== undefined || isCloud(use))
+    throw new UsageError(
+      `${use} runs in the cloud, and what is remembered stays on servers of your own`,
+      `Name it where you want it: --model ${use}, MULLIGAN_MODEL, or "model" in your configuration.`,
+    )
+  if (choice) return choice
+  throw notThere(use, candidates, reports)
+}
+
+function notThere(use: string, candidates: readonly Candidate[], reports: readonly ServerReport[]): UsageError {
+  const prefix = use.split('/')[0] ?? ''
+  const report = isProvider(prefix) ? reports.find(({ server }) => server.provider === prefix) : undefined
+  if (report && report.state !== 'running')
+    return new UsageError(
+      `${report.server.title} can't be asked for ${use} at ${report.address}: ${report.why}`,
+      `To start it: ${report.server.start}. Another address: ${report.server.variable}.`,
+    )
+  const [near] = nearest(use, candidates.map(idOf), 1)
+  return new UsageError(
+    `no server on this machine has ${use}`,
+    near ? `Did you mean --use ${near}?` : 'mulligan models lists those that there are.',
+  )
+}
+
+function chosenOf(named: Chosen | undefined, candidates: readonly Candidate[], before: Remembered | undefined): Chosen | undefined {
+  if (named) return named
+  const kept = candidates.find((one) => before && idOf(one) === idOf(before) && one.address === before.address && !one.passedTo)
+  if (kept) return { id: idOf(kept), from: 'chosen before' }
+  const here = candidates.filter(isHere)
+  return here[0] && { id: idOf(here[0]), from: here.length === 1 ? 'the only one' : 'the first one; in a terminal you are asked' }
+}
+
+const HEAD = ['MODEL', 'WHERE', 'CONTEXT', 'SIZE', 'TOOLS', 'STATE']
+
+function asTable(candidates: readonly Candidate[], clouds: readonly CloudRow[], chosen: Chosen | undefined): readonly string[] {
+  const rows = candidates.map((one) => [
+    `${oneLine(idOf(one), 80)}${idOf(one) === chosen?.id ? ' *' : ''}`,
+    oneLine(one.where, 40),
+    one.contextTokens?.toLocaleString('en') ?? '?',
+    one.bytes === undefined ? '' : sizeOf(one.bytes),
+    one.tools === undefined ? '?' : one.tools ? 'yes' : 'no',
+    one.loaded ? 'loaded' : '',
+  ])
+  const others = clouds.map(({ provider, cloud: { host, keys }, key }) => [
+    `${provider}/NAME`,
+    host,
+    '',
+    '',
+    'yes',
+    key === undefined ? `asks for ${keys[0]}` : `${key} is set; used only when named`,
+  ])
+  return table([HEAD, ...rows, ...others])
+}
+
+const GB = 1_000_000_000
+
+const sizeOf = (bytes: number): string => (bytes >= GB ? `${(bytes / GB).toFixed(1)} GB` : `${Math.round(bytes / 1_000_000)} MB`)
+
+const serverLines = (reports: readonly ServerReport[]): readonly string[] =>
+  reports.map(({ server, address, state, why, models, others }) => {
+    const count = `${models.length} model${models.length === 1 ? '' : 's'}${others > 0 ? `, and ${others} not to talk with` : ''}`
+    const says = state === 'running' ? count : state === 'absent' ? why : `something is there, but ${oneLine(why ?? '', 120)}`
+    return `${server.title}, ${address}: ${says}`
+  })
+
+const chosenLines = (chosen: Chosen | undefined): readonly string[] =>
+  chosen
+    ? [`A run without --model takes ${oneLine(chosen.id, 80)} (${chosen.from}). To choose another: mulligan models --use NAME`]
+    : ['A run without --model has none to take: start one of these servers, or name a model.']
+
+function profileFields(name: string): { readonly profile?: string; readonly thinks?: string } {
+  const profile = profileOf(name)
+  return profile ? { profile: profile.name, thinks: profile.thinks } : {}
+}
+
+const asJson = (
+  candidates: readonly Candidate[],
+  reports: readonly ServerReport[],
+  clouds: readonly CloudRow[],
+  chosen: Chosen | undefined,
+): unknown => ({
+  models: candidates.map(({ address, passedTo: _, chat: __, ...one }) => ({
+    id: idOf(one),
+    ...one,
+    local: one.where === HERE,
+    server: address,
+    ...profileFields(one.name),
+    chosen: idOf(one) === chosen?.id,
+  })),
+  servers: reports.map(({ server, address, state, why }) => ({
+    provider: server.provider,
+    address,
+    state,
+    ...(why !== undefined && { why }),
+  })),
+  clouds: clouds.map(({ provider, cloud, key }) => ({ provider, host: cloud.host, keys: cloud.keys, keySet: key !== undefined })),
+  ...(chosen && { chosen }),
+})

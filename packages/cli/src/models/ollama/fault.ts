@@ -1,0 +1,64 @@
+/** What Ollama says when it can't, with what to do about it. */
+import { APICallError } from '@ai-sdk/provider'
+import { asObject, asText } from './wire.ts'
+
+export interface FaultSource {
+  readonly model: string
+  readonly numCtx: number
+  readonly url: string
+}
+
+interface Advice {
+  readonly says: RegExp
+  readonly do: (source: FaultSource, said: string) => string
+}
+
+const ADVICE: readonly Advice[] = [
+  { says: /model .*not found/i, do: ({ model }) => `To get it: ollama pull ${model}` },
+  { says: /does not support tools/i, do: () => 'Choose a model that can call tools: https://ollama.com/search?c=tools' },
+  {
+    says: /exceeds? the (?:available )?context|longer than the context/i,
+    do: tooLong,
+  },
+  {
+    says: /requires more system memory|out of memory|failed to allocate|unable to allocate/i,
+    do: ({ numCtx }) =>
+      `A smaller context needs less memory (MULLIGAN_CONTEXT, now ${numCtx.toLocaleString('en')}), and so does a smaller model.`,
+  },
+  { says: /runner process has terminated|unexpectedly stopped/i, do: () => "What happened is in Ollama's log." },
+]
+
+/** @param status HTTP's; for an error in the middle of a stream 500 */
+export function ollamaFault(status: number, body: string, headers: Readonly<Record<string, string>>, source: FaultSource): APICallError {
+  const said = sentence(body)
+  const advice = ADVICE.find(({ says }) => says.test(said ?? ''))?.do(source, said ?? '')
+  return new APICallError({
+    message: said === undefined ? `no reason was given` : advice === undefined ? said : `${said.replace(/\.?\s*$/, '.')} ${advice}`,
+    url: source.url,
+    requestBodyValues: {},
+    statusCode: status,
+    responseHeaders: { ...headers },
+    // What it says is in the message, with the advice; a page of a proxy is not to be quoted.
+  })
+}
+
+/** A server may give a model less than it was asked for, and then names what it gave. */
+function tooLong({ numCtx }: FaultSource, said: string): string {
+  const [, size] = /context size \((\d+) tokens\)/.exec(said) ?? []
+  const asked = numCtx.toLocaleString('en')
+  return size !== undefined && Number(size) < numCtx
+    ? `That is less than the ${asked} that were asked for: MULLIGAN_CONTEXT=${size} keeps the conversation within it.`
+    : `The context in force has ${asked} tokens; MULLIGAN_CONTEXT sets another.`
+}
+
+/** `{"error": "…"}`, whose text may be such an object again. */
+function sentence(body: string, depth = 0): string | undefined {
+  try {
+    const { error, message } = asObject(JSON.parse(body))
+    const text = asText(error) || asText(asObject(error)['message']) || asText(message)
+    if (text === '') return undefined
+    return depth < 3 && text.trimStart().startsWith('{') ? (sentence(text, depth + 1) ?? text) : text
+  } catch {
+    return undefined
+  }
+}

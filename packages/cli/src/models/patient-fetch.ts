@@ -1,0 +1,38 @@
+/**
+ * `fetch` for models that run at home. A model may take many minutes to be loaded and to read a long prompt, and the server
+ * sends nothing meanwhile; the built-in `fetch` gives up after 300 s. This one waits as long as its signal lets it. Redirects
+ * are not followed, nothing is compressed, and a failure is the `TypeError` with its cause that the built-in one throws.
+ */
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+
+/** Milliseconds between two probes of a connection on which nothing comes: a server that is gone is noticed. */
+const PROBE_EVERY = 60_000
+const WITHOUT_BODY = new Set([204, 205, 304])
+
+export const patientFetch: typeof fetch = async (input, init = {}) => {
+  if (input instanceof Request) throw new TypeError('give the address and the options, not a Request')
+  const { method = 'GET', headers, body, signal } = init
+  if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('give the body as text or bytes')
+  signal?.throwIfAborted()
+  const url = new URL(String(input))
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  const sent = { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = send(url, { method, headers: sent, agent: false, ...(signal && { signal }) }, resolve)
+    request.on('socket', (socket) => socket.setKeepAlive(true, PROBE_EVERY))
+    request.on('error', (error) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error })))
+    request.end(body ?? undefined)
+  })
+  const { statusCode: status = 0, statusMessage: statusText = '' } = response
+  const received = new Headers()
+  for (let at = 0; at + 1 < response.rawHeaders.length; at += 2)
+    received.append(String(response.rawHeaders[at]), String(response.rawHeaders[at + 1]))
+  if (WITHOUT_BODY.has(status)) response.resume()
+  return new Response(WITHOUT_BODY.has(status) ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>), {
+    status,
+    statusText,
+    headers: received,
+  })
+}

@@ -1,0 +1,63 @@
+/** Every provider there is. A new one is one file and one line here; a server that is looked for has one in `servers/` too. */
+import type { Provider } from './provider.ts'
+import { isOllamaCloud } from './servers/cloud-name.ts'
+import type { LocalServer } from './servers/server.ts'
+
+/** What must be known of a provider in the cloud before it is asked for. */
+export interface Cloud {
+  readonly host: string
+  /** Variables that may hold its key; the first one is named to the person. */
+  readonly keys: readonly [string, ...string[]]
+  /** Where to get one. */
+  readonly keysAt: string
+}
+
+export interface ProviderEntry {
+  readonly load: () => Promise<Provider>
+  /** Of a provider that is looked for on this machine. */
+  readonly server?: () => Promise<LocalServer>
+  readonly cloud?: Cloud
+}
+
+/** In the order in which servers are preferred. */
+export const PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
+  ollama: { load: () => import('./ollama.ts'), server: async () => (await import('./servers/ollama.ts')).server },
+  lmstudio: { load: () => import('./lmstudio.ts'), server: async () => (await import('./servers/lmstudio.ts')).server },
+  llamacpp: { load: () => import('./llamacpp.ts'), server: async () => (await import('./servers/llamacpp.ts')).server },
+  vllm: { load: () => import('./vllm.ts'), server: async () => (await import('./servers/vllm.ts')).server },
+  'openai-compatible': { load: () => import('./openai-compatible.ts') },
+  anthropic: {
+    load: () => import('./anthropic.ts'),
+    cloud: { host: 'api.anthropic.com', keys: ['ANTHROPIC_API_KEY'], keysAt: 'https://console.anthropic.com/settings/keys' },
+  },
+  openai: {
+    load: () => import('./openai.ts'),
+    cloud: { host: 'api.openai.com', keys: ['OPENAI_API_KEY'], keysAt: 'https://platform.openai.com/api-keys' },
+  },
+  google: {
+    load: () => import('./google.ts'),
+    cloud: {
+      host: 'generativelanguage.googleapis.com',
+      keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+      keysAt: 'https://aistudio.google.com/apikey',
+    },
+  },
+}
+
+export const PROVIDER_NAMES = Object.keys(PROVIDERS)
+
+export const isProvider = (name: string): boolean => Object.hasOwn(PROVIDERS, name)
+
+/** @throws TypeError when there is none of that name */
+export function providerEntry(name: string): ProviderEntry {
+  if (!isProvider(name)) throw new TypeError(`there is no provider ${name}`)
+  return PROVIDERS[name] as ProviderEntry
+}
+
+/** Whether the model of `PROVIDER/NAME` leaves this machine whatever the address of its server is. */
+export function isCloud(id: string): boolean {
+  const slash = id.indexOf('/')
+  const provider = slash === -1 ? id : id.slice(0, slash)
+  if (provider === 'ollama') return isOllamaCloud(id.slice(slash + 1))
+  return isProvider(provider) && PROVIDERS[provider]?.cloud !== undefined
+}
