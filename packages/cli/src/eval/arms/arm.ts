@@ -1,0 +1,31 @@
+/** The ways a task is given to a model. They differ in what stands between the model and the tools, and in nothing else. */
+import type { Repair, RepairKind, Tool } from '@mulligan/core'
+import type { ConfiguredModel } from '../../models/open.ts'
+
+/** `bare`: a plain loop. `repair`: the same, with calls mended. `full`: the engine. */
+export const ARMS = ['bare', 'repair', 'full'] as const
+export type Arm = (typeof ARMS)[number]
+
+/** How a run ended: with an answer, without words, by a limit, by the loop guard, by the model's server, or cut off by its time. */
+export type Ended = 'answered' | 'empty' | 'requests' | 'loop' | 'provider' | 'timeout'
+
+export interface ArmInput {
+  readonly configured: ConfiguredModel
+  readonly tools: readonly Tool[]
+  /** The workspace. */
+  readonly dir: string
+  readonly outputs: string
+  readonly prompt: string
+  readonly maxRequests: number
+  readonly signal: AbortSignal
+}
+
+export interface ArmOutcome {
+  readonly ended: Exclude<Ended, 'timeout'>
+  readonly answer: string
+  readonly calls: number
+  /** Of each call that was mended, the kinds of its mends, each once. */
+  readonly mended: readonly (readonly RepairKind[])[]
+}
+
+export const kindsOf = (repairs: readonly Repair[]): readonly RepairKind[] => [...new Set(repairs.map(({ kind }) => kind))]

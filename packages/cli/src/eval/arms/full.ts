@@ -1,0 +1,31 @@
+/** The engine, as in `mulligan run`, with an empty session and without anything that the person has configured. */
+import { callsOf, createAgent, memoryStore, textOf } from '@mulligan/agent'
+import { createSpill } from '@mulligan/tools'
+import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
+
+export async function full({ configured, tools, dir, outputs, prompt, maxRequests, signal }: ArmInput): Promise<ArmOutcome> {
+  /** Of the model: the outcome's answer may be the engine's own words. */
+  let answer = ''
+  const agent = createAgent({
+    model: configured.model,
+    tools,
+    store: memoryStore(),
+    cwd: dir,
+    limits: { requests: maxRequests },
+    spill: createSpill(outputs),
+    // What may not be done is refused by the tools themselves, in every arm.
+    policy: () => ({ decision: 'allow', reason: 'an eval asks nobody' }),
+    secrets: configured.secrets,
+    onEvent: (event) => {
+      if (event.type === 'message.completed') answer = callsOf(event.message).length > 0 ? '' : textOf(event.message)
+    },
+  })
+  const { status, stoppedBy, calls } = await agent.run({ prompt, signal })
+  signal.throwIfAborted()
+  const mended = calls.map(({ repairs }) => kindsOf(repairs)).filter((kinds) => kinds.length > 0)
+  const more = { calls: calls.length, mended }
+  if (status === 'answered') return { ended: 'answered', answer, ...more }
+  if (stoppedBy === 'provider') return { ended: 'provider', answer: '', ...more }
+  if (stoppedBy === 'empty') return { ended: 'empty', answer: '', ...more }
+  return { ended: stoppedBy === 'loop' ? 'loop' : 'requests', answer, ...more }
+}

@@ -1,0 +1,47 @@
+/** What the person sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
+import type { Output } from '../ui/output.ts'
+import { oneLine } from '../ui/sanitize.ts'
+import type { PlannedRun } from './plan.ts'
+import type { RunRecord } from './record.ts'
+
+export interface Progress {
+  readonly begin: (run: PlannedRun) => void
+  readonly end: (record: RunRecord) => void
+  /** Takes the line of what is being run away. */
+  readonly clear: () => void
+}
+
+const CLEAR = '\r\x1b[K'
+
+export function progress(output: Output, total: number, done: number, isTerminal: boolean, now: () => number = Date.now): Progress {
+  const started = now()
+  const before = done
+  let ended = done
+  const clear = (): void => {
+    if (isTerminal) output.err(CLEAR)
+  }
+
+  function left(): string {
+    const made = ended - before
+    if (made === 0) return ''
+    const minutes = Math.ceil((((now() - started) / made) * (total - ended)) / 60_000)
+    return `, about ${minutes} min left`
+  }
+
+  return {
+    begin: ({ task, arm }) => {
+      if (isTerminal) output.err(`${CLEAR}[${ended}/${total}] ${task} ${arm} …${left()}`)
+    },
+    end: (record) => {
+      ended++
+      clear()
+      output.err(`[${String(ended).padStart(String(total).length)}/${total}] ${lineOf(record)}\n`)
+    },
+    clear,
+  }
+}
+
+function lineOf({ task, arm, ok, failure, says, requests, seconds }: RunRecord): string {
+  const why = ok ? '' : ` (${failure}: ${says})`
+  return oneLine(`${ok ? '✓' : '✗'} ${task} ${arm} ${requests} request${requests === 1 ? '' : 's'} ${seconds.toFixed(1)} s${why}`, 200)
+}

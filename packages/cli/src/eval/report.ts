@@ -1,0 +1,129 @@
+/** The report: an object for programs, and tables for the person. It claims no more than the numbers say. */
+import { oneLine } from '../ui/sanitize.ts'
+import { table } from '../ui/table.ts'
+import type { StoppedEarly } from './go.ts'
+import { isMeasured, type RunRecord } from './record.ts'
+import type { EvalHeader } from './results.ts'
+import type { Interval, Quartiles } from './stats.ts'
+import { type ArmSummary, type Difference, type Summary, summarize } from './summary.ts'
+
+export interface Report extends Summary {
+  /** Every run that was planned was measured. */
+  readonly complete: boolean
+  /** Why it is not, for the person. */
+  readonly incomplete?: string
+  readonly planned: number
+  readonly measured: number
+  readonly conditions: Omit<EvalHeader, 'type'>
+}
+
+export function reportOf({ type: _, ...conditions }: EvalHeader, records: readonly RunRecord[], stopped: StoppedEarly | undefined): Report {
+  const { tasks, arms, runs, seed } = conditions
+  const planned = tasks.length * arms.length * runs
+  const measured = records.filter(isMeasured).length
+  const why = stopped ? WHY[stopped.by](stopped) : 'the model’s server could not be had in some runs'
+  return {
+    complete: measured === planned,
+    ...(measured < planned && { incomplete: `${measured} of ${planned} runs were measured: ${why}` }),
+    planned,
+    measured,
+    conditions,
+    ...summarize(records, tasks, arms, seed),
+  }
+}
+
+const WHY: { readonly [By in StoppedEarly['by']]: (stopped: StoppedEarly) => string } = {
+  person: () => 'it was stopped',
+  server: () => 'the model’s server gave no answer in three runs one after another',
+  fault: (stopped) => `it could not go on: ${'why' in stopped ? oneLine(stopped.why, 300) : ''}`,
+}
+
+/** Lines for the person, plain text. */
+export function reportLines(report: Report): string[] {
+  const { arms, differences, madeTheDifference, incomplete } = report
+  return [
+    ...conditionLines(report),
+    ...(incomplete === undefined ? [] : ['', `INCOMPLETE: ${incomplete}. Tasks that only some arms have done are not compared.`]),
+    '',
+    ...table([['ARM', 'SUCCESS', '', '95 %', 'REQUESTS', 'TOKENS IN', 'TOKENS OUT', 'SECONDS', 'TOKENS PER SUCCESS'], ...arms.map(armRow)]),
+    'Requests, tokens and seconds: median (quartiles) of a run.',
+    ...(differences.length === 0
+      ? []
+      : [
+          '',
+          ...table([['DIFFERENCE', 'POINTS', '95 %', 'TASKS +/-', 'P', ''], ...differences.map(differenceRow)]),
+          'Points of 100; better or worse is said where 0 lies outside of the interval and P, adjusted for several comparisons, is below 0.05.',
+        ]),
+    ...madeTheDifference.flatMap(({ arm, runs, kinds, withoutRepair }) =>
+      runs === 0
+        ? []
+        : [
+            '',
+            `${arm} succeeded in ${count(runs, 'run')} that failed in bare. Calls mended in them: ${countsText(kinds)}. Without any mended call: ${withoutRepair}.`,
+          ],
+    ),
+    ...countTable('CALLS MENDED', arms, ({ mended }) => mended),
+    ...countTable('FAILED BECAUSE', arms, ({ failures }) => failures),
+    ...taskTable(report),
+  ]
+}
+
+function conditionLines({ conditions }: Report): string[] {
+  const { model, where, contextTokens, date, version, seed, tasks, arms, runs, maxRequests, timeout, sandbox, leftOut } = conditions
+  const ids = leftOut.map(({ task }) => task)
+  return [
+    `${model} on ${where}, ${contextTokens.toLocaleString('en')} tokens of context`,
+    `${date}, mulligan ${version}, seed ${seed}`,
+    `${count(tasks.length, 'task')} × ${count(arms.length, 'arm')} × ${count(runs, 'run')}; a run has at most ${maxRequests} requests and ${timeout} s; sandbox: ${sandbox}`,
+    ...(ids.length === 0 ? [] : [`Left out, for want of a sandbox: ${ids.join(', ')}`]),
+  ]
+}
+
+const armRow = ({ arm, succeeded, measured, interval, requests, tokensIn, tokensOut, seconds, tokensPerSuccess }: ArmSummary): string[] => [
+  arm,
+  `${succeeded}/${measured}`,
+  measured === 0 ? '-' : percent(succeeded / measured),
+  measured === 0 ? '-' : `${percent(interval[0])} to ${percent(interval[1])}`,
+  spread(requests, 0),
+  spread(tokensIn, 0),
+  spread(tokensOut, 0),
+  spread(seconds, 1),
+  tokensPerSuccess === undefined ? '-' : number(tokensPerSuccess, 0),
+]
+
+const differenceRow = ({ arm, than, difference, interval, better, worse, p, verdict, tasks }: Difference): string[] =>
+  tasks === 0
+    ? [`${arm} over ${than}`, '-', '-', '-', '-', 'no task was measured in both']
+    : [`${arm} over ${than}`, points(difference), intervalText(interval), `${better}/${worse}`, pText(p), verdict]
+
+function countTable(head: string, arms: readonly ArmSummary[], countsOf: (arm: ArmSummary) => Readonly<Record<string, number>>): string[] {
+  const keys = [...new Set(arms.flatMap((arm) => Object.keys(countsOf(arm))))]
+  if (keys.length === 0) return []
+  const rows = keys.map((key) => [key, ...arms.map((arm) => String(countsOf(arm)[key] ?? 0))])
+  return ['', ...table([[head, ...arms.map(({ arm }) => arm)], ...rows])]
+}
+
+/** The tasks in which the arms did not do alike, or some run failed. */
+function taskTable({ tasks, arms }: Report): string[] {
+  const rows = tasks.flatMap(({ task, arms: of }) => {
+    const cells = arms.map(({ arm }) => of[arm] ?? { succeeded: 0, measured: 0 })
+    if (cells.every(({ succeeded, measured }) => succeeded === measured)) return []
+    return [[task, ...cells.map(({ succeeded, measured }) => (measured === 0 ? '-' : `${succeeded}/${measured}`))]]
+  })
+  if (rows.length === 0) return []
+  return ['', ...table([['TASKS NOT ALWAYS DONE', ...arms.map(({ arm }) => arm)], ...rows])]
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${Math.round(value * 100)}`
+const points = signed
+const intervalText = ([low, high]: Interval): string => `${signed(low)} to ${signed(high)}`
+const pText = (p: number): string => (p < 0.001 ? '<0.001' : p.toFixed(3))
+const number = (value: number, digits: number): string => value.toLocaleString('en', { maximumFractionDigits: digits })
+const spread = (values: Quartiles | undefined, digits: number): string =>
+  values === undefined ? '-' : `${number(values.median, digits)} (${number(values.q1, digits)}–${number(values.q3, digits)})`
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([key, n]) => `${key} ${n}`)
+    .join(', ') || 'none'
