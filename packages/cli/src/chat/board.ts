@@ -1,0 +1,39 @@
+/** A state that is looked at: a new snapshot, and word to who looks, not more often than a screen is drawn. */
+
+export interface Board<T> {
+  /** The same object until something changes. */
+  readonly state: () => T
+  /** @returns what ends it */
+  readonly subscribe: (listener: () => void) => () => void
+  readonly changed: () => void
+  /** What has changed is told at once. */
+  readonly flush: () => void
+}
+
+/** Milliseconds between two looks. */
+const FRAME = 40
+
+export function createBoard<T>(look: () => T): Board<T> {
+  const listeners = new Set<() => void>()
+  let snapshot = look()
+  let timer: NodeJS.Timeout | undefined
+
+  function publish(): void {
+    clearTimeout(timer)
+    timer = undefined
+    snapshot = look()
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    state: () => snapshot,
+    flush: publish,
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    changed: () => {
+      if (timer === undefined) timer = setTimeout(publish, FRAME)
+    },
+  }
+}

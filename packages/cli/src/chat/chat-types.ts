@@ -1,0 +1,86 @@
+/** What a chat is made from, what is to be seen of it, and what a person can do. */
+import type { AgentEvent, Store } from '@mulligan/agent'
+import type { DataPaths } from '../paths.ts'
+import type { Ask } from '../ui/ask.ts'
+import type { Colors } from '../ui/colors.ts'
+import type { LineStyle } from '../ui/events-to-lines.ts'
+import type { Workbench } from '../workbench.ts'
+import type { Board } from './board.ts'
+import type { Choice, ChoiceFlags } from './choice.ts'
+import type { Question } from './questions.ts'
+import type { Item, View } from './view.ts'
+
+export interface ChatOptions {
+  readonly cwd: string
+  readonly data: DataPaths
+  readonly store: Store
+  readonly choice: Choice
+  /** @throws UsageError */
+  readonly choose: (flags: ChoiceFlags, session: string | undefined, before?: Choice) => Promise<Choice>
+  /** The session that is gone on with; its end is shown. */
+  readonly session: string | undefined
+  /** `--yes` */
+  readonly yes: boolean
+  readonly agentsMd: boolean
+  readonly colors: Colors
+  /** The first lines. */
+  readonly welcome: readonly string[]
+  /** @throws UsageError */
+  readonly openBench: (ends: BenchEnds) => Promise<Workbench>
+  /** Paths that a text names and that exist. */
+  readonly mentioned: (text: string) => readonly string[]
+}
+
+/** What a workbench tells a chat, and asks it. */
+export interface BenchEnds {
+  readonly ask: Ask
+  readonly tell: (text: string) => void
+  readonly onEvent: (event: AgentEvent) => void
+  /** @param backend the sandbox that the first command has opened */
+  readonly onSandbox: (backend: string) => void
+}
+
+export interface Busy {
+  readonly with: 'turn' | 'command' | 'shell'
+  readonly what: string
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+/** What is to be seen. */
+export interface ChatState {
+  readonly items: readonly Item[]
+  readonly view: View
+  readonly busy: Busy | undefined
+  /** What the model's server says of itself. */
+  readonly serverSays: string | undefined
+  readonly isStopping: boolean
+  readonly question: Question | undefined
+  /** What was sent and waits for its turn. */
+  readonly queued: readonly string[]
+  readonly choice: Choice
+  readonly sandbox: string | undefined
+  /** Ctrl-C once more leaves. */
+  readonly isLeavingNext: boolean
+}
+
+export interface Left {
+  readonly session: string | undefined
+  /** It did not wait until what runs had come to its end. */
+  readonly atOnce: boolean
+}
+
+export interface Chat extends Pick<Board<ChatState>, 'state' | 'subscribe'> {
+  /** What was typed and sent: it is taken at once, or after what runs. */
+  readonly submit: (typed: string) => void
+  readonly answer: (line: string) => void
+  /** Ctrl-C: stops what runs. The second time, and twice with nothing running, it leaves. */
+  readonly interrupt: () => void
+  /** Stops what runs, waits for its end, and leaves. */
+  readonly leave: () => void
+  readonly left: Promise<Left>
+  readonly subject: LineStyle['subject']
+  /** Lines from nobody in particular. */
+  readonly tell: (text: string) => void
+  readonly close: () => Promise<void>
+}

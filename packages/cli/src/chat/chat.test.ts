@@ -1,0 +1,246 @@
+/** A chat with a real workbench and a scripted model behind HTTP, without a screen. */
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { call, type Script, say, scriptedModel, think } from '@mulligan/testing'
+import { describe, expect, it } from 'vitest'
+import { type Place, place, using } from '../fixtures/cli.ts'
+import { talk } from './chat.fixture.ts'
+
+async function scene(script: Script, files: Readonly<Record<string, string>> = {}) {
+  const here = place(files)
+  const model = await scriptedModel(script)
+  return {
+    here,
+    model,
+    [Symbol.asyncDispose]: async () => {
+      await model[Symbol.asyncDispose]()
+      here[Symbol.dispose]()
+    },
+  }
+}
+
+const lastPrompt = (model: { readonly requests: readonly { readonly body: unknown }[] }): string => {
+  const { messages } = model.requests.at(-1)?.body as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] }
+  return String(messages.findLast(({ role }) => role === 'user')?.content)
+}
+
+function latestSession({ data }: Place): unknown {
+  const store = new DatabaseSync(join(data, 'mulligan.db'))
+  const row = store.prepare('select id from sessions').get()
+  store.close()
+  return row?.['id']
+}
+
+describe('a chat', () => {
+  it('shows the thinking by its size, the answer block by block, and what it took', async () => {
+    await using set = await scene([think('x'.repeat(400), say(['# Title\n\nTe', 'xt.\n']))])
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('hello')).toMatch(/^> hello\nThought for about \d+ tokens\.\n# Title\n+Text\.\n+1 request · [\d,]+ tokens$/)
+  })
+
+  it('asks, and takes back what was changed', async () => {
+    await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('Written.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('write')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.submit('what is typed meanwhile waits')
+    expect(chat.chat.state().question?.line).toContain('[y]es once')
+    set.model.push(say('Second.'))
+    chat.chat.answer('y')
+    await chat.until(/Second\.[\s\S]*request/)
+    expect(chat.text()).toMatch(
+      /\? write_file \(write\) a\.txt[\s\S]*\+new[\s\S]*\[n\]o and why: y\n✓ write_file a\.txt {2}\+1 -0\nWritten\.[\s\S]*changed {2}write_file a\.txt[\s\S]*> what is typed/,
+    )
+    expect(await chat.send('/diff')).toContain('+new')
+    expect([await chat.send('/undo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('removed   a.txt'), false])
+    expect([await chat.send('/redo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('created   a.txt'), true])
+    expect(await chat.send('/redo')).toContain('this session has nothing to redo')
+  })
+
+  it('passes on a no with its reason', async () => {
+    await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('I leave it.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('write')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.answer('n not that file')
+    expect(await chat.until(/request/)).toContain('✗ write_file a.txt  denied permission: The user said no. Reason: not that file')
+    expect(set.here.has('a.txt')).toBe(false)
+  })
+
+  it('Ctrl-C stops the turn in its stream, at a question and in a call, drops what waits, and the session goes on', async () => {
+    await using set = await scene([say('I begin and', { fault: { hang: 'mid-text' } })])
+    await using chat = await talk(set.here, set.model, { mode: 'auto' })
+    chat.chat.submit('hang')
+    await chat.until(({ view }) => view.said !== '')
+    chat.chat.submit('this waits')
+    chat.chat.interrupt()
+    expect(await chat.until(/Not sent/)).toMatch(/Cancelled\. What you say next goes on from here\.[\s\S]*Not sent: "this waits"/)
+    const session = chat.chat.state()
+    set.model.push(call('write_file', { path: 'x', content: '' }))
+    await chat.send('/mode ask')
+    chat.chat.submit('again')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.interrupt()
+    await chat.until(({ busy, question }) => busy === undefined && question === undefined)
+    set.model.push(say('Here I am.'))
+    expect(await chat.send('and now')).toContain('Here I am.')
+    expect(session.busy === undefined || session.isStopping).toBe(true)
+  })
+
+  it('Ctrl-C in a call that has an effect says that nobody knows', async () => {
+    const slow = `export default { name: 'slow', description: 'Waits.', effect: 'write', input: { type: 'object' },
+      execute: (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) }`
+    await using set = await scene([call('slow')], { '.mulligan/tools/slow.mjs': slow })
+    await using chat = await talk(set.here, set.model, { yes: true })
+    chat.chat.submit('slowly')
+    await chat.until(({ view }) => view.calls.some(({ startedAt }) => startedAt !== undefined))
+    chat.chat.interrupt()
+    expect(await chat.until(/request/)).toMatch(/\? slow \{\} {2}indeterminate[\s\S]*unknown {2}slow[\s\S]*Cancelled\./)
+  })
+
+  it('compacts what was said when it is asked to', async () => {
+    const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt']
+    const reads = names.map((path) => call('read_file', { path }))
+    const long = Object.fromEntries(names.map((name) => [name, 'some words\n'.repeat(1500)]))
+    await using set = await scene([...reads, say('Read.'), say('Yes.'), say('Still.')], long)
+    await using chat = await talk(set.here, set.model)
+    await chat.send('read')
+    await chat.send('really?')
+    expect(await chat.send('/compact')).toMatch(/^> \/compact\nContext compacted: from about /)
+    expect(await chat.send('and now?')).toContain('Still.')
+  })
+
+  it('two times Ctrl-C with nothing running leaves; during a turn without waiting for it', async () => {
+    await using set = await scene([say('x', { fault: { hang: true } })])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.interrupt()
+    await chat.until(({ isLeavingNext }) => isLeavingNext)
+    chat.chat.submit('hang')
+    await chat.until(({ view }) => view.doing !== undefined)
+    chat.chat.interrupt()
+    chat.chat.interrupt()
+    expect(await chat.chat.left).toMatchObject({ atOnce: true })
+  })
+
+  it('an own command is run outside, and the model reads of it with the next message', async () => {
+    await using set = await scene([say('It says hi.')])
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('!echo hi; exit 2')).toMatch(/^> !echo hi; exit 2\nhi\nexit code 2 · the model sees this/)
+    expect(await chat.send('What is @notes.md?')).toMatch(
+      /^> What is @notes\.md\?\n {2}\(with the output of echo hi; exit 2\)\n {2}\(names notes\.md\)\nIt says hi\./,
+    )
+    expect(lastPrompt(set.model)).toContain(
+      'I ran this in my own shell: echo hi; exit 2\n```text\nhi\n```\n(exit code 2)\n\nWhat is @notes.md?',
+    )
+  })
+
+  it('what is no command is not sent; two slashes are', async () => {
+    await using set = await scene([say('A folder.')])
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('/modle')).toMatch(/there is no command \/modle; did you mean \/model\?\n.*\/\/modle/)
+    expect(set.model.requests).toHaveLength(0)
+    expect(await chat.send('//etc')).toContain('> /etc\nA folder.')
+  })
+
+  it('tells of a server that is not there, and goes on', async () => {
+    await using set = await scene([])
+    await using chat = await talk(set.here, { url: 'http://127.0.0.1:9/v1' })
+    expect(await chat.send('hello')).toMatch(/The turn failed: /)
+    await chat.send(`/model scripted ${set.model.url}`)
+    set.model.push(say('Now.'))
+    expect(await chat.send('again')).toContain('Now.')
+  })
+
+  it('a wrong key is told with what to do, and 8k of context are 8k', async () => {
+    await using set = await scene([{ fault: { status: 401 } }])
+    process.env['MULLIGAN_CONTEXT'] = '8192'
+    await using chat = await talk(set.here, set.model)
+    delete process.env['MULLIGAN_CONTEXT']
+    expect(await chat.send('hello')).toMatch(/The turn failed: .*(?:401|key)/i)
+    expect(await chat.send('/status')).toContain('of 8,192 tokens used')
+  })
+
+  it('asks again for what is no answer, and not for what is allowed for the session', async () => {
+    const write = (path: string) => call('write_file', { path, content: '' })
+    await using set = await scene([write('a'), write('b'), say('Both.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('write')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.answer('maybe')
+    await chat.until(({ question }) => question?.line.startsWith('Please answer [y]es once') === true)
+    chat.chat.answer('s')
+    await chat.until(/Both\.[\s\S]*request/)
+    expect([set.here.has('a'), set.here.has('b')]).toEqual([true, true])
+  })
+
+  it('another process shows the end of the session, and goes on with it', async () => {
+    await using set = await scene([say('One.'), call('list_dir', {}), say('Two **bold**.')], { 'a.txt': '' })
+    let id: string | undefined
+    let before: string
+    {
+      await using chat = await talk(set.here, set.model)
+      before = `${await chat.send('first')}\n${await chat.send('the other')}`
+      chat.chat.leave()
+      id = (await chat.chat.left).session
+    }
+    await using chat = await talk(set.here, set.model, { session: id as string })
+    expect((await chat.until('Two')).replace('Welcome\n', '')).toBe(before)
+    expect(await chat.send('/status')).toContain(id)
+    set.model.push(say('Three.'))
+    await chat.send('third')
+    expect(JSON.stringify(set.model.requests.at(-1)?.body)).toContain('the other')
+    await chat.send('/clear')
+    set.model.push(say('New.'))
+    await chat.send('fourth')
+    expect(JSON.stringify(set.model.requests.at(-1)?.body)).not.toContain('the other')
+    expect(await chat.send(`/resume ${id}`)).toContain('Three.')
+    expect(await chat.send('/continue')).toContain('no turn of this session was cut off')
+  })
+
+  it('a turn whose process was killed is named, and taken up', async () => {
+    await using set = await scene([call('list_dir', {}), say('x', { fault: { hang: true } }), say('Here is the rest.')], { 'a.txt': '' })
+    const { child, ended } = set.here.start(['run', 'look', ...using(set.model)])
+    while (set.model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill('SIGKILL')
+    await ended
+    await using chat = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
+    expect(await chat.until('/continue')).toMatch(/> look\n✓ list_dir[\s\S]*This turn was cut off/)
+    expect(await chat.send('/continue')).toMatch(/Going on where the turn was cut off\.\nHere is the rest\./)
+  })
+
+  it('every command that takes nothing can be given without anything', async () => {
+    await using set = await scene([])
+    await using chat = await talk(set.here, set.model)
+    for (const [typed, says] of [
+      ['/help', /\/undo \[TURN\] +take back/],
+      ['/tools', /write_file +write +open/],
+      ['/agent', /> {2}build/],
+      ['/agent plan', /> {2}plan/],
+      ['/tools', /write_file +write +not for agent plan/],
+      ['/mode', /> {2}ask/],
+      ['/mode read-only', /> {2}read-only/],
+      ['/mode often', /there is no mode "often"/],
+      ['/status', /mode +read-only \(--mode\)/],
+      ['/sessions', /There is no session in this folder yet/],
+      ['/compact', /nothing to compact/],
+      ['/undo', /nothing to undo/],
+    ] as const)
+      expect(await chat.send(typed), typed).toMatch(says)
+  })
+
+  it('no escape sequence of a model, a tool or a file is shown', async () => {
+    const evil = '\x1b[31mred\x1b]0;title\x07\x9b2J'
+    await using set = await scene(
+      [
+        think(evil, call('read_file', { path: evil })),
+        call('read_file', { path: 'evil.txt' }),
+        say(['A \x1b', '[31mred \x1b]8;;https://evil', '.example\x07link\x1b]8;;\x07\n\nEnd ', evil]),
+      ],
+      { 'evil.txt': evil },
+    )
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send(`evil ${evil}`)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/)
+    expect(chat.text()).toContain('A red link')
+  })
+})

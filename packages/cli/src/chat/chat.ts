@@ -1,0 +1,238 @@
+/** A chat: messages, commands and questions, and what is to be seen of them. It knows nothing of how that is drawn. */
+import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
+import { UsageError } from '../exit.ts'
+import { chooseSession } from '../session.ts'
+import type { LineStyle } from '../ui/events-to-lines.ts'
+import { oneLine, sanitize } from '../ui/sanitize.ts'
+import { subjectOf } from '../ui/subject.ts'
+import { createBoard } from './board.ts'
+import type { Busy, Chat, ChatOptions, ChatState, Left } from './chat-types.ts'
+import type { Choice } from './choice.ts'
+import { withChanges } from './choice.ts'
+import type { ChatControl } from './commands/command.ts'
+import { findCommand } from './commands/table.ts'
+import { ownRunLines, runInOwnShell } from './own-shell.ts'
+import { openQuestions } from './questions.ts'
+import { type OwnRun, promptOf, type Said, saidBy } from './said.ts'
+import { watchServer } from './server-watch.ts'
+import { tailOf } from './tail.ts'
+import { endItems, type Item, NO_VIEW, step } from './view.ts'
+
+/** @throws UsageError */
+export async function openChat(options: ChatOptions): Promise<Chat> {
+  const { cwd, data, store, colors } = options
+  let items: readonly Item[] = [{ kind: 'output', lines: options.welcome }]
+  let view = NO_VIEW
+  let choice = options.choice
+  let session = options.session
+  let sandbox: string | undefined
+  let busy: Busy | undefined
+  let stop = new AbortController()
+  let queued: readonly string[] = []
+  let serverSays: string | undefined
+  let isLeavingNext = false
+  let isLeaving = false
+  let agent: { readonly of: Choice; readonly agent: Agent } | undefined
+  /** What the person ran themselves since their last message. */
+  let ownRuns: readonly OwnRun[] = []
+  const left = Promise.withResolvers<Left>()
+
+  const questions = openQuestions(
+    (lines, gap) => show({ kind: 'question', lines, gap }),
+    () => changed(),
+  )
+  const { state, subscribe, changed, flush } = createBoard<ChatState>(() => ({
+    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, sandbox, isLeavingNext },
+    isStopping: busy !== undefined && stop.signal.aborted,
+  }))
+  const bench = await options.openBench({ ask: questions.ask, tell, onEvent, onSandbox: (backend) => (sandbox = backend) })
+  const style: LineStyle = { colors, subject: subjectOf(bench.tools) }
+
+  function show(...more: readonly Item[]): void {
+    items = [...items, ...more]
+    changed()
+  }
+
+  function tell(text: string): void {
+    const lines = sanitize(text).trim().split('\n')
+    if (lines[0] !== '') show({ kind: 'notice', lines: lines.map((line) => colors.dim(line)) })
+  }
+
+  function complain(error: unknown): void {
+    const message = oneLine(error instanceof Error ? error.message : String(error), 500)
+    const hint =
+      error instanceof UsageError ? sanitize(error.hint) : error instanceof SessionBusy ? '/clear begins a session of its own.' : ''
+    show({ kind: 'output', lines: [colors.red(message), ...(hint === '' ? [] : hint.split('\n'))] })
+  }
+
+  function onEvent(event: AgentEvent): void {
+    const stepped = step(view, event, style)
+    view = stepped.view
+    // That it was stopped, the person knows.
+    const isKnown = event.type === 'message.discarded' && stop.signal.aborted
+    show(...(isKnown ? stepped.done.filter(({ kind }) => kind !== 'notice') : stepped.done))
+  }
+
+  /** One thing after the other, until nothing waits. */
+  async function work(typed: string): Promise<void> {
+    for (let next: string | undefined = typed; next !== undefined && !isLeaving; [next] = queued, queued = queued.slice(1)) {
+      stop = new AbortController()
+      await take(saidBy(next)).catch(complain)
+      if (stop.signal.aborted) dropQueued()
+    }
+    busy = undefined
+    changed()
+    if (isLeaving) end(false)
+  }
+
+  /** What was last to be seen is seen. */
+  function end(atOnce: boolean): void {
+    flush()
+    left.resolve({ session, atOnce })
+  }
+
+  async function take(said: Said): Promise<void> {
+    if (said.kind === 'message') await turn((signal) => send(said.text, signal))
+    else if (said.kind === 'command') await command(said.name, said.args)
+    else if (said.kind === 'shell') await ownShell(said.command)
+  }
+
+  function begin(what: Busy['with'], name: string): void {
+    busy = { with: what, what: name, since: Date.now() }
+    changed()
+  }
+
+  async function turn(run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>): Promise<void> {
+    begin('turn', '')
+    const unwatch = watchServer(
+      choice.configured.status,
+      () => view.doing?.what === 'waiting',
+      (says) => {
+        serverSays = says
+        changed()
+      },
+    )
+    try {
+      const outcome = await run(stop.signal)
+      if (!outcome) return
+      session = outcome.sessionId
+      show(...endItems(outcome, view.said, { colors, limits: choice.settings.limits }))
+      if (outcome.status === 'failed') dropQueued()
+    } finally {
+      unwatch()
+      view = { ...view, calls: [], doing: undefined }
+    }
+  }
+
+  function send(text: string, signal: AbortSignal): Promise<TurnOutcome> {
+    const prompt = promptOf(text, ownRuns, options.mentioned(text))
+    ownRuns = []
+    return agentNow().run({ prompt, signal, ...(session !== undefined && { sessionId: session }) })
+  }
+
+  /** Made anew when something else is chosen; what was allowed for the session ends with it. */
+  function agentNow(): Agent {
+    if (agent?.of !== choice) agent = { of: choice, agent: bench.agent({ ...choice, yes: options.yes, agentsMd: options.agentsMd }) }
+    return agent.agent
+  }
+
+  async function ownShell(line: string): Promise<void> {
+    show({ kind: 'user', text: `!${sanitize(line)}` })
+    begin('shell', line)
+    const ran = await runInOwnShell(line, cwd, stop.signal)
+    ownRuns = [...ownRuns, ran]
+    show({ kind: 'output', lines: ownRunLines(ran, colors) })
+  }
+
+  async function command(name: string, args: string): Promise<void> {
+    show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
+    const found = findCommand(name)
+    if (!found.anytime) begin('command', `/${found.name}`)
+    await found.run(args, control)
+  }
+
+  const control: ChatControl = {
+    ...{ cwd, data, store, colors, tools: bench.tools, turn, leave, agent: agentNow },
+    session: () => session,
+    choice: () => choice,
+    view: () => view,
+    sandbox: () => sandbox,
+    signal: () => stop.signal,
+    say: (...lines) => show({ kind: 'output', lines }),
+    sayRows: (rows) => show({ kind: 'rows', rows }),
+    output: { out: print, err: print, closed: new AbortController().signal, flush: async () => undefined },
+    change: async (changes) => {
+      choice = await options.choose(withChanges(choice.flags, changes), session, choice)
+      return choice
+    },
+    goOnWith,
+  }
+
+  /** What a command of the shell would print, which has made it fit for a terminal. */
+  function print(text: string): void {
+    show({ kind: 'output', lines: text.replace(/\n$/, '').split('\n') })
+  }
+
+  async function goOnWith(id: string | undefined): Promise<void> {
+    session = id === undefined ? undefined : await chooseSession(store, cwd, { session: id })
+    view = NO_VIEW
+    ownRuns = []
+    // What was allowed for the other session is not for this one.
+    agent = undefined
+    if (session === undefined) return
+    choice = await options.choose(choice.flags, session, choice)
+    const tail = await tailOf(store, session, style, choice.settings.limits)
+    view = tail.view
+    show(...tail.items)
+  }
+
+  function dropQueued(): void {
+    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. The up key brings it back.`)
+    queued = []
+  }
+
+  function submit(typed: string): void {
+    isLeavingNext = false
+    const said = saidBy(typed)
+    if (said.kind === 'nothing' || isLeaving) return
+    if (!busy) void work(typed)
+    else if (said.kind === 'command' && isAnytime(said.name)) void command(said.name, said.args).catch(complain)
+    else queued = [...queued, typed.trim()]
+    changed()
+  }
+
+  function interrupt(): void {
+    if (busy ? stop.signal.aborted : isLeavingNext) end(busy !== undefined)
+    else if (busy) stop.abort(new Error('interrupted'))
+    else isLeavingNext = true
+    changed()
+  }
+
+  function leave(): void {
+    isLeaving = true
+    if (busy) stop.abort(new Error('interrupted'))
+    else end(false)
+  }
+
+  if (session !== undefined) await goOnWith(session)
+  return {
+    state,
+    subscribe,
+    submit,
+    interrupt,
+    leave,
+    tell,
+    subject: style.subject,
+    answer: questions.answer,
+    left: left.promise,
+    close: bench.close,
+  }
+}
+
+function isAnytime(name: string): boolean {
+  try {
+    return findCommand(name).anytime === true
+  } catch {
+    return true
+  }
+}

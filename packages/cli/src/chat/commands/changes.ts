@@ -1,0 +1,51 @@
+/** `/undo`, `/redo` and `/diff`: of this session where no turn is named. */
+import { createChangeLog } from '@mulligan/tools'
+import { UsageError } from '../../exit.ts'
+import type { ChatControl, SlashCommand } from './command.ts'
+
+type Purpose = 'undo' | 'redo' | 'diff'
+
+export const undo: SlashCommand = {
+  name: 'undo',
+  usage: '[TURN]',
+  description: 'take back what the last turn changed',
+  run: (turn, chat) => takeBack('undo', turn, chat),
+}
+
+export const redo: SlashCommand = {
+  name: 'redo',
+  usage: '[TURN]',
+  description: 'make again what was undone',
+  run: (turn, chat) => takeBack('redo', turn, chat),
+}
+
+export const diff: SlashCommand = {
+  name: 'diff',
+  usage: '[TURN]',
+  description: 'see what the last turn changed',
+  run: async (turn, chat) => {
+    const { diffCommand } = await import('../../commands/diff.ts')
+    await diffCommand(turn || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
+  },
+}
+
+async function takeBack(kind: 'undo' | 'redo', turn: string, chat: ChatControl): Promise<void> {
+  const { undoCommand } = await import('../../commands/undo.ts')
+  await undoCommand(kind, turn || (await lastOf(chat, kind)), { cwd: chat.cwd }, chat.output)
+}
+
+/** The last turn of this session that fits. What another session changed is not taken back unless it is named. */
+async function lastOf({ cwd, data, session }: ChatControl, purpose: Purpose): Promise<string> {
+  const { readTurns } = await import('../../commands/turn.ts')
+  const turns = await readTurns(createChangeLog({ dir: data.changes, root: cwd }))
+  const mine = turns.filter(({ turn }) => turn.startsWith(`${session()}/`))
+  const fits = mine.filter(({ undone, redoable }) => (purpose === 'redo' ? redoable : !undone))
+  const [what] = [{ undo: 'undo', redo: 'redo', diff: 'show' }[purpose]]
+  const found = fits.at(-1)
+  if (!found)
+    throw new UsageError(
+      `this session has nothing to ${what}`,
+      'mulligan undo --list shows the turns of all sessions of this folder; name one here.',
+    )
+  return found.turn
+}

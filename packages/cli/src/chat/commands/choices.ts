@@ -1,0 +1,75 @@
+/** `/model`, `/mode` and `/agent`: shown, or another from the next turn on. What was said stays. */
+import { MODES } from '@mulligan/core'
+import { readAgents } from '../../agents/agents.ts'
+import { oneLine } from '../../ui/sanitize.ts'
+import { table } from '../../ui/table.ts'
+import type { ChatControl, SlashCommand } from './command.ts'
+
+export const model: SlashCommand = {
+  name: 'model',
+  usage: '[NAME]',
+  description: 'which model answers, or another one: PROVIDER/NAME, with an address behind it if it has one',
+  run: async (args, chat) => {
+    const [name, baseUrl] = args.split(/\s+/)
+    if (name) {
+      const kept = name.includes('/') ? undefined : chat.choice().flags.baseUrl
+      await chat.change({ model: name, baseUrl: baseUrl ?? kept })
+    }
+    const { say, choice, colors } = chat
+    const { id, where, contextTokens } = choice().configured.model
+    const now = `${colors.bold(`${oneLine(id, 120)} on ${oneLine(where, 80)}`)}, ${contextTokens.toLocaleString('en-US')} tokens of context`
+    say(name ? `From now on ${now}` : now, ...(name ? [] : await otherLines(chat)))
+  },
+}
+
+/** What the servers on this machine have. Never throws. */
+export async function foundModels(): Promise<readonly { readonly value: string; readonly description: string }[]> {
+  const [{ probeServers }, { candidatesOf }, { idOf }] = await Promise.all([
+    import('../../models/servers/probe.ts'),
+    import('../../models/preference.ts'),
+    import('../../models/servers/server.ts'),
+  ])
+  return candidatesOf(await probeServers(process.env)).map((one) => ({ value: idOf(one), description: `on ${one.where}` }))
+}
+
+async function otherLines({ choice, colors }: ChatControl): Promise<readonly string[]> {
+  const others = (await foundModels()).filter(({ value }) => value !== choice().configured.model.id)
+  if (others.length === 0) return [colors.dim('No other model answers on this machine. /model PROVIDER/NAME takes another.')]
+  const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])
+  return ['', 'These answer too:', ...table(rows), colors.dim('/model NAME takes one.')]
+}
+
+const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
+  'read-only': 'looks and changes nothing',
+  ask: 'asks before each change',
+  'auto-edit': 'changes files of the folder unasked, asks for the rest',
+  auto: 'asks only where it must',
+}
+
+export const mode: SlashCommand = {
+  name: 'mode',
+  usage: '[MODE]',
+  description: 'how much runs unasked, or another mode',
+  run: async (asked, { change, choice, say, colors }) => {
+    if (asked !== '') await change({ mode: asked })
+    const now = choice().settings.approval.mode.value
+    say(
+      ...table(MODES.map((one) => [one === now ? '>' : ' ', one, MODE_SAYS[one]])).map((line) =>
+        line.startsWith('>') ? colors.bold(line) : line,
+      ),
+    )
+  },
+}
+
+export const agent: SlashCommand = {
+  name: 'agent',
+  usage: '[NAME]',
+  description: 'the named agent that works, or another one',
+  run: async (asked, { change, choice, say, cwd, colors }) => {
+    if (asked !== '') await change({ agent: asked })
+    const { all } = await readAgents(cwd, choice().settings)
+    const now = choice().named.name
+    const rows = all.map(({ name, description }) => [name === now ? '>' : ' ', oneLine(name, 40), oneLine(description, 80)])
+    say(...table(rows).map((line) => (line.startsWith('>') ? colors.bold(line) : line)))
+  },
+}

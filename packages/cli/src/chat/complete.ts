@@ -1,0 +1,33 @@
+/** What can be completed in a chat: its commands and their arguments, and the files of the folder. */
+
+import type { Store } from '@mulligan/agent'
+import { MODES } from '@mulligan/core'
+import { readAgents } from '../agents/agents.ts'
+import { localTime } from '../ui/time.ts'
+import type { Chat } from './chat-types.ts'
+import { foundModels } from './commands/choices.ts'
+import { COMMANDS } from './commands/table.ts'
+import { type CommandChoice, type Completer, createCompleter, type Choice as Value } from './input/completion.ts'
+import { workspaceFiles } from './input/files.ts'
+
+const SESSIONS = 20
+
+export function completerFor(chat: Chat, store: Store, cwd: string): Completer {
+  const values: Readonly<Record<string, CommandChoice['values']>> = {
+    model: () => foundModels(),
+    mode: () => MODES.map((value) => ({ value })),
+    agent: async () => {
+      const { all } = await readAgents(cwd, chat.state().choice.settings)
+      return all.map(({ name, description }) => ({ value: name, description }))
+    },
+    resume: async () => {
+      const sessions = await store.sessions({ cwd, limit: SESSIONS })
+      return sessions.map(({ id, title, updatedAt }): Value => ({ value: id, description: `${localTime(updatedAt)}  ${title}` }))
+    },
+  }
+  const commands = COMMANDS.map(({ name, description, usage }): CommandChoice => {
+    const of = values[name]
+    return { name, description, ...(of && { values: of }), ...(usage !== undefined && { takesText: true }) }
+  })
+  return createCompleter({ commands, files: workspaceFiles(cwd) })
+}

@@ -1,0 +1,171 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Completer, createCompleter } from './completion.ts'
+import { type FileList, workspaceFiles } from './files.ts'
+import { candidate, rank } from './fuzzy.ts'
+import { mentionOf, mentionsIn, openMention } from './mentions.ts'
+
+describe('mentions', () => {
+  test.each<[text: string, paths: string[]]>([
+    ['see @src/a.ts and @b.md.', ['src/a.ts', 'b.md']],
+    ['(@a.ts), "@b.ts" [@c.ts]: @d.ts? @e/!', ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e/']],
+    ['@"my file.txt" and @"a \\"b\\" \\\\c"', ['my file.txt', 'a "b" \\c']],
+    ['@a.ts\n@a.ts', ['a.ts']],
+    ['bob@example.com, a@b, @, @@x, @"", @.', []],
+    ['@.env @../up @~/home @/etc/hosts', ['.env', '../up', '~/home', '/etc/hosts']],
+    ['@日本/ファイル.md、', ['日本/ファイル.md、']],
+    ['@"not closed', []],
+  ])('%j', (text, paths) => expect(mentionsIn(text)).toEqual(paths))
+
+  test('a path that is written as a mention is found, and while it is typed', () => {
+    const path = fc
+      .oneof(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ unit: fc.constantFrom('a', '.', '/', ' ', '"', '\\', ')', '@', '`'), minLength: 1 }),
+      )
+      .filter((text) => !/[\p{Cc}\u2028\u2029]/u.test(text))
+    fc.assert(
+      fc.property(path, (text) => {
+        expect(mentionsIn(`see ${mentionOf(text)} please`)).toEqual([text])
+        expect(openMention(`see ${mentionOf(text).replace(/"$/, '')}`)).toEqual({ from: 4, path: text })
+      }),
+    )
+  })
+})
+
+describe('ranking', () => {
+  const paths = [
+    'src/',
+    'src/server.ts',
+    'src/server/index.ts',
+    'docs/server-side.md',
+    'lib/observer.ts',
+    'a/s/e/r/ver.txt',
+    'README.md',
+    'reader.ts',
+  ]
+  const ranked = (query: string, recent: readonly string[] = []): Promise<string[]> =>
+    rank(query, paths.map(candidate), { most: 9, recent })
+
+  test('the name before the path, as a whole before letters', async () => {
+    expect(await ranked('server')).toEqual([
+      'src/server.ts',
+      'docs/server-side.md',
+      'lib/observer.ts',
+      'src/server/index.ts',
+      'a/s/e/r/ver.txt',
+    ])
+    expect((await ranked('SRV')).slice(0, 3)).toEqual(['src/server.ts', 'lib/observer.ts', 'docs/server-side.md'])
+    expect(await ranked('read')).toEqual(['README.md', 'reader.ts'])
+    expect(await ranked('src/')).toEqual(['src/', 'src/server.ts', 'src/server/index.ts'])
+    expect(await ranked('src/in')).toEqual(['src/server/index.ts'])
+    expect(await ranked('zzz')).toEqual([])
+  })
+
+  test('what was used comes first among those that fit as well', async () => {
+    expect((await ranked('', ['reader.ts', 'lib/observer.ts'])).slice(0, 2)).toEqual(['reader.ts', 'lib/observer.ts'])
+    expect((await ranked('rea', ['reader.ts']))[0]).toBe('reader.ts')
+    expect((await ranked('server', ['lib/observer.ts']))[0]).toBe('src/server.ts')
+  })
+
+  test('many files: other work has its turn, and the signal ends it', async () => {
+    const many = Array.from({ length: 100_000 }, (_, at) => candidate(`packages/p${at % 100}/src/module-${at}/index-${at}.ts`))
+    let turns = 0
+    const count = (): void => {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    expect((await rank('index-99999', many, { most: 5 }))[0]).toBe('packages/p99/src/module-99999/index-99999.ts')
+    clearImmediate(next)
+    expect(turns).toBeGreaterThan(10)
+    const controller = new AbortController()
+    const ranking = rank('i', many, { most: 5, signal: controller.signal })
+    setImmediate(() => controller.abort(new Error('the next key')))
+    await expect(ranking).rejects.toThrow('the next key')
+  })
+})
+
+describe('completions', () => {
+  const root = mkdtempSync(join(tmpdir(), 'mulligan-complete-'))
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+  const put = (path: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), path === '.gitignore' ? '*.log\nnode_modules\n' : '')
+  }
+  for (const path of ['.gitignore', 'src/main.ts', 'my file.txt', 'my dir/in it.md', 'x.log', 'node_modules/x/main.js', '.git/config'])
+    put(path)
+  if (process.platform !== 'win32') put('evil\x1b[2J.ts')
+
+  const signal = new AbortController().signal
+  const complete = createCompleter({
+    commands: [
+      { name: 'help', description: 'what can\x1b[2J be\ndone' },
+      {
+        name: 'model',
+        description: 'which model',
+        values: () => [{ value: 'ollama/qwen' }, { value: 'openai/gpt', description: 'far' }, { value: 'a\x1b[2Jb' }],
+      },
+      { name: 'mode', description: 'how much is asked', takesText: true },
+    ],
+    files: workspaceFiles(root),
+    recentFiles: () => ['src/main.ts'],
+  })
+  /** What the text is with each of them taken. */
+  const taken = async (text: string, by: Completer = complete): Promise<string[] | undefined> => {
+    const cursor = text.indexOf('|')
+    const plain = text.replace('|', '')
+    const found = await by(plain, cursor, signal)
+    return found?.items.map(({ insert }) => plain.slice(0, found.from) + insert + plain.slice(found.to))
+  }
+
+  test.each<[text: string, taken: string[] | undefined]>([
+    ['/|', ['/help ', '/model ', '/mode ']],
+    ['/mod|', ['/model ', '/mode ']],
+    ['/mode|', ['/mode ', '/model ']],
+    ['/h|elp', ['/help ']],
+    ['/zzz|', []],
+    ['/model |', ['/model ollama/qwen ', '/model openai/gpt ']],
+    ['/model gp|', ['/model openai/gpt ']],
+    ['/help |', undefined],
+    ['say /he|', undefined],
+    ['plain|', undefined],
+    ['see @main|', ['see @src/main.ts ']],
+    ['see @mai|n.ts now', ['see @src/main.ts  now']],
+    ['@./src/m|', ['@src/main.ts ']],
+    ['@my f|', undefined],
+    ['@"my f|"', ['@"my file.txt" ']],
+    ['@myd|', ['@"my dir/', '@"my dir/in it.md" ']],
+    ['@log|', []],
+    ['@evil|', []],
+    ['bob@ma|', undefined],
+  ])('%j', async (text, all) => expect(await taken(text)).toEqual(all))
+
+  test('what a terminal sees of them', async () => {
+    const found = await complete('/', 1, signal)
+    expect(found?.items.map(({ label, description, submits }) => [label, description, submits])).toEqual([
+      ['/help', 'what can be done', true],
+      ['/model', 'which model', false],
+      ['/mode', 'how much is asked', false],
+    ])
+    expect((await complete('@', 1, signal))?.items[0]?.label).toBe('src/main.ts')
+  })
+
+  test('a new mention sees new files; the same one does not list again', async () => {
+    put('later.ts')
+    expect(await taken('@later|')).toEqual([])
+    await taken('@|')
+    expect(await taken('@later|')).toEqual(['@later.ts '])
+  })
+
+  test('a folder that can not be listed has none; a search that is stopped throws', async () => {
+    const files: FileList = workspaceFiles(join(root, 'gone'))
+    expect(await taken('@a|', createCompleter({ commands: [], files }))).toEqual([])
+    // Without the filter such a name would be offered.
+    expect(await rank('evil', [candidate('evil\x1b[2J.ts')], { most: 5 })).toHaveLength(1)
+    await expect(complete('@a', 2, AbortSignal.abort(new Error('the next key')))).rejects.toThrow('the next key')
+  })
+})

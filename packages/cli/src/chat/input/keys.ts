@@ -1,0 +1,104 @@
+/**
+ * From what Ink's `useInput` tells to the editor's keys. Ink puts sequences together that come in pieces, and takes pastes out; what
+ * it leaves in one piece is text with control characters in it, such as a word and the Enter behind it.
+ */
+import type { Key } from 'ink'
+import type { EditorKey, KeyName } from './state.ts'
+
+interface KeyRow {
+  readonly name: KeyName
+  readonly keys: readonly string[]
+  readonly does: string
+}
+
+/** Every key and what it does, in the order of the documentation. Letters with Ctrl and Alt are looked up here. */
+export const KEY_TABLE: readonly KeyRow[] = [
+  { name: 'enter', keys: ['Enter', 'Ctrl-M'], does: 'send; in the menu, take what is chosen' },
+  { name: 'newline', keys: ['Alt-Enter', 'Shift-Enter', 'Ctrl-J', '\\ Enter'], does: 'a new line' },
+  { name: 'tab', keys: ['Tab', 'Ctrl-I'], does: 'complete a command, a value or a file' },
+  { name: 'backtab', keys: ['Shift-Tab'], does: 'in the menu, the one before' },
+  { name: 'escape', keys: ['Escape'], does: 'close the menu; twice, clear the text' },
+  { name: 'interrupt', keys: ['Ctrl-C'], does: 'clear the text; with none, interrupt' },
+  { name: 'delete-or-exit', keys: ['Ctrl-D'], does: 'delete forward; with no text, leave' },
+  { name: 'up', keys: ['Up', 'Ctrl-P'], does: 'the line above; from the first one, the message before' },
+  { name: 'down', keys: ['Down', 'Ctrl-N'], does: 'the line below; from the last one, the message after' },
+  { name: 'search', keys: ['Ctrl-R'], does: 'search the messages before; again, the next older one' },
+  { name: 'abort', keys: ['Ctrl-G'], does: 'leave the search, with the text as it was' },
+  { name: 'left', keys: ['Left', 'Ctrl-B'], does: 'a character back' },
+  { name: 'right', keys: ['Right', 'Ctrl-F'], does: 'a character on' },
+  { name: 'word-left', keys: ['Alt-B', 'Alt-Left', 'Ctrl-Left'], does: 'a word back' },
+  { name: 'word-right', keys: ['Alt-F', 'Alt-Right', 'Ctrl-Right'], does: 'a word on' },
+  { name: 'line-start', keys: ['Ctrl-A', 'Home'], does: 'the start of the line' },
+  { name: 'line-end', keys: ['Ctrl-E', 'End'], does: 'the end of the line' },
+  { name: 'backspace', keys: ['Backspace', 'Ctrl-H'], does: 'delete back' },
+  { name: 'delete', keys: ['Delete'], does: 'delete forward' },
+  { name: 'kill-line', keys: ['Ctrl-K'], does: 'cut to the end of the line' },
+  { name: 'kill-line-left', keys: ['Ctrl-U'], does: 'cut to the start of the line' },
+  { name: 'kill-blank-left', keys: ['Ctrl-W'], does: 'cut back to a blank' },
+  { name: 'kill-word-left', keys: ['Alt-Backspace', 'Ctrl-Backspace'], does: 'cut a word back' },
+  { name: 'kill-word', keys: ['Alt-D', 'Alt-Delete', 'Ctrl-Delete'], does: 'cut a word on' },
+  { name: 'yank', keys: ['Ctrl-Y'], does: 'put back what was cut' },
+  { name: 'yank-pop', keys: ['Alt-Y'], does: 'after Ctrl-Y, what was cut before that' },
+  { name: 'undo', keys: ['Ctrl-_'], does: 'undo' },
+  { name: 'clear', keys: ['Ctrl-L'], does: 'clear the screen' },
+]
+
+/** The keys of the table that are a character with Ctrl or Alt. */
+const withCharacter = (modifier: string): Readonly<Record<string, KeyName>> =>
+  Object.fromEntries(
+    KEY_TABLE.flatMap(({ name, keys }) =>
+      keys
+        .filter((one) => one.length === modifier.length + 1 && one.startsWith(modifier))
+        .map((one) => [one.slice(-1).toLowerCase(), name]),
+    ),
+  )
+
+/** Some terminals tell what others send for Ctrl-_ apart from it. */
+const CTRL: Readonly<Record<string, KeyName>> = { ...withCharacter('Ctrl-'), '-': 'undo', '/': 'undo' }
+const ALT = withCharacter('Alt-')
+
+const key = (name: KeyName): EditorKey => ({ name })
+
+/** None for a key that means nothing here. */
+export function toKeys(input: string, ink: Key): readonly EditorKey[] {
+  const named = nameOf(input, ink)
+  if (ink.eventType === 'release' || named === 'nothing') return []
+  if (named) return [key(named)]
+  if (ink.escape) return [key('escape'), key('escape')]
+  return fromText(input)
+}
+
+function nameOf(input: string, ink: Key): KeyName | 'nothing' | undefined {
+  const word = ink.meta || ink.ctrl
+  if (ink.super || ink.hyper) return 'nothing'
+  // Two that came at once are told as one with Alt.
+  if (ink.escape) return ink.meta ? undefined : 'escape'
+  if (ink.return) return word || ink.shift ? 'newline' : 'enter'
+  if (ink.tab) return ink.shift ? 'backtab' : 'tab'
+  if (ink.backspace) return word ? 'kill-word-left' : 'backspace'
+  if (ink.delete) return word ? 'kill-word' : 'delete'
+  if (ink.leftArrow) return word ? 'word-left' : 'left'
+  if (ink.rightArrow) return word ? 'word-right' : 'right'
+  if (ink.upArrow) return 'up'
+  if (ink.downArrow) return 'down'
+  if (ink.home) return 'line-start'
+  if (ink.end) return 'line-end'
+  if (ink.pageUp || ink.pageDown || input === '') return 'nothing'
+  if (ink.ctrl) return CTRL[input.toLowerCase()] ?? 'nothing'
+  if (ink.meta) return ALT[input.toLowerCase()] ?? 'nothing'
+  return undefined
+}
+
+/**
+ * A line end with text behind it is a paste by a terminal that does not mark pastes, so it sends nothing; one at the end is Enter.
+ * @param text as it came, without escape sequences
+ */
+export function fromText(text: string): readonly EditorKey[] {
+  if (/[\r\n][\s\S]*[^\x00-\x1f\x7f]/.test(text)) return [{ name: 'paste', text }]
+  return (text.match(/[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+/g) ?? []).flatMap((piece): EditorKey[] => {
+    const code = piece.charCodeAt(0)
+    if (code > 0x1f && code !== 0x7f) return [{ name: 'text', text: piece }]
+    const name = code === 0x7f ? 'backspace' : CTRL[String.fromCharCode(code + 0x60)]
+    return name ? [key(name)] : []
+  })
+}

@@ -1,0 +1,61 @@
+/** What is sent of what a person typed: the output of commands they ran themselves stands before it, a note on files they named below it. Pure. */
+import { oneLine } from '../ui/sanitize.ts'
+
+/** A command that the person ran in their own shell. */
+export interface OwnRun {
+  readonly command: string
+  /** `exit code 1`, `stopped`. */
+  readonly ended: string
+  /** Bounded, and without escape sequences. */
+  readonly output: string
+}
+
+export type Said =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'message'; readonly text: string }
+  | { readonly kind: 'shell'; readonly command: string }
+  | { readonly kind: 'command'; readonly name: string; readonly args: string }
+
+/** `/name args` is a command, `!command` is for the shell, `//text` is a message that begins with one slash. */
+export function saidBy(typed: string): Said {
+  const text = typed.trim()
+  if (text === '') return { kind: 'nothing' }
+  if (text.startsWith('//')) return { kind: 'message', text: text.slice(1) }
+  const command = /^\/(\S*)\s*([\s\S]*)$/.exec(text)
+  if (command) return { kind: 'command', name: (command[1] as string).toLowerCase(), args: (command[2] as string).trim() }
+  if (text.startsWith('!')) return text === '!' ? { kind: 'nothing' } : { kind: 'shell', command: text.slice(1).trim() }
+  return { kind: 'message', text }
+}
+
+const RAN = 'I ran this in my own shell:'
+const MENTIONS = 'Paths named here that exist: '
+
+export function promptOf(text: string, runs: readonly OwnRun[], mentioned: readonly string[]): string {
+  const parts = [...runs.map(recordOf), text, ...(mentioned.length === 0 ? [] : [`(${MENTIONS}${mentioned.join(', ')})`])]
+  return parts.join('\n\n')
+}
+
+function recordOf({ command, ended, output }: OwnRun): string {
+  const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
+  const ticks = '`'.repeat(longest + 1)
+  return `${RAN} ${command}\n${ticks}text\n${output === '' ? '(it printed nothing)' : output}\n${ticks}\n(${ended})`
+}
+
+const RECORD = new RegExp(`${RAN} ([^\\n]*(?:\\n(?!\`\`\`)[^\\n]*)*)\\n(\`{3,})text\\n[\\s\\S]*?\\n\\2\\n\\(([^\\n]*)\\)\\n\\n`, 'y')
+
+/** A prompt as the person sees it again: of a command's output only that it went along. */
+export function shownPrompt(prompt: string): { readonly text: string; readonly notes: readonly string[] } {
+  const notes: string[] = []
+  let at = 0
+  for (;;) {
+    RECORD.lastIndex = at
+    const found = RECORD.exec(prompt)
+    if (!found) break
+    notes.push(`with the output of ${oneLine(found[1] as string, 80)}`)
+    at = RECORD.lastIndex
+  }
+  const rest = prompt.slice(at)
+  const note = rest.lastIndexOf(`\n\n(${MENTIONS}`)
+  if (note === -1 || !rest.endsWith(')')) return { text: rest, notes }
+  return { text: rest.slice(0, note), notes: [...notes, `names ${oneLine(rest.slice(note + MENTIONS.length + 3, -1), 200)}`] }
+}

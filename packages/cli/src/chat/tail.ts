@@ -1,0 +1,39 @@
+/** The end of a session, as it was to be seen while it ran. */
+import type { Store } from '@mulligan/agent'
+import type { Settings } from '../config/settings.ts'
+import type { LineStyle } from '../ui/events-to-lines.ts'
+import { endItems, type Item, NO_VIEW, plural, step, type View } from './view.ts'
+
+/** Turns that are shown. */
+const MOST_TURNS = 3
+
+export interface Tail {
+  readonly items: readonly Item[]
+  readonly view: View
+}
+
+export async function tailOf(store: Store, sessionId: string, style: LineStyle, limits: Settings['limits']): Promise<Tail> {
+  const last = await store.lastTurn(sessionId)
+  if (!last) return { items: [], view: NO_VIEW }
+  const count = Number(last.id.slice(last.id.lastIndexOf('/') + 1))
+  const first = Math.max(1, count - MOST_TURNS + 1)
+  let view = NO_VIEW
+  const items: Item[] = first > 1 ? [{ kind: 'notice', lines: [style.colors.dim(`… ${plural(first - 1, 'turn')} before`)] }] : []
+  for (let at = first; at <= count; at++) {
+    const events = await store.events({ sessionId, turnId: `${sessionId}/${at}` })
+    const isStopped = events.some((event) => event.type === 'turn.ended' && event.outcome.status === 'cancelled')
+    for (const event of events) {
+      if (isStopped && event.type === 'message.discarded') continue
+      const stepped = step(view, event, style)
+      view = stepped.view
+      items.push(...stepped.done)
+      if (event.type === 'turn.ended') items.push(...endItems(event.outcome, view.said, { colors: style.colors, limits }))
+    }
+  }
+  if (last.status === 'running')
+    items.push({
+      kind: 'notice',
+      lines: [style.colors.yellow('This turn was cut off. /continue takes it up; a message of yours closes it.')],
+    })
+  return { items, view: { ...view, calls: [], doing: undefined } }
+}

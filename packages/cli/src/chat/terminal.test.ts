@@ -1,0 +1,208 @@
+/** The chat in a real terminal, which tmux gives: what a person sees in their first minutes. */
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { call, type RecordedRequest, type Script, say, scriptedModel, think } from '@mulligan/testing'
+import { describe, expect, it } from 'vitest'
+import { BIN, NO_SERVERS, type Place, place, using } from '../fixtures/cli.ts'
+import { hasScreen, openScreen, type ScreenOptions } from '../fixtures/screen.ts'
+
+const start = (here: Place, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
+  openScreen([process.execPath, BIN, ...args], {
+    ...options,
+    cwd: here.dir,
+    env: { ...environment(here), ...env },
+  })
+
+const TRACE = fileURLToPath(new URL('../fixtures/trace-imports.ts', import.meta.url))
+const UNBUNDLED = fileURLToPath(new URL('../fixtures/unbundled.ts', import.meta.url))
+
+const environment = (here: Place) => ({ HOME: dirname(here.dir), MULLIGAN_DATA_DIR: here.data, ...NO_SERVERS })
+
+/** Without what is another each time. */
+const stable = (screen: string): string =>
+  `${screen
+    .replace(/\d{8}-\d{4}-[a-z0-9]{6}/g, 'SESSION')
+    .replace(/[\d,]+ tokens/g, 'N tokens')
+    .replace(/context \d+ %/g, 'context N %')
+    .replace(/Mulligan \d\S+/, 'Mulligan VERSION')
+    .replace(/ \d+ s\b/g, ' N s')
+    .trimEnd()}\n`
+
+/** From the line that holds the text. */
+const after = (screen: string, text: string): string => screen.slice(screen.lastIndexOf('\n', screen.lastIndexOf(text)) + 1)
+
+/** The question that waits: those before it have their answers behind them. */
+const ASKS = /\[n\]o and why:\n> *$/m
+
+const kept = (name: string): string => join(import.meta.dirname, 'screens', `${name}.txt`)
+
+const userText = ({ body }: RecordedRequest): string => {
+  const { messages } = body as { readonly messages: readonly { readonly role: string; readonly content: string }[] }
+  const last = messages.at(-1)
+  return last?.role === 'user' ? last.content : ''
+}
+
+const resultsSay = ({ body }: RecordedRequest, text: string): boolean => {
+  const { messages } = body as { readonly messages: readonly object[] }
+  return JSON.stringify(messages.at(-1)).includes(text)
+}
+
+const PAGE = `# What I found
+
+The budget is in **notes/plan.md**, see \`grep\`:
+
+1. a first point that is so long that it does not fit on one line of a terminal with eighty columns
+2. a second
+   - with a part
+
+| file | lines |
+|---|---:|
+| notes/plan.md | 1 |
+
+\`\`\`diff
+-30,000
++40,000
+\`\`\`
+
+All of \x1b[31mthat\x1b[2J is at [the place](https://example.org).`
+
+const pieces = (text: string): string[] => text.match(/[\s\S]{1,9}/g) ?? []
+
+/** A tool of the person's own that prints to a screen that is not its own. */
+const LOUD = `export default { name: 'loud', description: 'Prints.', effect: 'read', input: { type: 'object' },
+  execute: () => { console.log('printed by \\x1b[2Ja tool'); return 'done' } }`
+
+/** Answers by what was said last. */
+const SCRIPT: Script = (request) => {
+  const said = userText(request)
+  if (said.includes('budget')) return think('Hmm. '.repeat(50), call('read_file', { file_path: 'notes/plans.md', limit: '20' }))
+  if (said.includes('write')) return call('write_file', { path: 'a.txt', content: 'one\ntwo\n' })
+  if (said.includes('hang')) return say('I begin, and then', { fault: { hang: 'mid-text' } })
+  if (said.includes('loud')) return call('loud')
+  if (said === '') return say(resultsSay(request, 'notes/plan') ? pieces(PAGE) : 'So be it.')
+  return say('Here I am.')
+}
+
+// In CI a machine without it fails.
+describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
+  it('the first minutes', async ({ expect }) => {
+    using here = place({ 'notes/plan.md': 'Budget: 40,000\n' })
+    await using model = await scriptedModel(SCRIPT)
+    await using screen = await start(here, using(model))
+    await expect(stable(await screen.until('on this machine · mode'))).toMatchFileSnapshot(kept('start'))
+
+    await screen.type('what is the budget?')
+    await screen.keys('Enter')
+    await screen.until(/1 call|2 requests/)
+    await screen.until((text) => !text.includes('Ctrl-C stops'))
+    await expect(stable(await screen.all())).toMatchFileSnapshot(kept('answer'))
+
+    await screen.type('write it')
+    await screen.keys('Enter')
+    await screen.until(ASKS)
+    await expect(stable(await screen.text())).toMatchFileSnapshot(kept('question'))
+    await screen.type('n not there')
+    await screen.keys('Enter')
+    await screen.until(/denied[\s\S]*2 requests/)
+    expect(here.has('a.txt')).toBe(false)
+
+    await screen.type('write it now')
+    await screen.keys('Enter')
+    await screen.until(ASKS)
+    await screen.type('y')
+    await screen.keys('Enter')
+    await screen.until(/changed {2}write_file[\s\S]*2 requests/)
+    expect(here.read('a.txt')).toBe('one\ntwo\n')
+    await screen.type('/undo')
+    await screen.keys('Enter')
+    await screen.until('removed   a.txt')
+    expect(here.has('a.txt')).toBe(false)
+
+    await screen.type('write it for good')
+    await screen.keys('Enter')
+    await screen.until(ASKS)
+    await screen.type('a')
+    await screen.keys('Enter')
+    await screen.until(/\[n\]othing:\n> *$/m)
+    await screen.type('1')
+    await screen.keys('Enter')
+    await screen.until(/\[n\]othing: 1[\s\S]*2 requests/)
+    await expect(stable(after(await screen.text(), 'policy'))).toMatchFileSnapshot(kept('always'))
+    expect(here.read('../.config/mulligan/config.json')).toContain('"write_file"')
+
+    await screen.type('hang')
+    await screen.keys('Enter')
+    await screen.until('I begin')
+    await screen.type('for later')
+    await screen.keys('Enter')
+    await screen.until('queued for later')
+    await screen.keys('C-c')
+    await screen.until('Not sent: "for later"')
+    await screen.keys('Up')
+    await screen.until('> for later')
+    await screen.keys('C-c')
+    await expect(stable(after(await screen.until((text) => !text.includes('> for later')), '> hang'))).toMatchFileSnapshot(kept('stopped'))
+
+    await screen.resize(40, 20)
+    await screen.until((text) => text.split('\n').every((line) => line.length <= 40))
+    await screen.type('hello')
+    await screen.keys('Enter')
+    await screen.until('Here I am.')
+    await expect(stable(after(await screen.until((text) => !text.includes('Ctrl-C stops')), '> hello'))).toMatchFileSnapshot(kept('narrow'))
+
+    await screen.keys('C-c')
+    await screen.until('Ctrl-C again')
+    await screen.keys('C-c')
+    expect(await screen.ended()).toBe(0)
+    expect((await screen.text()).replaceAll('\n', '')).toMatch(/To go on: mulligan chat --session \d{8}-\S+$/)
+  })
+
+  it('another day: the conversation goes on; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
+    using here = place({ '.mulligan/tools/loud.mjs': LOUD })
+    await using model = await scriptedModel(SCRIPT)
+    await here.run(['run', 'hello', ...using(model)])
+    const inner = 'echo $$ > pid; exec "$0" "$@"'
+    const outer = `sh -c '${inner}' "$0" "$@"; echo "exit $?"; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*icanon' -e '-*echo'; sleep 60`
+    await using screen = await openScreen(
+      ['/bin/sh', '-c', outer, process.execPath, BIN, 'chat', '--last', '--mode', 'auto', ...using(model)],
+      {
+        cwd: here.dir,
+        env: environment(here),
+      },
+    )
+    await screen.until(/> hello\n\nHere I am\.[\s\S]*mode auto/)
+    await screen.type('be loud')
+    await screen.keys('Enter')
+    await screen.until(/> be loud\n\nprinted by a tool\n✓ loud[\s\S]*So be it\./)
+    await screen.type('hang')
+    await screen.keys('Enter')
+    await screen.until('I begin')
+    process.kill(Number(here.read('pid')), 'SIGTERM')
+    expect(await screen.until(/exit \d+[\s\S]*echo/)).toMatch(
+      /Cancelled\.[\s\S]*To go on: mulligan chat --session \S+\nexit 130\nicanon\necho$/,
+    )
+    expect((await screen.cursor()).shown).toBe(true)
+  })
+
+  it('finds the model by itself, and says so; where there is none, says what to do', async ({ expect }) => {
+    using here = place()
+    await using model = await scriptedModel([say('Found.')], { models: ['only-one'] })
+    await using found = await start(here, [], { env: { MULLIGAN_VLLM_URL: model.url.replace(/\/v1$/, '') } })
+    expect(await found.until('/help shows')).toMatch(/vllm\/only-one on this machine/)
+    await using none = await start(here, [], { columns: 100 })
+    expect(await none.ended()).toBe(2)
+    expect(await none.text()).toMatch(/mulligan: .*no model[\s\S]*--model/i)
+    await using alone = await start(here, ['chat', '--session', 'x', '--model', 'a/b'], { columns: 100 })
+    expect(await alone.ended()).toBe(2)
+  })
+})
+
+it('without a terminal the chat says what else there is, and mulligan alone is a run, which loads nothing of the chat', async () => {
+  using here = place()
+  expect(await here.run(['chat'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/needs a terminal[\s\S]*mulligan "what to do"/) })
+  await using model = await scriptedModel([say('From a pipe.')])
+  const traced = { env: { TRACE_FILE: join(here.dir, 'trace') }, execArgv: ['--import', TRACE], bin: UNBUNDLED }
+  expect(await here.run(using(model), { stdin: 'hello', ...traced })).toMatchObject({ code: 0, stdout: 'From a pipe.\n' })
+  expect(here.read('trace')).not.toMatch(/node_modules\/(?:ink|react|marked|yoga-layout)\//)
+  expect(here.read('trace')).toContain('/workbench.js')
+})
