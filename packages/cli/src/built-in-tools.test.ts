@@ -30,7 +30,7 @@ describe('a run', () => {
     using here = place({
       'check.cjs': check,
       'b.txt': 'good\n',
-      '.mulligan/config.json': JSON.stringify({
+      'mulligan.json': JSON.stringify({
         diagnostics: [{ include: '*.txt', command: [process.execPath, 'check.cjs'], timeout: 20 }],
       }),
     })
@@ -46,7 +46,7 @@ describe('a run', () => {
     const check = (word: string) => ({ include: '*.txt', command: [process.execPath, 'check.cjs', word] })
     using here = place({
       'check.cjs': '',
-      '.mulligan/config.json': JSON.stringify({ diagnostics: [check('project')] }),
+      'mulligan.json': JSON.stringify({ diagnostics: [check('project')] }),
       '../.config/mulligan/config.json': JSON.stringify({ diagnostics: [check('person')] }),
     })
     await using model = await scriptedModel([call('edit_file', { path: 'b.txt', edits: [{ old_text: '', new_text: 'b' }] }), say('Done.')])
@@ -55,7 +55,7 @@ describe('a run', () => {
     const { settings } = JSON.parse((await here.run(['config', '--json'])).stdout) as { settings: { key: string; from: string }[] }
     expect(settings.flatMap(({ key, from }) => (key === 'diagnostics' ? [from] : []))).toEqual([
       '~/.config/mulligan/config.json',
-      '.mulligan/config.json',
+      'mulligan.json',
     ])
   })
 })

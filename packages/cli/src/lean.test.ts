@@ -68,7 +68,7 @@ it('a tool that was found is in the requests of the next process too, after thos
 })
 
 it('the names of the tools that are to be found are told, and tools.lean says which are there', async () => {
-  using here = place({ '.mulligan/config.json': '{ "tools": { "lean": ["grep", "read_file"] } }' })
+  using here = place({ 'mulligan.json': '{ "tools": { "lean": ["grep", "read_file"] } }' })
   await using model = await scriptedModel([say('Hi.')])
   await here.run(['Hi', ...using(model)])
   expect(toolsOf(model.requests[0])).toEqual(['grep', 'read_file', 'find_tools'])

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { place } from './fixtures/cli.ts'
 
 const trace = fileURLToPath(new URL('./fixtures/trace-imports.ts', import.meta.url))
+const bin = fileURLToPath(new URL('./fixtures/unbundled.ts', import.meta.url))
 const HEAVY = /node_modules\/(?:zod|kysely|@ai-sdk|ai|commander)\/|packages\/(?:core|agent|tools|testing)\//
 
 describe('what is loaded', () => {
@@ -14,7 +15,7 @@ describe('what is loaded', () => {
   ])('%s loads only what it needs', async (flag, says, heavy) => {
     using here = place()
     const file = join(here.dir, 'trace')
-    const { code, stdout } = await here.run([flag], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    const { code, stdout } = await here.run([flag], { bin, execArgv: ['--import', trace], env: { TRACE_FILE: file } })
     expect([code, stdout]).toEqual([0, expect.stringMatching(says)])
     const loaded = readFileSync(file, 'utf8').split('\n')
     expect(loaded.some((url) => url.endsWith('/dist/main.js'))).toBe(true)
@@ -25,7 +26,7 @@ describe('what is loaded', () => {
     using here = place()
     const file = join(here.dir, 'trace')
     const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1']
-    await here.run(['run', ' ', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    await here.run(['run', ' ', ...flags], { bin, execArgv: ['--import', trace], env: { TRACE_FILE: file } })
     const loaded = readFileSync(file, 'utf8')
     expect(loaded).toContain('@ai-sdk/openai-compatible/')
     expect(loaded).not.toMatch(/@ai-sdk\/(?:anthropic|openai)\//)
@@ -43,10 +44,14 @@ describe('usage errors', () => {
     ['no requests', ['run', 'hi', '--max-requests', '0'], /--max-requests.*whole number from 1/],
     ['half a request', ['run', 'hi', '--max-requests', '1.5'], /--max-requests.*whole number from 1/],
     ['a negative time', ['run', 'hi', '--timeout', '-1'], /--timeout.*in seconds/],
-    ['an empty prompt', ['run', ' ', '--model', 'ollama/x'], /the prompt is empty/],
-    ['nothing on stdin', ['run', '--model', 'ollama/x'], /the prompt on stdin is empty/],
+    ['an empty prompt', ['run', ' ', '--model', 'openai-compatible/x', '--base-url', 'http://127.0.0.1:9'], /the prompt is empty/],
+    ['nothing on stdin', ['run', '--model', 'openai-compatible/x', '--base-url', 'http://127.0.0.1:9'], /the prompt on stdin is empty/],
     ['no folder', ['run', 'hi', '--cwd', 'nowhere'], /there is no folder .*nowhere/],
-    ['no model', ['hi there'], /no model is named\n[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*ANTHROPIC_API_KEY/],
+    [
+      'no model',
+      ['hi there'],
+      /no model is named, and none was found[\s\S]*Ollama +http[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*anthropic\/NAME/,
+    ],
     ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not say who runs it/],
     ['an unknown provider', ['hi there', '--model', 'antropic/x'], /no provider "antropic"\nDid you mean --model anthropic\/x\?/],
     ['no server', ['hi there', '--model', 'openai-compatible/x'], /needs the address of its server\n.*--base-url/],

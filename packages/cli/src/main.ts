@@ -1,9 +1,10 @@
 /** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
-import { readFileSync, writeSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { EXIT, UsageError } from './exit.ts'
 import { endProcess, watchExit } from './own-code.ts'
 import { keepStdoutClean, type Output, openOutput } from './ui/output.ts'
 import { safeJson, sanitize } from './ui/sanitize.ts'
+import { version } from './version.ts'
 
 /** Runs the command and ends the process: a tool that was given up on must not hold it open. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -66,10 +67,6 @@ function report(error: unknown, argv: readonly string[], { out, err }: Output): 
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? argv.length : end).some((arg) => arg === '--json' || arg === '--json-stream')
-}
-
-function version(): string {
-  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }).version
 }
 
 /** Node 22 warns of parts that are stable in later versions. */

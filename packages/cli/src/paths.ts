@@ -98,5 +98,8 @@ function absolute(path: string): string {
   }
 }
 
+/** The project's configuration. */
+export const PROJECT_CONFIG = 'mulligan.json'
+
 /** The person's own tools of a folder. */
 export const TOOLS_FOLDER = join('.mulligan', 'tools')

@@ -2,10 +2,16 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT, UsageError } from './exit.ts'
 import { addChanges } from './program/changes.ts'
+import { addChat } from './program/chat.ts'
+import { addCompletion } from './program/completion.ts'
 import { addConfig } from './program/config.ts'
 import { addDemo } from './program/demo.ts'
 import { addDoctor } from './program/doctor.ts'
+import { addEval } from './program/eval.ts'
+import { addExamples } from './program/examples.ts'
+import { addModels } from './program/models.ts'
 import { addParse } from './program/parse.ts'
+import { isAtTerminal } from './program/register.ts'
 import { addRun } from './program/run.ts'
 import { addSandbox } from './program/sandbox.ts'
 import { addSessions } from './program/sessions.ts'
@@ -13,7 +19,21 @@ import { addTools } from './program/tools.ts'
 import type { Output } from './ui/output.ts'
 
 /** In the order of the help. */
-const COMMAND_FILES = [addRun, addTools, addParse, addConfig, addChanges, addSessions, addSandbox, addDoctor, addDemo]
+const COMMAND_FILES = [
+  addRun,
+  addChat,
+  addModels,
+  addTools,
+  addParse,
+  addConfig,
+  addChanges,
+  addSessions,
+  addSandbox,
+  addDoctor,
+  addEval,
+  addDemo,
+  addCompletion,
+]
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -22,7 +42,7 @@ export async function runProgram(argv: readonly string[], version: string, outpu
   const program = createProgram(version, output, async (action) => {
     code = await action()
   })
-  const args = await withCommand(argv, [...program.commands.map((command) => command.name()), 'help'])
+  const args = await withCommand(argv, program)
   try {
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -30,20 +50,34 @@ export async function runProgram(argv: readonly string[], version: string, outpu
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return EXIT.ok
     if (error.code === 'commander.help') return EXIT.usage
-    throw usageError(error, args)
+    throw (await noInnerCommand(error, args, program)) ?? usageError(error, args)
   }
 }
 
-/** A first argument that is no command is the prompt; one that is nearly a command is a slip. */
-async function withCommand(argv: readonly string[], commands: readonly string[]): Promise<readonly string[]> {
+/** A first argument that is no command is the prompt; one that is nearly a command is a slip. Without a prompt it is a chat. */
+async function withCommand(argv: readonly string[], program: Command): Promise<readonly string[]> {
   const [first] = argv
+  const commands = [...program.commands.map((command) => command.name()), 'help']
   if (first !== undefined && (commands.includes(first) || NO_COMMAND.has(first))) return argv
   if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
     const { editDistance } = await import('@mulligan/core')
     const meant = commands.find((command) => editDistance(command, first.toLowerCase()) <= 1)
     if (meant) throw new UsageError(`there is no command "${first}"; did you mean ${meant}?`, `As a prompt: mulligan run ${first}`)
   }
-  return ['run', ...argv]
+  return [opensChat(argv, program) ? 'chat' : 'run', ...argv]
+}
+
+/** Nothing but flags of a chat, and somebody at the terminal. */
+function opensChat(argv: readonly string[], program: Command): boolean {
+  if (!isAtTerminal()) return false
+  const flags = program.commands.find((command) => command.name() === 'chat')?.options ?? []
+  for (let at = 0; at < argv.length; at++) {
+    const [name, value] = (argv[at] as string).split('=', 2)
+    const flag = flags.find(({ short, long }) => name === short || name === long)
+    if (!flag) return false
+    if (flag.required && value === undefined) at++
+  }
+  return true
 }
 
 type Action = () => Promise<number>
@@ -52,16 +86,33 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
   const program = new Command('mulligan')
     .description('A terminal agent whose tool calls are reliable.')
     .version(version)
-    .usage('[command] [options]\n       mulligan "what to do"')
+    .usage('[command] [options]\n       mulligan                a chat\n       mulligan "what to do"   one turn')
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
 
   for (const add of COMMAND_FILES) add(program, { act, output })
+  addExamples(program)
   return program
 }
 
 /** They have commands of their own. */
-const WITH_INNER = new Set(['tools', 'sandbox'])
+const WITH_INNER = new Set(['tools', 'sandbox', 'sessions', 'config'])
+
+/** Where a command alone means one of its own, a slip looks like an argument too many. */
+async function noInnerCommand(
+  { code }: CommanderError,
+  [name, asked]: readonly string[],
+  program: Command,
+): Promise<UsageError | undefined> {
+  const inner = program.commands.find((one) => one.name() === name)?.commands.map((one) => one.name()) ?? []
+  if (code !== 'commander.excessArguments' || asked === undefined || inner.length === 0 || inner.includes(asked)) return undefined
+  const { nearest } = await import('@mulligan/core')
+  const [near] = nearest(asked, inner, 1)
+  return new UsageError(
+    `unknown command '${asked.slice(0, 40)}'`,
+    `${near ? `Did you mean ${near}? ` : ''}mulligan ${name} --help shows what there is.`,
+  )
+}
 
 /** Commander's message as ours: what is wrong, and what to do. */
 function usageError({ message, code }: CommanderError, args: readonly string[]): UsageError {

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 import type { SessionRow, Store } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
+import type { Setting } from './config/setting.ts'
+import type { Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { oneLine } from './ui/sanitize.ts'
 import { localTime } from './ui/time.ts'
@@ -16,9 +18,14 @@ export async function chooseSession(
 ): Promise<string | undefined> {
   if (session !== undefined) return namedSession(store, cwd, session)
   if (!last) return undefined
+  return (await latestSession(store, cwd)).id
+}
+
+/** Of a folder. @throws UsageError */
+export async function latestSession(store: Store, cwd: string): Promise<SessionRow> {
   const [latest] = await store.sessions({ cwd, limit: 1 })
   if (!latest) throw new UsageError(`there is no session in ${cwd} yet`, 'Leave out --last to begin one, or name its folder with --cwd.')
-  return latest.id
+  return latest
 }
 
 /** Who did the last turn of a session; undefined where that is not known. */
@@ -29,12 +36,37 @@ export async function agentOfSession(store: Store, sessionId: string): Promise<s
   return started?.type === 'turn.started' ? started.agent : undefined
 }
 
-async function namedSession(store: Store, cwd: string, id: string): Promise<string> {
-  const found = await store.session(id)
-  if (!found) throw await unknownSession(store, cwd, id)
-  if (found.cwd !== cwd && existsSync(found.cwd))
-    throw new UsageError(`session ${id} belongs to another folder: ${found.cwd}`, `Add --cwd ${JSON.stringify(found.cwd)}`)
+/** A session stays with the agent of its last turn until another is named. */
+export async function agentInForce(
+  store: Store,
+  session: string | undefined,
+  { agent }: Pick<Settings, 'agent'>,
+): Promise<Setting<string>> {
+  if (session === undefined || agent.origin === 'flag') return agent
+  const kept = await agentOfSession(store, session)
+  return kept === undefined ? agent : { value: kept, origin: 'default', from: `session ${session}` }
+}
+
+async function namedSession(store: Store, cwd: string, asked: string): Promise<string> {
+  const { id, cwd: folder } = await findSession(store, cwd, asked)
+  if (folder !== cwd && existsSync(folder))
+    throw new UsageError(`session ${id} belongs to another folder: ${folder}`, `Add --cwd ${JSON.stringify(folder)}`)
   return id
+}
+
+/** By its id, or the beginning of it where it is of one session. @throws UsageError */
+export async function findSession(store: Store, cwd: string, asked: string): Promise<SessionRow> {
+  const whole = await store.session(asked)
+  if (whole) return whole
+  const begun = asked === '' ? [] : await store.sessions({ idPrefix: asked, limit: LISTED + 1 })
+  const [only, another] = begun
+  if (only && another === undefined) return only
+  if (only)
+    throw new UsageError(
+      `${begun.length > LISTED ? 'several' : begun.length} sessions begin with ${oneLine(asked, 80)}`,
+      ['Write more of the one that is meant:', ...begun.slice(0, LISTED).map((one) => `  ${described(one)}`)].join('\n'),
+    )
+  throw await unknownSession(store, cwd, asked)
 }
 
 async function unknownSession(store: Store, cwd: string, id: string): Promise<UsageError> {
@@ -48,7 +80,7 @@ async function unknownSession(store: Store, cwd: string, id: string): Promise<Us
   const listed = (here.length > 0 ? here : all).slice(0, LISTED)
   const hint =
     listed.length === 0
-      ? 'There is no session yet: leave out --session to begin one.'
+      ? 'There is no session yet: mulligan "…" begins one.'
       : ['The latest sessions are:', ...listed.map((one) => `  ${described(one)}`), 'or --last for the latest of this folder.'].join('\n')
   return new UsageError(`there is no session ${oneLine(id, 80)}${near ? `; did you mean ${near}?` : ''}`, hint)
 }

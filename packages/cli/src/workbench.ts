@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type Store } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
+import type { Sandbox } from '@mulligan/sandbox'
 import { createSpill } from '@mulligan/tools'
 import { type NamedAgent, roleOf, unknownTools } from './agents/agents.ts'
 import { projectInstructions } from './agents/instructions.ts'
@@ -15,10 +16,13 @@ import { type DataPaths, fromHome } from './paths.ts'
 import { sandboxLine } from './sandbox.ts'
 import { sessionTools } from './session-tools.ts'
 import { watchStray } from './stray.ts'
+import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { openToolbox, problemText } from './toolbox.ts'
 import type { Ask } from './ui/ask.ts'
 import type { Colors } from './ui/colors.ts'
 import type { Output } from './ui/output.ts'
+import { oneLine } from './ui/sanitize.ts'
+import { version } from './version.ts'
 
 export interface WorkbenchOptions {
   readonly cwd: string
@@ -33,6 +37,8 @@ export interface WorkbenchOptions {
   /** Of stderr. */
   readonly colors: Colors
   readonly onEvent: (event: AgentEvent) => void
+  /** Told once, when the first command has opened the sandbox; a line about it goes to stderr all the same. */
+  readonly onSandbox?: (sandbox: Sandbox) => void
 }
 
 /** What may change from turn to turn. */
@@ -61,6 +67,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   const outputDir = (): string => join(data.output, session ?? 'new')
   const log = fileLog(data.log)
   const unwatch = watchStray(log, () => output.err(`Something failed outside every call; see ${fromHome(data.log)}\n`))
+  const telemetry = openTelemetry(process.env, { version: version(), tell: (line) => output.err(`${oneLine(line, 300)}\n`) })
   await recoverChanges(cwd, data, output)
   const toolbox = await openToolbox(cwd, {
     outputs: {
@@ -70,7 +77,10 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     },
     settings,
     changes: { dir: data.changes },
-    onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
+    onSandbox: (sandbox) => {
+      output.err(`${sandboxLine(sandbox)}\n`)
+      options.onSandbox?.(sandbox)
+    },
     session: sessionTools({ folder: data.state, id: () => session ?? 'new', ...person }),
   })
   const { skills, problems } = await projectSkills(cwd)
@@ -96,6 +106,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
       onEvent: (event) => {
         // A new session has its id from here, before any of its calls.
         if (event.type === 'turn.started') session = event.sessionId
+        telemetry?.event(event)
         options.onEvent(event)
       },
       log,
@@ -108,6 +119,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     agent,
     close: async () => {
       await toolbox.close()
+      await telemetry?.close()
       unwatch()
     },
   }

@@ -55,7 +55,7 @@ describe('agents of one’s own', () => {
   const FILE = '---\ndescription: Writes notes.\ntools: [read_file, write_file]\n---\nYou write notes.\n'
 
   it('have the tools that are named, and no others', async () => {
-    using here = place({ '.mulligan/config.json': config })
+    using here = place({ 'mulligan.json': config })
     await using model = await scriptedModel([calls(['list_dir', {}], WRITE), say('No.')])
     const { stdout } = await here.run(['Do it.', '--agent', 'review', '--yes', '--json', ...using(model)])
     expect(JSON.parse(stdout).calls).toMatchObject([{ result: { status: 'denied' } }, { result: { status: 'denied' } }])
@@ -150,14 +150,14 @@ describe('agents of one’s own', () => {
 
 it('a tool that is switched off is neither sent nor run, and says where that stands; a name that no tool has is told', async () => {
   using here = place({
-    '.mulligan/config.json': '{ "tools": { "off": ["write_file", "grpe"] }, "policy": [{ "tool": "bsh", "decision": "deny" }] }',
+    'mulligan.json': '{ "tools": { "off": ["write_file", "grpe"] }, "policy": [{ "tool": "bsh", "decision": "deny" }] }',
   })
   await using model = await scriptedModel([calls(WRITE), say('No.')])
   const { stderr } = await here.run(['Do it.', '--yes', ...using(model)])
-  expect(stderr).toMatch(/^\.mulligan\/config\.json: tools\.\w+: there is no tool "grpe"; did you mean grep\?$/m)
+  expect(stderr).toMatch(/^mulligan\.json: tools\.\w+: there is no tool "grpe"; did you mean grep\?$/m)
   expect(stderr).toMatch(/policy: there is no tool "bsh"; did you mean bash\? The rule \(deny\) matches nothing\.$/m)
   expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain(
-    'denied (permission): write_file is switched off in .mulligan/config.json.',
+    'denied (permission): write_file is switched off in mulligan.json.',
   )
   expect(toolsOf(model.requests[0])).not.toContain('write_file')
 })

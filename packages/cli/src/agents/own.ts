@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkWith } from '../config/check.ts'
-import { ownPath } from '../config/files.ts'
+import { ownPath } from '../config/places.ts'
 import { agentFields } from '../config/schema.ts'
 import type { Origin } from '../config/setting.ts'
 import type { ConfiguredAgent, Settings } from '../config/settings.ts'

@@ -1,12 +1,11 @@
 /** Rules go into the person's own file: in one step, with what stands there left as it is. */
-import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, realpath } from 'node:fs/promises'
 import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { checkWith } from '../config/check.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 import { insertInto } from '../config/jsonc-insert.ts'
 import { configSchema } from '../config/schema.ts'
+import { replaceFile } from '../config/write.ts'
 
 /**
  * @param asks whether a rule is why there was a question: the new ones go before it, because the first that matches decides
@@ -26,7 +25,7 @@ export async function addRules(
     })
     const changed = withRules(text, rules, asks)
     if (changed === undefined) return 'could not be changed without disturbing what is in it'
-    await replace(at, changed)
+    await replaceFile(at, changed)
     return undefined
   } catch (error) {
     return `can't be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`
@@ -43,21 +42,4 @@ function withRules(text: string, rules: readonly ConfiguredRule[], asks: (rule: 
   let changed: string | undefined = text
   for (const rule of rules) changed = changed === undefined ? undefined : insertInto(changed, 'policy', rule, at++)
   return changed
-}
-
-async function replace(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = join(dirname(file), `.config-${randomUUID()}.tmp`)
-  try {
-    const mode = await stat(file).then(
-      (found) => found.mode,
-      () => 0o600,
-    )
-    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 })
-    await chmod(temporary, mode & 0o777)
-    await rename(temporary, file)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
 }

@@ -100,7 +100,7 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
     const checked = async (env: Readonly<Record<string, string>>) => {
       using here = place({ '../key': 'secret', 'a.js': 'one\n', 'check.mjs': CHECK })
       const command = ['node', 'check.mjs', here.dir.replace(/work$/, 'key')]
-      here.write('.mulligan/config.json', JSON.stringify({ diagnostics: [{ include: '*.js', command }] }))
+      here.write('../.config/mulligan/config.json', JSON.stringify({ diagnostics: [{ include: '*.js', command }] }))
       const edit = call('edit_file', { path: 'a.js', edits: [{ old_text: 'one', new_text: 'two' }] })
       await using model = await scriptedModel([call('read_file', { path: 'a.js' }), edit, say('Done.')])
       expect((await here.run(['Edit it.', '--yes', ...using(model)], { env })).code).toBe(0)
@@ -132,7 +132,7 @@ it('where no sandbox can be opened, the command is refused, with what to install
 it('where no sandbox can be opened, a check is not run either: the change stands, and it is said why', async () => {
   using here = place({
     'a.js': 'one\n',
-    '.mulligan/config.json': JSON.stringify({ diagnostics: [{ include: '*.js', command: ['touch', 'ran'] }] }),
+    'mulligan.json': JSON.stringify({ diagnostics: [{ include: '*.js', command: ['touch', 'ran'] }] }),
   })
   const edit = call('edit_file', { path: 'a.js', edits: [{ old_text: 'one', new_text: 'two' }] })
   await using model = await scriptedModel([call('read_file', { path: 'a.js' }), edit, say('Done.')])

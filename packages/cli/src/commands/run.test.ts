@@ -289,7 +289,7 @@ describe('providers', () => {
   it.each([
     ['anthropic/claude-x', 'anthropic', { ANTHROPIC_API_KEY: 'sk-a' }, '/v1/messages'],
     ['openai/gpt-x', 'openai', { OPENAI_API_KEY: 'sk-o' }, '/v1/chat/completions'],
-    ['ollama/qwen', 'openai', {}, '/v1/chat/completions'],
+    ['ollama/qwen', 'ollama', {}, '/api/chat'],
     ['openai-compatible/zai-org/GLM-4.7', 'openai', {}, '/v1/chat/completions'],
     ['zai-org/GLM-4.7', 'openai', {}, '/v1/chat/completions'],
   ])('%s at a base URL without a path', async (name, protocol, env, path) => {

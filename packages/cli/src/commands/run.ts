@@ -1,14 +1,13 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
 import { type Agent, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
-import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
-import type { Setting } from '../config/setting.ts'
+import { type ModelInForce, openModelInForce, type Person } from '../config/open-model.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
-import { agentOfSession, chooseSession } from '../session.ts'
+import { agentInForce, chooseSession } from '../session.ts'
 import { openStoreAt } from '../store.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
@@ -48,7 +47,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
     const session = await chooseSession(store, cwd, flags)
     const named = chooseAgent(await readAgents(cwd, settings), await agentInForce(store, session, settings))
     const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
-    const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true)
+    const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true, process.env, personOf(flags))
     if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
@@ -58,11 +57,22 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
   }
 }
 
-/** A session stays with the agent of its last turn until another is named. */
-async function agentInForce(store: Store, session: string | undefined, { agent }: Settings): Promise<Setting<string>> {
-  if (session === undefined || agent.origin === 'flag') return agent
-  const kept = await agentOfSession(store, session)
-  return kept === undefined ? agent : { value: kept, origin: 'default', from: `session ${session}` }
+const isForPrograms = ({ json, jsonStream }: RunFlags): boolean => json === true || jsonStream === true
+
+const isAttended = (flags: RunFlags): boolean => !isForPrograms(flags) && process.stdin.isTTY === true && process.stderr.isTTY === true
+
+/** Who is asked before the turn begins. Ctrl-C there ends the command, as it does where nothing listens for it. */
+function personOf(flags: RunFlags): Person {
+  if (!isAttended(flags)) return {}
+  const stop = new AbortController()
+  const ask = askInTerminal(() => stop.abort())
+  return {
+    ask: async (question, signal) => {
+      const answer = await ask(question, AbortSignal.any([signal, stop.signal]))
+      if (stop.signal.aborted) process.kill(process.pid, 'SIGINT')
+      return answer
+    },
+  }
 }
 
 interface Run {
@@ -80,13 +90,11 @@ interface Run {
 }
 
 async function oneTurn({ cwd, settings, named, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
-  const isJson = flags.json === true || flags.jsonStream === true
-  const interrupt = watchInterrupts(() => isJson || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
-  const isAttended = !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true
+  const interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
   const colors = colorsFor(process.stderr)
   const bench = await openWorkbench({
     ...{ cwd, settings, data, store, session, output, colors },
-    ...(isAttended && { ask: askInTerminal(interrupt.trigger) }),
+    ...(isAttended(flags) && { ask: askInTerminal(interrupt.trigger) }),
     onEvent: (event) => reporter.event(event),
   })
   const reporter = reporterOf(flags, output, () =>
@@ -95,6 +103,8 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
       colors,
       subject: subjectOf(bench.tools),
       model: configured.model,
+      waits: process.stderr.isTTY === true,
+      status: configured.status,
       agent: named.name,
       limits: settings.limits,
     }),

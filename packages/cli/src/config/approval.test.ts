@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Place, place } from '../fixtures/cli.ts'
 import { readSettings } from './settings.ts'
 
-const PROJECT = '.mulligan/config.json'
+const PROJECT = 'mulligan.json'
 
 /** What is in force in a place, with a file of the person's own. */
 function settings(here: Place, own: unknown, { flag, env = {} }: { readonly flag?: string; readonly env?: Record<string, string> } = {}) {
@@ -40,7 +40,9 @@ describe('the mode', () => {
   it('that there is not', () => {
     using here = place()
     expect(() => settings(here, {}, { flag: 'yolo' })).toThrow('--mode: there is no mode "yolo"')
-    expect(() => settings(here, {}, { env: { MULLIGAN_MODE: 'auto-edits' } })).toThrow('MULLIGAN_MODE: there is no mode "auto-edits"')
+    expect(() => settings(here, {}, { env: { MULLIGAN_MODE: 'auto-edits' } })).toThrow(
+      'MULLIGAN_MODE=auto-edits: it may be read-only, ask, auto-edit, auto',
+    )
   })
 })
 

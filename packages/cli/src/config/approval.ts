@@ -8,8 +8,6 @@ import type { ConfiguredRule } from './approval-fields.ts'
 import type { ConfigFile } from './config-file.ts'
 import type { Setting } from './setting.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 export interface ApprovalSettings {
   readonly mode: Setting<Mode>
   /** The person's, and those of a project that the person trusts. The first that matches decides. */
@@ -21,12 +19,13 @@ export interface ApprovalSettings {
 export interface ApprovalSources {
   readonly cwd: string
   readonly flag: string | undefined
-  readonly env: Env
+  /** Of the environment. */
+  readonly now: Setting<Mode> | undefined
   readonly files: readonly ConfigFile[]
 }
 
 /** @throws UsageError */
-export function approvalSettings({ cwd, flag, env, files }: ApprovalSources): ApprovalSettings {
+export function approvalSettings({ cwd, flag, now, files }: ApprovalSources): ApprovalSettings {
   const of = (origin: ConfigFile['origin']) => files.filter((file) => file.origin === origin)
   const rulesOf = (some: readonly ConfigFile[]): Setting<ConfiguredRule>[] =>
     some
@@ -35,23 +34,20 @@ export function approvalSettings({ cwd, flag, env, files }: ApprovalSources): Ap
       )
       .filter(({ value }) => value.folder === undefined || isWithin(cwd, value.folder))
   const [own, project] = [of('user'), of('project')]
-  const isTrusted = own.some(({ values }) => trusts(values.trustedProjects, cwd))
+  const isTrusted = isTrustedProject(files)
   const projectRules = rulesOf(project)
   return {
-    mode:
-      named(flag, 'flag', '--mode') ??
-      named(env['MULLIGAN_MODE'], 'env', 'MULLIGAN_MODE') ??
-      modeOf(modeIn(project), modeIn(own) ?? { value: 'ask', origin: 'default', from: 'default' }, isTrusted),
+    mode: asked(flag) ?? now ?? modeOf(modeIn(project), modeIn(own) ?? { value: 'ask', origin: 'default', from: 'default' }, isTrusted),
     rules: [...rulesOf(own), ...(isTrusted ? projectRules : [])],
     projectRules,
   }
 }
 
-function named(value: string | undefined, origin: 'flag' | 'env', from: string): Setting<Mode> | undefined {
-  if (value === undefined || value === '') return undefined
-  const mode = MODES.find((one) => one === value)
-  if (mode === undefined) throw new UsageError(`${from}: there is no mode "${value.slice(0, 40)}"`, `There are ${MODES.join(', ')}.`)
-  return { value: mode, origin, from }
+function asked(flag: string | undefined): Setting<Mode> | undefined {
+  if (flag === undefined) return undefined
+  const mode = MODES.find((one) => one === flag)
+  if (mode === undefined) throw new UsageError(`--mode: there is no mode "${flag.slice(0, 40)}"`, `There are ${MODES.join(', ')}.`)
+  return { value: mode, origin: 'flag', from: '--mode' }
 }
 
 const modeIn = ([file]: readonly ConfigFile[]): Setting<Mode> | undefined =>
@@ -67,16 +63,23 @@ function modeOf(project: Setting<Mode> | undefined, own: Setting<Mode>, isTruste
  * What makes a project's file one that only a trusted project may have. @throws UsageError
  * A repository that somebody else wrote could otherwise let its own commands run.
  */
-export function refuseAllowing(project: ConfigFile, own: ConfigFile, cwd: string): void {
-  const at = (project.values.policy ?? []).findIndex(({ decision }) => decision === 'allow')
-  if (at === -1 || trusts(own.values.trustedProjects, cwd)) return
+export function refuseAllowing(files: readonly ConfigFile[]): void {
+  const [project, own] = [fileOf(files, 'project'), fileOf(files, 'user')]
+  const at = (project?.values.policy ?? []).findIndex(({ decision }) => decision === 'allow')
+  if (!project || at === -1 || isTrustedProject(files)) return
   throw new UsageError(
     `${project.shown}: policy[${at}] allows calls, which a project can't decide; it may only deny, or ask`,
-    `If you trust this project: "trustedProjects": [${JSON.stringify(cwd)}] in ${own.shown || 'your own file'}.`,
+    `If you trust this project: "trustedProjects": [${JSON.stringify(project.folder)}] in ${own?.shown || 'your own file'}.`,
   )
 }
 
-const trusts = (folders: readonly string[] = [], cwd: string): boolean => folders.some((one) => real(one) === cwd)
+/** Whether the person trusts the folder that the project's file is of. */
+export function isTrustedProject(files: readonly ConfigFile[]): boolean {
+  const [project, own] = [fileOf(files, 'project'), fileOf(files, 'user')]
+  return (own?.values.trustedProjects ?? []).some((one) => real(one) === project?.folder)
+}
+
+const fileOf = (files: readonly ConfigFile[], of: ConfigFile['origin']): ConfigFile | undefined => files.find(({ origin }) => origin === of)
 
 const isWithin = (cwd: string, folder: string): boolean => {
   const at = real(folder)

@@ -20,9 +20,17 @@ function sentence(schema: z.ZodType, issue: z.core.$ZodIssue): string {
     const inside = at === '' ? '' : ` in ${at}`
     return `there is no key ${JSON.stringify(key)}${inside}; ${meant ? `did you mean ${JSON.stringify(meant)}?` : `there are ${known.join(', ')}`}`
   }
-  const what = issue.message.replace(/^Invalid input: /, '').replace(/^Invalid (\w+): /, '')
-  return at === '' ? what : `${at}: ${what}`
+  return at === '' ? whatOf(issue) : `${at}: ${whatOf(issue)}`
 }
+
+/** What is wrong with the value of one key, whatever else may be missing; undefined where nothing is. */
+export function faultAt(schema: z.ZodType, path: readonly string[], value: unknown): string | undefined {
+  const nested = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+  const issue = schema.safeParse(nested).error?.issues.find((one) => path.every((name, at) => one.path[at] === name))
+  return issue && whatOf(issue)
+}
+
+const whatOf = ({ message }: z.core.$ZodIssue): string => message.replace(/^Invalid input: /, '').replace(/^Invalid (\w+): /, '')
 
 export const keyText = (path: readonly PropertyKey[]): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? String(step) : `.${String(step)}`)).join('')

@@ -5,7 +5,7 @@ import { place, using } from '../fixtures/cli.ts'
 import { parseJsonc } from './jsonc.ts'
 
 const OWN = '../.config/mulligan/config.json'
-const PROJECT = '.mulligan/config.json'
+const PROJECT = 'mulligan.json'
 const json = (value: unknown): string => JSON.stringify(value)
 
 describe('JSON with comments', () => {
@@ -42,17 +42,17 @@ describe('JSON with comments', () => {
 
 describe('a file that is wrong ends the command before anything is sent', () => {
   it.each([
-    [PROJECT, { modell: 'x' }, '.mulligan/config.json: there is no key "modell"; did you mean "model"?'],
-    [PROJECT, { tools: { of: [] } }, '.mulligan/config.json: there is no key "of" in tools; did you mean "off"?'],
-    [PROJECT, { limits: { requests: 0 } }, '.mulligan/config.json: limits.requests: '],
+    [PROJECT, { modell: 'x' }, 'mulligan.json: there is no key "modell"; did you mean "model"?'],
+    [PROJECT, { tools: { of: [] } }, 'mulligan.json: there is no key "of" in tools; did you mean "off"?'],
+    [PROJECT, { limits: { requests: 0 } }, 'mulligan.json: limits.requests: '],
     [PROJECT, { agents: { review: { tool: [] } } }, 'there is no key "tool" in agents.review; did you mean "tools"?'],
-    [PROJECT, { diagnostics: [{ include: '*.ts', command: 'tsc' }] }, '.mulligan/config.json: diagnostics[0].command: '],
+    [PROJECT, { diagnostics: [{ include: '*.ts', command: 'tsc' }] }, 'mulligan.json: diagnostics[0].command: '],
     [
       PROJECT,
       { diagnostics: [{ include: '*.ts', command: ['sh', '-c', 'lint {file}'] }] },
-      '.mulligan/config.json: diagnostics[0].command: "lint {file}": {file} must not be in code that sh runs',
+      'mulligan.json: diagnostics[0].command: "lint {file}": {file} must not be in code that sh runs',
     ],
-    [PROJECT, [], '.mulligan/config.json: '],
+    [PROJECT, [], 'mulligan.json: '],
     [PROJECT, { remoteHosts: ['x.org'] }, "remoteHosts decides where data goes, so a project's file can't set it"],
     [
       PROJECT,
@@ -71,8 +71,8 @@ describe('a file that is wrong ends the command before anything is sent', () => 
 
   it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that is not there', async () => {
     using here = place({ [PROJECT]: '{ "model": }' })
-    expect((await here.run(['config'])).stderr).toMatch(/^mulligan: \.mulligan\/config\.json: it is not JSON: Unexpected token/)
-    expect((await here.run(['config'])).stderr).not.toContain('every key')
+    expect((await here.run(['config'])).stderr).toMatch(/^mulligan: mulligan\.json: it is not JSON: Unexpected token/)
+    expect((await here.run(['config'])).stderr).not.toContain('explain')
     using folder = place({ [`${PROJECT}/x`]: '' })
     expect((await folder.run(['config'])).stderr).toContain('it is no file')
     using none = place()
@@ -116,7 +116,7 @@ describe('what is in force', () => {
     expect((await rows(here, { MULLIGAN_CONTEXT: '8192' }))['context']).toEqual([8192, 'MULLIGAN_CONTEXT'])
     expect((await rows(here, { MULLIGAN_MODEL: 'anthropic/x' }))['context']).toEqual([200_000, 'default'])
     const text = await here.run(['config'])
-    expect(text.stdout).toMatch(/^model +ollama\/project +\.mulligan\/config\.json$/m)
+    expect(text.stdout).toMatch(/^model +ollama\/project +mulligan\.json$/m)
     expect((await here.run(['config', 'path'])).stdout).toBe(
       `${here.dir}/${PROJECT}\n${here.dir.replace(/work$/, '')}.config/mulligan/config.json\n`,
     )
@@ -153,9 +153,9 @@ describe('names that nothing has', () => {
       expect([code, stderr.split('\n')]).toEqual([
         0,
         [
-          'Warning: .mulligan/config.json: there is no agent "plam"; did you mean plan?',
+          'Warning: mulligan.json: there is no agent "plam"; did you mean plan?',
           'Warning: agent review: there is no tool "gerp"; did you mean grep? It goes without it.',
-          'Warning: .mulligan/config.json: tools.off: there is no tool "web_serch"; did you mean web_search?',
+          'Warning: mulligan.json: tools.off: there is no tool "web_serch"; did you mean web_search?',
           '',
         ],
       ])
@@ -167,7 +167,7 @@ describe('names that nothing has', () => {
 })
 
 it.each([
-  ['of a file', [], '(1, limits.requests in .mulligan/config.json)'],
+  ['of a file', [], '(1, limits.requests in mulligan.json)'],
   ['of a flag', ['--max-requests', '1'], '(--max-requests 1)'],
 ])('a limit is told with where it comes from: %s', async (_, flags, says) => {
   using here = place({ 'a.txt': 'x', [PROJECT]: json({ limits: { requests: 1 } }) })
@@ -199,12 +199,12 @@ describe('a project’s file can’t send the conversation away by itself', () =
     using allowed = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }), [OWN]: json({ remoteHosts: ['models.invalid'] }) })
     const sent = await allowed.run(['Hi', '--timeout', '1', '--json'])
     expect(JSON.parse(sent.stdout)).toHaveProperty('status')
-    expect(sent.stderr).toBe('The model is openai-compatible/x on models.invalid, from .mulligan/config.json.\n')
+    expect(sent.stderr).toBe('The model is openai-compatible/x on models.invalid, from mulligan.json.\n')
     using named = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }) })
     expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain("can't decide")
     await using model = await scriptedModel([say('Hello.')])
     using local = place({ [PROJECT]: json({ model: 'x', baseUrl: model.url }) })
     const { code, stderr } = await local.run(['Hi'])
-    expect([code, stderr.split('\n')[0]]).toEqual([0, 'The model is openai-compatible/x on this machine, from .mulligan/config.json.'])
+    expect([code, stderr.split('\n')[0]]).toEqual([0, 'The model is openai-compatible/x on this machine, from mulligan.json.'])
   })
 })

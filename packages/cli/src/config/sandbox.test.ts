@@ -2,10 +2,11 @@ import { DEFAULT_LIMITS, STRICT_LIMITS } from '@mulligan/sandbox'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { place } from '../fixtures/cli.ts'
+import { type Environment, environment } from './environment.ts'
 import { type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings } from './sandbox.ts'
 
 const MB = 1024 * 1024
-const PROJECT = '.mulligan/config.json'
+const PROJECT = 'mulligan.json'
 const OWN = '../.config/mulligan/config.json'
 
 interface Given {
@@ -15,13 +16,24 @@ interface Given {
   readonly user?: SandboxFields
 }
 
+const sandboxOf = ({ values, from }: Environment) => ({ values: values.sandbox ?? {}, from })
 const settings = ({ flags = {}, env = {}, project = {}, user = {} }: Given) =>
-  sandboxSettings({ flags, env, project: { values: project, shown: PROJECT }, user: { values: user, shown: 'own' } })
+  sandboxSettings({
+    flags,
+    env: sandboxOf(environment(env)),
+    project: { values: project, shown: PROJECT },
+    user: { values: user, shown: 'own' },
+  })
 const options = (given: Given) => sandboxOptions(settings(given), '/work')
 
 describe('what is in force', () => {
   it('by default is what the sandbox says', () => {
     expect(options({})).toEqual({ workspace: '/work', protect: ['.mulligan'], limits: DEFAULT_LIMITS })
+  })
+
+  it('holds the settings of the workspace, where there are any', () => {
+    using here = place({ 'mulligan.json': '{}' })
+    expect(sandboxOptions(settings({}), here.dir).protect).toEqual(['.mulligan', 'mulligan.json'])
   })
 
   it.each<[string, Given, unknown]>([

@@ -1,38 +1,62 @@
 /** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
-import { dirname } from 'node:path'
-import { BACKENDS, checkLimit, DEFAULT_LIMITS, type Limits, parseSize, type SandboxOptions, STRICT_LIMITS } from '@mulligan/sandbox'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  BACKENDS,
+  checkLimit,
+  DEFAULT_LIMITS,
+  type Limits,
+  parseSize,
+  type SandboxOptions,
+  STRICT_LIMITS,
+  sizeText,
+} from '@mulligan/sandbox'
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
-import { TOOLS_FOLDER, toHome } from '../paths.ts'
+import { PROJECT_CONFIG, TOOLS_FOLDER, toHome } from '../paths.ts'
 import type { Setting } from './setting.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const BACKEND_CHOICES = ['auto', ...BACKENDS] as const
 const PROFILES = ['default', 'strict'] as const
 const NETWORKS = ['none', 'bridge'] as const
 
-const limited = <T>(limit: keyof Limits) =>
-  z.custom<T>((value) => limitFault(limit, value) === undefined, { error: ({ input }) => limitFault(limit, input) ?? '' })
+/** What the check takes, for the JSON Schema, which can't see into it. */
+const SIZE = {
+  anyOf: [
+    { type: 'string', pattern: '^\\d+(\\.\\d+)? ?[kKmMgGtT]?[iI]?[bB]?$' },
+    { type: 'number', exclusiveMinimum: 0 },
+  ],
+}
+const NUMBER = { type: 'number', exclusiveMinimum: 0 }
+
+const limited = <T>(limit: keyof Limits, schema: Readonly<Record<string, unknown>>, description: string) =>
+  z
+    .custom<T>((value) => limitFault(limit, value) === undefined, { error: ({ input }) => limitFault(limit, input) ?? '' })
+    .meta({ ...schema, description, default: schema === SIZE ? sizeText(DEFAULT_LIMITS[limit]) : DEFAULT_LIMITS[limit] })
 const path = z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
 const variable = z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
 
 export const sandboxFields = z
   .strictObject({
-    backend: z.enum(BACKEND_CHOICES),
-    profile: z.enum(PROFILES),
-    network: z.enum(NETWORKS),
-    memory: limited<string | number>('memory'),
-    cpus: limited<number>('cpus'),
-    pids: limited<number>('processes'),
-    /** Seconds. */
-    timeout: limited<number>('timeout'),
-    user: z.custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"'),
-    mounts: z.array(z.strictObject({ path, mode: z.enum(['read-only', 'read-write']).optional() })),
-    output: limited<string | number>('output'),
-    disk: limited<string | number>('disk'),
-    env: z.array(variable),
-    image: z.string().min(1),
+    backend: z
+      .enum(BACKEND_CHOICES)
+      .meta({ description: 'Which sandbox. `auto` is the first that can be opened, never `none`.', default: 'auto' }),
+    profile: z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
+    network: z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
+    memory: limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'),
+    cpus: limited<number>('cpus', NUMBER, 'The processors that a command may use.'),
+    pids: limited<number>('processes', NUMBER, 'The processes that a command may have at once.'),
+    timeout: limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'),
+    user: z
+      .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
+      .meta({ anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }], description: 'The user that commands run as in a container.' }),
+    mounts: z
+      .array(z.strictObject({ path, mode: z.enum(['read-only', 'read-write']).optional() }))
+      .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
+    output: limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'),
+    disk: limited<string | number>('disk', SIZE, 'How much a command may write.'),
+    env: z.array(variable).describe('Variables of your environment that commands get, by name.'),
+    image: z.string().min(1).describe('The image that containers run.'),
   })
   .partial()
 export type SandboxFields = z.infer<typeof sandboxFields>
@@ -61,17 +85,18 @@ export interface SandboxSettings {
 /** Of `mulligan sandbox run`. */
 export type SandboxFlags = Pick<SandboxFields, 'backend' | 'profile' | 'network' | 'memory' | 'timeout'>
 
-/** A key, and a value where only that one loosens, which a project's file must not set: its commands would get more than the person gave. */
-export function loosening(fields: SandboxFields = {}): string | undefined {
-  if (fields.network === 'bridge') return 'network: bridge'
-  return (['backend', 'user', 'mounts', 'env', 'image'] as const).find((key) => fields[key] !== undefined)
-}
-
 interface Layers {
   readonly flags: SandboxFlags
-  readonly env: Env
+  readonly env: SandboxEnv
   readonly project: SandboxLayer
   readonly user: SandboxLayer
+}
+
+/** What the environment says. */
+export interface SandboxEnv {
+  readonly values: SandboxFields
+  /** The variable that a key comes from. */
+  readonly from: (key: string) => string
 }
 
 /** What one file says. */
@@ -82,10 +107,11 @@ export interface SandboxLayer {
 
 /** A flag, then the environment, then the person's file; the project's file can only make it tighter than the person's. */
 export function sandboxSettings({ flags, env, project, user }: Layers): SandboxSettings {
-  const fromEnv = envFields(env)
   checkFlags(flags)
   const own = <Key extends keyof SandboxFields>(key: Key, { [key]: flag }: SandboxFields = flags): Given<Key> | undefined =>
-    flag !== undefined ? { value: flag, origin: 'flag', from: `--${key}` } : (fromEnv[key] ?? setting(user.values[key], 'user', user.shown))
+    flag !== undefined
+      ? { value: flag, origin: 'flag', from: `--${key}` }
+      : (setting(env.values[key], 'env', env.from(`sandbox.${key}`)) ?? setting(user.values[key], 'user', user.shown))
   const isNow = ({ origin }: { origin: string } = { origin: '' }): boolean => origin === 'flag' || origin === 'env'
   /** A project's value counts where it is the tight one, and nobody says otherwise just now. */
   const tighter = <Key extends 'profile' | 'network'>(key: Key, tight: SandboxFields[Key]): Given<Key> | undefined => {
@@ -136,7 +162,7 @@ const LIMIT_OF = {
 /** Who wants to keep more of the output lets it print more too. */
 const STOP_PER_KEPT = DEFAULT_LIMITS.outputStop / DEFAULT_LIMITS.output
 
-const setting = <T>(value: T | undefined, origin: 'project' | 'user', from: string): Setting<NonNullable<T>> | undefined =>
+const setting = <T>(value: T | undefined, origin: 'env' | 'project' | 'user', from: string): Setting<NonNullable<T>> | undefined =>
   value === undefined || value === null ? undefined : { value, origin, from }
 
 /** As {@link createSandbox} takes them. */
@@ -145,7 +171,7 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string): Sa
   return {
     workspace,
     // Tools, agents and settings are read from there at the next start, outside of the sandbox.
-    protect: [dirname(TOOLS_FOLDER)],
+    protect: [dirname(TOOLS_FOLDER), ...(existsSync(join(workspace, PROJECT_CONFIG)) ? [PROJECT_CONFIG] : [])],
     limits: {
       memory: memory.value,
       cpus: cpus.value,
@@ -171,33 +197,6 @@ function checkFlags({ memory, timeout }: SandboxFlags): void {
     const fault = value === undefined ? undefined : limitFault(name, value)
     if (fault !== undefined) throw new UsageError(`--${name} ${value}: ${fault}`, 'mulligan sandbox run --help shows what there is.')
   }
-}
-
-/** @throws UsageError that names the variable */
-function envFields(env: Env): { readonly [Key in keyof SandboxFields]?: Given<Key> } {
-  const backend = chosen('MULLIGAN_SANDBOX', env['MULLIGAN_SANDBOX'], BACKEND_CHOICES)
-  const network = chosen('MULLIGAN_SANDBOX_NETWORK', env['MULLIGAN_SANDBOX_NETWORK'], NETWORKS)
-  const memory = env['MULLIGAN_SANDBOX_MEM']
-  const timeout = env['MULLIGAN_SANDBOX_TIMEOUT']
-  check('MULLIGAN_SANDBOX_MEM', memory, limitFault('memory', memory))
-  check('MULLIGAN_SANDBOX_TIMEOUT', timeout, limitFault('timeout', Number(timeout)))
-  const from = (name: string) => ({ origin: 'env', from: name }) as const
-  return {
-    ...(backend && { backend: { value: backend, ...from('MULLIGAN_SANDBOX') } }),
-    ...(network && { network: { value: network, ...from('MULLIGAN_SANDBOX_NETWORK') } }),
-    ...(memory && { memory: { value: memory, ...from('MULLIGAN_SANDBOX_MEM') } }),
-    ...(timeout && { timeout: { value: Number(timeout), ...from('MULLIGAN_SANDBOX_TIMEOUT') } }),
-  }
-}
-
-function chosen<T extends string>(name: string, value: string | undefined, choices: readonly T[]): T | undefined {
-  const found = choices.find((choice) => choice === value)
-  check(name, value, found === undefined ? `it may be ${choices.join(', ')}` : undefined)
-  return found
-}
-
-function check(name: string, value: string | undefined, fault: string | undefined): void {
-  if (value && fault !== undefined) throw new UsageError(`${name}=${value}: ${fault}`, `Correct it, or unset ${name}.`)
 }
 
 const numberOf = (value: string | number): number => (typeof value === 'number' ? value : parseSize(value))

@@ -1,7 +1,9 @@
 /** What is in force, and where each of it comes from: flags, then environment, project, person, defaults. */
 import { DEFAULT_LIMITS, type Limits } from '@mulligan/core'
-import { type ApprovalSettings, approvalSettings } from './approval.ts'
+import { UsageError } from '../exit.ts'
+import { type ApprovalSettings, approvalSettings, isTrustedProject } from './approval.ts'
 import type { ConfigFile } from './config-file.ts'
+import { type Environment, environment } from './environment.ts'
 import { configFiles } from './files.ts'
 import { type SandboxFlags, type SandboxLayer, type SandboxSettings, sandboxSettings } from './sandbox.ts'
 import type { AgentFields, Config } from './schema.ts'
@@ -19,6 +21,8 @@ export interface Settings {
   readonly files: readonly ConfigFile[]
   readonly model: Setting<string> | undefined
   readonly baseUrl: Setting<string> | undefined
+  /** Those of all files, the project's first. */
+  readonly models: readonly Setting<NonNullable<Config['models']>>[]
   readonly agent: Setting<string>
   readonly lean: Setting<readonly string[]> | undefined
   /** Those of all files. */
@@ -54,18 +58,30 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
       return value === undefined ? [] : [{ value, origin, from: shown }]
     })
   const flag = <T>(value: T | undefined, from: string): Setting<T>[] => (value === undefined ? [] : [{ value, origin: 'flag', from }])
-  const fromEnv = (name: string): Setting<string>[] => {
-    const value = env[name]
-    return value ? [{ value, origin: 'env', from: name }] : []
-  }
+  const now = environment(env)
+  const fromEnv = <T>(key: string, value: T | undefined): Setting<T>[] =>
+    value === undefined ? [] : [{ value, origin: 'env', from: now.from(key) }]
   const limit = (key: keyof Limits, flags: Setting<number>[] = []): Setting<number> =>
-    flags[0] ?? lowest(inFiles(({ limits }) => limits?.[key])) ?? { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' }
+    [...flags, ...fromEnv(`limits.${key}`, now.values.limits?.[key])][0] ??
+    lowest(inFiles(({ limits }) => limits?.[key])) ?? { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' }
+  const sandbox = sandboxSettings({
+    flags: flags.sandbox ?? {},
+    env: { values: now.values.sandbox ?? {}, from: now.from },
+    project: sandboxIn(files, 'project'),
+    user: sandboxIn(files, 'user'),
+  })
   const agent: Setting<string> = { value: DEFAULT_AGENT, origin: 'default', from: 'default' }
   return {
     files,
-    model: [...flag(flags.model, '--model'), ...fromEnv('MULLIGAN_MODEL'), ...inFiles(({ model }) => model)][0],
-    baseUrl: [...flag(flags.baseUrl, '--base-url'), ...fromEnv('MULLIGAN_BASE_URL'), ...inFiles(({ baseUrl }) => baseUrl)][0],
-    agent: [...flag(flags.agent, '--agent'), ...inFiles(({ agent }) => agent), agent][0] as Setting<string>,
+    model: [...flag(flags.model, '--model'), ...fromEnv('model', now.values.model), ...inFiles(({ model }) => model)][0],
+    baseUrl: [...flag(flags.baseUrl, '--base-url'), ...fromEnv('baseUrl', now.values.baseUrl), ...inFiles(({ baseUrl }) => baseUrl)][0],
+    models: inFiles(({ models }) => models),
+    agent: [
+      ...flag(flags.agent, '--agent'),
+      ...fromEnv('agent', now.values.agent),
+      ...inFiles(({ agent }) => agent),
+      agent,
+    ][0] as Setting<string>,
     lean: inFiles(({ tools }) => tools?.lean)[0],
     off: inFiles(({ tools }) => tools?.off).flatMap(({ value, ...rest }) => value.map((one) => ({ value: one, ...rest }))),
     limits: {
@@ -75,15 +91,33 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
       cost: limit('cost'),
       seconds: limit('seconds', flag(flags.timeout, '--timeout')),
     },
-    webSearch: inFiles(({ web }) => web?.search)[0],
-    diagnostics: inFiles(({ diagnostics }) => diagnostics).toReversed(),
-    sandbox: sandboxSettings({ flags: flags.sandbox ?? {}, env, project: sandboxIn(files, 'project'), user: sandboxIn(files, 'user') }),
-    approval: approvalSettings({ cwd, flag: flags.mode, env, files }),
+    webSearch: searchOf(now, inFiles(({ web }) => web?.search)[0]),
+    diagnostics: checksOf(inFiles(({ diagnostics }) => diagnostics).toReversed(), sandbox, files),
+    sandbox,
+    approval: approvalSettings({ cwd, flag: flags.mode, now: fromEnv('mode', now.values.mode)[0], files }),
     remoteHosts: inFiles(({ remoteHosts }) => remoteHosts).flatMap(({ value }) => value),
     agents: files.flatMap(({ origin, shown, values }) =>
       Object.entries(values.agents ?? {}).map(([name, fields]) => ({ ...fields, name, origin, from: shown })),
     ),
   }
+}
+
+type Search = Settings['webSearch']
+
+/** Each part of it has a variable; what a file says counts for the rest, where it is about the same service. */
+function searchOf({ values, from }: Environment, own: Search): Search {
+  const asked = values.web?.search
+  if (asked === undefined) return own
+  const { provider = own?.value.provider, url = provider === own?.value.provider ? own?.value.url : undefined } = asked
+  const key = `web.search.${asked.provider === undefined ? 'url' : 'provider'}`
+  if (provider === undefined)
+    throw new UsageError(`${from(key)} is set, and no service is named`, 'Set MULLIGAN_WEB_SEARCH_PROVIDER too, or unset it.')
+  return { value: { provider, ...(url !== undefined && { url }) }, origin: 'env', from: from(key) }
+}
+
+/** Where commands run in no sandbox, a project's checks don't run unasked, unless the person trusts it. */
+function checksOf(checks: Settings['diagnostics'], { backend }: SandboxSettings, files: readonly ConfigFile[]): Settings['diagnostics'] {
+  return backend?.value !== 'none' || isTrustedProject(files) ? checks : checks.filter(({ origin }) => origin !== 'project')
 }
 
 const sandboxIn = (files: readonly ConfigFile[], origin: ConfigFile['origin']): SandboxLayer => {

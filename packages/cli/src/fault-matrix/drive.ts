@@ -32,18 +32,19 @@ export function workspace(given: Readonly<Record<string, string>> = {}): Place &
 }
 
 /** Flags and environment of a run. */
-export function using(model: { readonly url: string; readonly anthropicUrl: string }, protocol: Protocol, home: string) {
-  const flags =
-    protocol === 'openai'
-      ? ['--model', 'scripted', '--base-url', model.url]
-      : ['--model', 'anthropic/claude-scripted', '--base-url', model.anthropicUrl]
+export function using(model: Pick<ScriptedModel, 'url' | 'anthropicUrl' | 'ollamaUrl'>, protocol: Protocol, home: string) {
+  const flags = {
+    openai: ['--model', 'scripted', '--base-url', model.url],
+    anthropic: ['--model', 'anthropic/claude-scripted', '--base-url', model.anthropicUrl],
+    ollama: ['--model', 'ollama/scripted', '--base-url', model.ollamaUrl],
+  }[protocol]
   const env = {
     HOME: home,
     XDG_DATA_HOME: join(home, 'share'),
     MULLIGAN_DATA_DIR: join(home, 'data'),
     NODE_COMPILE_CACHE: COMPILED,
     SERVICE_TOKEN: `${CANARY}-env`,
-    [protocol === 'openai' ? 'MULLIGAN_API_KEY' : 'ANTHROPIC_API_KEY']: KEY,
+    [protocol === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'MULLIGAN_API_KEY']: KEY,
   }
   return { flags, env }
 }
@@ -137,10 +138,10 @@ async function appears(there: () => boolean): Promise<void> {
 }
 
 /** An address at which nobody listens. */
-async function deserted(): Promise<{ readonly url: string; readonly anthropicUrl: string }> {
+async function deserted(): Promise<Pick<ScriptedModel, 'url' | 'anthropicUrl' | 'ollamaUrl'>> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await new Promise((resolve) => server.close(resolve))
-  return { url: `${origin}/v1`, anthropicUrl: origin }
+  return { url: `${origin}/v1`, anthropicUrl: origin, ollamaUrl: origin }
 }

@@ -46,6 +46,8 @@ export interface Row extends Run {
 }
 
 export const BOTH: readonly Protocol[] = ['openai', 'anthropic']
+/** With Ollama's own API. */
+export const ALL: readonly Protocol[] = [...BOTH, 'ollama']
 export const ANTHROPIC: readonly Protocol[] = ['anthropic']
 
 export const ANSWERED: Ending = { exit: 0, status: 'answered' }

@@ -8,6 +8,9 @@ export interface Wiring {
   readonly output: Output
 }
 
+/** Somebody reads and types: a chat can be opened. */
+export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
+
 /** Adds a command and its flags. What it does is loaded when it is asked for. */
 export type Register = (program: Command, wiring: Wiring) => void
 

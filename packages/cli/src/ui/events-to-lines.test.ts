@@ -93,6 +93,22 @@ describe('the line of a call', () => {
 describe('other lines', () => {
   const cases: readonly (readonly [string, TurnEvent, readonly string[]])[] = [
     ['a fault that is tried again', { type: 'error', message: 'Gone.', retryInMs: 1500 }, ['! Gone. Trying again in 1.5 s.']],
+    [
+      'that a context was compacted',
+      {
+        type: 'context.compacted',
+        step: 9,
+        why: 'full',
+        before: 6120,
+        after: 2900,
+        calls: 1,
+        contextTokens: 8000,
+        covers: 's/1/8',
+        digest: 'long',
+      },
+      ['Context compacted: from about 6,120 to 2,900 of 8,000 tokens, 1 call put into a digest.'],
+    ],
+    ['what the person should know', { type: 'warning', message: 'It was\u001b[2J cut.' }, ['! It was cut.']],
     ['a fault that is not, which the end of the turn tells', { type: 'error', message: 'Gone.' }, []],
     ['discarded text', { type: 'message.discarded', messageId: 'm', step: 1, why: 'it broke off' }, ['Discarded: it broke off']],
     [

@@ -1,6 +1,6 @@
 /** What the person reads of a turn while it runs: pure, from events to lines. Everything from outside is made fit for a terminal. */
 import type { AgentEvent } from '@mulligan/agent'
-import { callText, type Effect, type Repair, type ToolError, type ToolResult } from '@mulligan/core'
+import { callText, type Effect, type Repair, type ToolError, type ToolResult, tokensIn } from '@mulligan/core'
 import type { Colors } from './colors.ts'
 import { oneLine, sanitize } from './sanitize.ts'
 
@@ -49,6 +49,14 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
       return event.concluding ? [dim(`Last request (${event.concluding}): the model is asked to conclude.`)] : []
     case 'message.discarded':
       return [yellow(`Discarded: ${oneLine(event.why, 300)}`)]
+    case 'context.compacted':
+      return [
+        dim(
+          `Context compacted: from about ${event.before.toLocaleString('en')} to ${event.after.toLocaleString('en')} of ${event.contextTokens.toLocaleString('en')} tokens, ${event.calls} call${event.calls === 1 ? '' : 's'} put into a digest.`,
+        ),
+      ]
+    case 'warning':
+      return [yellow(`! ${oneLine(event.message, 500)}`)]
     case 'error':
       // The last one is told at the end, as the reason why the turn failed.
       return event.retryInMs === undefined ? [] : [yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`)]
@@ -64,6 +72,10 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
       return []
   }
 }
+
+/** Thinking is told by how much it was, not shown. Tokens are estimated: servers count them with those of the answer. */
+export const thoughtLine = (characters: number, { dim }: Colors): string =>
+  dim(`Thought for about ${tokensIn(characters).toLocaleString('en')} tokens.`)
 
 const PROGRESS_LINES = 5
 
@@ -94,13 +106,14 @@ function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, s
   return [line, ...displayLines(result.display, DISPLAY_LINES[event.effect], colors)]
 }
 
-function mark(result: ToolResult, { green, yellow, red }: Colors): string {
+/** What a result is, as one character. */
+export function mark(result: ToolResult, { green, yellow, red }: Colors): string {
   if (result.ok) return green('✓')
   return result.status === 'retry' ? yellow('●') : result.status === 'indeterminate' ? red('?') : red('✗')
 }
 
 /** How much there was, as the tool says it; never counted from its text, which has more in it than what was found. */
-function okText({ count, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>, effect: Effect): string {
+export function okText({ count, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>, effect: Effect): string {
   const found = count === undefined || effect !== 'read' ? sizeOf(data) : count === 0 ? 'nothing found' : `${count} found`
   return [found, hasMore ? 'more' : truncated ? 'shortened' : ''].filter((part) => part !== '').join(', ')
 }
@@ -127,7 +140,8 @@ function changedLines(diff: string): string {
   return `+${begun('+')} -${begun('-')}`
 }
 
-function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
+/** What went wrong and, where the model is to try again, the hint it got. */
+export function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
   const says = oneLine(error, 300)
   if (status !== 'retry') return red(`${status === errorType ? status : `${status} ${errorType}`}: ${says}`)
   const { suggestion, call, triesLeft } = details

@@ -42,22 +42,27 @@ export function statusLine(
   ].join(' · ')
 }
 
-/** Why a turn came to no answer of its own, and what to do. */
+/**
+ * Why a turn came to no answer of its own, and what to do.
+ *
+ * @param goOn how the session is gone on with
+ */
 export function endLines(
-  { status, stoppedBy, error, sessionId }: TurnOutcome,
+  { status, stoppedBy, error, sessionId }: Omit<TurnOutcome, 'calls'>,
   limits: Settings['limits'],
   { red, yellow }: Colors,
+  goOn = `To go on: mulligan run --session ${sessionId} "…"`,
 ): string[] {
   switch (status) {
     case 'failed':
     case 'interrupted':
       return [red(`The turn failed: ${oneLine(error ?? 'no reason is known', 500)}`)]
     case 'stopped':
-      return [yellow(`Stopped by ${stopText(stoppedBy, limits)}. To go on: mulligan run --session ${sessionId} "…"`)]
+      return [yellow(`Stopped by ${stopText(stoppedBy, limits)}. ${goOn}`)]
     case 'needs_approval':
       return [yellow('It needed an approval, and nobody was there to give one. Run it in a terminal, or with --yes.')]
     case 'cancelled':
-      return [yellow(`Cancelled. To go on: mulligan run --session ${sessionId} "…"`)]
+      return [yellow(`Cancelled. ${goOn}`)]
     default:
       return []
   }

@@ -95,3 +95,21 @@ describe('elsewhere', () => {
     expect(err).toBe(`changed  write_file a.txt\nfailed   write_file b.txt: No room.\nunknown  write_file c.txt: Cut off.\n${STATUS}`)
   })
 })
+
+describe('thinking', () => {
+  const thought = (text: string): AgentEvent => at({ type: 'reasoning.delta', messageId: 'm', text })
+
+  it.each([true, false])('is one line before the answer, however long it was (live: %s)', (live) => {
+    const { both } = watch(
+      live,
+      [created, thought('x'.repeat(3000)), thought('y'.repeat(500)), delta('Forty.')],
+      outcome({ answer: 'Forty.' }),
+    )
+    expect(both).toBe(`Thought for about 1,000 tokens.\nForty.\n${live ? '\n' : ''}${STATUS}`)
+  })
+
+  it('that came to nothing is told before it is discarded', () => {
+    const { err } = watch(true, [created, thought('x'.repeat(35)), discarded, created, delta('A.')], outcome({ answer: 'A.' }))
+    expect(err).toMatch(/^Thought for about 10 tokens\.\nDiscarded: it broke off\n/)
+  })
+})

@@ -2,10 +2,11 @@
 import type { AgentEvent, TurnOutcome } from '@mulligan/agent'
 import type { Settings } from '../config/settings.ts'
 import type { Colors } from './colors.ts'
-import { type LineStyle, linesOf, NEW_VIEW, reduceView } from './events-to-lines.ts'
+import { type LineStyle, linesOf, NEW_VIEW, reduceView, thoughtLine } from './events-to-lines.ts'
 import { endLines, ledgerLines, statusLine } from './ledger.ts'
 import type { Output } from './output.ts'
 import { type StreamSanitizer, safeJson, sanitize, streamSanitizer } from './sanitize.ts'
+import { createWaiting } from './waiting.ts'
 
 export interface Reporter {
   readonly event: (event: AgentEvent) => void
@@ -31,18 +32,27 @@ export interface TextReporterOptions {
   readonly colors: Colors
   readonly subject: LineStyle['subject']
   readonly model: { readonly id: string; readonly where: string }
+  /** stderr is a terminal: say there that the model is waited for, and what `status` tells of its server. Default false. */
+  readonly waits?: boolean
+  readonly status?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined
   readonly agent: string
   readonly limits: Settings['limits']
 }
 
 /** The answer on stdout, everything else on stderr. */
-export function textReporter({ out, err }: Output, { live, colors, subject, model, agent, limits }: TextReporterOptions): Reporter {
+export function textReporter({ out, err }: Output, options: TextReporterOptions): Reporter {
+  const { live, colors, subject, model, agent, limits, waits = false, status } = options
   const style: LineStyle = { colors, subject }
   let view = NEW_VIEW
   let fit: StreamSanitizer = streamSanitizer()
   /** What has been shown of the present message, as it came. */
   let shown = ''
   let midLine = false
+  /** Characters of thinking that were not told of yet. */
+  let thought = 0
+  const waiting = waits
+    ? createWaiting({ write: err, model: model.id, dim: colors.dim, status, columns: () => process.stderr.columns })
+    : undefined
 
   function say(text: string): void {
     out(text)
@@ -60,8 +70,17 @@ export function textReporter({ out, err }: Output, { live, colors, subject, mode
     err(`${lines.join('\n')}\n`)
   }
 
+  /** Before what came of it. */
+  function fold(): void {
+    if (thought > 0) notes([thoughtLine(thought, colors)])
+    thought = 0
+  }
+
   return {
     event: (event) => {
+      waiting?.end()
+      if (event.type === 'reasoning.delta') thought += event.text.length
+      if (event.type === 'message.part.delta' || event.type === 'message.completed' || event.type === 'message.discarded') fold()
       if (event.type === 'message.part.delta' && live) {
         shown += event.text
         say(fit.push(event.text))
@@ -74,8 +93,10 @@ export function textReporter({ out, err }: Output, { live, colors, subject, mode
       endLine()
       fit = streamSanitizer()
       shown = ''
+      if (event.type === 'message.created') waiting?.begin()
     },
     end: (outcome) => {
+      waiting?.end()
       endLine()
       const { answer, status } = outcome
       const rest = shown !== '' && answer.startsWith(shown) ? answer.slice(shown.length).trimStart() : answer

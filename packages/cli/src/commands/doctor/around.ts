@@ -40,7 +40,7 @@ export async function git(): Promise<Check> {
   }
 }
 
-/** No request is made: what is named may not answer. */
+/** Nothing is sent but the question which models there are: what is named may not answer. */
 export async function model(settings: Settings): Promise<Check> {
   try {
     const { model } = await openModelInForce(settings, undefined, false)

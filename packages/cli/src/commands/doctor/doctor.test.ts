@@ -60,12 +60,12 @@ describe('the sandbox', () => {
 describe('mulligan doctor', () => {
   it('names what there is, and with --json the same as data', async () => {
     using here = place()
-    const env = { MULLIGAN_SANDBOX: 'none', MULLIGAN_MODEL: 'ollama/x' }
+    const env = { MULLIGAN_SANDBOX: 'none', MULLIGAN_MODEL: 'openai-compatible/x', MULLIGAN_BASE_URL: 'http://127.0.0.1:1' }
     const text = await here.run(['doctor'], { env })
     expect([text.code, text.stderr]).toEqual([0, ''])
     expect(text.stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m)
     expect(text.stdout).toMatch(/^✓ ripgrep +\d+\.\d+/m)
-    expect(text.stdout).toMatch(/^✓ model +ollama\/x on this machine$/m)
+    expect(text.stdout).toMatch(/^✓ model +openai-compatible\/x on this machine$/m)
     expect(text.stdout).toMatch(/^✓ data +~\/data$/m)
     expect(text.stdout).toMatch(/^! sandbox +none: commands run on this machine itself$/m)
     expect(text.stdout).toMatch(/^ +network +none /m)
@@ -80,7 +80,10 @@ describe('mulligan doctor', () => {
     using here = place()
     const env = { MULLIGAN_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' }
     const { code, stdout } = await here.run(['doctor'], { env })
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^! model +no model is named\n +Name one in one of these ways/m)])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^! model +no model is named, and none was found on this machine\n +Looked for:/m),
+    ])
     expect(stdout).toMatch(/^✗ sandbox +none can be opened/m)
     expect(stdout).toMatch(/^✗ docker .*\n +.*[Ii]nstall/m)
   })
@@ -93,7 +96,7 @@ describe('mulligan doctor', () => {
   })
 
   it('a wrong configuration is no report', async () => {
-    using here = place({ '.mulligan/config.json': '{ "sandbox": { "netwrok": "none" } }' })
+    using here = place({ 'mulligan.json': '{ "sandbox": { "netwrok": "none" } }' })
     expect(await here.run(['doctor'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "network"?') })
   })
 })

@@ -74,7 +74,7 @@ describe.skipIf(isWindows)('mulligan sandbox run', () => {
   })
 
   it('takes its settings from the environment and the files', async () => {
-    using here = place({ '.mulligan/config.json': '{ "sandbox": { "timeout": 1 } }' })
+    using here = place({ 'mulligan.json': '{ "sandbox": { "timeout": 1 } }' })
     const env = { MULLIGAN_SANDBOX: 'none' }
     expect((await here.run(['sandbox', 'run', 'sleep 60'], { env })).code).toBe(SANDBOX_EXIT.timeout)
     expect((await here.run(['sandbox', 'run', 'sleep 1.2'], { env: { ...env, MULLIGAN_SANDBOX_TIMEOUT: '30' } })).code).toBe(0)

@@ -1,6 +1,6 @@
 /** Cut off in the middle: what is known of an effect, and that it is never repeated unasked. */
 import { call, calls, say } from '@mulligan/testing'
-import { ANTHROPIC, BOTH, CANCELLED, type Row, UNAPPROVED } from '../row.ts'
+import { ALL, ANTHROPIC, BOTH, CANCELLED, type Row, UNAPPROVED } from '../row.ts'
 
 const slowSend = (to: string) => call('slow_send', { to, text: 'hello' })
 const hangWrite = call('hang_write', { text: 'one' })
@@ -96,7 +96,7 @@ export const EFFECTS: readonly Row[] = [
   },
   {
     name: 'Ctrl-C in a write: it is unknown, those after it never start, and it is not repeated unasked',
-    on: BOTH,
+    on: ALL,
     flags: ['--yes'],
     script: [calls(['hang_write', { text: 'one' }], ['add_note', { text: 'never' }])],
     interrupt: { file: 'hanging', signal: 'SIGINT' },

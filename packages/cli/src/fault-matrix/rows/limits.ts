@@ -1,6 +1,6 @@
 /** What a turn may spend. It ends in words all the same. */
 import { call, calls, type RecordedRequest, say } from '@mulligan/testing'
-import { ANTHROPIC, BOTH, type Ending, type Row, times } from '../row.ts'
+import { ALL, ANTHROPIC, type Ending, type Row, times } from '../row.ts'
 
 const stopped = (stoppedBy: 'requests' | 'calls' | 'seconds'): Ending => ({ exit: 3, status: 'stopped', stoppedBy })
 const look = (query: string) => call('search_notes', { query })
@@ -27,7 +27,7 @@ export const LIMITS: readonly Row[] = [
   },
   {
     name: 'one request: calls that the server sends all the same are discarded',
-    on: BOTH,
+    on: ALL,
     flags: ['--max-requests', '1', '--yes'],
     script: [{ text: 'I add it.', calls: [{ name: 'add_note', input: { text: 'x' } }] }],
     ends: stopped('requests'),

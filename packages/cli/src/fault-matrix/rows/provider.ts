@@ -1,6 +1,6 @@
 /** What a model's server does wrong. */
 import { call, calls, type ScriptedTurn, say } from '@mulligan/testing'
-import { ANTHROPIC, BOTH, NO_PROVIDER, type Row, times } from '../row.ts'
+import { ALL, ANTHROPIC, BOTH, NO_PROVIDER, type Row, times } from '../row.ts'
 
 const look = call('search_notes', { query: 'plan' })
 const FINE = say('Two plans.')
@@ -43,10 +43,14 @@ export const PROVIDER: readonly Row[] = [
     next: { script: [say('Here I am.')], calls: [] },
   },
   passes('a stream cut in mid-text', [say(['Three', ' plans', ' and', ' more'], { fault: { cut: 'mid-text' } })], ANTHROPIC),
-  passes('a stream cut in mid-call', [
-    call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } }),
-    { ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]), fault: { cut: 'mid-call' } },
-  ]),
+  passes(
+    'a stream cut in mid-call',
+    [
+      call('add_note', { text: 'half' }, { fault: { cut: 'mid-call' } }),
+      { ...calls(['add_note', { text: 'whole' }], ['add_note', { text: 'half' }]), fault: { cut: 'mid-call' } },
+    ],
+    ALL,
+  ),
   passes(
     'no reply at all, and one without a body',
     [{ fault: { refuse: true } }, say('Tw', { fault: { cut: 'before-body' } })],
@@ -129,7 +133,7 @@ export const PROVIDER: readonly Row[] = [
   },
   {
     name: 'the same id for two calls of a response',
-    on: BOTH,
+    on: ALL,
     script: [calls(['search_notes', { query: 'plan' }, 'same'], ['search_notes', { query: 'shop' }, 'same']), FINE],
     calls: ['search_notes ok', 'search_notes ok'],
   },

@@ -1,6 +1,6 @@
 /** Each status and each type of error, and what follows it. */
 import { call, calls, say } from '@mulligan/testing'
-import { ANTHROPIC, BOTH, HEED, type Row, UNAPPROVED } from '../row.ts'
+import { ALL, ANTHROPIC, BOTH, HEED, type Row, UNAPPROVED } from '../row.ts'
 
 const raise = (as: 'retry' | 'failure' | 'transient', more: object = {}) => call('raise', { entry: 'bad', as, ...more })
 
@@ -10,7 +10,7 @@ const FAILED = ['permission', 'execution', 'config', 'sandbox', 'timeout', 'inte
 export const RESULTS: readonly Row[] = [
   {
     name: 'ok: found, and nothing found, twice at once, is ok with count 0',
-    on: BOTH,
+    on: ALL,
     script: [
       calls(['search_notes', { query: 'plan' }], ['search_notes', { query: 'winter' }], ['search_notes', { query: 'summer' }]),
       call('search_notes', { query: 'autumn' }),
@@ -43,7 +43,7 @@ export const RESULTS: readonly Row[] = [
   },
   {
     name: 'retry unknown_tool: the nearest one is suggested, and works',
-    on: BOTH,
+    on: ALL,
     script: [call('serch_notes', { query: 'plan' }), HEED, say('Two plans.')],
     calls: ['serch_notes retry unknown_tool, 3 left', 'search_notes ok'],
     told: [/^retry \(unknown_tool\): There is no tool named "serch_notes"\. Did you mean search_notes\?/],

@@ -1,0 +1,145 @@
+/** What may stand where the cursor is: pure, from the words of a command line and the commands that there are. */
+import type { Argument, Command, Option } from 'commander'
+import { MODES } from './built-in-names.ts'
+
+export interface Candidate {
+  readonly value: string
+  readonly says?: string
+}
+
+/** Values that are looked up: of what kind, and for a value of the configuration of which key. */
+export interface Wanted {
+  readonly kind: ValueKind
+  readonly key?: string
+}
+export type ValueKind = 'session' | 'agent' | 'model' | 'tool' | 'key' | 'keyValue' | 'folder' | 'file'
+
+export interface Completion {
+  readonly candidates: readonly Candidate[]
+  readonly wanted?: Wanted
+  /** Stands before each value in the word: `--model=`. */
+  readonly prefix: string
+}
+
+const OF_FLAG: Readonly<Record<string, ValueKind>> = {
+  '--session': 'session',
+  '--agent': 'agent',
+  '--model': 'model',
+  '--cwd': 'folder',
+  '--output': 'file',
+  '--tools': 'file',
+  '--jsonl': 'file',
+}
+
+/** By command and argument. */
+const OF_ARGUMENT: Readonly<Record<string, ValueKind>> = {
+  'sessions id': 'session',
+  'config key': 'key',
+  'config value': 'keyValue',
+  'tools name': 'tool',
+  'parse file': 'file',
+}
+
+const NOTHING: Completion = { candidates: [], prefix: '' }
+
+/** @param words those after the name of the program, the one at the cursor last */
+export function complete(program: Command, words: readonly string[]): Completion {
+  const current = words.at(-1) ?? ''
+  const place = walk(program, words.slice(0, -1))
+  if (place.ended) return NOTHING
+  if (place.awaits) return ofOption(place.awaits, '')
+  const [, flag, equals] = /^(--[\w-]+)(=)?/.exec(current) ?? []
+  if (equals !== undefined) {
+    const option = optionOf(place.command, flag ?? '')
+    return option?.required || option?.optional ? ofOption(option, `${flag}=`) : NOTHING
+  }
+  if (current.startsWith('-')) return { candidates: flagsOf(place.command), prefix: '' }
+  const commands = place.operands.length === 0 ? commandsOf(place.named) : []
+  const argument = ofArgument(place)
+  return { ...argument, candidates: [...commands, ...argument.candidates] }
+}
+
+interface Place {
+  readonly command: Command
+  /** That the words name. One of its commands may stand for it, and then `command` is that. */
+  readonly named: Command
+  readonly operands: readonly string[]
+  /** An option whose value comes next. */
+  readonly awaits?: Option | undefined
+  /** After `--`. */
+  readonly ended?: boolean
+}
+
+/** The command that the words lead to. What is no command is a prompt, and so of `run`. */
+function walk(program: Command, words: readonly string[]): Place {
+  const named = commandAt(program, words)
+  const command = defaultOf(named)
+  const operands: string[] = []
+  let awaits: Option | undefined
+  for (const word of words.slice(depthOf(named))) {
+    if (awaits) awaits = undefined
+    else if (word === '--') return { command, named, operands, ended: true }
+    else if (word.startsWith('-') && word !== '-') {
+      const option = word.includes('=') ? undefined : optionOf(command, word)
+      awaits = option?.required ? option : undefined
+    } else operands.push(word)
+  }
+  return { command, named, operands, awaits }
+}
+
+function commandAt(program: Command, words: readonly string[]): Command {
+  let at = program
+  for (const word of words) {
+    const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word))
+    if (!next) break
+    at = next
+  }
+  return at
+}
+
+const depthOf = (command: Command): number => (command.parent ? 1 + depthOf(command.parent) : 0)
+
+/** `mulligan "…"` is `mulligan run "…"`, and `mulligan sessions` is `mulligan sessions list`. */
+function defaultOf(command: Command): Command {
+  const name = command.parent ? defaultName(command) : 'run'
+  return command.commands.find((one) => one.name() === name) ?? command
+}
+
+/** Commander keeps it to itself, and tells it in no other way. */
+const defaultName = (command: Command): string | undefined =>
+  (command as unknown as { readonly _defaultCommandName?: string | null })._defaultCommandName ?? undefined
+
+const optionOf = (command: Command, flag: string): Option | undefined =>
+  command.options.find(({ long, short }) => flag === long || flag === short)
+
+const visible = (command: Command) => command.createHelp()
+
+const flagsOf = (command: Command): readonly Candidate[] =>
+  visible(command)
+    .visibleOptions(command)
+    .map(({ long, short, description }) => ({ value: long ?? short ?? '', says: description }))
+
+const commandsOf = (command: Command): readonly Candidate[] =>
+  visible(command)
+    .visibleCommands(command)
+    .map((one) => ({ value: one.name(), says: one.description() }))
+
+function ofOption({ long, argChoices }: Option, prefix: string): Completion {
+  if (argChoices) return { candidates: argChoices.map((value) => ({ value })), prefix }
+  if (long === '--mode') return { candidates: MODES.map((value) => ({ value })), prefix }
+  const kind = OF_FLAG[long ?? '']
+  return { candidates: [], prefix, ...(kind && { wanted: { kind } }) }
+}
+
+function ofArgument({ command, operands }: Place): Completion {
+  const { registeredArguments: all } = command
+  const last = all.at(-1)
+  const argument: Argument | undefined = all[operands.length] ?? (last?.variadic ? last : undefined)
+  if (!argument) return NOTHING
+  if (argument.argChoices) return { candidates: argument.argChoices.map((value) => ({ value })), prefix: '' }
+  const kind = OF_ARGUMENT[`${groupOf(command)} ${argument.name()}`]
+  const [key] = operands
+  return { candidates: [], prefix: '', ...(kind && { wanted: { kind, ...(key !== undefined && { key }) } }) }
+}
+
+const groupOf = (command: Command): string => (command.parent?.parent ? command.parent.name() : command.name())

@@ -1,0 +1,151 @@
+/** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may stand in it. */
+import { refuseAllowing } from '../../config/approval.ts'
+import { readingsOf } from '../../config/environment.ts'
+import { read, textOf, valuesOf } from '../../config/files.ts'
+import { rowsOf } from '../../config/in-force.ts'
+import { setIn, unsetIn } from '../../config/jsonc-edit.ts'
+import { keyText, parseKey } from '../../config/keys.ts'
+import { type FilePlace, projectPlace, userPlace } from '../../config/places.ts'
+import { readSettings, type Settings } from '../../config/settings.ts'
+import { STARTER } from '../../config/starter.ts'
+import { replaceFile } from '../../config/write.ts'
+import { EXIT, UsageError } from '../../exit.ts'
+import { workingFolder } from '../../paths.ts'
+import type { Output } from '../../ui/output.ts'
+import { oneLine, safeJson } from '../../ui/sanitize.ts'
+import { askedKey } from './key.ts'
+
+export interface EditFlags {
+  readonly cwd?: string
+  readonly json?: boolean
+  /** The project's file instead of the person's own. */
+  readonly project?: boolean
+}
+
+/** @throws UsageError where the value is none that may stand there */
+export async function setConfig(key: string, text: string, flags: EditFlags, output: Output): Promise<number> {
+  const cwd = workingFolder(flags.cwd)
+  const { path } = askedKey(key)
+  const place = placeOf(cwd, flags)
+  const { changed, value } = withText(place, textOf(place) ?? '', path, text)
+  await write(place, changed)
+  tell({ key: keyText(path), value, file: place.path }, `${keyText(path)} = ${shownValue(value)} in ${place.shown}`, flags, output)
+  tellWhere(cwd, path, place, output)
+  return EXIT.ok
+}
+
+/** @returns 1 where it is not there. @throws UsageError */
+export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
+  const cwd = workingFolder(flags.cwd)
+  const path = parseKey(key)
+  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is no key`, 'A key is written as limits.requests.')
+  const place = placeOf(cwd, flags)
+  const text = textOf(place) ?? ''
+  const changed = unsetIn(text, path)
+  if (changed === undefined) throw untouchable(place)
+  if (changed === text) {
+    output.err(`${keyText(path)} is not set in ${place.shown}.\n`)
+    return EXIT.failed
+  }
+  // What was wrong before may stay so: a key that is not known is taken out in this way too.
+  if (isFine(place, text)) valuesOf(place, changed)
+  await write(place, changed)
+  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is not set any more in ${place.shown}`, flags, output)
+  return EXIT.ok
+}
+
+/** @throws UsageError where there is a file already */
+export async function initConfig(flags: EditFlags, output: Output): Promise<number> {
+  const place = placeOf(workingFolder(flags.cwd), flags)
+  if (textOf(place) !== undefined)
+    throw new UsageError(
+      `${place.shown} is there already`,
+      'mulligan config set KEY VALUE changes it; mulligan config explain shows the keys.',
+    )
+  await write(place, STARTER)
+  tell({ file: place.path }, `Made ${place.shown}`, flags, output)
+  return EXIT.ok
+}
+
+function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
+  const place = project ? projectPlace(cwd) : userPlace()
+  if (place.path === '') throw new UsageError('there is no home folder for a configuration', 'Set HOME, or MULLIGAN_CONFIG to a file.')
+  return place
+}
+
+/** The first reading of the text that may stand there. What is wrong is told of the reading that is most likely meant. */
+function withText(place: FilePlace, before: string, path: readonly string[], text: string) {
+  const faults: UsageError[] = []
+  for (const value of [...readingsOf(text), ...jsonOf(text), listOf(text)]) {
+    const changed = setIn(before, path, value)
+    if (changed === undefined) throw untouchable(place)
+    try {
+      check(place, changed)
+      return { changed, value }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      faults.push(error)
+    }
+  }
+  throw faults.find(({ message }) => !/expected .*received/.test(message)) ?? faults[0]
+}
+
+function check(place: FilePlace, text: string): void {
+  const values = valuesOf(place, text)
+  if (place.origin === 'project') refuseAllowing([{ ...place, found: true, values }, read(userPlace())])
+}
+
+const jsonOf = (text: string): readonly unknown[] => {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    return []
+  }
+}
+/** `a, b` for a list of texts. */
+const listOf = (text: string): readonly string[] => text.split(',').map((one) => one.trim())
+
+function isFine(place: FilePlace, text: string): boolean {
+  try {
+    valuesOf(place, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const untouchable = ({ shown }: FilePlace): UsageError =>
+  new UsageError(`${shown} can't be changed without disturbing what is in it`, 'It has to be one JSON object. Open it in an editor.')
+
+async function write(place: FilePlace, text: string): Promise<void> {
+  try {
+    await replaceFile(place.path, text, place.origin === 'project' ? 0o644 : 0o600)
+  } catch (error) {
+    throw new UsageError(`${place.shown} can't be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`, WRITABLE)
+  }
+}
+
+const WRITABLE = 'mulligan config path shows which files there are.'
+
+function tell(object: object, line: string, { json }: EditFlags, { out }: Output): void {
+  out(`${json ? safeJson(object) : oneLine(line, 500)}\n`)
+}
+
+const shownValue = (value: unknown): string => (typeof value === 'string' ? value : (safeJson(value) ?? ''))
+
+/** Where another place stands above this one, or only the stricter one counts. */
+function tellWhere(cwd: string, path: readonly string[], { shown }: FilePlace, { err }: Output): void {
+  const settings = readable(cwd)
+  const rows = settings === undefined ? [] : rowsOf(settings).filter(({ key }) => key === keyText(path))
+  const [row] = rows
+  if (row && rows.every(({ from }) => from !== shown)) err(`In force is ${oneLine(shownValue(row.value), 80)}, from ${row.from}.\n`)
+}
+
+/** Something else may be wrong, which is told where it is asked for. */
+function readable(cwd: string): Settings | undefined {
+  try {
+    return readSettings(cwd)
+  } catch {
+    return undefined
+  }
+}

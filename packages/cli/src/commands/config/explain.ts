@@ -1,0 +1,123 @@
+/** `mulligan config explain`: what a key is, where it may be set, and which of those who set it counts, and why. */
+import { environment } from '../../config/environment.ts'
+import { configInForce, rowsOf, withoutPassword } from '../../config/in-force.ts'
+import { configJsonSchema } from '../../config/json-schema.ts'
+import { ANY_NAME, type ConfigKey, keysIn, keyText, typeText } from '../../config/keys.ts'
+import { projectRule, ruleText } from '../../config/project-rules.ts'
+import { readSettings, type Settings } from '../../config/settings.ts'
+import { valueAt } from '../../config/value-at.ts'
+import { workingFolder } from '../../paths.ts'
+import type { Output } from '../../ui/output.ts'
+import { oneLine, safeJson } from '../../ui/sanitize.ts'
+import { table } from '../../ui/table.ts'
+import { askedKey } from './key.ts'
+import type { ConfigFlags } from './show.ts'
+
+/** @throws UsageError */
+export async function explainConfig(asked: string | undefined, { cwd, json }: ConfigFlags, { out }: Output): Promise<number> {
+  const settings = readSettings(workingFolder(cwd))
+  if (asked === undefined) {
+    const keys = keysIn(configJsonSchema()).map((key) => factsOf(key))
+    if (json) out(`${safeJson({ keys })}\n`)
+    else {
+      const rows = keys.map(({ key, type, default: value, description }) => [
+        key,
+        oneLine(type, 40),
+        value === undefined ? '' : shown(value),
+        oneLine(description, 120),
+      ])
+      out(`${table([['KEY', 'TYPE', 'DEFAULT', 'WHAT IT IS'], ...rows]).join('\n')}\n`)
+    }
+    return 0
+  }
+  const { path, keys } = askedKey(asked)
+  const explained = keys.map((key) => explain({ ...key, path: placed(key, path) }, settings))
+  if (json) out(`${safeJson({ keys: explained })}\n`)
+  else out(explained.map(textOf).join('\n'))
+  return 0
+}
+
+/** `agents.NAME.model` with the name that was asked for. */
+const placed = ({ path }: ConfigKey, asked: readonly string[]): readonly string[] => [...asked, ...path.slice(asked.length)]
+
+function factsOf(key: ConfigKey) {
+  const { path, node, variables, flag } = key
+  return {
+    key: keyText(path),
+    type: typeText(node),
+    description: node.description ?? '',
+    ...(node.default !== undefined && { default: node.default }),
+    ...(flag !== undefined && { flag }),
+    variables,
+    project: ruleText(projectRule(path)),
+  }
+}
+
+interface Layer {
+  readonly from: string
+  readonly value: unknown
+  readonly counts: boolean
+  readonly why: string
+}
+
+function explain(key: ConfigKey, settings: Settings) {
+  const value = key.path.includes(ANY_NAME) ? undefined : valueAt(configInForce(settings), key.path)
+  return { ...factsOf(key), ...(value !== undefined && { value }), layers: layersOf(key, settings) }
+}
+
+/** Who sets it, the highest first. */
+function layersOf({ path, node, key }: ConfigKey, settings: Settings): readonly Layer[] {
+  const now = environment(process.env)
+  const given = [
+    { from: now.from(key), value: valueAt(now.values, path) },
+    ...settings.files.map(({ shown: from, values }) => ({ from, value: valueAt(values, path) })),
+    { from: 'default', value: node.default },
+  ]
+    .filter(({ value }) => value !== undefined)
+    .map(({ from, value }) => ({ from, value: typeof value === 'string' ? withoutPassword(value) : value }))
+  const counting = countingFor(path, settings)
+  return given.map(({ from, value }) => {
+    const counts = counting.size === 0 ? from === 'default' || key === '$schema' : counting.has(from)
+    return { from, value, counts, why: counts ? '' : whyNot(path, from, now.from(key), [...counting]) }
+  })
+}
+
+/** Where what is in force of a key comes from. */
+function countingFor(path: readonly string[], settings: Settings): ReadonlySet<string> {
+  const text = keyText(path)
+  const from = rowsOf(settings).flatMap((row) => (row.key === text || text.startsWith(`${row.key}.`) ? [row.from] : []))
+  const own = settings.files.find(({ origin }) => origin === 'user')?.shown
+  // Of two agents of one name the person's counts.
+  return new Set(path[0] === 'agents' && own !== undefined && from.includes(own) ? [own] : from)
+}
+
+function whyNot(path: readonly string[], from: string, variable: string, counting: readonly string[]): string {
+  const [winner = ''] = counting
+  const may = projectRule(path)?.may
+  if (variable !== '' && winner === variable) return 'the environment stands above it'
+  if (from !== 'default' && may === 'lower') return 'the lower one counts'
+  if (from !== 'default' && may === 'tighten') return 'the stricter one counts'
+  if (path[0] === 'agents') return 'an agent of yours has that name'
+  if (path[0] === 'diagnostics') return 'commands run in no sandbox, and the project is not trusted'
+  return `${winner} stands above it`
+}
+
+const shown = (value: unknown): string => oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 120)
+
+function textOf({ key, type, description, project, variables, flag, layers, ...rest }: ReturnType<typeof explain>): string {
+  const rows = [
+    ['type', type],
+    ...('default' in rest ? [['default', shown(rest.default)]] : []),
+    ...(flag === undefined ? [] : [['flag', `${flag} of mulligan run`]]),
+    ...(variables.length === 0 ? [] : [['variable', variables.join(', or ')]]),
+    ['project', `a project's file ${project}`],
+    ['in force', 'value' in rest ? shown(rest.value) : 'nothing'],
+    ...layers.map(({ from, value, counts, why }, at) => [
+      at === 0 ? 'set by' : '',
+      `${from}: ${shown(value)}${counts ? '' : `  (not in force: ${why})`}`,
+    ]),
+  ]
+  return `${key}\n  ${description}\n${table(rows.map((row) => row.map((cell) => cell ?? '')))
+    .map((row) => `  ${row}`)
+    .join('\n')}\n`
+}

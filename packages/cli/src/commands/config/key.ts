@@ -1,0 +1,31 @@
+/** The key that a command is about. */
+import { nearest } from '@mulligan/core'
+import { configJsonSchema } from '../../config/json-schema.ts'
+import { type ConfigKey, isAbout, keysIn, parseKey } from '../../config/keys.ts'
+import { UsageError } from '../../exit.ts'
+import { oneLine } from '../../ui/sanitize.ts'
+
+export interface AskedKey {
+  readonly path: readonly string[]
+  /** The keys that it names: itself, or all in a group such as `limits`. */
+  readonly keys: readonly ConfigKey[]
+}
+
+/** @throws UsageError with the nearest one */
+export function askedKey(text: string): AskedKey {
+  const all = keysIn(configJsonSchema())
+  const path = parseKey(text)
+  const keys = path === undefined ? [] : all.filter((key) => isAbout(key, path) || isAbove(path, key))
+  if (path !== undefined && keys.length > 0) return { path, keys }
+  const [near] = nearest(
+    text,
+    all.map(({ key }) => key),
+    1,
+  )
+  throw new UsageError(
+    `there is no key ${JSON.stringify(oneLine(text, 80))}${near ? `; did you mean ${near}?` : ''}`,
+    'mulligan config explain shows every key.',
+  )
+}
+
+const isAbove = (path: readonly string[], { path: whole }: ConfigKey): boolean => isAbout({ path: whole.slice(0, path.length) }, path)

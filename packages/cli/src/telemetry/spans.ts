@@ -1,0 +1,187 @@
+/**
+ * The events of a turn as spans, by OpenTelemetry's conventions for generative AI: `invoke_agent` a turn, `chat` a model request,
+ * `execute_tool` a call. No prompt, answer, input or result is in them unless `content` says so.
+ */
+import type { AgentEvent, AssistantMessage } from '@mulligan/agent'
+
+export type Attributes = Readonly<Record<string, string | number | boolean | string[]>>
+
+/** What to do with a span. Times are milliseconds since 1970. */
+export type SpanStep =
+  | {
+      readonly do: 'start'
+      readonly key: string
+      readonly parent?: string
+      readonly name: string
+      /** It asks another process. */
+      readonly client?: true
+      readonly at: number
+      readonly attributes: Attributes
+    }
+  | { readonly do: 'note'; readonly key: string; readonly name: string; readonly at: number; readonly attributes: Attributes }
+  /** `failed`: the span is marked as an error. */
+  | { readonly do: 'end'; readonly key: string; readonly at: number; readonly attributes: Attributes; readonly failed?: true }
+
+export interface SpanOptions {
+  /** Whether prompts, answers, inputs and results are in them. */
+  readonly content: boolean
+}
+
+/** Characters of a content that is kept, and of a name that a model chose. */
+const MAX_CONTENT = 32_000
+const MAX_NAME = 100
+
+const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini' }
+
+/** @returns the steps that one event comes to, in order; events of several turns may be mixed. */
+export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) => readonly SpanStep[] {
+  const models = new Map<string, Attributes & { readonly 'gen_ai.request.model': string }>()
+  const inner = (attribute: string, value: () => unknown): Attributes => (content ? { [attribute]: text(value()) } : {})
+
+  return (event) => {
+    const { at, turnId, sessionId } = event
+    const turn = `turn ${turnId}`
+    const callOf = (callId: string): string => `call ${callId}`
+    const note = (key: string, name: string, attributes: Attributes = {}): SpanStep[] => [
+      { do: 'note', key, name: `mulligan.${name}`, at, attributes },
+    ]
+    switch (event.type) {
+      case 'turn.started': {
+        const model = modelAttributes(event.model)
+        models.set(turnId, model)
+        const agent = event.agent ?? 'mulligan'
+        const attributes = {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.agent.name': agent,
+          'gen_ai.conversation.id': sessionId,
+          'mulligan.turn.id': turnId,
+          'mulligan.resumed': event.resumed,
+          ...model,
+          ...inner('gen_ai.input.messages', () => [{ role: 'user', parts: [{ type: 'text', content: event.prompt }] }]),
+        }
+        return [{ do: 'start', key: turn, name: `invoke_agent ${agent}`, at, attributes }]
+      }
+      case 'message.created': {
+        const model = models.get(turnId)
+        const attributes = {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.conversation.id': sessionId,
+          'gen_ai.request.stream': true,
+          'mulligan.step': event.step,
+          'mulligan.attempt': event.attempt,
+          ...(event.concluding !== undefined && { 'mulligan.concluding': event.concluding }),
+          ...model,
+        }
+        const name = `chat ${model?.['gen_ai.request.model'] ?? ''}`.trim()
+        return [{ do: 'start', key: event.messageId, parent: turn, name, client: true, at, attributes }]
+      }
+      case 'message.discarded': {
+        const attributes = { 'error.type': 'discarded', ...inner('mulligan.why', () => event.why) }
+        return [{ do: 'end', key: event.messageId, at, attributes, failed: true }]
+      }
+      case 'message.completed': {
+        const { usage, finishReason } = event.message
+        const attributes = {
+          'gen_ai.usage.input_tokens': usage.inputTokens,
+          'gen_ai.usage.output_tokens': usage.outputTokens,
+          'gen_ai.response.finish_reasons': [finishReason],
+          ...inner('gen_ai.output.messages', () => [outputMessage(event.message)]),
+        }
+        return [{ do: 'end', key: event.messageId, at, attributes }]
+      }
+      case 'error': {
+        const waits = event.retryInMs !== undefined && { 'mulligan.retry_in_ms': event.retryInMs }
+        return note(turn, 'request.failed', { ...waits, ...inner('mulligan.why', () => event.message) })
+      }
+      case 'tool.call': {
+        const attributes = {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': short(event.tool),
+          'gen_ai.tool.call.id': event.callId,
+          'gen_ai.tool.type': 'function',
+          'mulligan.step': event.step,
+          'mulligan.effect': event.effect,
+          ...(event.requestedTool !== undefined && { 'mulligan.requested_tool': short(event.requestedTool) }),
+          ...inner('gen_ai.tool.call.arguments', () => event.input),
+        }
+        return [{ do: 'start', key: callOf(event.callId), parent: turn, name: `execute_tool ${short(event.tool)}`, at, attributes }]
+      }
+      case 'tool.repaired': {
+        const { kind, parameter } = event.repair
+        return note(callOf(event.callId), 'repaired', {
+          'mulligan.repair.kind': kind,
+          ...(parameter !== undefined && { 'mulligan.parameter': short(parameter) }),
+          ...inner('mulligan.why', () => event.repair.why),
+        })
+      }
+      case 'tool.approval.required':
+        return note(callOf(event.callId), 'approval.required', { 'mulligan.forced': event.forced })
+      case 'tool.approval.resolved':
+        return note(callOf(event.callId), 'approval.resolved', { 'mulligan.answer': event.decision.answer })
+      case 'tool.started':
+        return note(callOf(event.callId), 'started')
+      case 'tool.retry':
+        return note(callOf(event.callId), 'retry', {
+          'error.type': event.errorType,
+          'mulligan.tries_left': event.triesLeft,
+          ...(event.parameter !== undefined && { 'mulligan.parameter': short(event.parameter) }),
+        })
+      case 'tool.closed':
+        return note(callOf(event.callId), 'closed', { 'mulligan.until': event.until })
+      case 'guard.warning':
+        return note(callOf(event.callId), 'guard.warning', { 'mulligan.repeats': event.repeats, 'mulligan.blocked': event.blocked })
+      case 'tool.result': {
+        const { result } = event
+        const attributes = {
+          'mulligan.status': result.ok ? 'ok' : result.status,
+          'mulligan.attempts': event.attempts,
+          ...(result.ok ? result.count !== undefined && { 'mulligan.count': result.count } : { 'error.type': result.errorType }),
+          ...inner('gen_ai.tool.call.result', () => (result.ok ? (result.content ?? result.data) : result.error)),
+        }
+        // Its span has ended with the result that gave up on it.
+        if (event.late) return note(turn, 'late_result', { 'gen_ai.tool.call.id': event.callId, ...attributes })
+        return [{ do: 'end', key: callOf(event.callId), at, attributes, ...(!result.ok && { failed: true }) }]
+      }
+      case 'turn.ended': {
+        models.delete(turnId)
+        const { status, stoppedBy, usage, requests, answer } = event.outcome
+        const isFailed = status === 'failed'
+        const attributes = {
+          'mulligan.status': status,
+          'mulligan.requests': requests,
+          'gen_ai.usage.input_tokens': usage.inputTokens,
+          'gen_ai.usage.output_tokens': usage.outputTokens,
+          ...(stoppedBy !== undefined && { 'mulligan.stopped_by': stoppedBy }),
+          ...(isFailed && { 'error.type': stoppedBy ?? status }),
+          ...inner('gen_ai.output.messages', () => [{ role: 'assistant', parts: [{ type: 'text', content: answer }] }]),
+        }
+        return [{ do: 'end', key: turn, at, attributes, ...(isFailed && { failed: true }) }]
+      }
+      default:
+        return []
+    }
+  }
+}
+
+function modelAttributes(id: string): { 'gen_ai.provider.name': string; 'gen_ai.request.model': string } {
+  const at = id.indexOf('/')
+  const provider = at === -1 ? 'unknown' : id.slice(0, at)
+  return { 'gen_ai.provider.name': PROVIDERS[provider] ?? provider, 'gen_ai.request.model': id.slice(at + 1) }
+}
+
+const outputMessage = ({ parts, finishReason }: AssistantMessage) => ({
+  role: 'assistant',
+  finish_reason: finishReason,
+  parts: parts.map((part) =>
+    part.type === 'call'
+      ? { type: 'tool_call', id: part.callId, name: part.name, arguments: part.input }
+      : { type: part.type, content: part.text },
+  ),
+})
+
+const short = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)
+
+function text(value: unknown): string {
+  const whole = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return whole.length > MAX_CONTENT ? `${whole.slice(0, MAX_CONTENT)}…` : whole
+}
