@@ -15,6 +15,8 @@ export default defineConfig({
     // The cache does not know of a mutation: it would serve the rule that was taken out.
     fsModuleCache: !process.env['MULLIGAN_MUTATION'],
     include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'],
-    testTimeout: 30_000,
+    // Nothing is held to its time: this ends what hangs, on a busy machine too.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
   },
 })

@@ -8,6 +8,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   step: () => import('./step.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start.ts'),
+  'start-peers': () => import('./start-peers.ts'),
   repair: () => import('./repair.ts'),
   'repair-size': () => import('./repair-size.ts'),
   'repair-scan': () => import('./repair-scan.ts'),

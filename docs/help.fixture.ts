@@ -17,9 +17,13 @@ export const flagsIn = (helpText: string): string[] =>
 
 /** The commands that a help text lists. */
 export const commandsIn = (helpText: string): string[] => {
-  const [, list = ''] = helpText.split('\nCommands:\n')
+  const [, rest = ''] = helpText.split('\nCommands:\n')
+  const [list = ''] = rest.split('\n\n')
   return [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name as string)
 }
+
+/** What a command alone stands for. */
+const ALONE: Readonly<Record<string, string>> = { sessions: 'list', config: 'show' }
 
 /** What in the words after `mulligan` is no command, or no flag of that command. */
 export async function unknownFlags(all: readonly string[]): Promise<string[]> {
@@ -31,7 +35,9 @@ export async function unknownFlags(all: readonly string[]): Promise<string[]> {
   if (!names.includes(first) && !/\s|NAME/.test(first)) return [`${first} (no command)`]
   const command = names.includes(first) ? [first] : ['run']
   const inner = commandsIn(await help(...command))
-  if (inner.length > 0) {
+  const alone = words[1] === undefined || words[1].startsWith('-') ? ALONE[first] : undefined
+  if (alone !== undefined) command.push(alone)
+  else if (inner.length > 0) {
     if (!inner.includes(words[1] ?? '')) return [`${first} ${words[1]} (no command)`]
     command.push(words[1] as string)
   }

@@ -35,7 +35,10 @@ export function blocksOf(page: string, markdown: string): Block[] {
   return blocks
 }
 
-export const PAGES: readonly string[] = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: ROOT }).sort()]
+export const PAGES: readonly string[] = [
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  ...globSync('{docs/*.md,packages/*/README.md}', { cwd: ROOT }).sort(),
+]
 
 /** The text of a page. */
 export const pageText = (page: string): string => readFileSync(join(ROOT, page), 'utf8')

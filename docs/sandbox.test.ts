@@ -2,7 +2,8 @@
 import { BACKENDS, DEFAULT_LIMITS, type Enforced, type Limits, type Reason, STRICT_LIMITS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
 import { SANDBOX_EXIT, sizeText } from '../packages/cli/src/commands/sandbox/run.ts'
-import { loosening, sandboxFields } from '../packages/cli/src/config/sandbox.ts'
+import { refusedIn } from '../packages/cli/src/config/project-rules.ts'
+import { type SandboxFields, sandboxFields } from '../packages/cli/src/config/sandbox.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 
 const page = pageText('docs/sandbox.md')
@@ -51,7 +52,7 @@ describe('docs/sandbox.md', () => {
   it('what a project may not set', () => {
     const [, says = ''] = /What would loosen it \(([^)]*)\)/.exec(page) ?? []
     const told = listed(says.replace(/`"network": "bridge"`/, '`network`'))
-    const values = {
+    const values: SandboxFields = {
       network: 'bridge',
       memory: '1t',
       profile: 'default',
@@ -62,7 +63,7 @@ describe('docs/sandbox.md', () => {
       image: 'x',
       cpus: 9,
     }
-    const refused = Object.entries(values).filter(([key, value]) => loosening({ [key]: value }) !== undefined)
+    const refused = Object.entries(values).filter(([key, value]) => refusedIn({ sandbox: { [key]: value } }) !== undefined)
     expect(told.sort()).toEqual(refused.map(([key]) => key).sort())
   })
 

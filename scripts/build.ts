@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -13,8 +14,16 @@ if (process.argv.includes('--clean')) for (const one of packages) rmSync(`${dirn
 const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...packages], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 
+// What a source that is gone has left behind would be published.
+for (const output of globSync('packages/*/dist/**/*.{js,d.ts,md}', { exclude: ['packages/cli/dist/bundle'] })) {
+  const stem = output.replace('/dist/', '/src/').replace(/(?:\.d\.ts|\.js)$/, '')
+  if (![stem, `${stem}.ts`, `${stem}.tsx`].some((source) => existsSync(source))) rmSync(output)
+}
+
 for (const text of globSync('packages/*/src/**/*.md')) {
   const target = text.replace('/src/', '/dist/')
   if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true })
   cpSync(text, target)
 }
+
+await bundle()

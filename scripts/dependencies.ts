@@ -22,13 +22,13 @@ const isContract = (name: string, statement: string, target: string): boolean =>
 const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm
 
 export function wrongArrows(
-  files: readonly string[] = globSync('packages/*/src/**/*.ts'),
+  files: readonly string[] = globSync('packages/*/src/**/*.{ts,tsx}'),
   read = (file: string) => readFileSync(file, 'utf8'),
 ): string[] {
   const wrong: string[] = []
   for (const file of files) {
     const [, name = ''] = file.split('/')
-    const test = /\.(test|fixture)\.ts$/.test(file)
+    const test = /\.(test|fixture)\.tsx?$/.test(file)
     for (const [statement, still, lazy] of read(file).matchAll(IMPORT)) {
       const target = still ?? lazy ?? ''
       const known = target === 'mulligan' ? 'cli' : /^@mulligan\/([^/]+)/.exec(target)?.[1]

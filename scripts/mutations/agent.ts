@@ -1,6 +1,8 @@
 /** The rules of the loop: what is on record, sent, asked. */
 import { agent, type Mutation, repaired } from './mutation.ts'
 
+const longSession = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/context/long-session.test.ts', name })
+
 export const AGENT: readonly Mutation[] = [
   {
     id: 'ledger',
@@ -49,6 +51,38 @@ export const AGENT: readonly Mutation[] = [
     find: `return reason === undefined ? policy(request)`,
     replace: `return reason !== '' ? policy(request)`,
     test: { file: 'packages/agent/src/turn/lean/lean.test.ts', name: 'what a role withholds' },
+  },
+  {
+    id: 'context-is-kept-within',
+    rule: 'small models: no request is longer than the context, with room for the reply',
+    file: 'packages/agent/src/context/window.ts',
+    find: `if (isTooLong()) await compactFor(step, 'full')\n    return isTooLong() ? tooLong() : undefined`,
+    replace: `return undefined`,
+    test: longSession('fit, with the reply, in every request'),
+  },
+  {
+    id: 'digest-keeps-facts',
+    rule: 'small models: what was found stays known after a compaction',
+    file: 'packages/agent/src/context/digest.ts',
+    find: `lines - 2 * HEADING)`,
+    replace: `0)`,
+    test: longSession('leave every fact, denial and doubt'),
+  },
+  {
+    id: 'digest-keeps-denials',
+    rule: 'small models: a denial and an unknown effect stay known after a compaction',
+    file: 'packages/agent/src/context/memory.ts',
+    find: `standing.add(one)`,
+    replace: ``,
+    test: { file: 'packages/agent/src/context/memory.test.ts', name: 'has open denials and doubts' },
+  },
+  {
+    id: 'words-are-not-cut',
+    rule: 'small models: a message that does not fit ends the turn, and is never sent or cut',
+    file: 'packages/agent/src/context/window.ts',
+    find: `return isTooLong() ? tooLong() : undefined`,
+    replace: `return undefined`,
+    test: { file: 'packages/agent/src/context/window.test.ts', name: 'a message that does not fit alone' },
   },
   {
     id: 'composed-address-asks',

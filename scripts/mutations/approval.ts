@@ -86,8 +86,8 @@ export const APPROVAL: readonly Mutation[] = [
     id: 'project-allows',
     rule: 'approval: a project that is not trusted allows nothing',
     file: cli('config/approval.ts'),
-    find: `if (at === -1 || trusts(own.values.trustedProjects, cwd)) return`,
-    replace: `if (at >= -1) return`,
+    find: `if (!project || at === -1 || isTrustedProject(files)) return`,
+    replace: `if (!project || at >= -1) return`,
     test: config('of a project allow nothing, unless the person trusts it'),
   },
   {

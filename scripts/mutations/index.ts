@@ -2,10 +2,24 @@
 import { AGENT } from './agent.ts'
 import { AI_SDK } from './ai-sdk.ts'
 import { APPROVAL } from './approval.ts'
+import { CHAT } from './chat.ts'
+import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
 import type { Mutation } from './mutation.ts'
+import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 
-export const MUTATIONS: readonly Mutation[] = [...CONTRACT, ...REPAIR, ...AGENT, ...AI_SDK, ...APPROVAL, ...TOOLS, ...SHELL]
+export const MUTATIONS: readonly Mutation[] = [
+  ...CONTRACT,
+  ...REPAIR,
+  ...AGENT,
+  ...AI_SDK,
+  ...APPROVAL,
+  ...TOOLS,
+  ...SHELL,
+  ...OLLAMA,
+  ...CHAT,
+  ...CONFIG,
+]

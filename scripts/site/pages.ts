@@ -23,7 +23,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Build on it',
-    pages: ['docs/library.md', 'docs/contract.md', 'docs/own-tools.md', 'docs/testing.md', 'docs/repair.md', 'docs/context.md'],
+    pages: ['docs/library.md', 'docs/contract.md', 'docs/own-tools.md', 'docs/testing.md', 'docs/repair.md', 'docs/telemetry.md'],
   },
   {
     title: 'API',

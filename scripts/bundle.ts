@@ -1,0 +1,123 @@
+/**
+ * Puts the command into few files, `packages/cli/dist/bundle`: most of a start was loading a thousand modules. Ours are in it, and of
+ * others' what every turn needs; the rest is loaded when it is asked for, as before. The files it is made of stay beside it.
+ */
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type OutputBundle, type Plugin, rolldown } from 'rolldown'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const CLI = join(ROOT, 'packages/cli')
+const INTO = join(CLI, 'dist/bundle')
+
+/** Packages of others that are in it. Their licenses go with them. */
+const INLINED = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', '@ai-sdk/provider-utils', '@workflow/serde', 'commander', 'diff']
+INLINED.push('eventsource-parser', 'ipaddr.js', 'kysely', 'picocolors', 'unbash', 'yaml', 'zod')
+
+/** Of earlier builds: what runs still may load them. */
+const DAY = 86_400_000
+
+const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+
+/** A path, or a package that is inlined. */
+function isInside(specifier: string): boolean {
+  if (/^[./\0]/.test(specifier)) return true
+  const name = packageOf(specifier)
+  return name.startsWith('@mulligan/') || INLINED.includes(name)
+}
+
+const PLACES = '\0places'
+/** Looked up once for each package: that costs as much as loading a module. */
+const PLACES_CODE = `
+const packages = new Map()
+export const place = (name, path) => {
+  if (!packages.has(name)) packages.set(name, name === 'mulligan' ? new URL('../index.js', import.meta.url) : import.meta.resolve(name))
+  return new URL(path, packages.get(name)).href
+}`
+
+/** Files beside a module (descriptions, workers) are found from where the module was, not from the bundle. */
+const places: Plugin = {
+  name: 'places',
+  resolveId: (id) => (id === PLACES ? id : undefined),
+  load: (id) => (id === PLACES ? PLACES_CODE : undefined),
+  transform(code, id) {
+    const [, folder, path] = /\/packages\/([^/]+)\/dist\/(.*)$/.exec(id) ?? []
+    if (folder === undefined || !code.includes('import.meta.url')) return undefined
+    const name = folder === 'cli' ? 'mulligan' : `@mulligan/${folder}`
+    return `import { place } from ${JSON.stringify(PLACES)}\n${code.replaceAll('import.meta.url', `place('${name}', './${path}')`)}`
+  },
+}
+
+const READS = "readFileSync(new URL('description.md', here), 'utf8')"
+/** What the tools say of themselves is in it too: two dozen files less to open at each start. */
+const descriptions: Plugin = {
+  name: 'descriptions',
+  transform(code, id) {
+    if (id.endsWith('/tools/dist/describe.js')) {
+      if (!code.includes(READS)) throw new Error(`${id} does not read descriptions as this plugin knows it`)
+      return code.replace(READS, 'here')
+    }
+    if (!code.includes('describe(import.meta.url')) return undefined
+    const text = JSON.stringify(readFileSync(join(dirname(id), 'description.md'), 'utf8'))
+    return code.replace('describe(import.meta.url', () => `describe(${text}`)
+  },
+}
+
+/** Zod's messages in fifty languages are an eighth of what a start reads; ours are in one. */
+const english: Plugin = {
+  name: 'english',
+  load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id) ? `export { default as en } from './en.js'` : undefined),
+}
+
+/** The texts of the licenses of what is inlined. @throws Error where one has none */
+function licenses(): string {
+  const texts = INLINED.toSorted().map((name) => {
+    const [file] = globSync(`node_modules/${name}/LICEN{S,C}E*`, { cwd: ROOT })
+    const { version, license } = JSON.parse(readFileSync(join(ROOT, `node_modules/${name}/package.json`), 'utf8')) as Record<string, string>
+    if (file === undefined && license !== 'Apache-2.0') throw new Error(`node_modules/${name} has no license text`)
+    return `## ${name} ${version}\n\n${file === undefined ? license : readFileSync(join(ROOT, file), 'utf8').trim()}\n`
+  })
+  return `# What is in these files besides Mulligan\n\n${texts.join('\n')}`
+}
+
+/** Names have the hash of their content, so a file that is there is the right one, and one that is being read is never written. */
+function write(path: string, content: string): void {
+  const file = join(INTO, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.${process.pid}`, content)
+  renameSync(`${file}.${process.pid}`, file)
+}
+
+/** @param prune leaves nothing of earlier builds. @throws Error that says what could not be bundled */
+export async function bundle({ prune = false } = {}): Promise<void> {
+  const build = await rolldown({
+    input: { main: join(CLI, 'dist/main.js') },
+    platform: 'node',
+    plugins: [descriptions, places, english],
+    external: (id) => !isInside(id),
+    logLevel: 'warn',
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(log.message)
+    },
+  })
+  const { output } = await build.generate({
+    format: 'esm',
+    comments: false,
+    minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  })
+  await build.close()
+  const texts = new Map(
+    (output as OutputBundle[string][]).map((one) => [one.fileName, one.type === 'chunk' ? one.code : String(one.source)]),
+  )
+  texts.set('THIRD_PARTY.md', licenses())
+  for (const [path, text] of texts) if (path !== 'main.js' && !existsSync(join(INTO, path))) write(path, text)
+  // Last, because with it the bundle is in force.
+  write('main.js', texts.get('main.js') as string)
+  // What Node has kept of earlier bundles.
+  rmSync(join(INTO, '.cache'), { recursive: true, force: true, maxRetries: 3 })
+  for (const name of globSync('*', { cwd: INTO }))
+    if (!texts.has(name) && (prune || Date.now() - statSync(join(INTO, name)).mtimeMs > DAY)) rmSync(join(INTO, name))
+}

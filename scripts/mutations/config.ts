@@ -1,0 +1,86 @@
+/** What a project may not say, and what the commands for sessions and the completion keep to. */
+import type { Mutation } from './mutation.ts'
+
+const cli = (file: string): string => `packages/cli/src/${file}`
+const layers = (name: string): Mutation['test'] => ({ file: cli('config/layers.test.ts'), name })
+const sessions = (name: string): Mutation['test'] => ({ file: cli('commands/sessions/sessions.test.ts'), name })
+const store = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/store/store.test.ts', name })
+
+export const CONFIG: readonly Mutation[] = [
+  {
+    id: 'project-refused',
+    rule: "configuration: a project's file can't set what is the person's",
+    file: cli('config/files.ts'),
+    find: `origin === 'project' ? refusedIn(checked.value) : undefined`,
+    replace: `undefined`,
+    test: layers('remoteHosts'),
+  },
+  {
+    id: 'project-checks',
+    rule: "configuration: a project's checks run in a sandbox",
+    file: cli('config/settings.ts'),
+    find: `backend?.value !== 'none' || isTrustedProject(files) ? checks`,
+    replace: `checks.length >= 0 ? checks`,
+    test: layers('its checks run in a sandbox only, unless it is trusted'),
+  },
+  {
+    id: 'search-address',
+    rule: 'configuration: the key of one search service is not sent to the address of another',
+    file: cli('config/settings.ts'),
+    find: `url = provider === own?.value.provider ? own?.value.url : undefined`,
+    replace: `url = own?.value.url`,
+    test: layers('for a search service does not take the address of another'),
+  },
+  {
+    id: 'project-folder-trust',
+    rule: 'configuration: trust is in the folder that the file is of',
+    file: cli('config/approval.ts'),
+    find: `real(one) === project?.folder`,
+    replace: `project !== undefined`,
+    test: layers('is trusted by the folder that it is of'),
+  },
+  {
+    id: 'completed-names',
+    rule: 'completion: no name is offered that a shell would run',
+    file: cli('commands/completion/values.ts'),
+    find: `PLAIN.test(value) && !value.startsWith('-')`,
+    replace: `value !== ''`,
+    test: { file: cli('commands/completion/completion.test.ts'), name: '["fix it","--agent",""]' },
+  },
+  {
+    id: 'export-secrets',
+    rule: 'sessions: an export has no key of the environment',
+    file: cli('commands/sessions/show.ts'),
+    find: `secretsIn(process.env))`,
+    replace: `[])`,
+    test: sessions('an export is without the keys of the environment, in every format'),
+  },
+  {
+    id: 'delete-asks',
+    rule: 'sessions: nothing is deleted without a yes',
+    file: cli('commands/sessions/delete.ts'),
+    find: `flags.yes !== true && `,
+    replace: `flags.yes === false && `,
+    test: sessions('["delete","ab-one"]: to delete this session needs a yes'),
+  },
+  {
+    id: 'delete-busy',
+    rule: 'sessions: one of which a turn runs is not deleted',
+    file: 'packages/agent/src/store/sqlite.ts',
+    find: `if ('busy' in claim) return claim
+        try {
+          write(deletionOf`,
+    replace: `if ('nobody' in claim) return {}
+        try {
+          write(deletionOf`,
+    test: store('filters sessions, and deletes one with all that is of it, unless a turn of it runs'),
+  },
+  {
+    id: 'delete-overwrites',
+    rule: 'sessions: what is deleted is not left in the free pages of the file',
+    file: 'packages/agent/src/store/sqlite.ts',
+    find: 'PRAGMA secure_delete = ON',
+    replace: 'PRAGMA secure_delete = OFF',
+    test: store('of a deleted session nothing is left in it'),
+  },
+]

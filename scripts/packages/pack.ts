@@ -1,0 +1,55 @@
+/** Packs every package as npm would publish it. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createPackageFromTarballData } from '@arethetypeswrong/core'
+import { bundle } from '../bundle.ts'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export interface Packed {
+  readonly name: string
+  /** The tarball. */
+  readonly file: string
+  /** Bytes of the tarball, and of what is in it. */
+  readonly size: number
+  readonly unpackedSize: number
+  readonly manifest: Manifest
+  /** Text by path within the package. */
+  readonly files: ReadonlyMap<string, string>
+}
+
+interface Told {
+  readonly name: string
+  readonly filename: string
+  readonly size: number
+  readonly unpackedSize: number
+}
+
+/** @param into the folder that the tarballs come to, which exists. @throws Error with npm's words. */
+export async function packAll(into: string): Promise<Packed[]> {
+  await bundle({ prune: true })
+  const args = ['pack', '--workspaces', '--json', '--ignore-scripts', '--pack-destination', into]
+  const { status, stdout, stderr, error } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' })
+  if (status !== 0) throw error ?? new Error(`npm pack ended with ${status}: ${stderr}`)
+  return (Object.values(JSON.parse(stdout)) as Told[]).map(({ name, filename, size, unpackedSize }) => {
+    const file = join(into, filename)
+    const files = filesOf(readFileSync(file))
+    return { name, file, size, unpackedSize, files, manifest: JSON.parse(files.get('package.json') ?? '{}') as Manifest }
+  })
+}
+
+function filesOf(tarball: Uint8Array): Map<string, string> {
+  const read = createPackageFromTarballData(tarball)
+  const base = `/node_modules/${read.packageName}/`
+  return new Map(read.listFiles().map((path) => [path.slice(base.length), read.readFile(path)]))
+}
