@@ -8,6 +8,9 @@ export interface Wiring {
   readonly output: Output
 }
 
+/** Of the sandbox, as they are named. */
+export const BACKENDS = ['auto', 'bubblewrap', 'docker', 'podman', 'seatbelt', 'none']
+
 /** Somebody reads and types: a chat can be opened. */
 export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 

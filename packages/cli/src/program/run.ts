@@ -1,11 +1,14 @@
 /** The flags of `mulligan run`. */
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { RunFlags } from '../commands/run.ts'
-import { positiveInteger, type Register, seconds } from './register.ts'
+import type { Register } from './register.ts'
+import { withJsonFlags, withTurnFlags } from './turn-flags.ts'
 
 export const addRun: Register = (program, { act, output }) => {
-  const run = withTurnFlags(
-    program.command('run').description('one turn: from a prompt to an answer').argument('[prompt]', 'what to do; - reads it from stdin'),
+  const run = withJsonFlags(
+    withTurnFlags(
+      program.command('run').description('one turn: from a prompt to an answer').argument('[prompt]', 'what to do; - reads it from stdin'),
+    ),
   )
     .option('--session <id>', 'go on with this session')
     .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))
@@ -14,22 +17,6 @@ export const addRun: Register = (program, { act, output }) => {
     )
   run.addHelpText('after', RUN_HELP)
 }
-
-/** Of every command that does a turn. */
-export const withTurnFlags = (command: Command): Command =>
-  command
-    .option('-m, --model <provider/name>', 'the model (MULLIGAN_MODEL)')
-    .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
-    .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
-    .option('--agent <name>', 'the named agent: build, plan, ask or one of your own')
-    .option('--no-agents-md', 'leave out AGENTS.md')
-    .option('--cwd <dir>', 'the folder to work in')
-    .option('--json', 'one object on stdout at the end')
-    .addOption(new Option('--json-stream', 'one event a line on stdout, the result last').conflicts('json'))
-    .option('-y, --yes', 'allow what would be asked, except what only a person may allow')
-    .option('--mode <mode>', 'what runs unasked: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
-    .option('--max-requests <n>', 'model requests of the turn', positiveInteger)
-    .option('--timeout <s>', 'seconds the turn may take', seconds)
 
 const RUN_HELP = `
 Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit or the loop guard,

@@ -6,7 +6,7 @@ import type { ListFlags } from '../commands/sessions/list.ts'
 import type { SessionFlags } from '../commands/sessions/open.ts'
 import type { ExportFlags } from '../commands/sessions/show.ts'
 import { inFolder, isAtTerminal, positiveInteger, type Register } from './register.ts'
-import { withTurnFlags } from './run.ts'
+import { withJsonFlags, withTurnFlags } from './turn-flags.ts'
 
 const WHICH = 'which; the beginning of its id will do'
 const LAST = ['--last', 'the latest of this folder'] as const
@@ -22,12 +22,14 @@ export const addSessions: Register = (program, { act, output }) => {
     .action((id: string | undefined, flags: SessionFlags) =>
       act(async () => (await import('../commands/sessions/show.ts')).showSession(id, flags, output)),
     )
-  withTurnFlags(
-    sessions
-      .command('resume')
-      .description('go on with a session: in a chat, or with the prompt; without both, with a turn that was cut off')
-      .argument('[id]', `${WHICH}. Default: the latest of this folder`)
-      .argument('[prompt]', 'what to do; - reads it from stdin'),
+  withJsonFlags(
+    withTurnFlags(
+      sessions
+        .command('resume')
+        .description('go on with a session: in a chat, or with the prompt; without both, with a turn that was cut off')
+        .argument('[id]', `${WHICH}. Default: the latest of this folder`)
+        .argument('[prompt]', 'what to do; - reads it from stdin'),
+    ),
   ).action((id: string | undefined, prompt: string | undefined, flags: RunFlags) =>
     act(async () => {
       const which = { ...flags, ...(id === undefined ? { last: true } : { session: id }) }
