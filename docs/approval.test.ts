@@ -33,7 +33,7 @@ describe('docs/approval.md', () => {
   })
 
   it('every key of a rule, and every answer', () => {
-    const keys = Object.keys(approvalFields.policy.element.shape)
+    const keys = Object.keys(approvalFields().policy.element.shape)
     expect(
       tableUnder(page, 'Rules')
         .map(([key]) => key)

@@ -20,8 +20,7 @@ function deadLinks(page: string, html: string): string[] {
   return links.filter((link) => {
     const [path = '', anchor] = link.split('#')
     const file = path === '' ? join(folder, htmlPath(page)) : join(folder, dirname(htmlPath(page)), path)
-    // What is no page of the site is a file of the repository.
-    if (!existsSync(file)) return !existsSync(join(ROOT, dirname(page), path))
+    if (!existsSync(file)) return true
     return anchor !== undefined && file.endsWith('.html') && !idsOf(readFileSync(file, 'utf8')).has(anchor)
   })
 }

@@ -3,9 +3,9 @@
  * others' what every turn needs; the rest is loaded when it is asked for, as before. The files it is made of stay beside it.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type OutputBundle, type Plugin, rolldown } from 'rolldown'
+import { type OutputBundle, type OutputChunk, type Plugin, rolldown } from 'rolldown'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CLI = join(ROOT, 'packages/cli')
@@ -89,11 +89,47 @@ function write(path: string, content: string): void {
   renameSync(`${file}.${process.pid}`, file)
 }
 
+/**
+ * What is loaded together becomes one file: a file costs about a millisecond, and a turn would load eighty. These are loaded one after
+ * the other; each file has all that its module imports and that none before it has, so no two import each other. `parse` and `undo`
+ * stand before what is large, because they need little of it.
+ */
+const STAGES = ['config/settings', 'store', 'commands/parse/parse', 'commands/undo', 'toolbox', 'commands/run', 'models/openai-compatible']
+/** Characters of what may be in a file for every command: one that needs little of a stage must not load all of it. */
+const SMALL = 8000
+
+/** @returns the stage of each module that is in one */
+function stagesOf(chunks: readonly OutputChunk[]): ReadonlyMap<string, string> {
+  const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
+  const stages = new Map<string, string>()
+  const seen = new Set<OutputChunk>()
+  const below = (chunk: OutputChunk): readonly OutputChunk[] => chunk.imports.flatMap((file) => byFile.get(file) ?? [])
+  const isSmall = (chunk: OutputChunk): boolean => seen.has(chunk) || (chunk.code.length < SMALL && below(chunk).every(isSmall))
+  const put = (chunk: OutputChunk, stage: string, fits = (_: OutputChunk): boolean => true): void => {
+    if (seen.has(chunk)) return
+    if (fits(chunk)) {
+      seen.add(chunk)
+      for (const id of chunk.moduleIds) stages.set(id, stage)
+    }
+    for (const one of below(chunk)) put(one, stage, fits)
+  }
+  const chunkOf = (module: string): OutputChunk => {
+    const found = chunks.find(({ moduleIds }) => moduleIds.includes(join(CLI, `dist/${module}.js`)))
+    if (!found) throw new Error(`the bundle has no ${module}: correct STAGES`)
+    return found
+  }
+  for (const first of ['main', 'program']) put(chunkOf(first), first)
+  for (const module of STAGES) put(chunkOf(module), 'common', (chunk) => !chunk.isDynamicEntry && isSmall(chunk))
+  for (const module of STAGES) put(chunkOf(module), basename(module))
+  return stages
+}
+
 /** @param prune leaves nothing of earlier builds. @throws Error that says what could not be bundled */
 export async function bundle({ prune = false } = {}): Promise<void> {
   const build = await rolldown({
     input: { main: join(CLI, 'dist/main.js') },
     platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
     plugins: [descriptions, places, english],
     external: (id) => !isInside(id),
     logLevel: 'warn',
@@ -101,12 +137,14 @@ export async function bundle({ prune = false } = {}): Promise<void> {
       if (level === 'warn') throw new Error(log.message)
     },
   })
+  const format = { format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } as const
+  // Only what is in use counts, and that is known when it has been put into chunks.
+  const stages = stagesOf((await build.generate(format)).output.filter((one) => one.type === 'chunk'))
   const { output } = await build.generate({
-    format: 'esm',
+    ...format,
     comments: false,
+    codeSplitting: { groups: [{ debugName: 'stages', name: (id) => stages.get(id) ?? null, includeDependenciesRecursively: false }] },
     minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
   })
   await build.close()
   const texts = new Map(

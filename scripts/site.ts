@@ -1,5 +1,5 @@
 /** `npm run site [FOLDER]`: the documentation as a site of plain files. Default: `site/`. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { htmlPath, PAGES } from './site/pages.ts'
@@ -13,10 +13,18 @@ export function buildSite(folder: string): void {
   for (const [page, markdown] of texts) {
     const file = join(folder, htmlPath(page))
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, renderPage(page, markdown, titleOf))
+    const html = renderPage(page, markdown, titleOf)
+    writeFileSync(file, html)
+    for (const linked of filesIn(page, html)) cpSync(join(ROOT, linked), join(folder, linked))
   }
   cpSync(join(ROOT, 'scripts', 'site', 'style.css'), join(folder, 'style.css'))
 }
+
+/** Files of the repository that a page links to and that are no pages: examples, the license. */
+const filesIn = (page: string, html: string): readonly string[] =>
+  [...html.matchAll(/<a [^>]*href="([^"#:]+)/g)]
+    .map(([, link = '']) => join(dirname(page), link))
+    .filter((path) => !path.startsWith('..') && !path.endsWith('.html') && existsSync(join(ROOT, path)))
 
 if (import.meta.main) {
   const folder = process.argv[2] ?? join(ROOT, 'site')

@@ -24,6 +24,14 @@ export const CONFIG: readonly Mutation[] = [
     test: layers('its checks run in a sandbox only, unless it is trusted'),
   },
   {
+    id: 'project-limits',
+    rule: "configuration: a project's file raises no limit above the default",
+    file: cli('config/settings.ts'),
+    find: `: [...inFiles, byDefault]`,
+    replace: `: inFiles.length > 0 ? inFiles : [byDefault]`,
+    test: layers('no limit above the default either, where the person has given none'),
+  },
+  {
     id: 'search-address',
     rule: 'configuration: the key of one search service is not sent to the address of another',
     file: cli('config/settings.ts'),

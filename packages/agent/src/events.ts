@@ -1,7 +1,7 @@
 /** The one typed stream that CLI, page, `--json-stream` and logs read. */
 import type { ToolEvent } from '@mulligan/core'
 import type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
-import type { ContextUse } from './context/window.ts'
+import type { ContextUse } from './context/context-use.ts'
 import type { AssistantMessage, Usage } from './history/message.ts'
 import type { StoppedBy, TurnOutcome } from './outcome.ts'
 

@@ -1,7 +1,7 @@
 export * from './agent.ts'
 export type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
+export type { ContextUse } from './context/context-use.ts'
 export { estimateText } from './context/estimate.ts'
-export type { ContextUse } from './context/window.ts'
 export * from './events.ts'
 export * from './history/message.ts'
 export { createProjection, INVALID_JSON, type Projection } from './history/projection.ts'

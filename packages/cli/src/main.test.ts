@@ -31,6 +31,18 @@ describe('what is loaded', () => {
     expect(loaded).toContain('@ai-sdk/openai-compatible/')
     expect(loaded).not.toMatch(/@ai-sdk\/(?:anthropic|openai)\//)
   })
+
+  it('a turn is loaded from few files of the bundle', async () => {
+    using here = place()
+    const file = join(here.dir, 'trace')
+    const flags = ['--model', 'x', '--base-url', 'http://127.0.0.1:9/v1']
+    await here.run(['run', ' ', ...flags], { execArgv: ['--import', trace], env: { TRACE_FILE: file } })
+    const loaded = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((url) => url.includes('/dist/'))
+    expect(loaded.filter((url) => !url.includes('/dist/bundle/'))).toEqual([])
+    expect(loaded.length).toBeLessThanOrEqual(16)
+  })
 })
 
 describe('usage errors', () => {
@@ -38,6 +50,7 @@ describe('usage errors', () => {
     ['an unknown flag', ['run', 'hi', '--jsn'], /unknown option '--jsn'\nDid you mean --json\?/],
     ['an unknown command', ['toosl', 'list'], /no command "toosl"; did you mean tools\?/],
     ['an unknown subcommand', ['tools', 'lst'], /unknown command 'lst'\nDid you mean list\?/],
+    ['help for no command', ['help', 'tolls'], /no command "tolls"\nmulligan --help shows/],
     ['tools alone', ['tools'], /Usage: mulligan tools/],
     ['two prompts', ['why', 'not'], /more than one prompt\nPut it in quotes/],
     ['flags that exclude each other', ['run', 'hi', '--last', '--session', 'x'], /'--last' cannot be used with option '--session/],
@@ -59,7 +72,11 @@ describe('usage errors', () => {
     ['another missing key', ['hi there', '--model', 'openai/x'], /OPENAI_API_KEY is not set/],
     ['a bad context', ['hi there', '--model', 'ollama/x'], /MULLIGAN_CONTEXT=much/],
     ['no session', ['run', 'hi', '--session', 'x', '--model', 'ollama/x'], /no session x\nThere is no session yet/],
-    ['no latest session', ['run', 'hi', '--last', '--model', 'ollama/x'], /no session in .* yet\nLeave out --last/],
+    [
+      'no latest session',
+      ['run', 'hi', '--last', '--model', 'ollama/x'],
+      /no session in .* yet\nmulligan chat or mulligan "what to do" begins one/,
+    ],
     ['no such tool', ['tools', 'show', 'reed_file'], /no tool reed_file; did you mean read_file\?/],
   ]
   it.each(cases)('%s', async (name, args, says) => {

@@ -49,7 +49,7 @@ export async function runProgram(argv: readonly string[], version: string, outpu
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return EXIT.ok
-    if (error.code === 'commander.help') return EXIT.usage
+    if (error.code === 'commander.help') return args[1] === 'help' ? EXIT.ok : EXIT.usage
     throw (await noInnerCommand(error, args, program)) ?? usageError(error, args)
   }
 }
@@ -58,6 +58,7 @@ export async function runProgram(argv: readonly string[], version: string, outpu
 async function withCommand(argv: readonly string[], program: Command): Promise<readonly string[]> {
   const [first] = argv
   const commands = [...program.commands.map((command) => command.name()), 'help']
+  if (first === 'help') return helpOf(argv.slice(1), commands)
   if (first !== undefined && (commands.includes(first) || NO_COMMAND.has(first))) return argv
   if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
     const { editDistance } = await import('@mulligan/core')
@@ -65,6 +66,14 @@ async function withCommand(argv: readonly string[], program: Command): Promise<r
     if (meant) throw new UsageError(`there is no command "${first}"; did you mean ${meant}?`, `As a prompt: mulligan run ${first}`)
   }
   return [opensChat(argv, program) ? 'chat' : 'run', ...argv]
+}
+
+/** `help run` is `run --help`. */
+function helpOf(asked: readonly string[], commands: readonly string[]): readonly string[] {
+  const [name = '--help'] = asked
+  if (name.startsWith('-')) return ['--help']
+  if (!commands.includes(name)) throw new UsageError(`there is no command "${name.slice(0, 40)}"`, 'mulligan --help shows what there is.')
+  return [...asked, '--help']
 }
 
 /** Nothing but flags of a chat, and somebody at the terminal. */

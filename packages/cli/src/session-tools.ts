@@ -33,10 +33,13 @@ function stateOf(id: () => string, open: (session: string) => SessionState): Ses
   }
 }
 
+/** What the model says stays behind a bar: a line of its own could look like what the program says, or what the person answered. */
+const barred = (text: string): string => visible(text).replaceAll('\n', '\n  | ')
+
 const userAsk =
   (ask: Ask): AskUser =>
   async ({ question, options = [] }, signal) => {
-    const lines = ['', `? ${visible(question)}`, ...options.map((option, at) => `  ${at + 1}  ${visible(option)}`), '> ']
+    const lines = ['', `? ${barred(question)}`, ...options.map((option, at) => `  ${at + 1}  ${barred(option)}`), '> ']
     const line = await ask(lines.join('\n'), signal)
     if (line === undefined) return { declined: signal.aborted ? 'timeout' : 'closed' }
     return { answer: line }

@@ -24,7 +24,11 @@ export async function chooseSession(
 /** Of a folder. @throws UsageError */
 export async function latestSession(store: Store, cwd: string): Promise<SessionRow> {
   const [latest] = await store.sessions({ cwd, limit: 1 })
-  if (!latest) throw new UsageError(`there is no session in ${cwd} yet`, 'Leave out --last to begin one, or name its folder with --cwd.')
+  if (!latest)
+    throw new UsageError(
+      `there is no session in ${cwd} yet`,
+      'mulligan chat or mulligan "what to do" begins one; --cwd names another folder.',
+    )
   return latest
 }
 

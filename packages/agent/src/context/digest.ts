@@ -1,7 +1,7 @@
 /** The text that stands for what was left out: what is open first, then the user's words, then the lines worth most. */
 import { estimateText } from './estimate.ts'
 import { type Line, type Lines, MAX_LABEL } from './lines.ts'
-import { type Counted, clip, type Standing, type Tally } from './standing.ts'
+import { type Counted, clip, type Refusal, type Standing, type Tally } from './standing.ts'
 
 /** Tokens. */
 export interface DigestBudget {
@@ -34,6 +34,8 @@ export interface DigestSource {
 
 /** Of what is open, at most, so that the user's words have the rest. */
 const OPEN_SHARE = 0.75
+/** Of that, where there are denials too. */
+const UNKNOWN_SHARE = 0.6
 const HEADING = 12
 
 const UNKNOWN = 'May have taken effect, nobody knows (check; never repeat on your own):'
@@ -52,12 +54,13 @@ export function digestText(source: DigestSource, budget: DigestBudget): Digest {
   const head = `[The earlier part of this conversation, ${source.messages} messages and ${source.calls} calls, shortened by the engine so that the rest fits. Lines are quoted as they were; what is missing can be read again with the same calls.]`
   const begun = estimateText(head)
   const open = Math.floor((budget.open - begun) * OPEN_SHARE)
-  const unknown = section(UNKNOWN, bulleted(standing.unknown()), open)
-  const denied = section(DENIED, bulleted(standing.denied()), open - unknown.tokens)
+  const denials = standing.denied()
+  const unknown = refusals(UNKNOWN, standing.unknown(), denials.length > 0 ? open * UNKNOWN_SHARE : open)
+  const denied = refusals(DENIED, denials, open - unknown.tokens)
   const closed = section(CLOSED, standing.closed().length > 0 ? [`- ${standing.closed().join(', ')}`] : [], 200)
   const told = begun + sum([unknown, denied, closed])
   const user = userSection(source, budget.open - told)
-  const lists = standing.lists().map(({ tool, text }) => section(`${tool}, as it stands:`, [text], budget.log))
+  const lists = standing.lists().map(({ tool, text }) => section(`${tool}, as it stands:`, text.split('\n'), budget.log))
   const log = logSections(standing, budget.log)
   const lines = Math.max(budget.lines, budget.total - told - sum([user, ...lists, ...log]))
   const best = source.lines.best(['model', 'result'], lines - 2 * HEADING)
@@ -95,6 +98,39 @@ function section(heading: string, lines: readonly string[], budget: number): Sec
     tokens: budget === Infinity ? 0 : budget - left,
   }
 }
+
+/** Each reason with its latest call; then the other calls, latest first, and how many there were besides. One of many calls leaves the rest to those of few. */
+function refusals(heading: string, all: readonly Refusal[], budget: number): Section {
+  let left = budget - HEADING
+  const fits = (text: string): boolean => {
+    const tokens = estimateText(text) + AROUND_CALL
+    if (tokens > left) return false
+    left -= tokens
+    return true
+  }
+  const begun = all.toReversed().filter(({ calls, says }) => fits(`${says} and 999 more; ${calls.at(-1)}`))
+  const shown = new Map(
+    begun
+      .toSorted((a, b) => a.calls.length - b.calls.length)
+      .map((one) => {
+        const { calls } = one
+        const from = calls.findLastIndex((call, at) => at < calls.length - 1 && !fits(call)) + 1
+        return [one, calls.slice(from)] as const
+      }),
+  )
+  const lines = all.flatMap((one) => {
+    const calls = shown.get(one)
+    if (calls === undefined) return []
+    const rest = one.calls.length - calls.length
+    return [`- ${[...(rest > 0 ? [`${rest} more`] : []), ...calls].join('; ')}: ${one.says}`]
+  })
+  if (lines.length === 0) return EMPTY
+  const rest = all.length - lines.length
+  return { text: [heading, ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n'), tokens: budget - left }
+}
+
+/** What a call takes besides its words. */
+const AROUND_CALL = 2
 
 /** Whole where all of it fits; else the lines worth most, with a gap where something was left out. */
 function userSection({ users, userTokens, lines, except }: DigestSource, budget: number): Section {

@@ -58,7 +58,7 @@ const AROUND = 3
 /** Characters of a label. */
 export const MAX_LABEL = 100
 /** A line may be long if it is good. */
-const LONG = 60
+const LONG = 18
 
 export function createLines(): Lines {
   const frequency = createFrequency()

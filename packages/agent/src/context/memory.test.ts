@@ -6,6 +6,7 @@ import type { AssistantMessage, Message } from '../history/message.ts'
 import { estimateText } from './estimate.ts'
 import { createMemory } from './memory.ts'
 import { budgets } from './room.ts'
+import { traitsOf } from './salience.ts'
 
 const BUDGET = budgets(4500, 1).digest
 let calls = 0
@@ -122,6 +123,52 @@ describe('the digest', () => {
     expect(digest).toContain('…')
   })
 
+  it('has what is stated between numbered lines of code, all of whose names are new, and what was written beside', () => {
+    const word = (n: number): string =>
+      Array.from({ length: 7 }, (_, at) => 'aeikloprst'[Math.floor(Math.abs(Math.sin(n * 12.9 + at * 78.2)) * 1e6) % 10]).join('')
+    const code = (page: number): readonly string[] =>
+      Array.from({ length: 40 }, (_, at) => {
+        const [a = '', b = '', c = '', d = ''] = [1, 2, 3, 4].map((one) => word(page * 997 + at * 31 + one * 5))
+        return [
+          `const ${a}_${b} = await ${c}(${d}.${a}, "${b}", ${c}.${d} ?? 100, "${d}-${a}.${b}/${c}.${d}")`,
+          `export { ${a}, ${b}_${c} } from './${d}/${c}.ts'`,
+          `/** ${a} the ${b} of ${c}: ${d} */`,
+          `if (${a} === ${b} && ${c}.has(${d})) return ${a}`,
+        ][at % 4] as string
+      })
+    const page = (n: number, fact?: string): Message =>
+      result(
+        [...code(n).slice(0, 20), ...(fact === undefined ? [] : [fact]), ...code(n).slice(20)]
+          .map((one, at) => `${at + 1}\t${one}`)
+          .join('\n'),
+        {
+          target: `src/${n}.ts`,
+        },
+      )
+    const written = (n: number): Message =>
+      result('', { tool: 'write', effect: 'write', target: `out/${n}.ts`, input: { path: `out/${n}.ts`, text: code(n + 500).join('\n') } })
+    const facts = [
+      'The spare key lies under the terracotta pot',
+      'Die Kundin heißt Anneliese Brückner.',
+      'The vault code is 9-Falcon-31',
+      'I live in Tartu',
+      'SECRET_SAUCE=paprika',
+    ]
+    const pages = Array.from({ length: 60 }, (_, n) => [page(n, n % 10 === 7 ? facts[(n - 7) / 10] : undefined), written(n)]).flat()
+    const digest = digestOf([user('Go through it.'), ...pages])
+    expect(facts.filter((fact) => !digest.includes(fact))).toEqual([])
+    // What it acted on stands once.
+    expect(digest).not.toContain('out/1.ts: out/1.ts')
+  })
+
+  it('takes a line of code for one also where it is numbered, or a comment', () => {
+    const numbered = (line: string) => traitsOf(`31\t${line}`)
+    for (const line of ["export { a } from './a.ts'", '// what it reads', 'budget 42 for the boat'])
+      expect(numbered(line)).toEqual(traitsOf(line))
+    const [code] = traitsOf('return it').features
+    for (const line of ['// what it reads', '/** What it reads', '* what it reads']) expect(traitsOf(line).features).toEqual([code])
+  })
+
   it('has open denials and doubts, and not those that were settled', () => {
     const digest = digestOf([
       refused('denied', 'No mail to Ann.'),
@@ -136,6 +183,24 @@ describe('the digest', () => {
     expect(digest).not.toContain('Not now.')
     expect(digest).not.toContain('It was cut off.')
     expect(digest).toContain('Changed so far:\n- send bob\n- save x')
+  })
+
+  it.each<['denied' | 'indeterminate']>([
+    ['denied'],
+    ['indeterminate'],
+  ])('has the latest of hundreds that were %s for one reason, and all that stand alone', (status) => {
+    const other = status === 'denied' ? 'indeterminate' : 'denied'
+    const digest = digestOf([
+      refused(status, 'Only once.', { target: 'alone' }),
+      ...Array.from({ length: 300 }, (_, at) =>
+        refused(status, 'This folder is closed.', { target: `src/some/folder/part-${at}.ts`, input: { to: at } }),
+      ),
+      refused(other, 'Another thing.', { target: 'beside' }),
+    ])
+    expect(digest).toMatch(/- \d{3} more; send .*; send src\/some\/folder\/part-299\.ts: This folder is closed\./)
+    expect(digest).toContain('- send alone: Only once.')
+    expect(digest).toContain('- send beside: Another thing.')
+    expect(estimateText(digest)).toBeLessThan(BUDGET.total + BUDGET.lines)
   })
 
   it('has what failed and was not made good, and what is closed in this turn', () => {

@@ -24,6 +24,8 @@ const FIRST_TASK = 3
 const ANSWER = 2
 const WORDS = 1
 const NOTES = 1.5
+/** What was written can be read again. */
+const WRITTEN = 0.5
 const FAILURE = 0.5
 
 /** Tools whose input is what the model says to itself. */
@@ -70,7 +72,7 @@ export function createMemory(): Memory {
   function record(one: CallRecord): void {
     calls++
     standing.add(one)
-    const { tool, effect, result } = one
+    const { tool, target, effect, result } = one
     const inputs = words(one.input)
     for (const text of inputs) lines.mention(text)
     if (THINKING.has(tool)) {
@@ -79,7 +81,8 @@ export function createMemory(): Memory {
     }
     const label = aboutOf(one)
     if (effect !== 'read' && (result.ok || result.status === 'indeterminate'))
-      for (const text of inputs) lines.add(text, { source: 'result', label, bonus: NOTES })
+      // What it acted on is in its label.
+      for (const text of inputs) if (text !== target) lines.add(text, { source: 'result', label, bonus: WRITTEN })
     // What was refused stands as such; its words are the engine's.
     if (result.ok || !REFUSED.has(result.status)) lines.add(said(result), { source: 'result', label, bonus: result.ok ? 0 : FAILURE })
   }

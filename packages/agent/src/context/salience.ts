@@ -33,8 +33,14 @@ const FEATURES: readonly Feature[] = [
   // A name.
   { worth: 0.7, pattern: /\p{Ll}[,;]? \p{Lu}\p{Ll}|\b\p{Lu}{3,}\b/u },
   // Source code can be read again.
-  { worth: -1.5, pattern: /[;{},]$|^[})\]]|^(?:import|export|const|let|var|return|if|for|while|function|class|def|#include|\/\/|\*)\b/ },
+  {
+    worth: -1.5,
+    pattern: /[;{},]$|^[})\]]|^(?:import|export|const|let|var|return|if|for|while|function|class|def|#include)\b|^(?:\/\/|\/\*|\*)/,
+  },
+  { worth: -1.5, pattern: /\w\([^)]*\)|=>|[!=]==|&&|\|\||\?\?|\.\.\.\w|\$\{/ },
 ]
+/** As tools number the lines of a file. */
+const LINE_NUMBER = /^\s*\d+(?:\t|\s?[|│:]\s)\s*/
 /** What is in every line is worth nothing; what is in one of a hundred or fewer, all that it can be. */
 const RARE_ENOUGH = 2
 
@@ -42,7 +48,8 @@ const MAX_WORDS = 24
 const MAX_MARKS = 6
 const MAX_SHAPE = 160
 
-export function traitsOf(line: string): Traits {
+export function traitsOf(whole: string): Traits {
+  const line = whole.replace(LINE_NUMBER, '')
   const shape = shapeOf(line)
   return {
     shape,

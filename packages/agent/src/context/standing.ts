@@ -6,9 +6,9 @@ export interface Standing {
   /** A turn has ended: what was closed for it is open again. */
   readonly nextTurn: () => void
   /** May or may not have taken effect. */
-  readonly unknown: () => readonly string[]
+  readonly unknown: () => readonly Refusal[]
   /** A person or policy said no, or nobody could be asked. */
-  readonly denied: () => readonly string[]
+  readonly denied: () => readonly Refusal[]
   readonly closed: () => readonly string[]
   readonly failed: () => readonly string[]
   /** What was changed, the latest last; `times` is how often. */
@@ -18,6 +18,12 @@ export interface Standing {
   readonly lists: () => readonly { readonly tool: string; readonly text: string }[]
   /** Where whole outputs are. */
   readonly spills: () => readonly string[]
+}
+
+/** What was said, and of which calls. */
+export interface Refusal {
+  readonly calls: readonly string[]
+  readonly says: string
 }
 
 interface Open {
@@ -109,8 +115,8 @@ export function aboutOf({ tool, target, input }: CallRecord): string {
 }
 
 /** What was said of several is said once. */
-const byReason = (open: Iterable<Open>): readonly string[] =>
-  [...Map.groupBy(open, ({ says }) => says)].map(([says, all]) => `${all.map(({ about }) => about).join('; ')}: ${says}`)
+const byReason = (open: Iterable<Open>): readonly Refusal[] =>
+  [...Map.groupBy(open, ({ says }) => says)].map(([says, all]) => ({ calls: all.map(({ about }) => about), says }))
 
 /** The latest goes to the end. */
 function keep<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most = 2000): void {

@@ -2,12 +2,14 @@
  * The prompt of a session, kept within the model's context. It grows at its end until it is nearly full; then all but the
  * latest steps is replaced by a digest, made here and without the model, and it grows again.
  */
+
 import type { Tool } from '@mulligan/core'
 import type { TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message, Usage, UserMessage } from '../history/message.ts'
 import { createProjection, type Projection, type ProjectionTarget } from '../history/projection.ts'
 import type { Calibration } from './calibration.ts'
 import type { Compaction, CompactionReason, CompactionReport } from './compaction.ts'
+import type { ContextUse } from './context-use.ts'
 import { estimateText } from './estimate.ts'
 import { messageTokens, toolTokens } from './measure.ts'
 import { createMemory } from './memory.ts'
@@ -26,12 +28,6 @@ export interface ContextWindow extends Projection {
   readonly used: () => number
   /** Learns from what the server counted. @returns how full the context is with the reply */
   readonly counted: (message: AssistantMessage) => ContextUse
-}
-
-/** For a status line. */
-export interface ContextUse {
-  readonly contextUsed: number
-  readonly contextTokens: number
 }
 
 export interface ContextOptions {

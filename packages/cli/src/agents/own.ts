@@ -61,7 +61,7 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
         const text = readText(root, join(folder, entry))
         if (text === undefined) throw new Error('it is no text that can be read')
         const { fields, body } = await frontMatter(text)
-        const checked = checkWith(agentFields, { ...fields, ...toolsList(fields['tools']) })
+        const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)
         return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
       } catch (error) {

@@ -5,7 +5,7 @@ import { checkWith } from '../config/check.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 import { insertInto } from '../config/jsonc-insert.ts'
 import { configSchema } from '../config/schema.ts'
-import { replaceFile } from '../config/write.ts'
+import { changing, replaceFile } from '../config/write.ts'
 
 /**
  * @param asks whether a rule is why there was a question: the new ones go before it, because the first that matches decides
@@ -19,14 +19,16 @@ export async function addRules(
   try {
     // A link, as into a folder of dotfiles, stays one.
     const at = await realpath(file).catch(() => file)
-    const text = await readFile(at, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return ''
-      throw error
+    return await changing(at, async () => {
+      const text = await readFile(at, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return ''
+        throw error
+      })
+      const changed = withRules(text, rules, asks)
+      if (changed === undefined) return 'could not be changed without disturbing what is in it'
+      await replaceFile(at, changed)
+      return undefined
     })
-    const changed = withRules(text, rules, asks)
-    if (changed === undefined) return 'could not be changed without disturbing what is in it'
-    await replaceFile(at, changed)
-    return undefined
   } catch (error) {
     return `can't be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`
   }
@@ -34,7 +36,7 @@ export async function addRules(
 
 function withRules(text: string, rules: readonly ConfiguredRule[], asks: (rule: ConfiguredRule) => boolean): string | undefined {
   const parsed = parseJsonc(text)
-  const checked = parsed.ok ? checkWith(configSchema, parsed.value) : undefined
+  const checked = parsed.ok ? checkWith(configSchema(), parsed.value) : undefined
   if (!checked?.ok) return undefined
   const policy = (checked.value.policy ?? []) as readonly ConfiguredRule[]
   const asking = policy.findIndex(asks)

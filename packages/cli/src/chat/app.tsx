@@ -81,7 +81,7 @@ function Status({ state, columns, colors }: { readonly state: ChatState } & Look
   if (isLeavingNext) return <Text wrap="truncate-end">{colors.yellow('  Ctrl-C again, /quit or Ctrl-D leaves')}</Text>
   const text = statusText(
     {
-      ...{ model: configured.model.id, where: configured.model.where, contextTokens: configured.model.contextTokens },
+      ...{ model: configured.model.id, where: configured.model.where, contextTokens: view.contextTokens ?? configured.model.contextTokens },
       ...{ agent: named.name, mode: settings.approval.mode.value, sandbox, contextUsed: view.contextUsed },
       requestsLeft: busy?.with === 'turn' ? settings.limits.requests.value - view.requests : undefined,
     },

@@ -1,11 +1,17 @@
 /** A chat with a real workbench and a scripted model behind HTTP, without a screen. */
 
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { AgentEvent } from '@mulligan/agent'
 import { call, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { type Place, place, using } from '../fixtures/cli.ts'
+import { plain } from '../ui/colors.ts'
 import { talk } from './chat.fixture.ts'
+import { runInOwnShell } from './own-shell.ts'
+import { NO_VIEW, step } from './view.ts'
 
 async function scene(script: Script, files: Readonly<Record<string, string>> = {}) {
   const here = place(files)
@@ -135,6 +141,39 @@ describe('a chat', () => {
     )
   })
 
+  it('an own command that will not end is killed when the person leaves at once', async () => {
+    using here = place()
+    const others = process.listeners('exit')
+    const stop = new AbortController()
+    const ran = runInOwnShell("trap '' TERM; sleep 60; sleep 60", here.dir, stop.signal)
+    stop.abort()
+    const added = process.listeners('exit').filter((one) => !others.includes(one))
+    for (const leave of added) leave(0)
+    const before = Date.now()
+    expect(await ran).toMatchObject({ ended: 'stopped' })
+    expect([added.length, Date.now() - before < 1500]).toEqual([1, true])
+    expect(process.listeners('exit')).toEqual(others)
+  })
+
+  it('/undo overwrites what others changed only when it is forced to', async () => {
+    await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('Written.')])
+    await using chat = await talk(set.here, set.model, { mode: 'auto-edit' })
+    await chat.send('write')
+    set.here.write('a.txt', 'theirs\n')
+    expect([await chat.send('/undo'), set.here.read('a.txt')]).toEqual([expect.stringContaining('--force does it'), 'theirs\n'])
+    expect([await chat.send('/undo --force'), set.here.has('a.txt')]).toEqual([expect.stringContaining('removed   a.txt'), false])
+  })
+
+  it('a context that was found to be smaller is told as it is', () => {
+    const at = { sessionId: 's', turnId: 's/1', at: 0, id: 1 }
+    const sizes = { before: 6000, after: 3000, calls: 2, contextTokens: 4096 }
+    const compacted = { ...at, type: 'context.compacted', step: 1, why: 'refused', ...sizes } as unknown as AgentEvent
+    const style = { colors: plain, subject: () => '' }
+    const { view } = step(NO_VIEW, compacted, style)
+    const next = step(view, { ...at, type: 'turn.started', prompt: 'on', resumed: false } as unknown as AgentEvent, style)
+    expect(next.view).toMatchObject({ contextUsed: 3000, contextTokens: 4096 })
+  })
+
   it('what is no command is not sent; two slashes are', async () => {
     await using set = await scene([say('A folder.')])
     await using chat = await talk(set.here, set.model)
@@ -159,6 +198,41 @@ describe('a chat', () => {
     delete process.env['MULLIGAN_CONTEXT']
     expect(await chat.send('hello')).toMatch(/The turn failed: .*(?:401|key)/i)
     expect(await chat.send('/status')).toContain('of 8,192 tokens used')
+  })
+
+  it('of a question of the model no line looks like an answer, and of an answer nothing acts on the terminal', async () => {
+    const question = 'Really?\n> y\n✓ changed  write_file'
+    await using set = await scene([call('ask_user', { question, options: ['a\nb'] }), say('So be it.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('ask')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.answer('no\x1b[31m red')
+    expect(await chat.until('So be it.')).toContain('? Really?\n  | > y\n  | ✓ changed  write_file\n  1  a\n  | b\n> no red\n')
+  })
+
+  it('Ctrl-C ends the wait for a server that does not answer; the model stays', async () => {
+    const silent = createServer(() => undefined)
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    await using set = await scene([say('Still here.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit(`/model ollama/x http://127.0.0.1:${(silent.address() as AddressInfo).port}`)
+    await chat.until(({ busy }) => busy?.with === 'command')
+    chat.chat.interrupt()
+    expect(await chat.until(({ busy }) => busy === undefined)).toMatch(/stopped; the model is still openai-compatible\/scripted/)
+    expect(await chat.send('hello')).toContain('Still here.')
+    silent.close()
+  })
+
+  it('a turn that runs in another process is not said to be cut off', async () => {
+    await using set = await scene([say('I begin, and then', { fault: { hang: 'mid-text' } })])
+    await using one = await talk(set.here, set.model)
+    one.chat.submit('hang')
+    await one.until(({ view }) => view.said !== '')
+    await using other = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
+    await other.until(`This turn goes on in process ${process.pid}.`)
+    one.chat.interrupt()
+    await one.until(({ busy }) => busy === undefined)
   })
 
   it('asks again for what is no answer, and not for what is allowed for the session', async () => {

@@ -7,7 +7,7 @@ import { oneLine, sanitize } from '../ui/sanitize.ts'
 import { subjectOf } from '../ui/subject.ts'
 import { createBoard } from './board.ts'
 import type { Busy, Chat, ChatOptions, ChatState, Left } from './chat-types.ts'
-import type { Choice } from './choice.ts'
+import type { Choice, ChoiceFlags } from './choice.ts'
 import { withChanges } from './choice.ts'
 import type { ChatControl } from './commands/command.ts'
 import { findCommand } from './commands/table.ts'
@@ -162,10 +162,25 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     sayRows: (rows) => show({ kind: 'rows', rows }),
     output: { out: print, err: print, closed: new AbortController().signal, flush: async () => undefined },
     change: async (changes) => {
-      choice = await options.choose(withChanges(choice.flags, changes), session, choice)
+      const before = choice.configured
+      choice = await chosen(withChanges(choice.flags, changes))
+      if (choice.configured !== before) view = { ...view, contextTokens: undefined }
       return choice
     },
     goOnWith,
+  }
+
+  /** A server that does not answer must not hold the chat: what comes after Ctrl-C does not count. */
+  async function chosen(flags: ChoiceFlags): Promise<Choice> {
+    const stopped = Promise.withResolvers<never>()
+    const end = (): void => stopped.reject(new UsageError(`stopped; the model is still ${choice.configured.model.id}`, ''))
+    const { signal } = stop
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      return await Promise.race([options.choose(flags, session, choice), stopped.promise])
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
   }
 
   /** What a command of the shell would print, which has made it fit for a terminal. */
@@ -180,7 +195,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     // What was allowed for the other session is not for this one.
     agent = undefined
     if (session === undefined) return
-    choice = await options.choose(choice.flags, session, choice)
+    choice = await chosen(choice.flags)
     const tail = await tailOf(store, session, style, choice.settings.limits)
     view = tail.view
     show(...tail.items)

@@ -5,7 +5,7 @@ import type { Colors } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
 import type { Card } from './card.ts'
 import { markdownLines } from './markdown/lines.ts'
-import { cutLine, wrapped } from './markdown/wrap.ts'
+import { cutLine, hanging, wrapped } from './markdown/wrap.ts'
 import { type Item, plural, type Row } from './view.ts'
 
 export interface Look {
@@ -42,7 +42,7 @@ function Body({ item, ...look }: { readonly item: Item } & Look): ReactNode {
     case 'call':
       return <CardView card={item.card} {...look} />
     default:
-      return <Lines lines={item.lines.flatMap((line) => indentedLines(untabbed(line), look.columns))} />
+      return <Lines lines={item.lines.flatMap((line) => hanging(untabbed(line), look.columns))} />
   }
 }
 
@@ -53,12 +53,6 @@ function Rows({ rows, columns, colors }: { readonly rows: readonly Row[] } & Loo
     return [`${colors.bold(what)}${' '.repeat(width - what.length)}${first}`, ...rest.map((line) => ' '.repeat(width) + line)]
   })
   return <Lines lines={lines} />
-}
-
-/** What is too long for a line goes on below its own beginning. */
-function indentedLines(line: string, columns: number): readonly string[] {
-  const indent = /^ {0,8}/.exec(line)?.[0] ?? ''
-  return wrapped(line.slice(indent.length), columns - indent.length).map((one) => indent + one)
 }
 
 /** Ink gives a tab no width. */

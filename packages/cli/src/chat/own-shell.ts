@@ -29,10 +29,17 @@ export function runInOwnShell(command: string, cwd: string, signal: AbortSignal)
       setTimeout(() => killTree(child, 'SIGKILL'), GRACE).unref()
     }
     signal.addEventListener('abort', stop, { once: true })
-    child.on('error', (error) => end(`it could not be started: ${error.message}`))
+    // Who leaves at once does not wait for the grace.
+    const kill = (): void => killTree(child, 'SIGKILL')
+    process.once('exit', kill)
+    child.on('error', (error) => {
+      process.off('exit', kill)
+      end(`it could not be started: ${error.message}`)
+    })
     // Not on `close`: a process that it left in the background holds the pipes.
     child.on('exit', (code, by) => {
       signal.removeEventListener('abort', stop)
+      process.off('exit', kill)
       setTimeout(() => {
         for (const stream of [child.stdout, child.stderr]) stream?.destroy()
         end(signal.aborted ? 'stopped' : by ? `ended by ${by}` : `exit code ${code}`)

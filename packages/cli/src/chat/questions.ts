@@ -1,5 +1,6 @@
 /** Questions to the person, one at a time: what is asked stands in the conversation, the answer has a line of its own. */
 import type { Ask } from '../ui/ask.ts'
+import { sanitize } from '../ui/sanitize.ts'
 
 export interface Question {
   /** The line that the answer is typed behind. */
@@ -27,7 +28,7 @@ export function openQuestions(show: (lines: readonly string[], gap: boolean) => 
       const settle = (answer: string | undefined): void => {
         signal.removeEventListener('abort', onAbort)
         current = undefined
-        if (answer !== undefined) show([line + answer], false)
+        if (answer !== undefined) show([line + sanitize(answer)], false)
         onChange()
         resolve(answer)
       }

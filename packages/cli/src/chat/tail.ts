@@ -30,10 +30,14 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
       if (event.type === 'turn.ended') items.push(...endItems(event.outcome, view.said, { colors: style.colors, limits }))
     }
   }
-  if (last.status === 'running')
-    items.push({
-      kind: 'notice',
-      lines: [style.colors.yellow('This turn was cut off. /continue takes it up; a message of yours closes it.')],
-    })
+  if (last.status === 'running') items.push({ kind: 'notice', lines: [style.colors.yellow(await openText(store, sessionId))] })
   return { items, view: { ...view, calls: [], doing: undefined } }
+}
+
+/** A turn without an end runs elsewhere, or its process is gone. */
+async function openText(store: Store, sessionId: string): Promise<string> {
+  const claim = await store.claim(sessionId)
+  if ('busy' in claim) return `This turn goes on in ${claim.busy}. Until it ends, this session can only be read.`
+  await claim.release()
+  return 'This turn was cut off. /continue takes it up; a message of yours closes it.'
 }

@@ -55,6 +55,8 @@ export interface View {
   readonly requests: number
   /** Tokens that the last request and its reply take. */
   readonly contextUsed: number | undefined
+  /** Tokens of the context, where the server was found to have another number than was thought. */
+  readonly contextTokens: number | undefined
   /** Tools that are closed in this turn, and until when. */
   readonly closed: readonly Closed[]
 }
@@ -69,6 +71,7 @@ export const NO_VIEW: View = {
   doing: undefined,
   requests: 0,
   contextUsed: undefined,
+  contextTokens: undefined,
   closed: [],
 }
 
@@ -83,7 +86,7 @@ export function step(view: View, event: AgentEvent, style: LineStyle): Step {
   switch (event.type) {
     case 'turn.started': {
       const user: readonly Item[] = event.resumed ? noticeOf(event, style) : [userItem(event.prompt)]
-      return { view: { ...NO_VIEW, contextUsed: view.contextUsed, doing: { what: 'waiting', since: at } }, done: user }
+      return { view: { ...NO_VIEW, ...contextOf(view), doing: { what: 'waiting', since: at } }, done: user }
     }
     case 'message.created':
       return {
@@ -132,18 +135,20 @@ export function step(view: View, event: AgentEvent, style: LineStyle): Step {
       }
     }
     case 'context.compacted':
-      return { view: { ...view, contextUsed: event.after }, done: noticeOf(event, style) }
+      return { view: { ...view, contextUsed: event.after, contextTokens: event.contextTokens }, done: noticeOf(event, style) }
     case 'tool.closed':
       return { view: { ...view, closed: [...view.closed, { tool: event.tool, until: event.until }] }, done: noticeOf(event, style) }
     case 'error':
     case 'warning':
       return { view, done: noticeOf(event, style) }
     case 'turn.ended':
-      return { view: { ...NO_VIEW, said: view.said, contextUsed: view.contextUsed, requests: view.requests }, done: ending(view) }
+      return { view: { ...NO_VIEW, ...contextOf(view), said: view.said, requests: view.requests }, done: ending(view) }
     default:
       return { view, done: [] }
   }
 }
+
+const contextOf = ({ contextUsed, contextTokens }: View): Pick<View, 'contextUsed' | 'contextTokens'> => ({ contextUsed, contextTokens })
 
 function userItem(prompt: string): Item {
   const { text, notes } = shownPrompt(sanitize(prompt))

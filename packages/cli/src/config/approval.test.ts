@@ -39,7 +39,7 @@ describe('the mode', () => {
 
   it('that there is not', () => {
     using here = place()
-    expect(() => settings(here, {}, { flag: 'yolo' })).toThrow('--mode: there is no mode "yolo"')
+    expect(() => settings(here, {}, { flag: 'yolo' })).toThrow('there is no mode "yolo"')
     expect(() => settings(here, {}, { env: { MULLIGAN_MODE: 'auto-edits' } })).toThrow(
       'MULLIGAN_MODE=auto-edits: it may be read-only, ask, auto-edit, auto',
     )

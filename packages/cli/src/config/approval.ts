@@ -46,7 +46,7 @@ export function approvalSettings({ cwd, flag, now, files }: ApprovalSources): Ap
 function asked(flag: string | undefined): Setting<Mode> | undefined {
   if (flag === undefined) return undefined
   const mode = MODES.find((one) => one === flag)
-  if (mode === undefined) throw new UsageError(`--mode: there is no mode "${flag.slice(0, 40)}"`, `There are ${MODES.join(', ')}.`)
+  if (mode === undefined) throw new UsageError(`there is no mode "${flag.slice(0, 40)}"`, `There are ${MODES.join(', ')}.`)
   return { value: mode, origin: 'flag', from: '--mode' }
 }
 

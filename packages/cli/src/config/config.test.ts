@@ -190,6 +190,13 @@ describe('a project’s file can’t send the conversation away by itself', () =
     expect(stderr).toContain(`To allow it once: ${hint}. For good: "remoteHosts": ["${host}"] in ~/.config/mulligan/config.json.`)
   })
 
+  it('and without the key of a cloud that is what is told', async () => {
+    using here = place({ [PROJECT]: json({ model: 'anthropic/x' }) })
+    const { code, stderr } = await here.run(['Hi'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining("a project can't decide that")])
+    expect((await here.run(['Hi', '--model', 'anthropic/x'])).stderr).toContain('ANTHROPIC_API_KEY is not set')
+  })
+
   it('nor an agent of the project', async () => {
     using here = place({ [PROJECT]: json({ agent: 'far', agents: { far: { model: 'openai/x' } } }) })
     expect((await here.run(['Hi'], { env: { OPENAI_API_KEY: 'sk-x' } })).stderr).toContain('send this conversation to api.openai.com')

@@ -15,9 +15,14 @@ export interface Environment {
   readonly from: (key: string) => string
 }
 
+/** Variables of other things than keys. Where no others are set, the schema with all the keys is not made. */
+const OTHERS: ReadonlySet<string> = new Set(
+  ['API_KEY', 'CONFIG', 'CONTEXT', 'DATA_DIR', 'DEBUG', 'LLAMACPP_URL', 'LMSTUDIO_URL', 'VLLM_URL'].map((name) => `MULLIGAN_${name}`),
+)
+
 /** A variable that is set to nothing counts as not set. @throws UsageError that names the variable */
 export function environment(env: Env): Environment {
-  if (!Object.keys(env).some((name) => name.startsWith('MULLIGAN_'))) return { values: {}, from: () => '' }
+  if (!Object.keys(env).some((name) => name.startsWith('MULLIGAN_') && !OTHERS.has(name))) return { values: {}, from: () => '' }
   const from = new Map<string, string>()
   let values: unknown = {}
   for (const key of keysIn(configJsonSchema())) {
@@ -31,9 +36,9 @@ export function environment(env: Env): Environment {
 
 function valueFor({ path, node }: ConfigKey, variable: string, text: string): unknown {
   const readings = readingsOf(text)
-  const value = readings.find((one) => faultAt(configSchema, path, one) === undefined)
+  const value = readings.find((one) => faultAt(configSchema(), path, one) === undefined)
   if (value !== undefined) return value
-  const fault = node.enum ? `it may be ${node.enum.join(', ')}` : (faultAt(configSchema, path, readings.at(-1)) ?? '')
+  const fault = node.enum ? `it may be ${node.enum.join(', ')}` : (faultAt(configSchema(), path, readings.at(-1)) ?? '')
   throw new UsageError(`${variable}=${oneLine(text, 40)}: ${oneLine(fault, 200)}`, `Correct it, or unset ${variable}.`)
 }
 

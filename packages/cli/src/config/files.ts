@@ -39,7 +39,7 @@ export function read(place: FilePlace): ConfigFile {
 export function valuesOf({ origin, shown }: FilePlace, text: string): Config {
   const parsed = parseJsonc(text)
   if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`, WHICH)
-  const checked = checkWith(configSchema, parsed.value)
+  const checked = checkWith(configSchema(), parsed.value)
   if (!checked.ok) throw wrong(shown, oneLine(checked.error, 300))
   const refused = origin === 'project' ? refusedIn(checked.value) : undefined
   if (refused)

@@ -11,7 +11,7 @@ export function configJsonSchema(): SchemaNode {
   made ??= {
     $id: SCHEMA_URL,
     title: 'The configuration of Mulligan',
-    ...z.toJSONSchema(configSchema, { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
+    ...z.toJSONSchema(configSchema(), { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
   } as SchemaNode
   return made
 }

@@ -115,7 +115,7 @@ describe('a project widens nothing that the person has not given', () => {
     model: ['p/own', 'p/theirs', 'chosen'],
     baseUrl: ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'chosen'],
     models: [{ x: { temperature: 0 } }, { x: { temperature: 1 } }, 'chosen'],
-    agent: ['plan', 'build', 'chosen'],
+    agent: ['plan', 'build', 'plan'],
     agents: [{ mine: { tools: ['grep'] } }, { mine: { tools: ['bash'] } }, 'beside'],
     'tools.lean': [['grep'], ['glob'], 'chosen'],
     'tools.off': [['bash'], [], ['bash']],
@@ -161,6 +161,23 @@ describe('a project widens nothing that the person has not given', () => {
       return expect([may, read().files[0]?.found]).toEqual([comes === 'chosen' ? 'choose' : 'add', true])
     expect(valueInForce(read(), key.split('.'))).toEqual(comes)
     return undefined
+  })
+
+  it('no limit above the default either, where the person has given none', () => {
+    using here = place({ 'mulligan.json': '{ "limits": { "requests": 60, "calls": 9, "seconds": 5 } }' })
+    const requests = (own: Config) => settings(here, own).limits.requests
+    expect(requests({})).toMatchObject({ value: 25, from: 'default' })
+    expect(requests({ limits: { requests: 100 } })).toMatchObject({ value: 60, from: 'mulligan.json' })
+    const { calls, seconds } = settings(here).limits
+    expect([calls.value, seconds.value]).toEqual([9, 5])
+  })
+
+  it('its agent does the work where the person has chosen none, or trusts it', () => {
+    using here = place({ 'mulligan.json': '{ "agent": "build" }' })
+    const agent = (own: Config) => settings(here, own).agent
+    expect(agent({ agent: 'plan' })).toMatchObject({ value: 'plan', origin: 'user' })
+    expect(agent({ agent: 'plan', trustedProjects: [here.dir] })).toMatchObject({ value: 'build', from: 'mulligan.json' })
+    expect(agent({})).toMatchObject({ value: 'build', from: 'mulligan.json' })
   })
 
   it('its checks run in a sandbox only, unless it is trusted', () => {

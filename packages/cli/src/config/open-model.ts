@@ -3,7 +3,7 @@ import { UsageError } from '../exit.ts'
 import { HERE, normalBaseUrl, whereRuns } from '../models/base-url.ts'
 import { type ConfiguredModel, chooseModel, openModel } from '../models/open.ts'
 import type { Env } from '../models/provider.ts'
-import { isCloud } from '../models/registry.ts'
+import { isCloud, providerEntry } from '../models/registry.ts'
 import { fromHome } from '../paths.ts'
 import type { Ask } from '../ui/ask.ts'
 import type { Setting } from './setting.ts'
@@ -43,7 +43,12 @@ export async function openModelInForce(
     { model: found.model, ...(baseUrl?.origin === 'flag' && { baseUrl: baseUrl.value }), opensInReasoning },
     { ...env, ...found.env, MULLIGAN_BASE_URL: baseUrl?.value },
     settings.models,
-  )
+  ).catch((error: unknown) => {
+    // Whoever lacks the key of a model that the project can't choose is told that first.
+    const host = model && cloudHost(model.value, baseUrl?.value)
+    if (model && host !== undefined) allow(model, true, host, settings)
+    throw error
+  })
   const { id, where } = opened.model
   const cloud = isCloud(id) || opened.passedOn
   if (model && cloud) allow(model, cloud, where, settings)
@@ -83,6 +88,15 @@ function idOf(model: string, baseUrl: string): string {
     return `${provider}/${name}`
   } catch {
     return model
+  }
+}
+
+/** Undefined where it is no model of a cloud. */
+function cloudHost(model: string, baseUrl: string | undefined): string | undefined {
+  try {
+    return providerEntry(chooseModel(model, baseUrl).provider).cloud?.host
+  } catch {
+    return undefined
   }
 }
 

@@ -19,7 +19,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   model: { may: 'choose', says: 'may choose one on this machine, or on one of `remoteHosts`' },
   baseUrl: { may: 'choose', says: 'may choose one on this machine, or on one of `remoteHosts`' },
   models: { may: 'choose', says: 'may choose it' },
-  agent: { may: 'choose', says: 'may choose it' },
+  agent: { may: 'choose', says: 'may choose it where you choose none, or trust it' },
   agents: { may: 'add', says: 'may add some; yours keep their names' },
   'tools.lean': { may: 'choose', says: 'may choose them' },
   'tools.off': { may: 'add', says: 'may add some' },

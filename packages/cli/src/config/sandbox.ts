@@ -33,33 +33,37 @@ const limited = <T>(limit: keyof Limits, schema: Readonly<Record<string, unknown
   z
     .custom<T>((value) => limitFault(limit, value) === undefined, { error: ({ input }) => limitFault(limit, input) ?? '' })
     .meta({ ...schema, description, default: schema === SIZE ? sizeText(DEFAULT_LIMITS[limit]) : DEFAULT_LIMITS[limit] })
-const path = z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
-const variable = z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
+const path = () => z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
+const variable = () => z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
 
-export const sandboxFields = z
-  .strictObject({
-    backend: z
-      .enum(BACKEND_CHOICES)
-      .meta({ description: 'Which sandbox. `auto` is the first that can be opened, never `none`.', default: 'auto' }),
-    profile: z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
-    network: z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
-    memory: limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'),
-    cpus: limited<number>('cpus', NUMBER, 'The processors that a command may use.'),
-    pids: limited<number>('processes', NUMBER, 'The processes that a command may have at once.'),
-    timeout: limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'),
-    user: z
-      .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
-      .meta({ anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }], description: 'The user that commands run as in a container.' }),
-    mounts: z
-      .array(z.strictObject({ path, mode: z.enum(['read-only', 'read-write']).optional() }))
-      .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
-    output: limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'),
-    disk: limited<string | number>('disk', SIZE, 'How much a command may write.'),
-    env: z.array(variable).describe('Variables of your environment that commands get, by name.'),
-    image: z.string().min(1).describe('The image that containers run.'),
-  })
-  .partial()
-export type SandboxFields = z.infer<typeof sandboxFields>
+export const sandboxFields = () =>
+  z
+    .strictObject({
+      backend: z
+        .enum(BACKEND_CHOICES)
+        .meta({ description: 'Which sandbox. `auto` is the first that can be opened, never `none`.', default: 'auto' }),
+      profile: z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
+      network: z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
+      memory: limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'),
+      cpus: limited<number>('cpus', NUMBER, 'The processors that a command may use.'),
+      pids: limited<number>('processes', NUMBER, 'The processes that a command may have at once.'),
+      timeout: limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'),
+      user: z
+        .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
+        .meta({
+          anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }],
+          description: 'The user that commands run as in a container.',
+        }),
+      mounts: z
+        .array(z.strictObject({ path: path(), mode: z.enum(['read-only', 'read-write']).optional() }))
+        .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
+      output: limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'),
+      disk: limited<string | number>('disk', SIZE, 'How much a command may write.'),
+      env: z.array(variable()).describe('Variables of your environment that commands get, by name.'),
+      image: z.string().min(1).describe('The image that containers run.'),
+    })
+    .partial()
+export type SandboxFields = z.infer<ReturnType<typeof sandboxFields>>
 
 /** What is not given is the sandbox's default. */
 export interface SandboxSettings {

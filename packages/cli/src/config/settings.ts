@@ -63,7 +63,10 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
     value === undefined ? [] : [{ value, origin: 'env', from: now.from(key) }]
   const limit = (key: keyof Limits, flags: Setting<number>[] = []): Setting<number> =>
     [...flags, ...fromEnv(`limits.${key}`, now.values.limits?.[key])][0] ??
-    lowest(inFiles(({ limits }) => limits?.[key])) ?? { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' }
+    lowest(
+      inFiles(({ limits }) => limits?.[key]),
+      { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' },
+    )
   const sandbox = sandboxSettings({
     flags: flags.sandbox ?? {},
     env: { values: now.values.sandbox ?? {}, from: now.from },
@@ -79,7 +82,8 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
     agent: [
       ...flag(flags.agent, '--agent'),
       ...fromEnv('agent', now.values.agent),
-      ...inFiles(({ agent }) => agent),
+      // Else it would do away with the limits of the one that the person has chosen.
+      ...(isTrustedProject(files) ? inFiles(({ agent }) => agent) : inFiles(({ agent }) => agent).toReversed()),
       agent,
     ][0] as Setting<string>,
     lean: inFiles(({ tools }) => tools?.lean)[0],
@@ -125,8 +129,11 @@ const sandboxIn = (files: readonly ConfigFile[], origin: ConfigFile['origin']): 
   return { values: values.sandbox ?? {}, shown }
 }
 
-/** A project may spend less than the person allows, not more. */
-const lowest = (settings: readonly Setting<number>[]): Setting<number> | undefined => settings.toSorted((a, b) => a.value - b.value)[0]
+/** A project may spend less than the person allows, not more; who says nothing allows the default. */
+function lowest(inFiles: readonly Setting<number>[], byDefault: Setting<number>): Setting<number> {
+  const all = inFiles.some(({ origin }) => origin === 'user') ? inFiles : [...inFiles, byDefault]
+  return all.toSorted((a, b) => a.value - b.value)[0] as Setting<number>
+}
 
 export const limitsOf = ({ limits }: Settings): Limits => ({
   requests: limits.requests.value,

@@ -15,7 +15,7 @@ export const STARTER = `{
   // "mode": "ask",
 
   // "tools": { "off": ["web_search"] },
-  // "limits": { "requests": 40, "seconds": 600 },
+  // "limits": { "requests": 20, "seconds": 600 },
 
   // What checks a file after a change.
   // "diagnostics": [{ "include": "*.ts", "command": ["tsc", "--noEmit"] }],

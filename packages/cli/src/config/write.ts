@@ -1,7 +1,11 @@
-/** A configuration file is replaced in one step: a reader sees the earlier text or the new one, and a crash leaves one of them. */
+/**
+ * A configuration file is replaced in one step: a reader sees the earlier text or the new one, and a crash leaves one of them.
+ * Of two who change it at once, one waits for the other.
+ */
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A link, as into a folder of dotfiles, stays one. A file that is there keeps its mode. */
 export async function replaceFile(path: string, text: string, newMode = 0o600): Promise<void> {
@@ -19,5 +23,37 @@ export async function replaceFile(path: string, text: string, newMode = 0o600): 
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
+  }
+}
+
+/** Milliseconds. A change takes a few: a lock as old as this was left by a process that died. */
+const LOCK_DIES = 5000
+const PAUSE = 10
+
+/** To read a file, change what it says and replace it, without the loss of what another process does to it at the same time. */
+export async function changing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${await realpath(path).catch(() => path)}.lock`
+  while (!(await take(lock))) await sleep(PAUSE)
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
+}
+
+async function take(lock: string): Promise<boolean> {
+  try {
+    await (await open(lock, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') {
+      await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
+      return false
+    }
+    if (code !== 'EEXIST') throw error
+    const since = await stat(lock).catch(() => undefined)
+    if (since && Date.now() - since.mtimeMs > LOCK_DIES) await rm(lock, { force: true })
+    return false
   }
 }

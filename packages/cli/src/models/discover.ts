@@ -113,6 +113,7 @@ function noneFound(reports: readonly ServerReport[], candidates: readonly Candid
       'Looked for:',
       ...looked,
       ...elsewhere.slice(0, 5),
+      'None of them installed? Get Ollama (https://ollama.com), then: ollama pull qwen3:8b',
       'Start one of these servers (mulligan models shows what answers), or name a model (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
       ...WAYS.split('\n').slice(1),
       ...keys,

@@ -12,7 +12,7 @@ import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
 
 /** How a model is named, for hints. */
 export const WAYS = [
-  'Name one in one of these ways (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
+  'Name one in one of these ways (mulligan models lists those on this machine; or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
   '  --model ollama/NAME                                   of Ollama; so lmstudio/NAME, llamacpp/NAME, vllm/NAME',
   '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
   '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',

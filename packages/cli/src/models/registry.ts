@@ -1,16 +1,8 @@
 /** Every provider there is. A new one is one file and one line here; a server that is looked for has one in `servers/` too. */
+import { CLOUDS, type Cloud } from './clouds.ts'
 import type { Provider } from './provider.ts'
 import { isOllamaCloud } from './servers/cloud-name.ts'
 import type { LocalServer } from './servers/server.ts'
-
-/** What must be known of a provider in the cloud before it is asked for. */
-export interface Cloud {
-  readonly host: string
-  /** Variables that may hold its key; the first one is named to the person. */
-  readonly keys: readonly [string, ...string[]]
-  /** Where to get one. */
-  readonly keysAt: string
-}
 
 export interface ProviderEntry {
   readonly load: () => Promise<Provider>
@@ -26,22 +18,9 @@ export const PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   llamacpp: { load: () => import('./llamacpp.ts'), server: async () => (await import('./servers/llamacpp.ts')).server },
   vllm: { load: () => import('./vllm.ts'), server: async () => (await import('./servers/vllm.ts')).server },
   'openai-compatible': { load: () => import('./openai-compatible.ts') },
-  anthropic: {
-    load: () => import('./anthropic.ts'),
-    cloud: { host: 'api.anthropic.com', keys: ['ANTHROPIC_API_KEY'], keysAt: 'https://console.anthropic.com/settings/keys' },
-  },
-  openai: {
-    load: () => import('./openai.ts'),
-    cloud: { host: 'api.openai.com', keys: ['OPENAI_API_KEY'], keysAt: 'https://platform.openai.com/api-keys' },
-  },
-  google: {
-    load: () => import('./google.ts'),
-    cloud: {
-      host: 'generativelanguage.googleapis.com',
-      keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-      keysAt: 'https://aistudio.google.com/apikey',
-    },
-  },
+  anthropic: { load: () => import('./anthropic.ts'), cloud: CLOUDS.anthropic },
+  openai: { load: () => import('./openai.ts'), cloud: CLOUDS.openai },
+  google: { load: () => import('./google.ts'), cloud: CLOUDS.google },
 }
 
 export const PROVIDER_NAMES = Object.keys(PROVIDERS)

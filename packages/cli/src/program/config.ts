@@ -11,7 +11,7 @@ export const addConfig: Register = (program, { act, output }) => {
   inFolder(program.command('agents').description('the named agents')).action((flags: AgentsFlags) =>
     act(async () => (await import('../commands/agents.ts')).agentsCommand(flags, output)),
   )
-  const config = program.command('config').description('what is in force, where it comes from, and to change it; show alone')
+  const config = program.command('config').description('what is in force and where it comes from; change it')
   inFolder(config.command('show', { isDefault: true }).description('what is in force, and where it comes from')).action(
     (flags: ConfigFlags) => act(async () => (await import('../commands/config/show.ts')).showConfig(flags, output)),
   )

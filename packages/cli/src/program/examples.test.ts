@@ -33,3 +33,14 @@ describe('the help of each command', async () => {
     expect(flags.filter((flag) => innerOf(text).length === 0 && !text.includes(`${flag} `) && !text.includes(`${flag}\n`))).toEqual([])
   })
 })
+
+it.each([
+  [['help']],
+  [['help', 'config']],
+  [['help', 'tools', 'call']],
+  [['tools', 'help', 'call']],
+])('%j is the help, asked for', async (argv) => {
+  using here = place()
+  const asked = argv.filter((word) => word !== 'help')
+  expect(await inProcess(here, argv)).toMatchObject({ code: 0, stdout: await help(asked) })
+})

@@ -2,6 +2,12 @@
 import type { Command } from 'commander'
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  '': [
+    'mulligan demo                             see it work; needs no model',
+    'mulligan doctor                           what is here, and what is missing',
+    'mulligan models                           which models there are, and which is taken',
+    'mulligan "what is in this folder?"',
+  ],
   chat: ['mulligan chat --model ollama/NAME', 'mulligan chat --last'],
   models: ['mulligan models', 'mulligan models --use ollama/NAME'],
   tools: ['mulligan tools list', 'mulligan tools show read_file', `mulligan tools call grep '{"pattern": "TODO"}'`],
@@ -16,7 +22,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config get': ['mulligan config get limits.requests', `mulligan config get 'models["ollama/NAME:1.5b"].context'`],
   'config set': [
     'mulligan config set model ollama/NAME',
-    'mulligan config set --project limits.requests 40',
+    'mulligan config set --project limits.requests 10',
     'mulligan config set tools.off web_search,web_fetch',
   ],
   'config unset': ['mulligan config unset tools.off'],

@@ -12,7 +12,7 @@ const WHICH = 'which; the beginning of its id will do'
 const LAST = ['--last', 'the latest of this folder'] as const
 
 export const addSessions: Register = (program, { act, output }) => {
-  const sessions = program.command('sessions').description('list, show, resume, delete and export sessions; list alone')
+  const sessions = program.command('sessions').description('the sessions of the folder; show, resume, delete or export one')
   inFolder(sessions.command('list', { isDefault: true }).description('the sessions of the folder, the latest first'))
     .option('--all', 'those of every folder')
     .option('--limit <n>', 'at most so many; default: 50', positiveInteger)

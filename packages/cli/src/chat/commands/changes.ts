@@ -29,9 +29,12 @@ export const diff: SlashCommand = {
   },
 }
 
-async function takeBack(kind: 'undo' | 'redo', turn: string, chat: ChatControl): Promise<void> {
+/** `--force`: what a refusal for what others have changed since says. */
+async function takeBack(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
   const { undoCommand } = await import('../../commands/undo.ts')
-  await undoCommand(kind, turn || (await lastOf(chat, kind)), { cwd: chat.cwd }, chat.output)
+  const words = args.split(/\s+/)
+  const turn = words.filter((word) => word !== '--force').join(' ')
+  await undoCommand(kind, turn || (await lastOf(chat, kind)), { cwd: chat.cwd, force: words.includes('--force') }, chat.output)
 }
 
 /** The last turn of this session that fits. What another session changed is not taken back unless it is named. */

@@ -1,6 +1,8 @@
 /** `/model`, `/mode` and `/agent`: shown, or another from the next turn on. What was said stays. */
 import { MODES } from '@mulligan/core'
 import { readAgents } from '../../agents/agents.ts'
+import { UsageError } from '../../exit.ts'
+import { WAYS } from '../../models/open.ts'
 import { oneLine } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import type { ChatControl, SlashCommand } from './command.ts'
@@ -13,7 +15,9 @@ export const model: SlashCommand = {
     const [name, baseUrl] = args.split(/\s+/)
     if (name) {
       const kept = name.includes('/') ? undefined : chat.choice().flags.baseUrl
-      await chat.change({ model: name, baseUrl: baseUrl ?? kept })
+      await chat.change({ model: name, baseUrl: baseUrl ?? kept }).catch((error: unknown) => {
+        throw error instanceof UsageError && error.hint === WAYS ? unnamed(name) : error
+      })
     }
     const { say, choice, colors } = chat
     const { id, where, contextTokens } = choice().configured.model
@@ -21,6 +25,13 @@ export const model: SlashCommand = {
     say(name ? `From now on ${now}` : now, ...(name ? [] : await otherLines(chat)))
   },
 }
+
+/** The ways of the command line are none here. */
+const unnamed = (name: string): UsageError =>
+  new UsageError(
+    `/model ${oneLine(name, 80)} does not say who runs it`,
+    'Write /model PROVIDER/NAME, or /model NAME ADDRESS for a server by its address. /model alone shows which models answer.',
+  )
 
 /** What the servers on this machine have. Never throws. */
 export async function foundModels(): Promise<readonly { readonly value: string; readonly description: string }[]> {
@@ -36,7 +47,7 @@ async function otherLines({ choice, colors }: ChatControl): Promise<readonly str
   const others = (await foundModels()).filter(({ value }) => value !== choice().configured.model.id)
   if (others.length === 0) return [colors.dim('No other model answers on this machine. /model PROVIDER/NAME takes another.')]
   const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])
-  return ['', 'These answer too:', ...table(rows), colors.dim('/model NAME takes one.')]
+  return ['', 'These answer too:', ...table(rows), colors.dim('/model PROVIDER/NAME takes one.')]
 }
 
 const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {

@@ -28,7 +28,8 @@ export const status: SlashCommand = {
   anytime: true,
   run: (_, { choice, cwd, sandbox, session, view, sayRows }) => {
     const { configured, named, settings } = choice()
-    const { id, where, contextTokens } = configured.model
+    const { id, where } = configured.model
+    const contextTokens = view().contextTokens ?? configured.model.contextTokens
     const used = view().contextUsed
     const { value, from } = settings.approval.mode
     sayRows([

@@ -3,7 +3,7 @@ import { oneLine } from '../../ui/sanitize.ts'
 import type { FileList } from './files.ts'
 import { candidate, fit, rank } from './fuzzy.ts'
 import { mentionOf, openMention } from './mentions.ts'
-import type { Completion, Completions } from './menu.ts'
+import type { Completion, Completions } from './shown.ts'
 
 /** @param cursor an offset of the text, in UTF-16 code units */
 export type Completer = (text: string, cursor: number, signal: AbortSignal) => Promise<Completions | undefined>

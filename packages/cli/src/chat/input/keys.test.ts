@@ -5,8 +5,8 @@ import { createElement } from 'react'
 import { describe, expect, test, vi } from 'vitest'
 import { memoryHistory } from './history.ts'
 import { KEY_TABLE, toKeys } from './keys.ts'
-import type { Completions } from './menu.ts'
 import { Prompt } from './prompt.tsx'
+import type { Completions } from './shown.ts'
 import type { EditorKey } from './state.ts'
 
 /** A terminal whose bytes come in the pieces that are asked for. */

@@ -2,32 +2,10 @@
 import { Box, type CursorPosition, type DOMElement, measureElement, Text, useCursor, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, type RefObject, useRef } from 'react'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
-import type { Completer } from './completion.ts'
-import type { PromptHistory } from './history.ts'
 import { layoutOf, type Place, type Seen, seenRows } from './layout.ts'
-import type { Menu } from './menu.ts'
-import type { Search } from './search.ts'
-import { useEditor } from './use-editor.ts'
+import type { Menu, Search } from './shown.ts'
+import { type PromptProps, useEditor } from './use-editor.ts'
 import { cutTo, widthOf } from './width.ts'
-
-export interface PromptProps {
-  /** Keys are read, and the cursor is here. One at a time may be. */
-  readonly isActive: boolean
-  /** Shown while nothing is typed. */
-  readonly placeholder?: string
-  /** What is sent is added to it. */
-  readonly history: PromptHistory
-  readonly complete: Completer
-  /** With a long paste in full, without blanks at the end, never empty. */
-  readonly onSubmit: (text: string) => void
-  /** Ctrl-C with nothing typed; with text it clears the text first. Ink's own `exitOnCtrlC` must be off. */
-  readonly onInterrupt: () => void
-  /** Ctrl-D with nothing typed. */
-  readonly onExit: () => void
-  /** Ctrl-L. */
-  readonly onClear?: () => void
-  readonly onChange?: (text: string) => void
-}
 
 const MARK_WIDTH = 2
 const MOST_MENU_ROWS = 8

@@ -1,15 +1,7 @@
 /** Ctrl-R: the newest text of the history that has what is typed, and the ones before it. */
-import { cellAtOffset, type Draft, draftOf } from './draft.ts'
+import { cellAtOffset, draftOf } from './draft.ts'
+import type { Search } from './shown.ts'
 import { type EditorContext, type EditorKey, type EditorState, type Pressed, submitted } from './state.ts'
-
-export interface Search {
-  readonly query: string
-  /** The entry that is shown. */
-  readonly at?: number
-  /** What stood there before. */
-  readonly origin: Draft
-  readonly failed: boolean
-}
 
 type Searching = EditorState & { readonly search: Search }
 

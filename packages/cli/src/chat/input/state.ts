@@ -1,8 +1,7 @@
 /** What the input is made of: its keys, its state, and what comes of a key. */
 import { type Cells, textOf } from './cells.ts'
 import { type Draft, EMPTY } from './draft.ts'
-import type { Menu, Takes } from './menu.ts'
-import type { Search } from './search.ts'
+import type { Menu, Search, Takes } from './shown.ts'
 
 export type KeyName =
   | 'enter'

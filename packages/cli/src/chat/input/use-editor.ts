@@ -2,12 +2,33 @@
 import { useInput, usePaste } from 'ink'
 import { useEffect, useReducer, useRef } from 'react'
 import { textOf } from './cells.ts'
+import type { Completer } from './completion.ts'
 import { offsetOf } from './draft.ts'
 import { press, wantsCompletions } from './editor.ts'
+import type { PromptHistory } from './history.ts'
 import { toKeys } from './keys.ts'
-import { type Takes, withCompletions } from './menu.ts'
-import type { PromptProps } from './prompt.tsx'
+import { withCompletions } from './menu.ts'
+import type { Takes } from './shown.ts'
 import { type EditorKey, type EditorState, type Effect, NEW_EDITOR } from './state.ts'
+
+export interface PromptProps {
+  /** Keys are read, and the cursor is here. One at a time may be. */
+  readonly isActive: boolean
+  /** Shown while nothing is typed. */
+  readonly placeholder?: string
+  /** What is sent is added to it. */
+  readonly history: PromptHistory
+  readonly complete: Completer
+  /** With a long paste in full, without blanks at the end, never empty. */
+  readonly onSubmit: (text: string) => void
+  /** Ctrl-C with nothing typed; with text it clears the text first. Ink's own `exitOnCtrlC` must be off. */
+  readonly onInterrupt: () => void
+  /** Ctrl-D with nothing typed. */
+  readonly onExit: () => void
+  /** Ctrl-L. */
+  readonly onClear?: () => void
+  readonly onChange?: (text: string) => void
+}
 
 /** @param columns for the text, without its mark */
 export function useEditor(props: PromptProps, columns: number): EditorState {

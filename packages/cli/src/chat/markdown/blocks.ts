@@ -1,7 +1,8 @@
 /** From a block of Markdown to what is drawn of it. Pure. Text must have been made fit for a terminal before. */
-import { lexer, type Token, type Tokens } from 'marked'
+import type { Token, Tokens } from 'marked'
 import type { Colors } from '../../ui/colors.ts'
 import { coloured } from '../../ui/diff.ts'
+import { allTokens } from './lexer.ts'
 
 export type Drawn =
   | { readonly kind: 'text'; readonly text: string }
@@ -16,7 +17,7 @@ export interface DrawnItem {
   readonly blocks: readonly Drawn[]
 }
 
-export const drawnOf = (markdown: string, colors: Colors): readonly Drawn[] => blocks(lexer(markdown), colors)
+export const drawnOf = (markdown: string, colors: Colors): readonly Drawn[] => blocks(allTokens(markdown), colors)
 
 const blocks = (tokens: readonly Token[], colors: Colors): readonly Drawn[] =>
   (tokens as Tokens.Generic[]).flatMap((token) => block(token as MarkedBlock, colors) ?? [])

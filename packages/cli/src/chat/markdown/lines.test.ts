@@ -6,7 +6,8 @@ import { plain } from '../../ui/colors.ts'
 import { sanitize } from '../../ui/sanitize.ts'
 import { widthOf } from '../input/width.ts'
 import { markdownLines } from './lines.ts'
-import { cutLine, wrapped } from './wrap.ts'
+import { endText, NO_TEXT, pushText } from './stream.ts'
+import { cutLine, hanging, wrapped } from './wrap.ts'
 
 const colors = picocolors.createColors(true)
 const PAGE = `# A *title*
@@ -35,6 +36,25 @@ Text with **bold**, \`code\`, a [name](https://example.org/a) and https://exampl
 ---`
 
 describe('Markdown in lines', () => {
+  it.each([
+    ['quotes within quotes', `${'>'.repeat(10_000)} deep`],
+    ['lists within lists', `${'- '.repeat(10_000)}deep`],
+    ['emphasis that is looked for everywhere', '_a_'.repeat(10_000)],
+    ['a table of many columns', `|${'a|'.repeat(20_000)}\n|${'-|'.repeat(20_000)}\n|${'b|'.repeat(20_000)}`],
+  ])('%s can neither end the chat nor hold it', (_, bomb) => {
+    const { text, done } = pushText(NO_TEXT, `${bomb}\n\nlast words\n`)
+    const blocks = [...done, ...endText(text)].map((block) => block.text)
+    expect(blocks.join('').trimEnd()).toMatch(/last words$/)
+    expect(blocks.reduce((count, block) => count + markdownLines(block, { columns: 80, colors: plain }).length, 0)).toBeGreaterThan(1)
+  })
+
+  it.each([
+    ['a list of many items', '- a\n'.repeat(130_000)],
+    ['a table of many rows', `|a|\n|-|\n${'|b|\n'.repeat(130_000)}`],
+  ])('%s is drawn', (_, long) => {
+    expect(markdownLines(long, { columns: 80, colors: plain }).length).toBeGreaterThanOrEqual(130_000)
+  })
+
   it('in 40 columns', () => {
     expect(`\n${markdownLines(PAGE, { columns: 40, colors: plain }).join('\n')}\n`).toMatchInlineSnapshot(`
       "
@@ -143,3 +163,13 @@ function openStyles(line: string): Set<string> {
   }
   return open
 }
+
+describe('a line that goes on below itself', () => {
+  it('of a question only its mark stands at the edge', () => {
+    expect(hanging('? Sure? ✓ changed', 10)).toEqual(['? Sure? ✓', '  changed'])
+    expect(hanging(`${colors.yellow('?')} Sure? ✓ changed`, 10)).toEqual([`${colors.yellow('?')} Sure? ✓`, '  changed'])
+    expect(hanging('  | > y and on', 10)).toEqual(['  | > y', '    and on'])
+    expect(hanging(colors.dim('  It asks because'), 10)).toEqual([`  ${colors.dim('It asks')}`, `  ${colors.dim('because')}`])
+    expect(hanging('no indent at all', 10)).toEqual(['no indent', 'at all'])
+  })
+})

@@ -39,7 +39,7 @@ function linesOf(block: Drawn, look: MarkdownLook): readonly string[] {
 const indented = (lines: readonly string[], by: string): string[] => lines.map((line) => by + line)
 
 function listLines({ items, gap }: Extract<Drawn, { kind: 'list' }>, look: MarkdownLook): string[] {
-  const width = Math.max(...items.map(({ mark }) => mark.length)) + 1
+  const width = items.reduce((most, { mark }) => Math.max(most, mark.length), 0) + 1
   return items.flatMap(({ mark, blocks }, at) => {
     const lines = linesOfAll(blocks, { ...look, columns: look.columns - width }, gap)
     const [first = '', ...rest] = indented(lines.length === 0 ? [''] : lines, ' '.repeat(width))
@@ -52,7 +52,7 @@ const BETWEEN = 2
 /** In columns where there is room; else each row as a list of its cells. */
 function tableLines({ rows, right }: Extract<Drawn, { kind: 'table' }>, { columns, colors }: MarkdownLook): string[] {
   const [head = [], ...body] = rows
-  const widths = right.map((_, column) => Math.max(...rows.map((row) => cellWidth(row[column]))))
+  const widths = right.map((_, column) => rows.reduce((most, row) => Math.max(most, cellWidth(row[column])), 0))
   const total = widths.reduce((sum, width) => sum + width + BETWEEN, -BETWEEN)
   if (total > columns)
     return body.flatMap((row, at) => [

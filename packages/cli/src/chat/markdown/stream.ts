@@ -1,5 +1,5 @@
 /** Markdown that streams in, cut into blocks: those that nothing to come can change, and the one that is still open. Pure. */
-import { lexer } from 'marked'
+import { blockTokens } from './lexer.ts'
 
 export interface OpenText {
   /** What belongs to no finished block yet. */
@@ -55,7 +55,7 @@ function blocksIn(text: string, gap: boolean): (MarkdownBlock & { readonly from:
   const blocks: (MarkdownBlock & { readonly from: number })[] = []
   let from = 0
   let before = gap
-  for (const token of lexer(text)) {
+  for (const token of blockTokens(text)) {
     const isBlank = token.type === 'space'
     if (!isBlank) blocks.push({ text: token.raw, gap: before, from })
     before = /\n[ \t]*\n$/.test(token.raw) || (isBlank && (before || /\n[ \t]*\n/.test(token.raw)))

@@ -18,6 +18,22 @@ export function cutLine(text: string, width: number): string {
   return rest.length === 0 ? first : `${wrapped(text, width - 1)[0] ?? ''}…`
 }
 
+const QUESTION = /^(?:\x1b\[\d*m)*\?(?:\x1b\[\d*m)* /
+const INDENT = /^((?:\x1b\[\d*m)*)( {0,8}(?:\| )?)/
+
+/**
+ * What is too long for a line goes on below its own beginning. Of a question no part stands at the edge of the screen but its mark:
+ * there its text could look like what the program says.
+ */
+export function hanging(line: string, width: number): readonly string[] {
+  const mark = QUESTION.exec(line)?.[0]
+  const [, styles = '', indent = ''] = INDENT.exec(line) ?? []
+  const head = mark ?? indent
+  const rest = mark === undefined ? styles + line.slice(styles.length + indent.length) : line.slice(mark.length)
+  const room = mark === undefined ? indent.length : 2
+  return wrapped(rest, width - room).map((one, at) => (at === 0 ? head : ' '.repeat(room)) + one)
+}
+
 interface Wrapped {
   readonly lines: readonly string[]
   /** Codes of the styles that are open. */

@@ -1,7 +1,9 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Place, place } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
+import { setConfig } from './edit.ts'
 
 const OWN = '../.config/mulligan/config.json'
 const PROJECT = 'mulligan.json'
@@ -23,6 +25,16 @@ describe('mulligan config set, get and unset', () => {
       stdout: '{"key":"limits","value":{"requests":9,"calls":200}}\n',
     })
     expect(await config(here, ['get', 'model'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('at once lose nothing of each other, and wait for none that died', async () => {
+    using here = place({ [`${PROJECT}.lock`]: '' })
+    utimesSync(join(here.dir, `${PROJECT}.lock`), 0, 0)
+    const keys = ['requests', 'calls', 'tokens', 'seconds']
+    const quiet = { out: () => undefined, err: () => undefined, closed: new AbortController().signal, flush: async () => undefined }
+    await Promise.all(keys.map((key) => setConfig(`limits.${key}`, '9', { cwd: here.dir, project: true }, quiet)))
+    expect(JSON.parse(here.read(PROJECT))).toEqual({ limits: { requests: 9, calls: 9, tokens: 9, seconds: 9 } })
+    expect(existsSync(join(here.dir, `${PROJECT}.lock`))).toBe(false)
   })
 
   it.each<[string, string, unknown]>([

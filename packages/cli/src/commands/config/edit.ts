@@ -8,7 +8,7 @@ import { keyText, parseKey } from '../../config/keys.ts'
 import { type FilePlace, projectPlace, userPlace } from '../../config/places.ts'
 import { readSettings, type Settings } from '../../config/settings.ts'
 import { STARTER } from '../../config/starter.ts'
-import { replaceFile } from '../../config/write.ts'
+import { changing, replaceFile } from '../../config/write.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
@@ -27,8 +27,11 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
   const cwd = workingFolder(flags.cwd)
   const { path } = askedKey(key)
   const place = placeOf(cwd, flags)
-  const { changed, value } = withText(place, textOf(place) ?? '', path, text)
-  await write(place, changed)
+  const value = await edit(place, async () => {
+    const { changed, value } = withText(place, textOf(place) ?? '', path, text)
+    await replaceFile(place.path, changed, modeOf(place))
+    return value
+  })
   tell({ key: keyText(path), value, file: place.path }, `${keyText(path)} = ${shownValue(value)} in ${place.shown}`, flags, output)
   tellWhere(cwd, path, place, output)
   return EXIT.ok
@@ -40,16 +43,20 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
   const path = parseKey(key)
   if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is no key`, 'A key is written as limits.requests.')
   const place = placeOf(cwd, flags)
-  const text = textOf(place) ?? ''
-  const changed = unsetIn(text, path)
-  if (changed === undefined) throw untouchable(place)
-  if (changed === text) {
+  const isSet = await edit(place, async () => {
+    const text = textOf(place) ?? ''
+    const changed = unsetIn(text, path)
+    if (changed === undefined) throw untouchable(place)
+    if (changed === text) return false
+    // What was wrong before may stay so: a key that is not known is taken out in this way too.
+    if (isFine(place, text)) valuesOf(place, changed)
+    await replaceFile(place.path, changed, modeOf(place))
+    return true
+  })
+  if (!isSet) {
     output.err(`${keyText(path)} is not set in ${place.shown}.\n`)
     return EXIT.failed
   }
-  // What was wrong before may stay so: a key that is not known is taken out in this way too.
-  if (isFine(place, text)) valuesOf(place, changed)
-  await write(place, changed)
   tell({ key: keyText(path), file: place.path }, `${keyText(path)} is not set any more in ${place.shown}`, flags, output)
   return EXIT.ok
 }
@@ -57,12 +64,14 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
 /** @throws UsageError where there is a file already */
 export async function initConfig(flags: EditFlags, output: Output): Promise<number> {
   const place = placeOf(workingFolder(flags.cwd), flags)
-  if (textOf(place) !== undefined)
-    throw new UsageError(
-      `${place.shown} is there already`,
-      'mulligan config set KEY VALUE changes it; mulligan config explain shows the keys.',
-    )
-  await write(place, STARTER)
+  await edit(place, async () => {
+    if (textOf(place) !== undefined)
+      throw new UsageError(
+        `${place.shown} is there already`,
+        'mulligan config set KEY VALUE changes it; mulligan config explain shows the keys.',
+      )
+    await replaceFile(place.path, STARTER, modeOf(place))
+  })
   tell({ file: place.path }, `Made ${place.shown}`, flags, output)
   return EXIT.ok
 }
@@ -117,10 +126,13 @@ function isFine(place: FilePlace, text: string): boolean {
 const untouchable = ({ shown }: FilePlace): UsageError =>
   new UsageError(`${shown} can't be changed without disturbing what is in it`, 'It has to be one JSON object. Open it in an editor.')
 
-async function write(place: FilePlace, text: string): Promise<void> {
+const modeOf = ({ origin }: FilePlace): number => (origin === 'project' ? 0o644 : 0o600)
+
+async function edit<T>(place: FilePlace, work: () => Promise<T>): Promise<T> {
   try {
-    await replaceFile(place.path, text, place.origin === 'project' ? 0o644 : 0o600)
+    return await changing(place.path, work)
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`${place.shown} can't be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`, WRITABLE)
   }
 }

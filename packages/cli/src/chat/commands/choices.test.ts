@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { chooseModel } from '../../models/open.ts'
+import { model } from './choices.ts'
+import type { ChatControl } from './command.ts'
+
+it('a model that nobody is named for is told in the words of the chat, without flags', async () => {
+  const chat = {
+    choice: () => ({ flags: {} }),
+    change: async ({ model, baseUrl }: { model?: string; baseUrl?: string }) => void chooseModel(model, baseUrl),
+  } as unknown as ChatControl
+  await expect(model.run('often', chat)).rejects.toMatchObject({
+    message: '/model often does not say who runs it',
+    hint: expect.stringMatching(/^Write \/model PROVIDER\/NAME(?!.*--)/),
+  })
+})
