@@ -1,12 +1,14 @@
 /** Draws what is finished in a conversation. */
+
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
 import type { Colors } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
+import { plural } from '../ui/plural.ts'
 import type { Card } from './card.ts'
 import { markdownLines } from './markdown/lines.ts'
 import { cutLine, hanging, wrapped } from './markdown/wrap.ts'
-import { type Item, plural, type Row } from './view.ts'
+import type { Item, Row } from './view.ts'
 
 export interface Look {
   readonly columns: number

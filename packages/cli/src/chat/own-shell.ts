@@ -1,9 +1,10 @@
 /** `!command`: run by the person, as the person, in their own shell. What it prints is bounded; stopping it ends its whole tree. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Colors } from '../ui/colors.ts'
+import { plural } from '../ui/plural.ts'
 import { sanitize } from '../ui/sanitize.ts'
 import type { OwnRun } from './said.ts'
-import { plural } from './view.ts'
 
 /** Characters that are kept of the beginning and of the end of the output. */
 const KEPT = 6000

@@ -1,7 +1,8 @@
 /** The line under the input, and the one that says what is going on. Pure. */
+import { plural } from '../ui/plural.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import { cutTo, widthOf } from './input/width.ts'
-import { type Doing, type OpenCall, plural } from './view.ts'
+import type { Doing, OpenCall } from './view.ts'
 
 export interface StatusFacts {
   /** `PROVIDER/NAME` */

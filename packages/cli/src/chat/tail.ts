@@ -1,8 +1,10 @@
 /** The end of a session, as it was to be seen while it ran. */
+
 import type { Store } from '@mulligan/agent'
 import type { Settings } from '../config/settings.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import { endItems, type Item, NO_VIEW, plural, step, type View } from './view.ts'
+import { plural } from '../ui/plural.ts'
+import { endItems, type Item, NO_VIEW, step, type View } from './view.ts'
 
 /** Turns that are shown. */
 const MOST_TURNS = 3

@@ -1,9 +1,11 @@
 /** What a chat shows: from the events of a turn to finished items, and to what is still going on. Pure; the components only draw. */
+
 import { type AgentEvent, type AssistantMessage, type TurnOutcome, textOf } from '@mulligan/agent'
 import type { Repair } from '@mulligan/core'
 import type { Settings } from '../config/settings.ts'
 import { type LineStyle, linesOf, NEW_VIEW } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
+import { plural } from '../ui/plural.ts'
 import { oneLine, sanitize } from '../ui/sanitize.ts'
 import { type Card, cardOf } from './card.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
@@ -197,8 +199,6 @@ export function endItems(
   ]
   return [...words, { kind: 'ledger', lines }]
 }
-
-export const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** Which items stand together: between two others there is a blank line. */
 const GROUP: Readonly<Record<Item['kind'], string>> = {

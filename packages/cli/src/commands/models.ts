@@ -1,4 +1,5 @@
 /** `mulligan models`: what the servers on this machine have, which of it is taken, and the choice of another. */
+
 import { nearest } from '@mulligan/core'
 import { readSettings } from '../config/settings.ts'
 import { UsageError } from '../exit.ts'
@@ -13,6 +14,7 @@ import { probeServers, type ServerReport } from '../models/servers/probe.ts'
 import { idOf } from '../models/servers/server.ts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
+import { plural } from '../ui/plural.ts'
 import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 
@@ -124,7 +126,7 @@ const sizeOf = (bytes: number): string => (bytes >= GB ? `${(bytes / GB).toFixed
 
 const serverLines = (reports: readonly ServerReport[]): readonly string[] =>
   reports.map(({ server, address, state, why, models, others }) => {
-    const count = `${models.length} model${models.length === 1 ? '' : 's'}${others > 0 ? `, and ${others} not to talk with` : ''}`
+    const count = `${plural(models.length, 'model')}${others > 0 ? `, and ${others} not to talk with` : ''}`
     const says = state === 'running' ? count : state === 'absent' ? why : `something is there, but ${oneLine(why ?? '', 120)}`
     return `${server.title}, ${address}: ${says}`
   })

@@ -1,17 +1,17 @@
 /** What may stand in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
+
 import { z } from 'zod'
 import type { SchemaNode } from './keys.ts'
+import { once } from './once.ts'
 import { configSchema } from './schema.ts'
 import { SCHEMA_URL } from './schema-url.ts'
 
-let made: SchemaNode | undefined
-
 /** Draft 7, which editors know best. */
-export function configJsonSchema(): SchemaNode {
-  made ??= {
-    $id: SCHEMA_URL,
-    title: 'The configuration of Mulligan',
-    ...z.toJSONSchema(configSchema(), { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
-  } as SchemaNode
-  return made
-}
+export const configJsonSchema = once(
+  () =>
+    ({
+      $id: SCHEMA_URL,
+      title: 'The configuration of Mulligan',
+      ...z.toJSONSchema(configSchema(), { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
+    }) as SchemaNode,
+)

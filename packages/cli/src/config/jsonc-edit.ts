@@ -1,7 +1,9 @@
 /** Sets and takes out a key of a JSON text with comments, and leaves every other byte as it is. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../is-object.ts'
 import { parseJsonc } from './jsonc.ts'
-import { before, indentOf, indentOfLine, isAlone, isObject, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
+import { before, indentOf, indentOfLine, isAlone, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
 import { valueAt, withoutValue, withValue } from './value-at.ts'
 
 /** @returns undefined where the text is no object, or where it can't be done without a change to the rest */

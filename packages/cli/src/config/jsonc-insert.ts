@@ -1,7 +1,9 @@
 /** Puts an entry into a list of a JSON text with comments, and leaves every other byte as it is. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../is-object.ts'
 import { parseJsonc } from './jsonc.ts'
-import { before, indentOf, isObject, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
+import { before, indentOf, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
 
 /**
  * @param key of the object that the text is; the list is made where there is none

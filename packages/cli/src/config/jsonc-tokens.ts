@@ -1,4 +1,5 @@
 /** A JSON text with comments as tokens with their places, to change one part of it and leave every other byte as it is. */
+import { isObject } from '../is-object.ts'
 
 /** Strings, comments, brackets and commas, words: what lies between is space. Each is read once. */
 const TOKENS = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\],:]|[^\s{}[\],:"/]+|\//g
@@ -73,6 +74,3 @@ export function spaced(value: unknown): string {
 
 /** How the text ends its lines. */
 export const lineEnd = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

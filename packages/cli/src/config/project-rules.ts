@@ -1,4 +1,5 @@
 /** What a project's file may say. A repository that somebody else wrote brings it along, so that it widens nothing that the person has not given. */
+import { isObject } from '../is-object.ts'
 import type { Config } from './schema.ts'
 
 /**
@@ -66,9 +67,6 @@ export function refusedIn(values: Config): { readonly key: string; readonly why:
   }
   return values.sandbox?.network === 'bridge' ? { key: 'sandbox.network: bridge', why: loosens.why } : undefined
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** For the person, after "a project's file". */
 export function ruleText(rule: ProjectRule | undefined): string {

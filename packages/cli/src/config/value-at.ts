@@ -1,7 +1,5 @@
 /** Values in plain objects, by the path of their key. */
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject } from '../is-object.ts'
 
 /** Undefined where there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {

@@ -1,5 +1,7 @@
 /** What the person sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
+
 import type { Output } from '../ui/output.ts'
+import { plural } from '../ui/plural.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import type { PlannedRun } from './plan.ts'
 import type { RunRecord } from './record.ts'
@@ -43,5 +45,5 @@ export function progress(output: Output, total: number, done: number, isTerminal
 
 function lineOf({ task, arm, ok, failure, says, requests, seconds }: RunRecord): string {
   const why = ok ? '' : ` (${failure}: ${says})`
-  return oneLine(`${ok ? '✓' : '✗'} ${task} ${arm} ${requests} request${requests === 1 ? '' : 's'} ${seconds.toFixed(1)} s${why}`, 200)
+  return oneLine(`${ok ? '✓' : '✗'} ${task} ${arm} ${plural(requests, 'request')} ${seconds.toFixed(1)} s${why}`, 200)
 }

@@ -1,4 +1,5 @@
 /** The report: an object for programs, and tables for the person. It claims no more than the numbers say. */
+import { plural } from '../ui/plural.ts'
 import { oneLine } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 import type { StoppedEarly } from './go.ts'
@@ -59,7 +60,7 @@ export function reportLines(report: Report): string[] {
         ? []
         : [
             '',
-            `${arm} succeeded in ${count(runs, 'run')} that failed in bare. Calls mended in them: ${countsText(kinds)}. Without any mended call: ${withoutRepair}.`,
+            `${arm} succeeded in ${plural(runs, 'run')} that failed in bare. Calls mended in them: ${countsText(kinds)}. Without any mended call: ${withoutRepair}.`,
           ],
     ),
     ...countTable('CALLS MENDED', arms, ({ mended }) => mended),
@@ -74,7 +75,7 @@ function conditionLines({ conditions }: Report): string[] {
   return [
     `${model} on ${where}, ${contextTokens.toLocaleString('en')} tokens of context`,
     `${date}, mulligan ${version}, seed ${seed}`,
-    `${count(tasks.length, 'task')} × ${count(arms.length, 'arm')} × ${count(runs, 'run')}; a run has at most ${maxRequests} requests and ${timeout} s; sandbox: ${sandbox}`,
+    `${plural(tasks.length, 'task')} × ${plural(arms.length, 'arm')} × ${plural(runs, 'run')}; a run has at most ${maxRequests} requests and ${timeout} s; sandbox: ${sandbox}`,
     ...(ids.length === 0 ? [] : [`Left out, for want of a sandbox: ${ids.join(', ')}`]),
   ]
 }
@@ -122,7 +123,6 @@ const pText = (p: number): string => (p < 0.001 ? '<0.001' : p.toFixed(3))
 const number = (value: number, digits: number): string => value.toLocaleString('en', { maximumFractionDigits: digits })
 const spread = (values: Quartiles | undefined, digits: number): string =>
   values === undefined ? '-' : `${number(values.median, digits)} (${number(values.q1, digits)}–${number(values.q3, digits)})`
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 const countsText = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([key, n]) => `${key} ${n}`)

@@ -32,7 +32,7 @@ export async function runTask(task: EvalTask, run: number, arm: Arm, conditions:
   const begin = await ARM[arm]()
   const place = await makePlace(task.files)
   const { tools, ran, run: runCommand, close } = openTools(place, backend)
-  const meter = metered((arm === 'bare' ? configured.unmended : undefined) ?? configured.model.model)
+  const meter = metered((arm === 'bare' ? configured.unmended?.() : undefined) ?? configured.model.model)
   const expiry = new AbortController()
   const timer = setTimeout(() => expiry.abort(new Error('its time is up')), timeout * 1000)
   const signal = AbortSignal.any([stopped, expiry.signal])

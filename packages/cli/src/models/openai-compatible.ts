@@ -83,7 +83,7 @@ export async function openWith(
     })(name)
   return {
     model: modelOver(mending),
-    unmended: modelOver(asSent),
+    unmended: () => modelOver(asSent),
     baseUrl: baseURL,
     takeRepairs,
     sampling: standard,

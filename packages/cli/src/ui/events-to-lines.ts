@@ -1,7 +1,9 @@
 /** What the person reads of a turn while it runs: pure, from events to lines. Everything from outside is made fit for a terminal. */
+
 import type { AgentEvent } from '@mulligan/agent'
 import { callText, type Effect, type Repair, type ToolError, type ToolResult, tokensIn } from '@mulligan/core'
 import type { Colors } from './colors.ts'
+import { plural } from './plural.ts'
 import { oneLine, sanitize } from './sanitize.ts'
 
 /** What must be remembered of a call until its result comes. */
@@ -128,7 +130,7 @@ interface Sized {
 function sizeOf(data: unknown): string {
   if (typeof data !== 'object' || data === null) return ''
   const { lines, diff, added, removed } = data as Sized
-  if (Array.isArray(lines)) return `${lines.length} line${lines.length === 1 ? '' : 's'}`
+  if (Array.isArray(lines)) return plural(lines.length, 'line')
   if (typeof added === 'number' && typeof removed === 'number') return `+${added} -${removed}`
   return typeof diff === 'string' && diff !== '' ? changedLines(diff) : ''
 }

@@ -1,8 +1,10 @@
 /** What stands under an answer: what was changed, what failed, what is unknown, and how the turn went. */
+
 import type { LedgerEntry, TurnOutcome } from '@mulligan/agent'
 import { DEFAULT_AGENT, type Settings } from '../config/settings.ts'
 import type { Colors } from './colors.ts'
 import { commitOf, commitText } from './commit.ts'
+import { plural } from './plural.ts'
 import { oneLine } from './sanitize.ts'
 
 /** None when nothing was changed, nothing failed and nothing is unknown. */
@@ -36,7 +38,7 @@ export function statusLine(
     oneLine(model.id, 120),
     `on ${oneLine(model.where, 80)}`,
     ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`]),
-    `${requests} request${requests === 1 ? '' : 's'}`,
+    plural(requests, 'request'),
     `${tokens.toLocaleString('en-US')} tokens`,
     `session ${sessionId}`,
   ].join(' · ')

@@ -300,12 +300,12 @@ describe('the workspace', () => {
     put(join(workspace, '.git/modules/lib/HEAD'), '')
     put(join(workspace, '.git/modules/lib/config'), '')
     spawnSync('git', ['config', 'core.hooksPath', '.husky/_'], { cwd: workspace })
-    spawnSync('git', ['config', 'include.path', '../shared.gitconfig'], { cwd: workspace })
+    spawnSync('git', ['config', 'include.path', '../team.gitconfig'], { cwd: workspace })
     put(join(workspace, '.husky/_/pre-commit'))
-    put(join(workspace, 'shared.gitconfig'), '')
+    put(join(workspace, 'team.gitconfig'), '')
     const closed = (await view()).mounts.filter(({ target, mode }) => mode === 'read-only' && target.startsWith(workspace))
     expect(closed.map(({ target }) => target.slice(workspace.length + 1)).toSorted()).toEqual(
-      ['.git/config', '.git/hooks', '.git/modules/lib/config', '.husky/_', 'shared.gitconfig'].toSorted(),
+      ['.git/config', '.git/hooks', '.git/modules/lib/config', '.husky/_', 'team.gitconfig'].toSorted(),
     )
   })
 

@@ -1,9 +1,11 @@
 /** A conversation as Markdown, for a person: prompts quoted, a line for each call, answers as they were, and the ledger. Fit for a terminal. */
+
 import type { CallRecord } from '@mulligan/core'
 import { DEFAULT_AGENT } from '../../config/settings.ts'
 import { fromHome } from '../../paths.ts'
 import { plain } from '../../ui/colors.ts'
 import { ledgerLines } from '../../ui/ledger.ts'
+import { plural } from '../../ui/plural.ts'
 import { oneLine, sanitize } from '../../ui/sanitize.ts'
 import { localTime } from '../../ui/time.ts'
 import type { Called, Conversation, ShownTurn } from './conversation.ts'
@@ -15,7 +17,7 @@ export function markdownOf({ session, turns }: Conversation): string {
     '',
     `- session ${id}`,
     `- folder ${oneLine(fromHome(cwd), 300)}`,
-    `- begun ${localTime(createdAt)}, last turn ${localTime(updatedAt)}, ${turns.length} turn${turns.length === 1 ? '' : 's'}`,
+    `- begun ${localTime(createdAt)}, last turn ${localTime(updatedAt)}, ${plural(turns.length, 'turn')}`,
   ]
   return `${[...head, ...turns.flatMap(turnLines)].join('\n')}\n`
 }

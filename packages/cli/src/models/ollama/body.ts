@@ -1,6 +1,7 @@
 /** From a model request to the body of `POST /api/chat`. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
-import { type ChatBody, isObject, type Json, type WireCall, type WireMessage } from './wire.ts'
+import { isObject } from '../../is-object.ts'
+import type { ChatBody, Json, WireCall, WireMessage } from './wire.ts'
 
 export interface Thinking {
   /** It can be asked for with a plain `true`. Servers that know no levels would leave it in the text otherwise. */

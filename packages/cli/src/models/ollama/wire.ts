@@ -1,4 +1,5 @@
 /** What Ollama's API says, as far as it is read. Everything may be missing: servers differ, and others imitate it. */
+import { isObject } from '../../is-object.ts'
 
 export type Json = { readonly [key: string]: unknown }
 
@@ -32,7 +33,6 @@ export interface ChatBody {
   readonly options: { readonly num_ctx: number } & Json
 }
 
-export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
