@@ -1,6 +1,7 @@
 /** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
 import { join } from 'node:path'
 import { isMulliganError, ToolFailure } from '@mulligan/core'
+import { adoptionSteps } from './adopt.ts'
 import { diskBlobs } from './blobs.ts'
 import type { ChangeLog } from './change.ts'
 import { asConflict } from './direct.ts'
@@ -175,14 +176,16 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       return { done, turn, changes: netChanges(plan.steps), conflicts }
     })
 
+  const make = (callId: string, plan: () => Promise<readonly Step[]>): Promise<void> =>
+    serially(async () => {
+      await ready()
+      await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, await plan())
+    }).catch(asConflict)
+
   return {
     recover,
-    apply: (callId, changes) =>
-      serially(async () => {
-        await ready()
-        const steps = await toSteps(root, changes, blobs)
-        await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, steps)
-      }).catch(asConflict),
+    apply: (callId, changes) => make(callId, () => toSteps(root, changes, blobs)),
+    adopt: (callId, layer, changes) => make(callId, () => adoptionSteps(root, layer, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
     undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
     redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),

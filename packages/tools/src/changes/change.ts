@@ -1,5 +1,7 @@
 /** What a tool does to the workspace: a list of changes that take effect all together or not at all. */
+
 import type { Resolved } from '../workspace/resolved.ts'
+import type { LayerChange } from './adopt.ts'
 
 export type Change =
   /** `before`: SHA-256 of the content that is replaced; undefined for a file that must not exist yet. */
@@ -25,4 +27,11 @@ export interface ChangeLog {
    * @throws ModelRetry (conflict) when a file is not as `before` says; the error of the file system when it fails
    */
   readonly apply: (callId: string, changes: readonly Change[]) => Promise<void>
+  /**
+   * Makes what a command did on its layer, or none of it.
+   *
+   * @param layer folder in which the files of the layer stand, under the same paths
+   * @throws ModelRetry (conflict) when a path is not as `before` says; the error of the file system when it fails
+   */
+  readonly adopt: (callId: string, layer: string, changes: readonly LayerChange[]) => Promise<void>
 }

@@ -5,7 +5,7 @@ import { HEAD_BYTES } from '../files/common/magic.ts'
 import { printable } from '../workspace/paths.ts'
 import { Lost } from './blobs.ts'
 import type { FileChange } from './net.ts'
-import type { State } from './state.ts'
+import { type State, sameMode } from './state.ts'
 
 export interface FileDiff {
   readonly kind: FileChange['kind']
@@ -69,6 +69,8 @@ function headerOf({ kind, path, from = path, before, after }: FileChange): strin
   const lines = [`diff --git ${name('a', from)} ${name('b', path)}`]
   if (kind === 'created') lines.push(`new file mode ${modeOf(after)}`)
   if (kind === 'deleted') lines.push(`deleted file mode ${modeOf(before)}`)
+  if (kind === 'changed' && before.kind === 'file' && !sameMode(before, after))
+    lines.push(`old mode ${modeOf(before)}`, `new mode ${modeOf(after)}`)
   if (kind === 'moved') lines.push(`rename from ${printable(from)}`, `rename to ${printable(path)}`)
   return `${lines.join('\n')}\n`
 }

@@ -1,23 +1,31 @@
 /** Changes without a record: all or none as long as the process lives, and nothing to undo them by. */
-import { memoryBlobs } from './blobs.ts'
+import { adoptionSteps } from './adopt.ts'
+import { type Blobs, memoryBlobs } from './blobs.ts'
 import type { ChangeLog } from './change.ts'
 import { planInHand } from './perform.ts'
+import type { Step } from './step.ts'
 import { changedMeanwhile, toSteps } from './to-steps.ts'
 import { Unexpected } from './tree.ts'
 
 /** @param root real path of the workspace */
 export function directChanges(root: string): ChangeLog {
+  const make = async (blobs: Blobs, planned: Promise<readonly Step[]>): Promise<void> => {
+    const plan = planInHand(root, await planned.catch(asConflict), blobs)
+    try {
+      await plan.perform()
+    } catch (error) {
+      await plan.takeBack()
+      throw conflictOf(error)
+    }
+  }
   return {
-    apply: async (_callId, changes) => {
+    apply: (_callId, changes) => {
       const blobs = memoryBlobs(changes.length > 1 || changes[0]?.kind === 'move')
-      const steps = await toSteps(root, changes, blobs).catch(asConflict)
-      const plan = planInHand(root, steps, blobs)
-      try {
-        await plan.perform()
-      } catch (error) {
-        await plan.takeBack()
-        throw conflictOf(error)
-      }
+      return make(blobs, toSteps(root, changes, blobs))
+    },
+    adopt: (_callId, layer, changes) => {
+      const blobs = memoryBlobs(true)
+      return make(blobs, adoptionSteps(root, layer, changes, blobs))
     },
   }
 }

@@ -1,6 +1,7 @@
 /** A process that makes one changeset and kills itself at a given write. Run as a program by the kill test. */
 
 import { sha256 } from '../files/common/file-bytes.ts'
+import { adoptionSteps } from './adopt.ts'
 import { memoryBlobs } from './blobs.ts'
 import type { Change, ChangeLog } from './change.ts'
 import { createChangeLog } from './change-log.ts'
@@ -26,6 +27,10 @@ const withoutJournal = (root: string): ChangeLog => ({
   apply: async (_, changes) => {
     const blobs = memoryBlobs(true)
     await planInHand(root, await toSteps(root, changes, blobs), blobs).perform()
+  },
+  adopt: async (_, layer, changes) => {
+    const blobs = memoryBlobs(true)
+    await planInHand(root, await adoptionSteps(root, layer, changes, blobs), blobs).perform()
   },
 })
 

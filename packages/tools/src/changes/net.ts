@@ -1,5 +1,5 @@
 /** What some steps come to, path by path. */
-import { type State, sameState } from './state.ts'
+import { type State, sameMode, sameState } from './state.ts'
 import { isBelow, type Step } from './step.ts'
 
 export interface FileChange {
@@ -50,5 +50,5 @@ function changeOf({ origin, path, before, after }: Track): readonly FileChange[]
   if (before.kind === 'missing') return after.kind === 'missing' ? [] : [{ kind: 'created', path, before, after }]
   if (after.kind === 'missing') return [{ kind: 'deleted', path: origin, before, after }]
   if (origin !== path) return [{ kind: 'moved', path, from: origin, before, after }]
-  return sameState(before, after) ? [] : [{ kind: 'changed', path, before, after }]
+  return sameState(before, after) && sameMode(before, after) ? [] : [{ kind: 'changed', path, before, after }]
 }

@@ -1,7 +1,7 @@
 /** Making the steps of a plan, and taking them back from wherever it was left. */
 import type { Blobs } from './blobs.ts'
 import { howFar } from './how-far.ts'
-import { sameState } from './state.ts'
+import { isRather, sameState } from './state.ts'
 import { after, parentOf, type SetStep, type Step } from './step.ts'
 import { codeOf, move, put, removeStaged, stage, stateAt, syncFolder, Unexpected } from './tree.ts'
 
@@ -86,8 +86,8 @@ type Outcome = 'restored' | 'as before' | 'foreign'
 
 async function setBack(root: string, step: SetStep, blobs: Blobs): Promise<Outcome> {
   const now = await stateAt(root, step.path)
-  if (sameState(now, step.before)) return 'as before'
-  if (!sameState(now, step.after)) return 'foreign'
+  if (isRather(now, step.before, step.after)) return 'as before'
+  if (!isRather(now, step.after, step.before)) return 'foreign'
   if (step.before.kind === 'file') await stage(root, step, step.before, blobs)
   // A folder that somebody has put something into stays.
   await put(root, { ...step, lenient: true }, now, step.before)

@@ -7,7 +7,7 @@ const rights = { mode: z.int().optional(), owner: z.object({ uid: z.int(), gid: 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const state = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('missing') }),
-  z.object({ kind: z.literal('file'), hash, size: z.int(), ...rights }),
+  z.object({ kind: z.literal('file'), hash, size: z.int(), ...rights, mtime: z.number().optional() }),
   z.object({ kind: z.literal('directory'), ...rights }),
   z.object({ kind: z.literal('link'), target: z.string() }),
 ])

@@ -14,6 +14,8 @@ export interface FileState {
   readonly mode?: number
   readonly owner?: Owner
   readonly inode?: number
+  /** Milliseconds since 1970, where the file is to have this time rather than that of its writing. */
+  readonly mtime?: number
 }
 export interface DirectoryState {
   readonly kind: 'directory'
@@ -46,3 +48,11 @@ export function sameState(a: State, b: State): boolean {
   if (a.kind === 'link' && b.kind === 'link') return a.target === b.target
   return a.kind === b.kind && a.kind !== 'other'
 }
+
+/** True also where the mode of one is not known. */
+export const sameMode = (a: State, b: State): boolean =>
+  !('mode' in a && 'mode' in b) || a.mode === undefined || b.mode === undefined || a.mode === b.mode
+
+/** Whether `now` is `one` rather than `other`. The mode counts only where nothing else tells the two apart. */
+export const isRather = (now: State, one: State, other: State): boolean =>
+  sameState(now, one) && (!sameState(one, other) || sameMode(now, one))

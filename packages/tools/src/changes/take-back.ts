@@ -4,7 +4,7 @@ import { PROTECTED, protection } from '../workspace/protect.ts'
 import type { DiskBlobs } from './blobs.ts'
 import type { Gone } from './follow.ts'
 import { createPlanner, type Planner } from './planner.ts'
-import { type State, sameState } from './state.ts'
+import { isRather, type State, sameState } from './state.ts'
 import { coalesced, inverse, isBelow, type MoveStep, type SetStep, type Step } from './step.ts'
 import { codeOf, stateAt } from './tree.ts'
 
@@ -60,7 +60,11 @@ function protectedSince(root: string): (path: string) => Promise<boolean> {
   const isProtected = protection(root, PROTECTED)
   return async (path) => {
     if (path.split('/').some((name) => (PROTECTED as readonly string[]).includes(name))) return false
-    return isProtected(join(root, path), join(root, path))
+    // Through a link that leads to itself nothing is reached; the plan puts a folder there first.
+    return isProtected(join(root, path), join(root, path)).catch((error: unknown) => {
+      if (codeOf(error) !== 'ELOOP') throw error
+      return false
+    })
   }
 }
 
@@ -79,7 +83,11 @@ async function planSet(planning: Planning, { path, before: left, after: wanted }
     if (now.kind === 'directory') await planner.set(path, now, wanted, true)
     return undefined
   }
-  if (sameState(now, wanted)) return undefined
+  if (isRather(now, wanted, left)) return undefined
+  if (now.kind === 'directory' && left.kind === 'directory' && wanted.kind === 'directory') {
+    await planner.set(path, now, wanted)
+    return undefined
+  }
   if (now.kind === 'directory' || now.kind === 'other') return stuck(path, `it is now ${now.kind === 'directory' ? 'a folder' : 'no file'}`)
   if (now.kind === 'link' && !sameState(now, left)) return stuck(path, 'it is now a link')
   if (wanted.kind === 'directory' && now.kind !== 'missing') return stuck(path, 'it is now a file')

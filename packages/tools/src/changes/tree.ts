@@ -76,6 +76,7 @@ export async function stage(root: string, { path, temporary }: SetStep, state: F
     try {
       await blobs.copyTo(state.hash, handle)
       await setRights(handle, state)
+      if (state.mtime !== undefined) await handle.utimes(new Date(), state.mtime / 1000)
       await handle.sync()
     } finally {
       await handle.close()
@@ -107,6 +108,7 @@ export async function put(root: string, step: SetStep, from: State, to: State): 
   await within(root, step.path, async (at, folder) => {
     if (!sameState(await read(at), from)) throw new Unexpected(step.path)
     if (to.kind === 'file') await rename(`${folder}/${step.temporary}`, at)
+    else if (to.kind === 'directory' && from.kind === 'directory') await setFolderMode(at, to.mode)
     else if (to.kind === 'directory') await makeFolder(at, `${folder}/${step.temporary}`, to.mode)
     else if (to.kind === 'link') await symlink(to.target, at)
     else if (from.kind === 'directory') await removeFolder(at, step)
@@ -118,13 +120,18 @@ export async function put(root: string, step: SetStep, from: State, to: State): 
 async function makeFolder(at: string, beside: string, mode: number | undefined): Promise<void> {
   if (mode === undefined) return mkdir(at)
   await mkdir(beside)
-  const handle = await open(beside, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  await setFolderMode(beside, mode)
+  await rename(beside, at)
+}
+
+async function setFolderMode(at: string, mode: number | undefined): Promise<void> {
+  if (mode === undefined) return
+  const handle = await open(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
     await handle.chmod(mode)
   } finally {
     await handle.close()
   }
-  await rename(beside, at)
 }
 
 async function removeFolder(at: string, { path, lenient }: SetStep): Promise<void> {

@@ -16,7 +16,7 @@ export function withPreview(tool: Tool, workspace: Workspace, make: (workspace: 
   }
 }
 
-const NO_CHANGES: Workspace['changes'] = { apply: async () => undefined }
+const NO_CHANGES: Workspace['changes'] = { apply: async () => undefined, adopt: async () => undefined }
 
 const CONTEXT: ToolContext = {
   signal: new AbortController().signal,

@@ -1,0 +1,73 @@
+/** What a command did on its layer, as steps on the workspace. */
+import { ModelRetry } from '@mulligan/core'
+import type { Blobs } from './blobs.ts'
+import { createPlanner } from './planner.ts'
+import { MISSING, type State, sameMode, sameState } from './state.ts'
+import type { Step } from './step.ts'
+
+/** One path, relative to the workspace with forward slashes. */
+export interface LayerChange {
+  readonly path: string
+  /** What stood in the workspace when the change set was made. */
+  readonly before: State
+  /** What stands on the layer. `mtime` of a file is kept. */
+  readonly after: State
+}
+
+/** Read, write and execute for user, group and others, and the sticky bit: set-user-id is never taken over from a command. */
+const TAKEN_OVER = 0o1777
+
+/**
+ * Removals first, the deepest of them first of all; then what is added or replaced, folders before what is in them.
+ *
+ * @param layer folder in which the files of the layer stand under the same paths
+ * @throws ModelRetry (conflict) when the workspace is not as the change set takes it to be
+ */
+export async function adoptionSteps(root: string, layer: string, changes: readonly LayerChange[], blobs: Blobs): Promise<readonly Step[]> {
+  const planner = createPlanner(root, blobs)
+  const ordered = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1))
+  const met: string[] = []
+  const replaced = new Set(ordered.flatMap(({ path, before }) => (before.kind === 'file' || before.kind === 'link' ? [path] : [])))
+  for (const { path, before } of ordered) {
+    // Below a file or link that the command made a folder of, there was nothing; that one is checked itself.
+    if (before.kind === 'missing' && parentsOf(path).some((parent) => replaced.has(parent))) continue
+    const now = await planner.look(path).catch(() => undefined)
+    if (!now || !sameState(now, before) || !sameMode(now, before)) met.push(path)
+  }
+  if (met.length > 0) throw changedUnderneath(met)
+  for (const { path, before, after } of ordered.toReversed())
+    if (before.kind !== 'missing' && !staysInPlace(before, after)) await planner.set(path, await planner.look(path), MISSING)
+  for (const { path, after } of ordered) {
+    if (after.kind === 'missing') continue
+    // Kept first: a plan may only name contents that are there.
+    if (after.kind === 'file') await blobs.keep(layer, path, after)
+    await planner.set(path, await planner.look(path), takenOver(after))
+  }
+  return planner.steps
+}
+
+/** A rename or chmod suffices; anything else has to be removed first. */
+const staysInPlace = (before: State, after: State): boolean =>
+  before.kind === after.kind && (after.kind === 'file' || after.kind === 'directory')
+
+const takenOver = (state: State): State =>
+  'mode' in state && state.mode !== undefined ? { ...state, mode: state.mode & TAKEN_OVER } : state
+
+const parentsOf = (path: string): readonly string[] =>
+  path.split('/').flatMap((_, index, names) => (index === 0 ? [] : [names.slice(0, index).join('/')]))
+
+const MAX_NAMED = 5
+
+function changedUnderneath(paths: readonly string[]): ModelRetry {
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : ''
+  const named = paths
+    .slice(0, MAX_NAMED)
+    .map((path) => JSON.stringify(path))
+    .join(', ')
+  return new ModelRetry(`${named}${more} changed while the command ran, so none of its changes were kept.`, {
+    errorType: 'conflict',
+    parameter: 'command',
+    value: paths[0] ?? '',
+    constraint: 'files that nothing else changes meanwhile',
+  })
+}
