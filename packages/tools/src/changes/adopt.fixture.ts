@@ -1,5 +1,6 @@
 /** Trees at random, with folders, links and modes, and the changes from one to the other. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import type { LayerChange } from './adopt.ts'
@@ -13,7 +14,7 @@ const name = fc.constantFrom('a', 'b', 'c')
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'))
 const entry: fc.Arbitrary<Entry> = fc.oneof(
   fc.record({ file: fc.constantFrom('', 'one', 'two\n', 'three\0'), mode: fc.constantFrom(0o644, 0o600, 0o755, 0o444) }),
-  fc.record({ link: fc.constantFrom('a', '../b', '/nowhere') }),
+  fc.record({ link: fc.constantFrom('x', '../y', '/nowhere') }),
   fc.record({ folder: fc.constantFrom(0o755, 0o700) }),
 )
 
@@ -55,6 +56,8 @@ export async function differences(root: string, layer: string): Promise<readonly
     .filter(({ before, after }) => !sameState(before, after) || !sameMode(before, after))
     .map((one) => (one.after.kind === 'file' ? { ...one, after: { ...one.after, mtime: lstatSync(join(layer, one.path)).mtimeMs } } : one))
 }
+
+export const openIn = (layer: string) => (at: string) => open(join(layer, at))
 
 const stateOf = (dir: string, at: string) =>
   stateAt(dir, at).catch((error: NodeJS.ErrnoException) => {

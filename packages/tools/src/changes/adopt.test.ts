@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { put, temporary } from '../workspace.fixture.ts'
-import { build, differences, tree } from './adopt.fixture.ts'
+import { build, differences, openIn, tree } from './adopt.fixture.ts'
 import { createChangeLog, type RecordedChanges } from './change-log.ts'
 import { snapshot } from './changes.fixture.ts'
 import { directChanges } from './direct.ts'
@@ -32,7 +32,7 @@ test('any tree becomes any other, and undo and redo lead back and forth: bytes, 
       const [before, wanted] = [snapshot(work), snapshot(over)]
       const changes = await differences(work, over)
       const changeLog = createChangeLog({ dir: join(top, 'data'), root: work })
-      await changeLog.adopt('s/1/1/0', over, changes)
+      await changeLog.adopt('s/1/1/0', openIn(over), changes)
       expect(snapshot(work)).toEqual(wanted)
       if (changes.length > 0) {
         expect(await changeLog.undo('s/1')).toMatchObject({ done: true, conflicts: [] })
@@ -60,7 +60,7 @@ test('a write that fails leaves all as it was, with and without a record', async
       const restore = await interceptWrites((n) => {
         if (n === at) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
       })
-      const failed = await changeLog.adopt('s/1/1/0', over, changes).then(
+      const failed = await changeLog.adopt('s/1/1/0', openIn(over), changes).then(
         () => false,
         () => true,
       )
@@ -79,7 +79,7 @@ test('a file that somebody changed meanwhile is a conflict that names it, and no
   put(layer, { 'a.txt': '2', 'b.txt': '2' })
   const changes = await differences(root, layer)
   writeFileSync(join(root, 'b.txt'), 'mine')
-  await expect(log.adopt('s/1/1/0', layer, changes)).rejects.toMatchObject({
+  await expect(log.adopt('s/1/1/0', openIn(layer), changes)).rejects.toMatchObject({
     errorType: 'conflict',
     message: expect.stringContaining('"b.txt"'),
   })
@@ -90,7 +90,7 @@ test('a folder that was removed on the layer stays where somebody has put a file
   put(root, { 'old/a.txt': '1' })
   const changes = await differences(root, layer)
   put(root, { 'old/mine.txt': 'x' })
-  await expect(log.adopt('s/1/1/0', layer, changes)).rejects.toMatchObject({ errorType: 'conflict' })
+  await expect(log.adopt('s/1/1/0', openIn(layer), changes)).rejects.toMatchObject({ errorType: 'conflict' })
   expect(Object.keys(snapshot(root))).toEqual(['old', 'old/a.txt', 'old/mine.txt'])
 })
 
@@ -98,7 +98,7 @@ test('the time of a file is kept, and set-user-id is not taken over', async () =
   put(layer, { 'a.txt': '1' })
   chmodSync(join(layer, 'a.txt'), 0o4755)
   utimesSync(join(layer, 'a.txt'), 1_000_000_000, 1_000_000_000)
-  await log.adopt('s/1/1/0', layer, await differences(root, layer))
+  await log.adopt('s/1/1/0', openIn(layer), await differences(root, layer))
   const found = lstatSync(join(root, 'a.txt'))
   expect([found.mtimeMs, found.mode & 0o7777]).toEqual([1_000_000_000_000, 0o755])
 })
@@ -110,6 +110,6 @@ test('a link put in the way after the change set was made leads nowhere', async 
   const changes = (await differences(root, layer)).filter(({ path }) => path === 'sub/a.txt')
   rmSync(join(root, 'sub'), { recursive: true })
   symlinkSync(outside, join(root, 'sub'))
-  await expect(log.adopt('s/1/1/0', layer, changes)).rejects.toMatchObject({ errorType: 'conflict' })
+  await expect(log.adopt('s/1/1/0', openIn(layer), changes)).rejects.toMatchObject({ errorType: 'conflict' })
   expect(snapshot(outside)).toEqual({})
 })

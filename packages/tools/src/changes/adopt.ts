@@ -1,4 +1,5 @@
 /** What a command did on its layer, as steps on the workspace. */
+import type { FileHandle } from 'node:fs/promises'
 import { ModelRetry } from '@mulligan/core'
 import type { Blobs } from './blobs.ts'
 import { createPlanner } from './planner.ts'
@@ -14,16 +15,23 @@ export interface LayerChange {
   readonly after: State
 }
 
+export type OpenOnLayer = (path: string) => Promise<FileHandle>
+
 /** Read, write and execute for user, group and others, and the sticky bit: set-user-id is never taken over from a command. */
 const TAKEN_OVER = 0o1777
 
 /**
  * Removals first, the deepest of them first of all; then what is added or replaced, folders before what is in them.
  *
- * @param layer folder in which the files of the layer stand under the same paths
+ * @param open a file of the layer, to be read; closed here
  * @throws ModelRetry (conflict) when the workspace is not as the change set takes it to be
  */
-export async function adoptionSteps(root: string, layer: string, changes: readonly LayerChange[], blobs: Blobs): Promise<readonly Step[]> {
+export async function adoptionSteps(
+  root: string,
+  open: OpenOnLayer,
+  changes: readonly LayerChange[],
+  blobs: Blobs,
+): Promise<readonly Step[]> {
   const planner = createPlanner(root, blobs)
   const ordered = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1))
   const met: string[] = []
@@ -40,7 +48,10 @@ export async function adoptionSteps(root: string, layer: string, changes: readon
   for (const { path, after } of ordered) {
     if (after.kind === 'missing') continue
     // Kept first: a plan may only name contents that are there.
-    if (after.kind === 'file') await blobs.keep(layer, path, after)
+    if (after.kind === 'file') {
+      await using file = await open(path)
+      await blobs.take(file, after.hash)
+    }
     await planner.set(path, await planner.look(path), takenOver(after))
   }
   return planner.steps

@@ -17,6 +17,11 @@ export interface Blobs extends Contents {
    * @throws Unexpected when that is not `state`
    */
   readonly keep: (root: string, path: string, state: FileState) => Promise<void>
+  /**
+   * Keeps what an open file holds.
+   * @throws Lost when that has another hash
+   */
+  readonly take: (from: FileHandle, hash: string) => Promise<void>
 }
 
 /** A content that is not in the store, or not as it was put there. */
@@ -70,7 +75,7 @@ export function diskBlobs(dir: string): DiskBlobs {
       return hash
     } catch (error) {
       await unlink(temporary).catch(() => undefined)
-      throw error instanceof Unexpected ? error : notRecorded(error)
+      throw error instanceof Unexpected || error instanceof Lost ? error : notRecorded(error)
     }
   }
 
@@ -108,6 +113,13 @@ export function diskBlobs(dir: string): DiskBlobs {
           if (hash !== state.hash) throw new Unexpected(path)
           return hash
         })
+      })
+    },
+    take: async (from, hash) => {
+      if (await isThere(hash)) return
+      await fill(async (to) => {
+        if ((await copyAndHash(from, to)).hash !== hash) throw new Lost(hash)
+        return hash
       })
     },
     copyTo: async (hash, to) => {
@@ -160,6 +172,11 @@ export function memoryBlobs(keepsBefore: boolean): Blobs {
           await from.close()
         }
       })
+    },
+    take: async (from, hash) => {
+      const bytes = await from.readFile()
+      if (sha256(bytes) !== hash) throw new Lost(hash)
+      contents.set(hash, bytes)
     },
     copyTo: async (hash, to) => {
       const bytes = contents.get(hash)

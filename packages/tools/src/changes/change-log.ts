@@ -185,7 +185,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   return {
     recover,
     apply: (callId, changes) => make(callId, () => toSteps(root, changes, blobs)),
-    adopt: (callId, layer, changes) => make(callId, () => adoptionSteps(root, layer, changes, blobs)),
+    adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
     undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
     redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),

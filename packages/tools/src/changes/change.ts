@@ -1,7 +1,7 @@
 /** What a tool does to the workspace: a list of changes that take effect all together or not at all. */
 
 import type { Resolved } from '../workspace/resolved.ts'
-import type { LayerChange } from './adopt.ts'
+import type { LayerChange, OpenOnLayer } from './adopt.ts'
 
 export type Change =
   /** `before`: SHA-256 of the content that is replaced; undefined for a file that must not exist yet. */
@@ -30,8 +30,8 @@ export interface ChangeLog {
   /**
    * Makes what a command did on its layer, or none of it.
    *
-   * @param layer folder in which the files of the layer stand, under the same paths
+   * @param open a file of the layer, to be read
    * @throws ModelRetry (conflict) when a path is not as `before` says; the error of the file system when it fails
    */
-  readonly adopt: (callId: string, layer: string, changes: readonly LayerChange[]) => Promise<void>
+  readonly adopt: (callId: string, open: OpenOnLayer, changes: readonly LayerChange[]) => Promise<void>
 }

@@ -23,9 +23,9 @@ export function directChanges(root: string): ChangeLog {
       const blobs = memoryBlobs(changes.length > 1 || changes[0]?.kind === 'move')
       return make(blobs, toSteps(root, changes, blobs))
     },
-    adopt: (_callId, layer, changes) => {
+    adopt: (_callId, open, changes) => {
       const blobs = memoryBlobs(true)
-      return make(blobs, adoptionSteps(root, layer, changes, blobs))
+      return make(blobs, adoptionSteps(root, open, changes, blobs))
     },
   }
 }

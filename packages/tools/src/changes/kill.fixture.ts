@@ -28,9 +28,9 @@ const withoutJournal = (root: string): ChangeLog => ({
     const blobs = memoryBlobs(true)
     await planInHand(root, await toSteps(root, changes, blobs), blobs).perform()
   },
-  adopt: async (_, layer, changes) => {
+  adopt: async (_, open, changes) => {
     const blobs = memoryBlobs(true)
-    await planInHand(root, await adoptionSteps(root, layer, changes, blobs), blobs).perform()
+    await planInHand(root, await adoptionSteps(root, open, changes, blobs), blobs).perform()
   },
 })
 
