@@ -83,7 +83,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly untrusted?: boolean
   /**
    * What a read sends out of the machine in its `target`. An `address` may carry data in its text; it is `external` once the session has
-   * read anything of the workspace, unless a person or a result gave it verbatim. A `query` is so once a secret file was read. Default: nothing.
+   * read anything of the workspace, unless a person or a result gave it verbatim. A `query` is so once a secret file was read. Default: an address of a read that is `untrusted`, else nothing.
    */
   readonly sends?: 'address' | 'query'
   /** What it returns may come from the workspace. Default true; false for what cannot see it, such as the web. */
@@ -167,7 +167,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     polls = false,
     errorStrings = false,
     untrusted = false,
-    sends,
+    sends = untrusted && effect === 'read' ? 'address' : undefined,
     readsWorkspace = true,
     secrets,
     ...unknown
