@@ -67,7 +67,13 @@ export function createAgent(options: AgentOptions): Agent {
   /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
   const eventIds = new Map<string, number>()
 
-  async function run({ sessionId, prompt, mentions = [], attached = false, signal = new AbortController().signal }: RunOptions): Promise<TurnOutcome> {
+  async function run({
+    sessionId,
+    prompt,
+    mentions = [],
+    attached = false,
+    signal = new AbortController().signal,
+  }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
     if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
     return exclusively(id, async () => {

@@ -103,19 +103,25 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function inConversation(call: ReadyCall, { tool, refusal, value }: Understood): Promise<ReadyCall> {
     if (!tool || refusal) return call
     try {
-      const raised = targetsOf(call).map((target) => options.effectOf?.({ tool: call.tool, effect: call.effect, input: call.input, target }))
-      const effect = raised.reduce<Effect>((greatest, one) => greaterEffect(greatest, one ?? greatest), call.effect)
+      let { effect } = call
+      for (const target of targetsOf(call)) effect = greaterEffect(effect, options.effectOf?.({ ...call, target }) ?? effect)
       const secrets = (await tool.secrets?.(value as never)) ?? []
       return { ...call, effect, ...(secrets.length > 0 && { secrets }) }
     } catch (error) {
-      // Not knowing is no leave: the tool opens no secret file then, and what cannot be told apart is asked about.
+      // Not knowing is no leave: the call opens no secret file then, and sends nothing unasked.
       log(call.id, call.tool, error)
-      return { ...call, effect: tool.sends ? 'external' : call.effect }
+      return { ...call, effect: 'external' }
     }
   }
 
   /** Secret files that the call would open and that only a person can allow. */
   const unnamed = ({ secrets = [] }: ReadyCall): readonly string[] => secrets.filter((path) => !isNamed(path))
+
+  /** The refusal of a call that opens some which nobody has allowed. */
+  function noSecrets(call: ReadyCall): ToolError | undefined {
+    const paths = unnamed(call)
+    return paths.length > 0 ? refuse.denied('nobody', refuse.secretsUnattended(paths)) : undefined
+  }
 
   const refused = async (call: ReadyCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
     kind: 'result',
@@ -197,9 +203,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { answer, reason } = known
     if (grants(answer)) return { kind: 'ready', call }
     hold(call, -1)
-    const unopened = unnamed(call)
-    const why = reason ?? (answer === 'nobody' && unopened.length > 0 ? refuse.secretsUnattended(unopened) : undefined)
-    return refused(call, cancelled() ?? refuse.denied(answer, why))
+    return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
   async function execute(call: ReadyCall): Promise<CallRecord> {
@@ -245,8 +249,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** What has changed since the call was prepared, and what a caller may not skip. */
   function notPermitted(call: ReadyCall): ToolError | undefined {
     const { id, tool, effect, inputKey } = call
-    if (unnamed(call).length > 0 && !isGranted(state.permits, id)) return refuse.denied('nobody', refuse.secretsUnattended(unnamed(call)))
-    if (effect === 'read') return undefined
+    const refusal = isGranted(state.permits, id) ? undefined : noSecrets(call)
+    if (refusal || effect === 'read') return refusal
     if (hasBegun(state.permits, id)) return refuse.alreadyRun(tool)
     if (awaitsAnswer(state.permits, id)) return refuse.denied('nobody')
     const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targetsOf(call)))

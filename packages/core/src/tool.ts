@@ -172,8 +172,27 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     secrets,
     ...unknown
   } = definition
-  const rest = { timeout, retries, parameterAliases, repair, examples, target, service, idempotent, polls, errorStrings, untrusted, readsWorkspace }
-  const optional = { ...(effectOf && { effectOf }), ...(denialKeys && { denialKeys }), ...(preview && { preview }), ...(sends && { sends }), ...(secrets && { secrets }) }
+  const rest = {
+    timeout,
+    retries,
+    parameterAliases,
+    repair,
+    examples,
+    target,
+    service,
+    idempotent,
+    polls,
+    errorStrings,
+    untrusted,
+    readsWorkspace,
+  }
+  const optional = {
+    ...(effectOf && { effectOf }),
+    ...(denialKeys && { denialKeys }),
+    ...(preview && { preview }),
+    ...(sends && { sends }),
+    ...(secrets && { secrets }),
+  }
   const fields = { name, description, effect, aliases, execute, ...rest, ...optional }
   const fail = (what: string): never => {
     throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
@@ -187,7 +206,6 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview', 'sends', 'secrets'])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
-  if (sends !== undefined && !['address', 'query'].includes(sends)) fail(`sends must be address or query, not ${JSON.stringify(sends)}`)
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
     fail(

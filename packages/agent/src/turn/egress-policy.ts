@@ -63,7 +63,9 @@ export function egressPolicy({ tools, history, records }: Egress): EgressPolicy 
     withReason: (policy) => (request) => {
       const decided = policy(request)
       const reason = decided.decision === 'allow' || request.effect !== 'external' ? undefined : reasonOf(request)
-      return reason === undefined ? decided : { ...decided, reason: decided.decision === 'deny' ? `${decided.reason} Here ${reason}.` : reason }
+      return reason === undefined
+        ? decided
+        : { ...decided, reason: decided.decision === 'deny' ? `${decided.reason} Here ${reason}.` : reason }
     },
     effectOf: (request) => (reasonOf(request) === undefined ? request.effect : 'external'),
   }
@@ -85,7 +87,9 @@ function textsOf(input: unknown): string {
 
 /** Whether a person has named a file in a message of theirs, as `@path`. */
 export function namedBy(history: readonly Message[]): (path: string) => boolean {
-  const named = new Set(history.filter((message): message is UserMessage => message.role === 'user').flatMap(({ mentions = [] }) => mentions.map(plain)))
+  const named = new Set(
+    history.filter((message): message is UserMessage => message.role === 'user').flatMap(({ mentions = [] }) => mentions.map(plain)),
+  )
   return (path) => named.has(plain(path))
 }
 

@@ -87,7 +87,15 @@ describe('a text gives an address', () => {
   const address = fc
     .record({ host: segment, path: fc.array(segment, { maxLength: 3 }), query: fc.option(segment) })
     .map(({ host, path, query }) => `https://${host}.example/${path.join('/')}${query === null ? '' : `?q=${query}`}`)
-  const around = fc.constantFrom<[string, string]>(['', ''], ['see ', '.'], ['(', ')'], ['[x](', ')'], ['<', '>'], ['"', '",'], ['**', '**'])
+  const around = fc.constantFrom<[string, string]>(
+    ['', ''],
+    ['see ', '.'],
+    ['(', ')'],
+    ['[x](', ')'],
+    ['<', '>'],
+    ['"', '",'],
+    ['**', '**'],
+  )
 
   it('property: whatever stands around it, an address is given, and so is nothing but that', () => {
     fc.assert(
@@ -95,7 +103,14 @@ describe('a text gives an address', () => {
         const text = `one two ${before}${given}${after} three`
         expect(gives(text, given)).toBe(true)
         const cut = given.slice(0, 9 + (at % Math.max(1, given.length - 9)))
-        for (const other of [`${given}${more}`, `${given}?k=${more}`, `${given}&k=${more}`, `${given}/${more}`, given.replace('://', `://${more}.`), cut]) {
+        for (const other of [
+          `${given}${more}`,
+          `${given}?k=${more}`,
+          `${given}&k=${more}`,
+          `${given}/${more}`,
+          given.replace('://', `://${more}.`),
+          cut,
+        ]) {
           const url = URL.parse(other)
           if (url && url.href !== new URL(given).href) expect([other, givesAddress(text, url)]).toEqual([other, false])
         }

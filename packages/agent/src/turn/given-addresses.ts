@@ -4,7 +4,8 @@
 const MAX_ADDRESS = 8000
 
 /** `https://…`, and `docs.example/page` where nobody wrote the scheme. Ends where prose and markup end one. */
-const CANDIDATE = /(?:https?:\/\/|(?<![\p{L}\p{N}@:/._%+\\-])(?=[\p{L}\p{N}-]+\.[\p{L}\p{N}]))(?:(?!\]\()[^\s<>"`|\\^{}«»“”„‘’，。、；：！？（）「」『』【】《》…])+/giu
+const CANDIDATE =
+  /(?:https?:\/\/|(?<![\p{L}\p{N}@:/._%+-])(?=[\p{L}\p{N}-]+\.[\p{L}\p{N}]))(?:(?!\]\()[^\s<>"`|\\^{}«»“”„‘’，。、；：！？（）「」『』【】《》…])+/giu
 /** Markdown writes `\\(` for a bracket in an address. */
 const ESCAPED = /\\([!-/:-@[-`{-~])/g
 const TRAILING = /[.,;:!?'")\]*_~>]$/u
@@ -21,8 +22,7 @@ export function givesAddress(text: string, address: URL): boolean {
   const host = address.hostname.toLowerCase()
   for (const [candidate] of text.replace(ESCAPED, '$1').matchAll(CANDIDATE)) {
     if (candidate.length > MAX_ADDRESS || !mayName(candidate, host)) continue
-    for (const reading of readingsOf(candidate))
-      for (const url of urlsOf(reading)) if (sent(url) === wanted) return true
+    for (const reading of readingsOf(candidate)) for (const url of urlsOf(reading)) if (sent(url) === wanted) return true
   }
   return false
 }

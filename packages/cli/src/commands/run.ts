@@ -1,12 +1,12 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
 import { type Agent, type RunOptions, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
+import { mentionsIn } from '../chat/input/mentions.ts'
 import { type ModelInForce, openModelInForce, type Person } from '../config/open-model.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
-import { mentionsIn } from '../chat/input/mentions.ts'
 import { readPrompt } from '../prompt.ts'
 import { agentInForce, chooseSession } from '../session.ts'
 import { openStoreAt } from '../store.ts'
@@ -52,7 +52,18 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
     if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
-    return await oneTurn({ cwd, settings, named, configured, data, store, session, prompt: said(prompt.text, promptArgument), flags, output })
+    return await oneTurn({
+      cwd,
+      settings,
+      named,
+      configured,
+      data,
+      store,
+      session,
+      prompt: said(prompt.text, promptArgument),
+      flags,
+      output,
+    })
   } finally {
     await store.close()
   }
@@ -140,7 +151,8 @@ async function take(agent: Agent, session: string | undefined, prompt: Said, sig
 }
 
 async function begin(agent: Agent, session: string | undefined, said: Said, signal: AbortSignal): Promise<TurnOutcome> {
-  if (said.prompt !== '' || session === undefined) return agent.run({ ...said, signal, ...(session !== undefined && { sessionId: session }) })
+  if (said.prompt !== '' || session === undefined)
+    return agent.run({ ...said, signal, ...(session !== undefined && { sessionId: session }) })
   const outcome = await agent.resume(session, { signal })
   if (outcome) return outcome
   throw new UsageError(

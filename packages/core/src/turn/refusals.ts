@@ -40,17 +40,13 @@ const not = (says: string, by: string, more?: object): ToolError =>
 export const inDoubt = (tool: string): ToolError =>
   not(`The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, 'doubt')
 
-const MAX_NAMED = 3
-
 /** Why a person is asked about a call that would open such files. */
-export function opensSecrets(paths: readonly string[]): string {
-  const more = paths.length - MAX_NAMED
-  return `it opens ${paths.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}, which may hold keys or passwords`
-}
+export const opensSecrets = (paths: readonly string[]): string =>
+  `it opens ${paths.join(', ').slice(0, 300)}, which may hold keys or passwords`
 
 /** What a person who is not there can do about it. */
 export const secretsUnattended = (paths: readonly string[]): string =>
-  `${opensSecrets(paths)}. A person can allow it in a terminal, or name the file in their own message as @${paths[0]}`
+  `${opensSecrets(paths)}. A person can allow it, or name the file in their own message as @${paths[0]}`
 
 /** A caller that runs one approved call twice. */
 export const alreadyRun = (tool: string): ToolError =>

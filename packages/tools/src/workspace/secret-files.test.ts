@@ -20,7 +20,16 @@ describe('secret by its path', () => {
 
   it.each([
     ...['.env.example', '.env.sample', '.env.template', '.env.dist', '.env.local.example', 'env.ts', '.environment', 'dotenv.md'],
-    ...['id_rsa.pub', '.ssh/known_hosts', '.ssh/config', '.ssh/id_work.pub', 'secrets.ts', 'src/secrets.py', 'secret-files.ts', 'secrets.md'],
+    ...[
+      'id_rsa.pub',
+      '.ssh/known_hosts',
+      '.ssh/config',
+      '.ssh/id_work.pub',
+      'secrets.ts',
+      'src/secrets.py',
+      'secret-files.ts',
+      'secrets.md',
+    ],
     ...['secrets.example.yml', 'prod.tfvars.example', 'credentials.ts', 'src/credentials/index.ts', 'config.json', 'package.json', 'a.txt'],
     ...['keys.ts', 'monkey', 'docker/config.json', 'kube/config', 'service-accounts.md', 'main.tf', 'cookies.ts', '.github/x.yml'],
   ])('not %s', (path) => expect([isSecretFile(path), secretName(path)]).toEqual([false, undefined]))

@@ -20,7 +20,9 @@ const NAMES: readonly SecretName[] = [
   { names: /\.(?:pem|asc)$/, content: PRIVATE_KEY, isKey: true },
   { names: /\.key$/, content: NOT_PUBLIC, isKey: true },
   { names: /\.(?:kdbx?|ovpn|agekey)$|^(?:secring\.gpg|wallet\.dat)$/ },
-  { names: /^[._]netrc$|^\.(?:git-credentials|pgpass|my\.cnf|mylogin\.cnf|dockercfg|htpasswd|vault-token|s3cfg|boto|flyrc|databrickscfg)$/ },
+  {
+    names: /^[._]netrc$|^\.(?:git-credentials|pgpass|my\.cnf|mylogin\.cnf|dockercfg|htpasswd|vault-token|s3cfg|boto|flyrc|databrickscfg)$/,
+  },
   { names: /^\.npmrc$/, content: /_auth|_password|\/\/[^\s/]*:[^\s/]*@/i },
   { names: /^\.yarnrc(?:\.yml)?$/, content: /auth(?:token|ident)|_auth/i },
   { names: /^\.pypirc$/, content: /password|token/i },

@@ -20,7 +20,13 @@ const FILES = {
 beforeAll(() => void freshHome())
 
 /** What becomes of a call, and what was asked about it: with everything allowed in advance, so that only what must ask does. */
-async function calling(tools: readonly Tool[], name: string, input: object, answer: 'once' | 'nobody' = 'nobody', more: Partial<ExecutorOptions> = {}) {
+async function calling(
+  tools: readonly Tool[],
+  name: string,
+  input: object,
+  answer: 'once' | 'nobody' = 'nobody',
+  more: Partial<ExecutorOptions> = {},
+) {
   const executor = createExecutor({ tools, policy: () => ({ decision: 'allow', reason: '' }), ...more })
   const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name, input })
   if (prepared.kind === 'result') return { asked: undefined, record: prepared.record, text: render(prepared.record.result) }

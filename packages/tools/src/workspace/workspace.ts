@@ -116,7 +116,15 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const resolve = async (
     path: string,
-    { for: purpose = 'read', mustExist = false, kind = 'file', follow = true, whole = false, contents = true, opened = NONE }: ResolveOptions = {},
+    {
+      for: purpose = 'read',
+      mustExist = false,
+      kind = 'file',
+      follow = true,
+      whole = false,
+      contents = true,
+      opened = NONE,
+    }: ResolveOptions = {},
   ): Promise<Resolved> => {
     const problem = pathProblem(path)
     if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
