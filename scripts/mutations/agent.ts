@@ -84,12 +84,4 @@ export const AGENT: readonly Mutation[] = [
     replace: `return undefined`,
     test: { file: 'packages/agent/src/context/window.test.ts', name: 'a message that does not fit alone' },
   },
-  {
-    id: 'composed-address-asks',
-    rule: 'trust: once a page was read, an address of the model’s own asks',
-    file: 'packages/agent/src/turn/outward.ts',
-    find: `if (!address?.host || isSaid(address, said())) return decided`,
-    replace: `if (address) return decided`,
-    test: { file: 'packages/agent/src/turn/outward.test.ts', name: 'an address that the model has put together asks' },
-  },
 ]

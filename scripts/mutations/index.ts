@@ -5,6 +5,7 @@ import { APPROVAL } from './approval.ts'
 import { CHAT } from './chat.ts'
 import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
+import { EGRESS } from './egress.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
@@ -22,4 +23,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OLLAMA,
   ...CHAT,
   ...CONFIG,
+  ...EGRESS,
 ]

@@ -19,6 +19,10 @@ export interface RunOptions {
   /** Goes on with this session; a new one without it. */
   readonly sessionId?: string
   readonly prompt: string
+  /** Files that the person named in their own words, relative to `cwd`: a secret one is then opened without asking. */
+  readonly mentions?: readonly string[]
+  /** Whether the prompt carries what may come from the workspace, such as piped input. Default false. */
+  readonly attached?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -63,14 +67,21 @@ export function createAgent(options: AgentOptions): Agent {
   /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
   const eventIds = new Map<string, number>()
 
-  async function run({ sessionId, prompt, signal = new AbortController().signal }: RunOptions): Promise<TurnOutcome> {
+  async function run({
+    sessionId,
+    prompt,
+    mentions = [],
+    attached = false,
+    signal = new AbortController().signal,
+  }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
     if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
     return exclusively(id, async () => {
       const last = await store.lastTurn(id)
       if (last?.status === 'running') await settleInterrupted(store, last, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
-      const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt }
+      const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
+      const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt, ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = await emitter(id, turnId)
       if (sessionId === undefined) await emit({ type: 'session.created', cwd })

@@ -2,14 +2,14 @@
 import type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
 import type { IncomingCall } from './call/understand.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
-import type { Policy } from './policy.ts'
+import type { Policy, PolicyRequest } from './policy.ts'
 import type { ToolResult } from './result.ts'
 import type { Spill } from './run/bound.ts'
 import type { Clock } from './run/run-tool.ts'
 import type { Breakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
 import type { DoubtfulCall } from './turn/consent.ts'
-import type { TurnState } from './turn/state.ts'
+import type { Tainted, TurnState } from './turn/state.ts'
 
 /** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
 export const DEFAULT_RESULT_TOKENS = 4915
@@ -31,6 +31,12 @@ export interface ExecutorOptions {
   readonly events?: readonly ToolEvent[]
   /** Calls of earlier turns that may have taken effect: the same again needs a person. */
   readonly inDoubt?: readonly DoubtfulCall[]
+  /** What earlier turns of the session have read. Default: nothing. */
+  readonly tainted?: Tainted
+  /** What a call amounts to in this conversation, where that is more than its tool says. Never less. */
+  readonly effectOf?: (request: PolicyRequest) => Effect
+  /** Whether a person has named this secret file themselves, so that opening it needs no further word. Default: none. */
+  readonly isNamed?: (path: string) => boolean
   /** Called in order. What it returns for `tool.started` is awaited before the tool runs: intent before effect. */
   readonly onEvent?: (event: ToolEvent) => void | Promise<void>
   /** Gets exceptions whole, with message and stack. They go nowhere else. */

@@ -10,6 +10,7 @@ import {
   about,
   type CallRecord,
   type Decided,
+  greaterEffect,
   keyOf,
   lockOf,
   type Prepared,
@@ -47,12 +48,16 @@ const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
  * if (prepared.kind === 'ready') console.log(render((await executor.execute(prepared.call)).result))
  */
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { tools, policy = defaultPolicy, signal, graceMs = 1000, clock = systemClock } = options
+  const { tools, policy = defaultPolicy, signal, graceMs = 1000, clock = systemClock, isNamed = () => false } = options
   const { maxCalls = DEFAULT_LIMITS.calls, maxResultTokens = DEFAULT_RESULT_TOKENS } = options
   const breakers = options.breakers ?? createBreakers()
   const index = indexes.get(tools) ?? indexNames(tools)
   indexes.set(tools, index)
-  let state = (options.events ?? []).reduce(reduceTurn, { ...NEW_TURN, consent: withDoubts(options.inDoubt ?? []) })
+  let state = (options.events ?? []).reduce(reduceTurn, {
+    ...NEW_TURN,
+    ...options.tainted,
+    consent: withDoubts(options.inDoubt ?? []),
+  })
   const values = new WeakMap<ReadyCall, unknown>()
   /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
   const inFlight = new Map<string, number>()
@@ -83,7 +88,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function prepare(call: IncomingCall): Promise<Prepared> {
     const understood = await understand(call, index)
     if (understood.thrown !== undefined) log(call.id, understood.tool?.name ?? '', understood.thrown)
-    const ready = toReady(call, understood)
+    const ready = await inConversation(toReady(call, understood), understood)
     const { step, ordinal, requestedTool, effect } = ready
     const asked = requestedTool !== undefined && { requestedTool }
     emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect })
@@ -92,6 +97,30 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (refusal) return refused(ready, refusal, understood)
     values.set(ready, understood.value)
     return consent(ready)
+  }
+
+  /** What the call comes to here: an effect that is greater than its tool's, secret files that it would open. */
+  async function inConversation(call: ReadyCall, { tool, refusal, value }: Understood): Promise<ReadyCall> {
+    if (!tool || refusal) return call
+    try {
+      let { effect } = call
+      for (const target of targetsOf(call)) effect = greaterEffect(effect, options.effectOf?.({ ...call, target }) ?? effect)
+      const secrets = (await tool.secrets?.(value as never)) ?? []
+      return { ...call, effect, ...(secrets.length > 0 && { secrets }) }
+    } catch (error) {
+      // Not knowing is no leave: the call opens no secret file then, and sends nothing unasked.
+      log(call.id, call.tool, error)
+      return { ...call, effect: 'external' }
+    }
+  }
+
+  /** Secret files that the call would open and that only a person can allow. */
+  const unnamed = ({ secrets = [] }: ReadyCall): readonly string[] => secrets.filter((path) => !isNamed(path))
+
+  /** The refusal of a call that opens some which nobody has allowed. */
+  function noSecrets(call: ReadyCall): ToolError | undefined {
+    const paths = unnamed(call)
+    return paths.length > 0 ? refuse.denied('nobody', refuse.secretsUnattended(paths)) : undefined
   }
 
   const refused = async (call: ReadyCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
@@ -135,10 +164,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const forced = isInDoubt(state.consent, tool, call.inputKey)
       ? 'the same call was cut off before and may have taken effect'
       : effect === 'external' && state.untrusted
-        ? 'this turn has read content from outside, which may have asked for this'
-        : byPolicy
-          ? reason
-          : undefined
+        ? 'this session has read content from outside, which may have asked for this'
+        : effect === 'external' && state.secret
+          ? 'this session has asked for a file with keys or passwords, and this leaves the machine'
+          : unnamed(call).length > 0
+            ? refuse.opensSecrets(unnamed(call))
+            : byPolicy
+              ? reason
+              : undefined
     hold(call, 1)
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
     const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined }
@@ -170,7 +203,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { answer, reason } = known
     if (grants(answer)) return { kind: 'ready', call }
     hold(call, -1)
-    return refused(call, cancelled() ?? refuse.denied(answer, reason))
+    return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
   async function execute(call: ReadyCall): Promise<CallRecord> {
@@ -200,6 +233,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         breakers,
         log: (error) => log(call.id, call.tool, error),
         progress: (attempt, message) => emit({ type: 'tool.delta', ...about(call), attempt, message }),
+        secrets: call.secrets,
       })
       if (late) awaitLate(call, tool, late, attempts, started)
       return await finish(call, result, { attempts, durationMs: clock.now() - started })
@@ -215,7 +249,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** What has changed since the call was prepared, and what a caller may not skip. */
   function notPermitted(call: ReadyCall): ToolError | undefined {
     const { id, tool, effect, inputKey } = call
-    if (effect === 'read') return undefined
+    const refusal = isGranted(state.permits, id) ? undefined : noSecrets(call)
+    if (refusal || effect === 'read') return refusal
     if (hasBegun(state.permits, id)) return refuse.alreadyRun(tool)
     if (awaitsAnswer(state.permits, id)) return refuse.denied('nobody')
     const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targetsOf(call)))
@@ -271,13 +306,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const tool = index.exact.get(call.tool)?.tool
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
     const notes = [...(hinted.notes ?? []), ...call.notes, ...lateNews.splice(0)]
+    const marked = call.secrets ? { ...hinted, secret: true as const } : hinted
     const result = record(
       call,
-      await bounded(notes.length > 0 ? { ...hinted, notes } : hinted, call.id),
+      await bounded(notes.length > 0 ? { ...marked, notes } : marked, call.id),
       done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
       { attempts, durationMs, ...(attempts > 0 && trustOf(tool)) },
     )
-    const { notes: _, inputKey: __, ...rest } = call
+    const { notes: _, inputKey: __, secrets: ___, ...rest } = call
     return { ...rest, input: done.input ?? call.input, attempts, result, durationMs }
   }
 

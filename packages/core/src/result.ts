@@ -113,6 +113,8 @@ export interface ToolOk<T = unknown> {
   /** Sentences the model should know: what was assumed, repaired or left out. */
   readonly notes?: readonly string[]
   readonly truncated?: Truncated
+  /** The call asked for a secret file: from then on, what leaves the machine needs a person. Set by the executor. */
+  readonly secret?: true
 }
 
 export interface ToolError {
@@ -126,6 +128,8 @@ export interface ToolError {
   readonly display?: string
   readonly notes?: readonly string[]
   readonly truncated?: Truncated
+  /** As of {@link ToolOk}: a refused request counts too. */
+  readonly secret?: true
 }
 
 /** What every tool call comes to. */

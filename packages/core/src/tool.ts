@@ -17,6 +17,8 @@ export interface ToolContext {
   readonly attempt: number
   /** Tells the person how far a long call has come. Shown, never sent to the model. */
   readonly progress: (message: string) => void
+  /** Secret files that this call may open: what `secrets` of its tool named and the person approved. Absent: none. */
+  readonly secrets?: readonly string[]
 }
 
 /** Another name under which models ask for this tool; `adapt` turns the other shape of input into ours. */
@@ -79,6 +81,15 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly errorStrings?: boolean
   /** Works outside the machine's trust: what it returns is untrusted content (web, mail). Default false. */
   readonly untrusted?: boolean
+  /**
+   * What a read sends out of the machine in its `target`. An `address` may carry data in its text; it is `external` once the session has
+   * read anything of the workspace, unless a person or a result gave it verbatim. A `query` is so once a secret file was read. Default: an address of a read that is `untrusted`, else nothing.
+   */
+  readonly sends?: 'address' | 'query'
+  /** What it returns may come from the workspace. Default true; false for what cannot see it, such as the web. */
+  readonly readsWorkspace?: boolean
+  /** Secret files (keys, passwords) that the call would open: a person is asked first, `--yes` notwithstanding. Default: none. */
+  readonly secrets?: (input: Input) => readonly string[] | Promise<readonly string[]>
   /** Returns data or a `ToolResult`; throws `ModelRetry`, `ToolFailure` or `TransientError`. */
   readonly execute: (input: Input, ctx: ToolContext) => Output | Promise<Output>
 }
@@ -102,6 +113,9 @@ export interface Tool {
   readonly polls: boolean
   readonly errorStrings: boolean
   readonly untrusted: boolean
+  readonly sends?: 'address' | 'query'
+  readonly readsWorkspace: boolean
+  readonly secrets?: (input: never) => readonly string[] | Promise<readonly string[]>
   readonly check: SchemaCheck
   readonly target: (input: never) => string | readonly string[]
   readonly effectOf?: (input: never) => Effect
@@ -153,10 +167,32 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     polls = false,
     errorStrings = false,
     untrusted = false,
+    sends = untrusted && effect === 'read' ? 'address' : undefined,
+    readsWorkspace = true,
+    secrets,
     ...unknown
   } = definition
-  const rest = { timeout, retries, parameterAliases, repair, examples, target, service, idempotent, polls, errorStrings, untrusted }
-  const optional = { ...(effectOf && { effectOf }), ...(denialKeys && { denialKeys }), ...(preview && { preview }) }
+  const rest = {
+    timeout,
+    retries,
+    parameterAliases,
+    repair,
+    examples,
+    target,
+    service,
+    idempotent,
+    polls,
+    errorStrings,
+    untrusted,
+    readsWorkspace,
+  }
+  const optional = {
+    ...(effectOf && { effectOf }),
+    ...(denialKeys && { denialKeys }),
+    ...(preview && { preview }),
+    ...(sends && { sends }),
+    ...(secrets && { secrets }),
+  }
   const fields = { name, description, effect, aliases, execute, ...rest, ...optional }
   const fail = (what: string): never => {
     throw new TypeError(`defineTool(${JSON.stringify(name)}): ${what}`)
@@ -167,7 +203,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
   // A misspelt `effect` would otherwise be an undeclared one.
   for (const field of Object.keys(unknown)) {
-    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview'])
+    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview', 'sends', 'secrets'])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)

@@ -37,6 +37,10 @@ export interface UserMessage {
   readonly id: string
   readonly turnId: string
   readonly text: string
+  /** Files that the person named in it: they may be opened without asking, also where they hold keys. */
+  readonly mentions?: readonly string[]
+  /** It carries what may come from the workspace: piped input, the output of the person's own commands. */
+  readonly attached?: boolean
 }
 
 export interface AssistantMessage {

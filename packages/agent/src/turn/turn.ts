@@ -22,8 +22,8 @@ import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
+import { egressPolicy, namedBy } from './egress-policy.ts'
 import { ledgerOf, summary } from './ledger.ts'
-import { outwardPolicy } from './outward.ts'
 import { createPreamble } from './preamble.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -45,12 +45,13 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** The store could not take the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = context.before.events.some(isUnapproved)
+  const egress = egressPolicy({ tools: preamble.tools, history: context.history, records })
   const executor = createExecutor({
     tools: preamble.tools,
-    policy: outwardPolicy(
-      { tools: preamble.tools, untrusted: () => executor.state().untrusted, history: context.history, records },
-      preamble.policy,
-    ),
+    policy: egress.withReason(preamble.policy),
+    effectOf: egress.effectOf,
+    tainted: egress.tainted,
+    isNamed: namedBy(context.history),
     maxCalls: limits.calls,
     maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
     signal: clock.signal,

@@ -125,9 +125,11 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function send(text: string, signal: AbortSignal): Promise<TurnOutcome> {
-    const prompt = promptOf(text, ownRuns, options.mentioned(text))
+    const mentions = options.mentioned(text)
+    const prompt = promptOf(text, ownRuns, mentions)
+    const attached = ownRuns.length > 0
     ownRuns = []
-    return agentNow().run({ prompt, signal, ...(session !== undefined && { sessionId: session }) })
+    return agentNow().run({ prompt, mentions, attached, signal, ...(session !== undefined && { sessionId: session }) })
   }
 
   /** Made anew when something else is chosen; what was allowed for the session ends with it. */

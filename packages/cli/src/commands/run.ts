@@ -1,6 +1,7 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
-import { type Agent, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
+import { type Agent, type RunOptions, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
+import { mentionsIn } from '../chat/input/mentions.ts'
 import { type ModelInForce, openModelInForce, type Person } from '../config/open-model.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
@@ -51,11 +52,30 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
     if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
-    return await oneTurn({ cwd, settings, named, configured, data, store, session, prompt: prompt.text, flags, output })
+    return await oneTurn({
+      cwd,
+      settings,
+      named,
+      configured,
+      data,
+      store,
+      session,
+      prompt: said(prompt.text, promptArgument),
+      flags,
+      output,
+    })
   } finally {
     await store.close()
   }
 }
+
+/** Files count as named where the person typed them: what is piped may be anybody's text, and may come from the workspace. */
+function said(prompt: string, argument: string | undefined): Said {
+  const typed = argument === undefined || argument === '-' ? '' : argument
+  return { prompt, mentions: mentionsIn(typed), attached: prompt !== typed }
+}
+
+type Said = Pick<RunOptions, 'prompt' | 'mentions' | 'attached'>
 
 const isForPrograms = ({ json, jsonStream }: RunFlags): boolean => json === true || jsonStream === true
 
@@ -84,7 +104,7 @@ interface Run {
   readonly store: Store
   readonly session: string | undefined
   /** Empty to take up an interrupted turn. */
-  readonly prompt: string
+  readonly prompt: Said
   readonly flags: RunFlags
   readonly output: Output
 }
@@ -120,7 +140,7 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
   }
 }
 
-async function take(agent: Agent, session: string | undefined, prompt: string, signal: AbortSignal): Promise<TurnOutcome> {
+async function take(agent: Agent, session: string | undefined, prompt: Said, signal: AbortSignal): Promise<TurnOutcome> {
   try {
     return await begin(agent, session, prompt, signal)
   } catch (error) {
@@ -130,8 +150,9 @@ async function take(agent: Agent, session: string | undefined, prompt: string, s
   }
 }
 
-async function begin(agent: Agent, session: string | undefined, prompt: string, signal: AbortSignal): Promise<TurnOutcome> {
-  if (prompt !== '' || session === undefined) return agent.run({ prompt, signal, ...(session !== undefined && { sessionId: session }) })
+async function begin(agent: Agent, session: string | undefined, said: Said, signal: AbortSignal): Promise<TurnOutcome> {
+  if (said.prompt !== '' || session === undefined)
+    return agent.run({ ...said, signal, ...(session !== undefined && { sessionId: session }) })
   const outcome = await agent.resume(session, { signal })
   if (outcome) return outcome
   throw new UsageError(

@@ -29,6 +29,8 @@ export interface ReadyCall extends CallIdentity {
   readonly targets?: readonly string[]
   /** Canonical JSON of the input. */
   readonly inputKey: string
+  /** Secret files that it would open. */
+  readonly secrets?: readonly string[]
   /** Sentences that go with the result. */
   readonly notes: string[]
 }
@@ -90,6 +92,9 @@ export function toReady(call: IncomingCall, { tool, input, repairs, refusal, val
 }
 
 const RANK: Readonly<Record<Effect, number>> = { read: 0, write: 1, external: 2 }
+
+/** The greater of two effects. */
+export const greaterEffect = (a: Effect, b: Effect): Effect => (RANK[b] > RANK[a] ? b : a)
 
 /** What it says of itself counts where that is less than its tool does. */
 function effectIn(tool: Tool, input: unknown): Effect {

@@ -40,6 +40,7 @@ export interface RunOptions {
   readonly breakers: Breakers
   readonly log: (error: unknown) => void
   readonly progress: (attempt: number, message: string) => void
+  readonly secrets: readonly string[] | undefined
 }
 
 export interface Ran {
@@ -69,6 +70,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
           idempotencyKey: options.idempotencyKey,
           attempt: attempts,
           progress: (message) => options.progress(attempts, message),
+          ...(options.secrets && { secrets: options.secrets }),
         }),
       { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
     )

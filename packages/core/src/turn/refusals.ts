@@ -40,6 +40,14 @@ const not = (says: string, by: string, more?: object): ToolError =>
 export const inDoubt = (tool: string): ToolError =>
   not(`The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, 'doubt')
 
+/** Why a person is asked about a call that would open such files. */
+export const opensSecrets = (paths: readonly string[]): string =>
+  `it opens ${paths.join(', ').slice(0, 300)}, which may hold keys or passwords`
+
+/** What a person who is not there can do about it. */
+export const secretsUnattended = (paths: readonly string[]): string =>
+  `${opensSecrets(paths)}. A person can allow it, or name the file in their own message as @${paths[0]}`
+
 /** A caller that runs one approved call twice. */
 export const alreadyRun = (tool: string): ToolError =>
   not(`This call of ${tool} has been run before. An approval is for one call.`, 'before')

@@ -14,7 +14,12 @@ export interface TurnState {
   readonly permits: Permits
   /** The turn has read content from outside the machine's trust. */
   readonly untrusted: boolean
+  /** A secret file was asked for. */
+  readonly secret: boolean
 }
+
+/** What was read in the session before the turn. */
+export type Tainted = Partial<Pick<TurnState, 'untrusted' | 'secret'>>
 
 export const NEW_TURN: TurnState = {
   calls: 0,
@@ -23,6 +28,7 @@ export const NEW_TURN: TurnState = {
   consent: NO_CONSENT,
   permits: NO_PERMITS,
   untrusted: false,
+  secret: false,
 }
 
 export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
@@ -33,5 +39,6 @@ export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
     consent: reduceConsent(state.consent, event),
     permits: reducePermits(state.permits, event),
     untrusted: state.untrusted || (event.type === 'tool.result' && event.untrusted === true),
+    secret: state.secret || (event.type === 'tool.result' && event.result.secret === true),
   }
 }

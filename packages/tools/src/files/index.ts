@@ -1,4 +1,5 @@
 import type { Tool } from '@mulligan/core'
+import { withSecrets } from '../workspace/with-secrets.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { applyPatchTool } from './apply_patch/tool.ts'
 import { DEFAULT_LIMITS, type FileLimits } from './common/limits.ts'
@@ -13,6 +14,9 @@ import { withPreview } from './preview.ts'
 import { readFileTool } from './read_file/tool.ts'
 import { treeTool } from './tree/tool.ts'
 import { writeFileTool } from './write_file/tool.ts'
+
+/** Of a file they show its name and no more, and put nothing under another name. */
+const NAMES_ONLY: ReadonlySet<unknown> = new Set([deleteFileTool, makeDirTool, listDirTool, treeTool, globTool])
 
 /**
  * The tools for files, for one workspace and so for one session.
@@ -34,5 +38,8 @@ export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}
     treeTool,
     globTool,
     grepTool,
-  ].map((make) => withPreview(make(workspace, all), workspace, (trial) => make(trial, all)))
+  ].map((make) => {
+    const tool = NAMES_ONLY.has(make) ? make(workspace, all) : withSecrets(workspace, (opened) => make(opened, all))
+    return withPreview(tool, workspace, (trial) => make(trial, all))
+  })
 }

@@ -1,4 +1,5 @@
 import type { Tool } from '@mulligan/core'
+import { withSecrets } from '../workspace/with-secrets.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createGit } from './common/process.ts'
 import { type CommitOptions, gitCommitTool } from './git_commit/tool.ts'
@@ -16,5 +17,10 @@ export type GitOptions = CommitOptions
  */
 export function gitTools(workspace: Workspace, options: GitOptions = {}): Tool[] {
   const git = createGit()
-  return [...[gitStatusTool, gitDiffTool, gitLogTool].map((make) => make(workspace, git)), gitCommitTool(workspace, git, options)]
+  return [
+    gitStatusTool(workspace, git),
+    withSecrets(workspace, (opened) => gitDiffTool(opened, git), { gone: true }),
+    gitLogTool(workspace, git),
+    gitCommitTool(workspace, git, options),
+  ]
 }

@@ -6,12 +6,13 @@ import { ModelRetry, ToolFailure } from '@mulligan/core'
 import type { ChangeLog } from '../changes/change.ts'
 import { type ChangeLogOptions, createChangeLog } from '../changes/change-log.ts'
 import { directChanges } from '../changes/direct.ts'
-import { deepestReal, realLocation } from './contain.ts'
+import { deepestReal, openInside, realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
 import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
 import { PROTECTED, protection } from './protect.ts'
 import type { Resolved } from './resolved.ts'
+import { isSecretFile, isSecretFolder, SECRET_HEAD, secretName } from './secret-files.ts'
 import { targetOf } from './target.ts'
 
 export type { Resolved } from './resolved.ts'
@@ -33,6 +34,10 @@ export interface ResolveOptions {
   readonly follow?: boolean
   /** For a folder: what lies in it is written too, so nothing in it may be protected. Default false. */
   readonly whole?: boolean
+  /** Whether what the file holds may be shown, or put under another name: secret files are refused then. Default true. */
+  readonly contents?: boolean
+  /** Secret files that may be opened all the same, as their {@link Workspace.target}. Default: none. */
+  readonly opened?: ReadonlySet<string>
 }
 
 export interface Workspace {
@@ -40,7 +45,7 @@ export interface Workspace {
   readonly root: string
   /**
    * Checks a path that the model sent.
-   * @throws ModelRetry for a path that can be put right; ToolFailure (permission) for one outside the workspace.
+   * @throws ModelRetry for a path that can be put right; ToolFailure (permission) for one outside the workspace, and for a secret file.
    */
   readonly resolve: (path: string, options?: ResolveOptions) => Promise<Resolved>
   /**
@@ -48,6 +53,10 @@ export interface Workspace {
    * `./src//b/../a.ts` and for a link that leads there. A path that leads outside stays outside.
    */
   readonly target: (path: string) => string
+  /** Which of these paths are secret files, as their {@link Workspace.target}. `gone`: by their names also those that don't exist. */
+  readonly secrets: (paths: readonly string[], options?: { readonly gone?: boolean }) => Promise<readonly string[]>
+  /** Whether what stands under this {@link Workspace.target} may be shown, by its name. */
+  readonly shows: (target: string) => boolean
   /** Paths that exist and are nearest to one that does not, best first. */
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
@@ -107,7 +116,15 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const resolve = async (
     path: string,
-    { for: purpose = 'read', mustExist = false, kind = 'file', follow = true, whole = false }: ResolveOptions = {},
+    {
+      for: purpose = 'read',
+      mustExist = false,
+      kind = 'file',
+      follow = true,
+      whole = false,
+      contents = true,
+      opened = NONE,
+    }: ResolveOptions = {},
   ): Promise<Resolved> => {
     const problem = pathProblem(path)
     if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
@@ -157,6 +174,8 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
         constraint: 'a regular file or a directory',
       })
     if (!found && mustExist) throw notFound(relative, path, kind, await nearestTo(relative, kind))
+    if (contents && found && !isLink && !outputsAt && !opened.has(shown(base, absolute)) && (await isSecret(below, absolute, found, whole)))
+      throw secretRefused(relative, path)
     return {
       absolute,
       relative,
@@ -167,6 +186,29 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     }
   }
 
+  /** By what it is called and by what it really is. */
+  const isSecret = async (asked: string, absolute: string, found: Stats, whole = false): Promise<boolean> => {
+    const names = [...new Set([asked, shown(real, absolute)])]
+    if (found.isDirectory()) return whole && names.some(isSecretFolder)
+    const said = names.map(secretName)
+    if (said.includes('secret')) return true
+    if (!said.includes('perhaps')) return false
+    const head = await headOf(real, absolute)
+    return names.some((name) => isSecretFile(name, head))
+  }
+
+  const secrets: Workspace['secrets'] = async (paths, { gone = false } = {}) => {
+    const targets = new Set<string>()
+    for (const path of paths) {
+      const target = targetOf(path, real, options.outputs !== undefined)
+      const at = await resolve(path, { contents: false }).catch(() => undefined)
+      if (!at || at.output) continue
+      const found = at.kind === 'missing' ? undefined : await stat(at.absolute).catch(() => undefined)
+      if (found ? await isSecret(at.relative, at.absolute, found, true) : gone && secretName(at.relative) !== undefined) targets.add(target)
+    }
+    return [...targets]
+  }
+
   /** Paths inside that were probably meant by one that leads out. */
   const meantInside = async (path: string, purpose: 'read' | 'write'): Promise<string[]> => {
     const inner = normalized(path.replace(/^~/, ''))
@@ -175,7 +217,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     if (inner === path || inner.split('/').includes('..')) return purpose === 'read' ? sameName(inner) : []
     if (purpose === 'write' && path.startsWith('.')) return []
     const at = purpose === 'read' ? inner : dirName(inner) || '.'
-    const there = await resolve(at).catch(() => undefined)
+    const there = await resolve(at, { contents: false }).catch(() => undefined)
     if (there && (purpose === 'read' ? there.kind !== 'missing' : there.kind === 'directory')) return [inner]
     return purpose === 'read' ? sameName(inner) : []
   }
@@ -203,6 +245,8 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
   return {
     root: real,
     resolve,
+    secrets,
+    shows: (target) => !isSecretFile(target),
     target: (path) => targetOf(path, real, options.outputs !== undefined),
     nearest: nearestTo,
     seen: new Map(),
@@ -210,6 +254,26 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     changes: options.changes ? createChangeLog({ ...options.changes, root: real }) : directChanges(real),
   }
 }
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Enough of a file to tell whether it holds keys. `undefined` where it can't be read: it is then taken for secret. */
+async function headOf(root: string, absolute: string): Promise<string | undefined> {
+  const handle = await openInside(root, absolute).catch(() => undefined)
+  if (!handle) return undefined
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SECRET_HEAD), 0, SECRET_HEAD, 0)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+const secretRefused = (relative: string, value: string): ToolFailure =>
+  new ToolFailure(
+    `"${relative}" may hold keys or passwords, and nobody has approved opening it. The user can name it in a message as @${relative}.`,
+    { errorType: 'permission', status: 'denied', parameter: 'path', value, constraint: 'a file that holds no keys or passwords' },
+  )
 
 /** The part of a hint that says what to send instead. */
 export function hint(paths: readonly string[]): { suggestion?: string; candidates?: readonly string[] } {

@@ -23,6 +23,7 @@ export function findTools(tools: readonly Tool[], hidden: readonly Tool[]): Tool
     name: FIND_TOOLS,
     description: `Finds more tools by what they do; then call them. There are: ${namesOf(hidden)}.`,
     effect: 'read',
+    readsWorkspace: false,
     input: {
       type: 'object',
       properties: {

@@ -57,7 +57,15 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     ...(isAttended && { ask: askInTerminal(interrupt.trigger) }),
     tell: (line) => output.err(line),
   })
-  const executor = createExecutor({ tools: toolbox.tools, policy, signal: interrupt.signal, spill: createSpill(dir), log })
+  const executor = createExecutor({
+    tools: toolbox.tools,
+    policy,
+    signal: interrupt.signal,
+    spill: createSpill(dir),
+    log,
+    // Whoever types the call has named the file.
+    isNamed: () => true,
+  })
   const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
   let asked: ApprovalRequest | undefined
   const record = await settle(await executor.prepare(call), executor, interrupt.signal, (request, signal) => {

@@ -30,7 +30,7 @@ export interface SearchPlace {
  */
 export async function searchRoot(workspace: Workspace, path: string, { files = false } = {}): Promise<SearchRoot> {
   if (isWhole(path)) throw tooBroad(path, ['.'])
-  const at = await workspace.resolve(path, { mustExist: !files, kind: 'directory' })
+  const at = await workspace.resolve(path, { mustExist: !files, kind: 'directory', contents: files })
   if (at.kind === 'missing') throw await missing(workspace, at.relative, path)
   if (!at.output && isWhole(at.absolute)) throw tooBroad(path, await folders(at))
   if (at.kind === 'file' && !files)

@@ -42,7 +42,7 @@ export function deleteFileTool(workspace: Workspace): Tool {
 const fromShell = ({ recursive: _, force: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
 async function remove(workspace: Workspace, path: string, callId: string): Promise<ToolOk<DeleteData>> {
-  const file = await workspace.resolve(path, { for: 'write', mustExist: true, follow: false })
+  const file = await workspace.resolve(path, { for: 'write', mustExist: true, follow: false, contents: false })
   refuseRoot(file, path)
   try {
     if (file.kind === 'directory') await refuseFull(file)

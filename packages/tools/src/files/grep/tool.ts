@@ -78,8 +78,31 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (call.exclude !== undefined) globParameter('exclude', call.exclude)
     const root = await searchRoot(workspace, call.path, { files: true })
     const { prefix } = root
-    const keep = (path: string): boolean => !matches || matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+    const included = (path: string): boolean => !matches || matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+    if (root.at.kind === 'file' || root.at.output) return find(call, root, included, ctx)
+    // Which ones were left out is asked of the tree and not of the matches: whether one matches would tell what is in it.
+    const [result, left] = await Promise.all([
+      find(call, root, (path) => included(path) && workspace.shows(path), ctx),
+      secretsIn(call, root, included, ctx),
+    ])
+    if (left.length === 0) return result
+    const { ok: _, data, notes = [], ...more } = result
+    return ok(data, { ...more, notes: [...notes, secretsNote(left)] })
+  }
+
+  function find(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
     return call.mode === 'content' ? content(call, root, keep, ctx) : perFile(call, root, keep, ctx)
+  }
+
+  /** The secret files among those that are searched. */
+  async function secretsIn(call: Input, root: SearchRoot, included: (path: string) => boolean, ctx: ToolContext): Promise<string[]> {
+    const found: string[] = []
+    const onRecord = (printed: string): void => {
+      const path = root.name(printed)
+      if (!workspace.shows(path) && included(path)) found.push(path)
+    }
+    await ripgrepIn(call, root, ['--files', '--null'], walked(call), '\0', onRecord, ctx)
+    return found.sort()
   }
 
   async function content(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
@@ -155,6 +178,18 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     onRecord: (record: string) => void,
     ctx: ToolContext,
   ): Promise<RipgrepEnd> {
+    return ripgrepIn(call, root, args, flags(call, root), separator, onRecord, ctx)
+  }
+
+  function ripgrepIn(
+    call: Input,
+    root: SearchRoot,
+    args: readonly string[],
+    more: readonly string[],
+    separator: '\n' | '\0',
+    onRecord: (record: string) => void,
+    ctx: ToolContext,
+  ): Promise<RipgrepEnd> {
     const options = {
       signal: ctx.signal,
       deadline: AbortSignal.timeout(limits.searchSeconds * 1000),
@@ -162,7 +197,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       onRecord,
     }
     return withOnly(call.include, root.prefix, (only) =>
-      searchIn(root, ({ target, ...place }) => run([...args, ...only, ...flags(call, root), '--', target], { ...options, ...place })),
+      searchIn(root, ({ target, ...place }) => run([...args, ...only, ...more, '--', target], { ...options, ...place })),
     )
   }
 
@@ -189,6 +224,17 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
   }
 }
 
+const NAMED = 5
+
+function secretsNote(paths: readonly string[]): string {
+  const more = paths.length - NAMED
+  const named = `${paths.slice(0, NAMED).map(printable).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return `Not searched: ${plural(paths.length, 'file')} that may hold keys or passwords (${named}). Give one as path to search it; a person is asked first.`
+}
+
+/** Which files are searched, beside `include`. */
+const walked = ({ exclude }: Pick<Input, 'exclude'>): string[] => (exclude === undefined ? [] : [`--glob=!${exclude}`])
+
 function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot): string[] {
   const lines = /\n|\\n/.test(pattern)
   return [
@@ -196,7 +242,7 @@ function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot
     regex ? '--engine=auto' : '--fixed-strings',
     ignore_case === undefined ? '--smart-case' : ignore_case ? '--ignore-case' : '--case-sensitive',
     ...(lines ? ['--multiline'] : []),
-    ...(exclude === undefined ? [] : [`--glob=!${exclude}`]),
+    ...walked({ exclude }),
     ...(root.at.output ? ['--no-ignore', '--hidden'] : []),
   ]
 }

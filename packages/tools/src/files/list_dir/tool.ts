@@ -52,7 +52,7 @@ export function listDirTool(workspace: Workspace): Tool {
 
 async function list(workspace: Workspace, { path, ignore, hidden, limit }: Input): Promise<ToolOk> {
   const ignored = ignoring(ignore)
-  const dir = await workspace.resolve(path, { mustExist: true, kind: 'directory' })
+  const dir = await workspace.resolve(path, { mustExist: true, kind: 'directory', contents: false })
   if (dir.kind === 'file')
     throw new ModelRetry(`"${dir.relative}" is a file.`, {
       parameter: 'path',

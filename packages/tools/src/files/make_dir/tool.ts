@@ -36,7 +36,7 @@ export function makeDirTool(workspace: Workspace): Tool {
 const fromShell = ({ parents: _, recursive: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
 async function make(workspace: Workspace, path: string, callId: string): Promise<ToolOk<MakeDirData>> {
-  const directory = await workspace.resolve(path, { for: 'write' })
+  const directory = await workspace.resolve(path, { for: 'write', contents: false })
   const data = { path: directory.relative, created: directory.kind === 'missing' }
   if (directory.kind === 'directory') return ok(data, { content: `${directory.relative} is there already.` })
   if (directory.kind === 'file')

@@ -34,7 +34,8 @@ export interface Repository {
   /** A path that git printed, as the model sees it. */
   readonly shown: (path: string) => string
   /** A path of the model's, checked, as git takes it in the folder. */
-  readonly inside: (parameter: string, path: string) => Promise<{ readonly path: string; readonly missing: boolean }>
+  /** A path of the workspace, from the folder. `contents`: whether what stands in it is shown; a secret file is refused then. Default true. */
+  readonly inside: (parameter: string, path: string, contents?: boolean) => Promise<{ readonly path: string; readonly missing: boolean }>
 }
 
 /** @throws ModelRetry outside a repository, with the nearest folders that are one */
@@ -91,8 +92,8 @@ export async function openRepository(workspace: Workspace, git: Git, folder: str
       return end
     },
     shown: (path) => fromWorkspace(path, at.relative, prefix),
-    inside: async (parameter, path) => {
-      const file = await workspace.resolve(path)
+    inside: async (parameter, path, contents = true) => {
+      const file = await workspace.resolve(path, { contents })
       const inner = posix.relative(at.relative, file.relative) || '.'
       if (file.output || inner === '..' || inner.startsWith('../'))
         throw new ModelRetry(`"${file.relative}" is not in the repository folder "${at.relative}".`, {
@@ -116,7 +117,7 @@ export async function writableConfig(workspace: Workspace, { config, top }: Repo
 
 /** True for what lies in the workspace and is not protected. */
 export const isWritable = (workspace: Workspace, absolute: string): Promise<boolean> =>
-  workspace.resolve(absolute, { for: 'write' }).then(
+  workspace.resolve(absolute, { for: 'write', contents: false }).then(
     () => true,
     () => false,
   )

@@ -21,7 +21,9 @@ export async function refuseConflicts(workspace: Workspace, { all, paths }: Choi
   const unresolved: string[] = []
   for (const path of names) {
     const chosen = all || paths?.some((one) => touches(workspace.target(one), [path]))
-    const text = await workspace.resolve(path).then((file) => (file.kind === 'file' ? readFile(file.absolute, 'latin1') : ''))
+    const text = await workspace
+      .resolve(path, { contents: false })
+      .then((file) => (file.kind === 'file' ? readFile(file.absolute, 'latin1') : ''))
     if (!chosen || hasMarkers(text)) unresolved.push(path)
   }
   if (unresolved.length > 0)

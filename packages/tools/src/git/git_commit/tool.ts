@@ -139,7 +139,7 @@ async function toStage(workspace: Workspace, repository: Repository, { all, path
   const stage: string[] = []
   for (const [index, value] of paths.entries()) {
     const parameter = `paths[${index}]`
-    const { path, missing } = await repository.inside(parameter, value)
+    const { path, missing } = await repository.inside(parameter, value, false)
     if (touches(path, changed)) stage.push(path)
     else if ((await repository.git(['check-ignore', '--quiet', '--', `./${path}`], { env: { GIT_LITERAL_PATHSPECS: '0' } })).code === 0)
       throw new ModelRetry(`git ignores "${value}".`, { parameter, value, constraint: 'a path that git does not ignore' })

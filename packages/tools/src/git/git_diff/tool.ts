@@ -19,6 +19,7 @@ const LINES = 5000
 const LINE_CHARS = 2000
 const CHARS = 400_000
 const MAX_CONTEXT = 20
+const MAX_SECRETS = 500
 /** Files that are named of those left out, and listed with `stat`. */
 const NAMED = 20
 const LISTED = 500
@@ -88,19 +89,27 @@ async function diff(workspace: Workspace, git: Git, call: Input, ctx: ToolContex
   const found = await withIndexCopy(repository, async (copy): Promise<Compared> => {
     if (call.range !== undefined || call.what !== 'all') {
       const sides = call.range !== undefined ? [call.range.trim()] : call.what === 'staged' ? ['--cached'] : []
-      return compare(repository, sides, at.path, call, copy.env)
+      return compare(workspace, repository, sides, at.path, call, copy.env)
     }
     const { env, leftOut } = await withUntracked(repository, at.path, copy)
-    return { ...(await compare(repository, [await head(repository)], at.path, call, env)), untracked: leftOut }
+    return { ...(await compare(workspace, repository, [await head(repository)], at.path, call, env)), untracked: leftOut }
   })
   if (found.files.length === 0 && at.missing) await neverThere(workspace, repository, call.path as string, at.path)
   const notes = [...filterNotes(repository), ...untrackedNote(found.untracked)]
+  if (found.secret.length > 0)
+    notes.push(
+      `Lines not shown of files that may hold keys or passwords: ${some(found.secret.map(quoted))}. Give path to see one; a person is asked first.`,
+    )
   if (found.partial) notes.push('Partial: there are more files than can be listed. Narrow path.')
   return answer(repository, call, found, notes)
 }
 
 interface Compared {
   readonly files: readonly ChangedLines[]
+  /** Those whose lines may be shown. */
+  readonly shown: readonly ChangedLines[]
+  /** Names of secret files, whose lines are not shown. */
+  readonly secret: readonly string[]
   readonly lines: readonly string[]
   readonly full: boolean
   /** The list of files is not whole. */
@@ -110,6 +119,7 @@ interface Compared {
 }
 
 async function compare(
+  workspace: Workspace,
   repository: Repository,
   sides: readonly string[],
   path: string,
@@ -129,12 +139,24 @@ async function compare(
     path: name(one.path),
     ...(one.from === undefined ? {} : { from: name(one.from) }),
   }))
+  const { shown, secret } = apart(stat ? [] : files, workspace.shows)
   const patch = boundedLines({ lines: LINES, lineChars: LINE_CHARS, chars: CHARS })
-  if (!stat && files.length > 0) {
-    await repository.read('compare', ['diff', '--patch', ...shape, ...what], { env, onData: patch.push })
+  if (shown.length > 0) {
+    const exclude = secret.map((one) => `:(exclude,literal)${one.slice(below.length)}`)
+    const args = ['diff', '--patch', ...shape, ...sides, '--', `:(literal)${path}`, ...exclude]
+    await repository.read('compare', args, { env: { ...env, GIT_LITERAL_PATHSPECS: '0' }, onData: patch.push })
     patch.end()
   }
-  return { files, lines: patch.lines, full: patch.full(), partial: listed.cut }
+  return { files, shown, secret, lines: patch.lines, full: patch.full(), partial: listed.cut }
+}
+
+/** Of one that was renamed both names are secret: without the old one it would be shown whole, as a new file. */
+function apart(files: readonly ChangedLines[], shows: (path: string) => boolean): Pick<Compared, 'shown' | 'secret'> {
+  const names = ({ path, from }: ChangedLines): string[] => (from === undefined ? [path] : [path, from])
+  const shown = files.filter((file) => names(file).every(shows))
+  const secret = files.filter((file) => !shown.includes(file)).flatMap(names)
+  // A command line has an end; so many secret files are nobody's habit.
+  return secret.length > MAX_SECRETS ? { shown: [], secret } : { shown, secret }
 }
 
 /** The last commit; before the first one, the tree with nothing in it. */
@@ -144,11 +166,11 @@ async function head(repository: Repository): Promise<string> {
   return (await repository.read('name the empty tree', ['hash-object', '-t', 'tree', '--stdin'])).stdout.trim()
 }
 
-function answer({ folder }: Repository, call: Input, { files, lines, full }: Compared, notes: readonly string[]): ToolOk {
+function answer({ folder }: Repository, call: Input, { files, shown, lines, full }: Compared, notes: readonly string[]): ToolOk {
   const more = notes.length > 0 ? { notes } : {}
   if (files.length === 0) return empty({ folder, files: [], added: 0, removed: 0, patch: '', leftOut: [] }, nothing(call), more)
   const begun = lines.filter((line) => /^diff --/.test(line)).length
-  const leftOut = full ? files.slice(Math.max(0, begun - 1)).map(({ path }) => path) : []
+  const leftOut = full ? shown.slice(Math.max(0, begun - 1)).map(({ path }) => path) : []
   const data: DiffData = { folder, files, added: sum(files, 'added'), removed: sum(files, 'removed'), patch: lines.join('\n'), leftOut }
   const heading = `${plural(files.length, 'file')} changed, +${data.added} -${data.removed}`
   const binary = files.filter((one) => one.binary).map(({ path }) => quoted(path))

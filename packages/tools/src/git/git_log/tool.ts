@@ -65,7 +65,7 @@ async function log(workspace: Workspace, git: Git, call: Input, ctx: ToolContext
   if (grep?.includes('\0'))
     throw new ModelRetry('grep must not hold a NUL character.', { parameter: 'grep', constraint: 'text without NUL' })
   const repository = await openRepository(workspace, git, call.repo, ctx.signal)
-  const at = call.path === undefined ? undefined : await repository.inside('path', call.path)
+  const at = call.path === undefined ? undefined : await repository.inside('path', call.path, false)
   const born = (await repository.git(['rev-parse', '--verify', '--quiet', 'HEAD'])).code === 0
   if (!born && call.ref === 'HEAD') return empty({ folder: repository.folder, commits: [] }, 'There is no commit yet.')
   await checkRevisions(repository, 'ref', call.ref)

@@ -48,6 +48,7 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    readsWorkspace: false,
     timeout: ANSWER_TIMEOUT,
     aliases: ['clarify', 'ask', 'ask_followup_question', 'ask_question', 'AskUserQuestion'].map((name) => ({ name, adapt: fromOthers })),
     parameterAliases: { question: ['text', 'message', 'prompt'], options: ['choices', 'follow_up', 'suggestions'] },

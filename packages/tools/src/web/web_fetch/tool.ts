@@ -70,6 +70,8 @@ export function webFetchTool({ guard = publicOnly(), lookup = systemLookup, ...b
     input,
     effect: 'read',
     untrusted: true,
+    sends: 'address',
+    readsWorkspace: false,
     timeout: TIMEOUT,
     aliases: ['fetch', 'fetch_url', 'webfetch', 'browse', 'open_url', 'read_url'],
     parameterAliases: {

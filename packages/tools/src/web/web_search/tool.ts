@@ -41,6 +41,8 @@ export function webSearchTool(options: SearchOptions = {}): Tool {
     input,
     effect: 'read',
     untrusted: true,
+    sends: 'query',
+    readsWorkspace: false,
     timeout: TIMEOUT,
     aliases: ['search_web', 'websearch', 'google_search', 'internet_search'],
     parameterAliases: { query: ['q', 'search_query', 'search_term', 'keywords'], limit: ['count', 'num_results', 'max_results'] },

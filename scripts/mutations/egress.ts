@@ -1,0 +1,131 @@
+/** Sending is an effect, and secret files ask before they are read. */
+import { core, type Mutation, tools } from './mutation.ts'
+
+const policy = 'packages/agent/src/turn/egress-policy.ts'
+const addresses = 'packages/agent/src/turn/given-addresses.ts'
+const egress = (name: string): Mutation['test'] => ({ file: 'packages/cli/src/approval/egress.test.ts', name })
+const given = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/turn/given-addresses.test.ts', name })
+const secrets = (name: string): Mutation['test'] => ({ file: tools('workspace/with-secrets.test.ts'), name })
+
+export const EGRESS: readonly Mutation[] = [
+  {
+    id: 'composed-address-asks',
+    rule: 'trust: once a page was read, an address of the model’s own asks',
+    file: policy,
+    find: `return address?.host && !isGiven(address) ? COMPOSED_ADDRESS : undefined`,
+    replace: `return undefined`,
+    test: { file: 'packages/agent/src/turn/egress-policy.test.ts', name: 'an address that the model has put together asks' },
+  },
+  {
+    id: 'workspace-makes-it-external',
+    rule: 'trust: once the workspace was read, an address of the model’s own is external',
+    file: policy,
+    find: `records.some((one) => isOfWorkspace(one) || isUntrusted(one))`,
+    replace: `records.some(isUntrusted)`,
+    test: egress('read_file of any other file'),
+  },
+  {
+    id: 'what-was-read-lasts-a-session',
+    rule: 'trust: what earlier turns have read counts',
+    file: policy,
+    find: `|| earlier.some(isOfWorkspace)`,
+    replace: ``,
+    test: egress('a turn later, by another agent'),
+  },
+  {
+    id: 'attached-counts-as-read',
+    rule: 'trust: what a person attaches may come from the workspace',
+    file: policy,
+    find: `messages.some(({ attached }) => attached === true) || `,
+    replace: ``,
+    test: egress('after piped input'),
+  },
+  {
+    id: 'effect-is-external',
+    rule: 'trust: what is sent is shown and judged as external',
+    file: core('executor.ts'),
+    find: `options.effectOf?.({ ...call, target }) ?? effect`,
+    replace: `effect`,
+    test: egress('read_file of any other file'),
+  },
+  {
+    id: 'query-after-secret-asks',
+    rule: 'trust: once a secret file was asked for, a query of the model’s own is external',
+    file: policy,
+    find: `return hasReadSecret() && !messages`,
+    replace: `return !hasReadSecret() && !messages`,
+    test: egress('a query asks, --yes notwithstanding'),
+  },
+  {
+    id: 'secret-is-forced',
+    rule: 'trust: once a secret file was asked for, external effects ask, --yes notwithstanding',
+    file: core('executor.ts'),
+    find: `: effect === 'external' && state.secret`,
+    replace: `: effect === 'external' && !state`,
+    test: egress('read_file .env, web_fetch'),
+  },
+  {
+    id: 'echoed-query-gives-nothing',
+    rule: 'trust: what a search repeats of its query is not given',
+    file: policy,
+    find: `!givesAddress(textsOf(record.input), address) && `,
+    replace: ``,
+    test: egress('a search that repeats its query'),
+  },
+  {
+    id: 'whole-addresses',
+    rule: 'trust: a part of an address that was given is composed',
+    file: addresses,
+    find: `if (sent(url) === wanted) return true`,
+    replace: `if (sent(url).startsWith(wanted)) return true`,
+    test: given('does not give'),
+  },
+  {
+    id: 'secret-files-ask',
+    rule: 'secret files ask before they are opened, whatever was allowed in advance',
+    file: core('executor.ts'),
+    find: `: unnamed(call).length > 0\n`,
+    replace: `: unnamed(call).length > 99\n`,
+    test: secrets('asks, whatever was allowed in advance'),
+  },
+  {
+    id: 'secret-files-are-refused',
+    rule: 'the workspace opens no secret file that was not approved',
+    file: tools('workspace/workspace.ts'),
+    find: `if (contents && found && !isLink`,
+    replace: `if (!contents && found && !isLink`,
+    test: secrets('the workspace refuses'),
+  },
+  {
+    id: 'secret-approval-is-needed',
+    rule: 'a call that opens a secret file is not run without its approval',
+    file: core('executor.ts'),
+    find: `const refusal = isGranted(state.permits, id) ? undefined : noSecrets(call)`,
+    replace: `const refusal = undefined as ToolError | undefined`,
+    test: secrets('cannot be run without its approval'),
+  },
+  {
+    id: 'grep-leaves-secrets-out',
+    rule: 'a search of a folder shows nothing of secret files',
+    file: tools('files/grep/tool.ts'),
+    find: `included(path) && workspace.shows(path)`,
+    replace: `included(path)`,
+    test: secrets('and says how many'),
+  },
+  {
+    id: 'diff-leaves-secrets-out',
+    rule: 'git_diff shows no line of a secret file',
+    file: tools('git/git_diff/tool.ts'),
+    find: `every(shows)`,
+    replace: `every(() => true)`,
+    test: secrets('shows no line of a secret file'),
+  },
+  {
+    id: 'mention-is-of-the-person',
+    rule: 'what stands in a prompt without being named opens no secret file',
+    file: policy,
+    find: `return (path) => named.has(plain(path))`,
+    replace: `return () => true`,
+    test: egress('what stands in the prompt without being named'),
+  },
+]
