@@ -5,6 +5,38 @@ const longSession = (name: string): Mutation['test'] => ({ file: 'packages/agent
 
 export const AGENT: readonly Mutation[] = [
   {
+    id: 'indeterminate-across-turns',
+    rule: '5: an effect of an earlier turn that was cut off is known in the next',
+    file: 'packages/agent/src/turn/turn.ts',
+    find: `indeterminate: context.indeterminate,`,
+    replace: ``,
+    test: { file: 'packages/agent/src/agent.test.ts', name: 'an effect that was cut off in an earlier turn is not repeated' },
+  },
+  {
+    id: 'crash-keeps-target',
+    rule: '5: a call that a crash cut off keeps what it acted on',
+    file: 'packages/agent/src/turn/settle.ts',
+    find: `const target = event?.target ?? ''`,
+    replace: `const target = ''`,
+    test: { file: 'packages/agent/src/crash.test.ts', name: 'a turn that was closed after a crash keeps what the call acted on' },
+  },
+  {
+    id: 'lost-is-indeterminate',
+    rule: '5: a call whose record is lost is indeterminate for the calls after it',
+    file: 'packages/agent/src/turn/calls.ts',
+    find: `const record = await executor.settle(ready, interrupted(ready))`,
+    replace: `const record = { ...ready, attempts: 0, durationMs: 0, result: interrupted(ready) }`,
+    test: { file: 'packages/agent/src/turn/calls.test.ts', name: 'a call whose record is lost is indeterminate' },
+  },
+  {
+    id: 'outcome-needs-record',
+    rule: '5: an outcome counts once its record is kept',
+    file: 'packages/agent/src/agent.ts',
+    find: `event.type !== 'tool.result' || event.late || records.has(event.callId)`,
+    replace: `event.type !== 'tool.delta'`,
+    test: { file: 'packages/agent/src/crash.test.ts', name: 'killed at outcome kept append and resumed' },
+  },
+  {
     id: 'ledger',
     rule: '9: the person gets the ledger, from the engine',
     file: 'packages/agent/src/turn/ledger.ts',
@@ -66,7 +98,7 @@ export const AGENT: readonly Mutation[] = [
     file: 'packages/agent/src/context/digest.ts',
     find: `lines - 2 * HEADING)`,
     replace: `0)`,
-    test: longSession('leave every fact, denial and doubt'),
+    test: longSession('leave every fact, denial and indeterminate call'),
   },
   {
     id: 'digest-keeps-denials',
@@ -74,7 +106,7 @@ export const AGENT: readonly Mutation[] = [
     file: 'packages/agent/src/context/memory.ts',
     find: `standing.add(one)`,
     replace: ``,
-    test: { file: 'packages/agent/src/context/memory.test.ts', name: 'has open denials and doubts' },
+    test: { file: 'packages/agent/src/context/memory.test.ts', name: 'has open denials and indeterminate calls' },
   },
   {
     id: 'words-are-not-cut',

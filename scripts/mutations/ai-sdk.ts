@@ -70,12 +70,20 @@ export const AI_SDK: readonly Mutation[] = [
     test: test('hooks.test.ts', 'a call that nobody was asked about does not run'),
   },
   {
-    id: 'ai-sdk-doubt',
+    id: 'ai-sdk-indeterminate',
     rule: 'in another’s loop: an effect that was cut off asks in later turns too',
     file: source('turn.ts'),
-    find: `inDoubt: doubtsIn(messages),`,
+    find: `indeterminate: indeterminateIn(messages, all),`,
     replace: ``,
     test: test('hooks.test.ts', 'a call of a turn before that may have taken effect'),
+  },
+  {
+    id: 'ai-sdk-automatic-settles-nothing',
+    rule: 'in another’s loop: an automatic approval does not settle an effect that was cut off',
+    file: source('prompt.ts'),
+    find: `part.type === 'tool-approval-request' && !part.isAutomatic`,
+    replace: `part.type === 'tool-approval-request'`,
+    test: test('hooks.test.ts', 'what was approved automatically settles nothing'),
   },
   {
     id: 'ai-sdk-their-repair',

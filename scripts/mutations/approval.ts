@@ -109,7 +109,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'asked-targets',
     rule: 'approval: a no to several is a no to each that was asked about',
-    file: core('turn/consent.ts'),
+    file: core('turn/denials.ts'),
     find: `Object.fromEntries(keys.map(`,
     replace: `Object.fromEntries([target].map(`,
     test: contract('of several targets those that were asked about are denied'),

@@ -1,6 +1,8 @@
 /** The rules of one call and one turn. */
 import { contract, core, type Mutation } from './mutation.ts'
 
+const indeterminate = (name: string) => ({ file: core('indeterminate.test.ts'), name })
+
 export const CONTRACT: readonly Mutation[] = [
   {
     id: 'empty-is-ok',
@@ -75,7 +77,7 @@ export const CONTRACT: readonly Mutation[] = [
     test: contract('an effect is never repeated by the engine'),
   },
   {
-    id: 'mid-flight-is-in-doubt',
+    id: 'mid-flight-is-indeterminate',
     rule: '5: an effect whose connection broke is indeterminate',
     file: core('run/run-tool.ts'),
     find: `if (tool.effect !== 'read' && brokeInMidFlight(error))`,
@@ -83,20 +85,84 @@ export const CONTRACT: readonly Mutation[] = [
     test: contract('an effect whose connection broke in mid-flight'),
   },
   {
-    id: 'doubt-needs-a-person',
+    id: 'indeterminate-needs-a-person',
     rule: '5: after indeterminate the same call needs a person',
     file: core('executor.ts'),
-    find: `isInDoubt(state.consent, tool, call.inputKey)`,
-    replace: `false`,
+    find: `...(uncertain.length > 0 ? [whyUncertain`,
+    replace: `...(uncertain.length > 1e9 ? [whyUncertain`,
     test: contract('after indeterminate the same call needs a person'),
   },
   {
-    id: 'doubt-outlives-its-turn',
-    rule: '5: nor does a doubt end with its turn',
+    id: 'indeterminate-outlasts-its-turn',
+    rule: '5: an indeterminate call is not settled by the end of its turn',
     file: core('executor.ts'),
-    find: `withDoubts(options.inDoubt ?? [])`,
-    replace: `withDoubts([])`,
-    test: contract('nor does a doubt of an earlier turn end with that turn'),
+    find: `indeterminate: { ...NONE_INDETERMINATE, calls: before }`,
+    replace: `indeterminate: { ...NONE_INDETERMINATE, calls: before.slice(1e9) }`,
+    test: contract('an indeterminate call of an earlier turn is not settled by the end of that turn'),
+  },
+  {
+    id: 'indeterminate-by-target',
+    rule: '5: after indeterminate another input on the same target needs a person',
+    file: core('turn/indeterminate.ts'),
+    find: `keysOf(target).some((key) => keys.has(key))`,
+    replace: `keys.size > 1e9`,
+    test: indeterminate('one more space'),
+  },
+  {
+    id: 'indeterminate-target-spelling',
+    rule: '5: a target is the same however it is spelled',
+    file: core('turn/indeterminate.ts'),
+    find: `return addresses.length > 0 ? addresses : [text]`,
+    replace: `return addresses.length > 1e9 ? addresses : [target]`,
+    test: indeterminate('another case of the address'),
+  },
+  {
+    id: 'indeterminate-by-tool',
+    rule: '5: after an indeterminate command every command that may write needs a person',
+    file: core('turn/indeterminate.ts'),
+    find: `(scope === 'tool' || !one.targets`,
+    replace: `(!one.targets`,
+    test: indeterminate('of a shell, every command that may write asks'),
+  },
+  {
+    id: 'indeterminate-without-target',
+    rule: '5: of a tool without a target every call needs a person after indeterminate',
+    file: core('tool.ts'),
+    find: `indeterminateScope = definition.target ? 'target' : 'tool'`,
+    replace: `indeterminateScope = 'target'`,
+    test: indeterminate('of a tool without a target, every call asks'),
+  },
+  {
+    id: 'indeterminate-same-goes-on-asking',
+    rule: '5: a yes to another command does not settle the one that was cut off',
+    file: core('turn/indeterminate.ts'),
+    find: `isSame(one, call) ? [] : [{ ...one, narrowed: true as const }]`,
+    replace: `[]`,
+    test: indeterminate('a person who says yes to another command settles it for other commands'),
+  },
+  {
+    id: 'approval-knows-of-it',
+    rule: '5: an approval from before a cut-off does not count after it',
+    file: core('executor.ts'),
+    find: `uncertainFor(call).every((one) => known.includes(one.id))`,
+    replace: `(known.length > 0 || grants('once'))`,
+    test: indeterminate('a yes that was given before the cut-off settles nothing'),
+  },
+  {
+    id: 'late-exception-settles-nothing',
+    rule: '5: an exception of a call that was cut off does not say what became of it',
+    file: core('run/run-tool.ts'),
+    find: `tool.effect === 'read' || isMulliganError(outcome.error)`,
+    replace: `tool.effect !== undefined`,
+    test: indeterminate('a late outcome'),
+  },
+  {
+    id: 'cut-exception-is-indeterminate',
+    rule: '5: an exception after the signal does not say what became of the call',
+    file: core('run/attempt.ts'),
+    find: `ended?.kind === 'threw' && !isMulliganError(ended.error)`,
+    replace: `ended?.kind === 'threw' && (ended.error as Error).name === 'TimeoutError'`,
+    test: indeterminate('that is not the tool’s own words leaves it unknown'),
   },
   {
     id: 'policy-fails-closed',
@@ -261,9 +327,9 @@ export const CONTRACT: readonly Mutation[] = [
   {
     id: 'denial-remembered',
     rule: 'approval: a denial is remembered for the turn',
-    file: core('turn/consent.ts'),
-    find: `find(consent.denied, tool, target)`,
-    replace: `find(NO_CONSENT.denied, tool, target)`,
+    file: core('turn/denials.ts'),
+    find: `const reason = denials[key(tool, target)]`,
+    replace: `const reason = NO_DENIALS[key(tool, target)]`,
     test: contract('a denial is remembered for the turn'),
   },
   {

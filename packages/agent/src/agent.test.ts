@@ -1,9 +1,9 @@
-import { notOk } from '@mulligan/core'
+import { notOk, ok } from '@mulligan/core'
 import { call, calls, lastToolResults, say, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { agentModel, PROTOCOLS, save, search, start } from './agent.fixture.ts'
 import { createAgent, memoryStore } from './index.ts'
-import { doubtsOf } from './turn/doubts.ts'
+import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 
 describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
   it('two searches that find nothing, at one allowed retry, do not end the turn', async () => {
@@ -277,7 +277,17 @@ describe('the turn', () => {
       [call('slow', { query: 'a' }), say('Unknown.'), call('slow', { query: 'a' }), call('slow', { query: 'b' }), say('Asked.')],
       'openai',
       {
-        tools: [{ ...search, name: 'slow', effect: 'write', timeout: 0.01, execute: hang }],
+        tools: [
+          {
+            ...search,
+            name: 'slow',
+            effect: 'write',
+            timeout: 0.01,
+            target: ({ query }: { query: string }) => query,
+            indeterminateScope: 'target',
+            execute: hang,
+          },
+        ],
         approve: async ({ forced }) => ({ answer: forced ? 'nobody' : 'once' }),
       },
     )
@@ -291,7 +301,7 @@ describe('the turn', () => {
     await server.close()
   })
 
-  it('a late outcome ends the doubt', async () => {
+  it('a late outcome settles an indeterminate call', async () => {
     const store = memoryStore()
     const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('Saved.')], 'openai', { store })
     await store.createSession({ id: 's', cwd: '/', title: '' })
@@ -317,11 +327,21 @@ describe('the turn', () => {
     } as const
     await store.saveMessage('s', message)
     await store.saveCall('s', 's/1', { id: 's/1/1/0', ordinal: 0, target: '', attempts: 1, repairs: [], durationMs: 1, ...cut } as never)
-    const late = { type: 'tool.result', callId: 's/1/1/0', late: true, id: 1, sessionId: 's', turnId: 's/1', at: 0 }
-    const doubts = async () => doubtsOf(store, 's', await store.history('s'))
-    expect(await doubts()).toMatchObject([{ tool: 'save', input: { path: 'a.md', text: '' } }])
+    const late = {
+      type: 'tool.result',
+      callId: 's/1/1/0',
+      effect: 'write',
+      result: ok(null),
+      late: true,
+      id: 1,
+      sessionId: 's',
+      turnId: 's/1',
+      at: 0,
+    }
+    const unsettled = async () => indeterminateCalls(store, 's', await store.history('s'))
+    expect(await unsettled()).toMatchObject([{ tool: 'save', input: { path: 'a.md', text: '' } }])
     await store.append([late as never], false)
-    expect(await doubts()).toEqual([])
+    expect(await unsettled()).toEqual([])
     expect((await agent.run({ sessionId: 's', prompt: 'again' })).ledger.changed).toHaveLength(1)
     await server.close()
   })

@@ -9,8 +9,8 @@ import type { AssistantMessage, Message, UserMessage } from './history/message.t
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { TurnRow } from './store/store.ts'
-import { begunCalls } from './turn/calls.ts'
-import { doubtsOf } from './turn/doubts.ts'
+import { pastCalls } from './turn/calls.ts'
+import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 import { createPreamble } from './turn/preamble.ts'
 import { settleInterrupted } from './turn/settle.ts'
 import { runTurn } from './turn/turn.ts'
@@ -134,7 +134,10 @@ export function createAgent(options: AgentOptions): Agent {
       if (message.role === 'assistant') messages.set(message.step, message)
       if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
     }
-    const finished = past.filter((event) => 'callId' in event && event.callId !== undefined)
+    // An outcome counts once its record is kept: the process may have ended between the two.
+    const finished = past
+      .filter((event) => 'callId' in event && event.callId !== undefined)
+      .filter((event) => event.type !== 'tool.result' || event.late || records.has(event.callId))
     const history = all.filter((message) => !mine(message))
     return runTurn({
       ...options,
@@ -147,8 +150,8 @@ export function createAgent(options: AgentOptions): Agent {
       history,
       compaction: await store.compaction(sessionId),
       calibration,
-      inDoubt: await doubtsOf(store, sessionId, history),
-      before: { events: finished, messages, records, begun: begunCalls(finished) },
+      indeterminate: await indeterminateCalls(store, sessionId, history),
+      before: { events: finished, messages, records, ...pastCalls(finished) },
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
       signal,

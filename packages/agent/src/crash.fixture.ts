@@ -5,7 +5,7 @@ import { defineTool } from '@mulligan/core'
 import type { ScriptedModel } from '@mulligan/testing'
 import { z } from 'zod'
 import { agentModel, type Protocol, search } from './agent.fixture.ts'
-import { createAgent, openStore, type Store } from './index.ts'
+import { type AgentEvent, createAgent, openStore, type Store } from './index.ts'
 
 const append = (folder: string, die: () => void) =>
   defineTool({
@@ -24,9 +24,11 @@ interface Circumstances {
   readonly calls?: number
   /** The tool with effects has been taken away since. */
   readonly gone?: boolean
+  /** Nobody is there, and everything is allowed in advance. */
+  readonly yes?: boolean
 }
 
-async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol, at: string, { calls, gone }: Circumstances) {
+async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol, at: string, { calls, gone, yes }: Circumstances) {
   const die = (point: string) => {
     if (point === at) process.kill(process.pid, 'SIGKILL')
   }
@@ -34,7 +36,11 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
   const store: Store = {
     ...opened,
     append: async (events, durable) => {
-      await opened.append(events, durable)
+      const [kept] = events.filter(({ type }) => type === 'tool.result') as readonly Extract<AgentEvent, { type: 'tool.result' }>[]
+      const isPoint = kept !== undefined && at === `outcome kept ${kept.tool}`
+      await opened.append(events, durable || isPoint)
+      // The outcome is on disk, its record is not.
+      if (isPoint) die(at)
       // The intent is on disk, the effect has not begun.
       for (const event of events) if (event.type === 'tool.started') die(`${event.type} ${event.tool}`)
     },
@@ -45,7 +51,7 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
     limits: calls === undefined ? {} : { calls },
     store,
     cwd: folder,
-    approve: async () => ({ answer: 'once' }),
+    approve: async ({ forced }) => ({ answer: yes && forced ? 'nobody' : 'once' }),
     onEvent: (event) => {
       if (event.type === 'message.created' || event.type === 'message.completed') die(`${event.type} ${event.step}`)
       if (event.type === 'tool.result') die(`${event.type} ${event.tool}`)
@@ -59,6 +65,15 @@ export async function resumeTurn(folder: string, server: ScriptedModel, circumst
   const { agent, store } = await agentIn(folder, server, 'openai', 'never', circumstances)
   const [session] = await store.sessions()
   const outcome = await agent.resume(session?.id as string)
+  await store.close()
+  return outcome
+}
+
+/** In the test's own process: a further turn of the session. */
+export async function newTurn(folder: string, server: ScriptedModel, circumstances: Circumstances) {
+  const { agent, store } = await agentIn(folder, server, 'openai', 'never', circumstances)
+  const [session] = await store.sessions()
+  const outcome = await agent.run({ sessionId: session?.id as string, prompt: 'go on' })
   await store.close()
   return outcome
 }

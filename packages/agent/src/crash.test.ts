@@ -40,6 +40,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     ['tool.started append', 0, 1],
     ['effect', 1, 1],
     ['tool.result append', 1, 1],
+    ['outcome kept append', 1, 1],
     ['message.completed 2', 1, 2],
   ])('killed at %s, a new turn goes on from what is known', async (at, ran, answered) => {
     const server = await scriptedModel([...script().slice(0, Math.max(1, answered)), say('Welcome back.')].slice(answered === 0 ? 1 : 0), {
@@ -53,7 +54,8 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     const outcome = await agent.run({ sessionId: session?.id as string, prompt: 'go on' })
     expect(outcome).toMatchObject({ status: 'answered', answer: 'Welcome back.' })
     const sent = JSON.stringify(server.requests.at(-1)?.body)
-    expect(sent.includes('indeterminate (internal)')).toBe(at === 'tool.started append' || at === 'effect' || at === 'tool.result append')
+    const unknown = ['tool.started append', 'effect', 'tool.result append', 'outcome kept append'].includes(at)
+    expect(sent.includes('indeterminate (internal)')).toBe(unknown)
     expect(server.violations).toEqual([])
     await store.close()
     await server.close()
@@ -64,6 +66,7 @@ it.each([
   ['message.completed 1', ['one', 'two'], undefined],
   ['tool.result search', ['one', 'two'], undefined],
   ['effect', ['one', 'two'], 'append'],
+  ['outcome kept append', ['one', 'two'], 'append'],
   ['message.completed 2', ['one', 'two'], undefined],
 ])('killed at %s and resumed, the turn ends as if nothing had been, and no effect runs twice', async (at, expected, unknown) => {
   const server = await scriptedModel(script(), { otherwise: () => say('Done.') })
@@ -91,12 +94,49 @@ it('killed while it concluded and resumed, it concludes with all that was done',
   await server.close()
 })
 
-it('killed in an effect whose tool is gone when it is resumed, the effect is in doubt all the same', async () => {
+it('killed in an effect whose tool is gone when it is resumed, the effect is indeterminate all the same', async () => {
   const server = await scriptedModel([calls(['search', { query: 'a' }], ['append', { text: 'one' }])], { otherwise: () => say('Done.') })
   expect(await killedAt('effect', server, 'openai')).toBe('SIGKILL')
   const { resumeTurn } = await import('./crash.fixture.ts')
   const outcome = await resumeTurn(folder, server, { gone: true })
   expect(outcome?.ledger.unknown).toMatchObject([{ tool: 'append', effect: 'write' }])
   expect(effects()).toEqual(['one'])
+  await server.close()
+})
+
+it.each([
+  'tool.started append',
+  'effect',
+])('killed at %s, another input of the same tool asks under --yes, in a new turn and resumed', async (at) => {
+  const server = await scriptedModel([calls(['search', { query: 'a' }], ['append', { text: 'one' }])], {
+    otherwise: ({ n }) => (n % 2 === 0 ? call('append', { text: `one ${n}` }) : say('It needs your word.')),
+  })
+  expect(await killedAt(at, server, 'openai')).toBe('SIGKILL')
+  const before = effects()
+  const { resumeTurn, newTurn } = await import('./crash.fixture.ts')
+  const resumed = await resumeTurn(folder, server, { yes: true })
+  expect(resumed).toMatchObject({ status: 'needs_approval', ledger: { unknown: [{ tool: 'append', target: '{"text":"one"}' }] } })
+  expect(await newTurn(folder, server, { yes: true })).toMatchObject({
+    status: 'needs_approval',
+    calls: [{ result: { status: 'denied' } }],
+  })
+  expect(effects()).toEqual(before)
+  // A person who knows of it says yes, and it succeeds: then others run again.
+  expect(await newTurn(folder, server, {})).toMatchObject({ status: 'answered', ledger: { changed: [{ tool: 'append' }] } })
+  expect(await newTurn(folder, server, { yes: true })).toMatchObject({ status: 'answered', ledger: { changed: [{ tool: 'append' }] } })
+  expect(effects()).toHaveLength(before.length + 2)
+  await server.close()
+})
+
+it('a turn that was closed after a crash keeps what the call acted on', async () => {
+  const server = await scriptedModel([calls(['search', { query: 'a' }], ['append', { text: 'one' }])], { otherwise: () => say('Done.') })
+  await killedAt('effect', server, 'openai')
+  const { newTurn } = await import('./crash.fixture.ts')
+  await newTurn(folder, server, {})
+  const store = await openStore(join(folder, 'store.db'))
+  const [session] = await store.sessions()
+  const records = (await store.history(session?.id as string)).flatMap((message) => (message.role === 'results' ? message.records : []))
+  expect(records.find(({ tool }) => tool === 'append')).toMatchObject({ target: '{"text":"one"}', result: { status: 'indeterminate' } })
+  await store.close()
   await server.close()
 })

@@ -246,9 +246,50 @@ describe.each(MODES)('%s', (mode) => {
     ]
     const messages = before('indeterminate (timeout): send was cut off after 1 s.')
     const { approvals } = await run(mode, tools, [call('send', { to: 'ann' })], { messages, prompt: undefined } as never)
-    expect([approvals[0]?.reason, sent]).toEqual(['the same call was cut off before and may have taken effect', []])
+    expect([approvals[0]?.reason, sent]).toEqual(['a previous `send` call (`{"to":"ann"}`) was cut off; it may have taken effect', []])
     await run(mode, tools, [call('send', { to: 'ann' }), done], { messages: before('failed (execution): no.'), prompt: undefined } as never)
     expect(sent).toEqual([{ to: 'ann' }])
+  })
+
+  describe('after a call that was cut off in an earlier turn', () => {
+    const cutOff: ModelMessage[] = [
+      { role: 'user', content: 'Write to Ann.' },
+      ...callAndResult('c1', { to: 'ann', text: 'hi' }, { type: 'error-text', value: 'indeterminate (timeout): send was cut off.' }),
+    ]
+    const again = (more: readonly ModelMessage[] = []) => ({
+      messages: [...cutOff, ...more, { role: 'user', content: 'Again.' }],
+      prompt: undefined,
+    })
+    const sender = () => {
+      const sent: unknown[] = []
+      const inputSchema = z.object({ to: z.string(), text: z.string() })
+      return { sent, tools: { send: tool({ inputSchema, execute: async ({ to }) => void sent.push(to) }) } }
+    }
+    const engine = { tools: { send: { target: ({ to }: { to: string }) => to } } } as never
+    const approved = (isAutomatic?: boolean): ModelMessage[] =>
+      callAndResult(
+        'c2',
+        { to: 'ann', text: 'yes' },
+        { type: 'text', value: 'sent' },
+        { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c2', ...(isAutomatic && { isAutomatic }) },
+      )
+
+    it.each<[string, readonly ModelMessage[], { to: string; text: string }, number]>([
+      ['another text to the same asks', [], { to: 'ann', text: 'hi ' }, 1],
+      ['control: another target does not', [], { to: 'bob', text: 'hi' }, 0],
+      ['control: nor the same, once a person has said yes to a call and it succeeded', approved(), { to: 'ann', text: 'x' }, 0],
+      ['what was approved automatically settles nothing', approved(true), { to: 'ann', text: 'x' }, 1],
+    ])('%s', async (_, more, input, asks) => {
+      const { sent, tools } = sender()
+      const { approvals } = await run(mode, tools, [call('send', input), ...(asks ? [] : [done])], { ...again(more), engine } as never)
+      expect([approvals.length, sent]).toEqual([asks, asks ? [] : [input.to]])
+    })
+
+    it('of a tool that declares no target, any call asks', async () => {
+      const { sent, tools } = sender()
+      const { approvals } = await run(mode, tools, [call('send', { to: 'bob', text: 'hi' })], again() as never)
+      expect([approvals.length, sent]).toEqual([1, []])
+    })
   })
 
   it('onToolExecutionStart and onToolExecutionEnd are called about what runs and what failed', async () => {
@@ -275,3 +316,11 @@ describe.each(MODES)('%s', (mode) => {
     expect([ran, told[0]?.[0]]).toEqual([[], expect.stringMatching(/^denied \(permission\): .*Available tools: send/)])
   })
 })
+
+/** A call in the messages of an earlier turn, and what it came to. */
+function callAndResult(toolCallId: string, input: unknown, output: object, ...more: object[]): ModelMessage[] {
+  return [
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'send', input }, ...more] },
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'send', output }] },
+  ] as ModelMessage[]
+}

@@ -250,7 +250,7 @@ describe.each(MODES)('%s', (mode) => {
     const { approvals } = await run(mode, { send }, [call('send', {}), call('send', {})], { engine })
     expect([times, approvals.map(({ toolName, reason }) => [toolName, reason])]).toEqual([
       1,
-      [['send', 'the same call was cut off before and may have taken effect']],
+      [['send', 'a previous `send` call (`{}`, still running) was cut off; it may have taken effect']],
     ])
   })
 

@@ -15,6 +15,7 @@ export interface ToolTraits<Input = unknown>
       | 'parameterAliases'
       | 'repair'
       | 'target'
+      | 'indeterminateScope'
       | 'service'
       | 'idempotent'
       | 'polls'

@@ -5,8 +5,8 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
-import { bound, type DoubtfulCall, type Limits, ok, render, type Spill, TOOL_NAME } from '@mulligan/core'
-import { canonical, isRecord } from '@mulligan/repair'
+import { bound, type IndeterminateCall, type Limits, locate, ok, render, type Spill, settledBy, TOOL_NAME, type Tool } from '@mulligan/core'
+import { isRecord } from '@mulligan/repair'
 import type { ModelMessage } from 'ai'
 import { wireFormsIn } from './wire-form.ts'
 
@@ -115,21 +115,39 @@ export function approvedIn(messages: readonly ModelMessage[]): ReadonlyMap<strin
   return approved
 }
 
-/** Calls of turns before that were cut off and may have taken effect, unless the same has worked since. */
-export function doubtsIn(messages: readonly ModelMessage[]): readonly DoubtfulCall[] {
-  const calls = new Map<string, DoubtfulCall>()
-  const doubts = new Map<string, DoubtfulCall>()
-  for (const part of assistantParts(messages))
-    if (part.type === 'tool-call') calls.set(part.toolCallId, { tool: part.toolName, input: part.input })
-  for (const part of messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))) {
-    const call = part.type === 'tool-result' ? calls.get(part.toolCallId) : undefined
-    if (!call || part.type !== 'tool-result') continue
-    const key = canonical(call)
-    const { type, value } = { value: '', ...part.output }
-    if (type === 'error-text' && String(value).startsWith('indeterminate (')) doubts.set(key, call)
-    else if (!type.startsWith('e')) doubts.delete(key)
-  }
-  return [...doubts.values()]
+/**
+ * Calls of earlier turns that were cut off and may have taken effect, as the messages tell it. They are settled as in a turn:
+ * by a call that a person was asked about since, and that succeeded. What was approved automatically settles nothing.
+ */
+export function indeterminateIn(messages: readonly ModelMessage[], tools: readonly Tool[]): readonly IndeterminateCall[] {
+  const calls = new Map<string, IndeterminateCall>()
+  /** By the call that was asked about: what was indeterminate then. */
+  const named = new Map<string, readonly string[]>()
+  let unsettled: readonly IndeterminateCall[] = []
+  for (const { content } of messages)
+    for (const part of typeof content === 'string' ? [] : content) {
+      if (part.type === 'tool-call') {
+        const { toolCallId: id, toolName: tool, input } = part
+        calls.set(
+          id,
+          locate(
+            { id, tool, input },
+            tools.find(({ name }) => name === tool),
+          ),
+        )
+      }
+      if (part.type === 'tool-approval-request' && !part.isAutomatic)
+        named.set(
+          part.toolCallId,
+          unsettled.map(({ id }) => id),
+        )
+      if (part.type !== 'tool-result') continue
+      const call = calls.get(part.toolCallId)
+      const { type, value } = { value: '', ...part.output }
+      if (call && type === 'error-text' && String(value).startsWith('indeterminate (')) unsettled = [...unsettled, call]
+      else if (call && !type.startsWith('e')) unsettled = settledBy(unsettled, call, named.get(call.id) ?? [])
+    }
+  return unsettled
 }
 
 const assistantParts = (messages: readonly ModelMessage[]) =>

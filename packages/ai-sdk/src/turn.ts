@@ -18,7 +18,7 @@ import {
 } from '@mulligan/core'
 import type { ModelMessage } from 'ai'
 import type { MulliganOptions, TurnEvent } from './options.ts'
-import { approvedIn, doubtsIn, type Projection } from './prompt.ts'
+import { approvedIn, indeterminateIn, type Projection } from './prompt.ts'
 import { ToolCallError } from './tool-call-error.ts'
 
 /** A call as the AI SDK has it. Before it is parsed, the input is a text. */
@@ -79,7 +79,7 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
         // The value is the user's, whole; a request is bounded where it is sent.
         maxResultTokens: Infinity,
         signal: stopped.signal,
-        inDoubt: doubtsIn(messages),
+        indeterminate: indeterminateIn(messages, all),
         ...(breakers && { breakers }),
         ...(log && { log }),
         ...(onEvent && { onEvent }),

@@ -230,7 +230,8 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
   })
 
   it('after indeterminate the same call needs a person, whatever the policy allows', async () => {
-    const { executor, call } = harness([sender(never, { timeout: 0.01 })], { policy: () => ({ decision: 'allow', reason: '' }) })
+    const sends = sender(never, { timeout: 0.01, target: ({ query }: { query: string }) => query })
+    const { executor, call } = harness([sends], { policy: () => ({ decision: 'allow', reason: '' }) })
     expect(statusOf(await call('send', { query: 'x' }))).toBe('indeterminate')
     const again = await executor.prepare({ id: 's/t/9/0', step: 9, ordinal: 0, name: 'send', input: { query: 'x' } })
     expect(again).toMatchObject({ kind: 'approval', request: { forced: true } })
@@ -238,15 +239,18 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     expect(other.kind).toBe('ready')
   })
 
-  it('nor does a doubt of an earlier turn end with that turn', async () => {
+  it('an indeterminate call of an earlier turn is not settled by the end of that turn', async () => {
     const allowed = { policy: () => ({ decision: 'allow' as const, reason: '' }) }
-    const { executor } = harness([sender(() => 'sent')], { ...allowed, inDoubt: [{ tool: 'send', input: { query: 'x' } }] })
+    const { executor } = harness([sender(() => 'sent', { target: ({ query }: { query: string }) => query })], {
+      ...allowed,
+      indeterminate: [{ id: 's/0/1/0', tool: 'send', input: { query: 'x' } }],
+    })
     const send = (query: string) => executor.prepare({ id: `s/t/1/${query}`, step: 1, ordinal: 0, name: 'send', input: { query } })
     expect(await send('x')).toMatchObject({ kind: 'approval', request: { forced: true } })
     expect((await send('y')).kind).toBe('ready')
   })
 
-  it('copies of one effect in one response: once the first is in doubt, the others are not run', async () => {
+  it('copies of one effect in one response: once the first is indeterminate, the others are not run', async () => {
     let ran = 0
     const sends = sender(
       () => {
@@ -273,7 +277,7 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     expect(ran).toBe(1)
   })
 
-  it('what a tool does to its input changes neither the record nor the doubt', async () => {
+  it('what a tool does to its input changes neither the record nor what is indeterminate', async () => {
     const input = { to: { name: 'ann' } }
     const messy = defineTool({
       name: 'send',

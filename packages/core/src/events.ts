@@ -27,9 +27,19 @@ export type ToolEvent =
       readonly requestedTool?: string
       readonly input: unknown
       readonly effect: Effect
+      /** What it acts on, of a call with effects, shortened to one line. */
+      readonly target?: string
+      readonly targets?: readonly string[]
     })
   | (Of<'tool.repaired'> & { readonly tool: string; readonly repair: Repair })
-  | (Of<'tool.approval.required'> & { readonly tool: string; readonly target: string; readonly reason: string; readonly forced: boolean })
+  | (Of<'tool.approval.required'> & {
+      readonly tool: string
+      readonly target: string
+      readonly reason: string
+      readonly forced: boolean
+      /** The calls, by id, that may have taken effect and because of which it asks. */
+      readonly indeterminate?: readonly string[]
+    })
   | (Of<'tool.approval.resolved'> & {
       readonly tool: string
       readonly target: string

@@ -8,7 +8,7 @@ import type { Spill } from './run/bound.ts'
 import type { Clock } from './run/run-tool.ts'
 import type { Breakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
-import type { DoubtfulCall } from './turn/consent.ts'
+import type { IndeterminateCall } from './turn/indeterminate.ts'
 import type { Tainted, TurnState } from './turn/state.ts'
 
 /** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
@@ -29,8 +29,8 @@ export interface ExecutorOptions {
   readonly signal?: AbortSignal
   /** What happened in this turn before: a resumed turn has its counters, guard and denials as they were. */
   readonly events?: readonly ToolEvent[]
-  /** Calls of earlier turns that may have taken effect: the same again needs a person. */
-  readonly inDoubt?: readonly DoubtfulCall[]
+  /** Calls of earlier turns that may have taken effect and are not settled: further calls like them need a person. */
+  readonly indeterminate?: readonly IndeterminateCall[]
   /** What earlier turns of the session have read. Default: nothing. */
   readonly tainted?: Tainted
   /** What a call amounts to in this conversation, where that is more than its tool says. Never less. */

@@ -8,6 +8,7 @@ import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mull
 import {
   type ApprovalRequest,
   about,
+  actingOn,
   type CallRecord,
   type Decided,
   greaterEffect,
@@ -29,11 +30,13 @@ import { bound } from './run/bound.ts'
 import { runTool, systemClock } from './run/run-tool.ts'
 import { createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
-import { earlierDenial, isInDoubt, withDoubts } from './turn/consent.ts'
+import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/approvals.ts'
 import { closedUntil, judge } from './turn/counters.ts'
+import { earlierDenial } from './turn/denials.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
+import { acknowledged, type IndeterminateCall, locate, NONE_INDETERMINATE, overlapping, withTargets } from './turn/indeterminate.ts'
+import { checkNote, whyUncertain } from './turn/indeterminate-text.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
-import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/permits.ts'
 import * as refuse from './turn/refusals.ts'
 import { NEW_TURN, reduceTurn } from './turn/state.ts'
 
@@ -53,10 +56,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const breakers = options.breakers ?? createBreakers()
   const index = indexes.get(tools) ?? indexNames(tools)
   indexes.set(tools, index)
+  const before = (options.indeterminate ?? []).map(withResolvedName).map((call) => locate(call, toolOf(call)))
   let state = (options.events ?? []).reduce(reduceTurn, {
     ...NEW_TURN,
     ...options.tainted,
-    consent: withDoubts(options.inDoubt ?? []),
+    indeterminate: { ...NONE_INDETERMINATE, calls: before },
   })
   const values = new WeakMap<ReadyCall, unknown>()
   /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
@@ -65,6 +69,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const stillRunning = new Map<string, string>()
   const lateNews: string[] = []
   let effects: Promise<unknown> = Promise.resolve()
+
+  function toolOf({ tool }: { readonly tool: string }): Tool | undefined {
+    return index.exact.get(tool)?.tool
+  }
+
+  /** A call that was never prepared has the name that the model gave it, which may be an alias. */
+  function withResolvedName<Call extends { readonly tool: string }>(call: Call): Call {
+    const resolved = resolveName(call.tool, index)
+    return resolved.kind === 'tool' ? { ...call, tool: resolved.tool.name } : call
+  }
 
   /** What listens must not break what happens: only the intent of a call waits for its listener, and heeds it. */
   function emit(event: ToolEvent): void | Promise<void> {
@@ -91,12 +105,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const ready = await inConversation(toReady(call, understood), understood)
     const { step, ordinal, requestedTool, effect } = ready
     const asked = requestedTool !== undefined && { requestedTool }
-    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect })
+    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect, ...actingOn(ready) })
     for (const repair of understood.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
     const refusal = cancelled() ?? closed(understood) ?? understood.refusal ?? loop(ready, understood.tool) ?? overLimit()
     if (refusal) return refused(ready, refusal, understood)
     values.set(ready, understood.value)
-    return consent(ready)
+    return decideByPolicy(ready)
   }
 
   /** What the call comes to here: an effect that is greater than its tool's, secret files that it would open. */
@@ -153,36 +167,44 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return reached && refuse.overLimit(reached)
   }
 
-  async function consent(call: ReadyCall): Promise<Prepared> {
+  async function decideByPolicy(call: ReadyCall): Promise<Prepared> {
     const { id, tool, effect, input, target } = call
     const targets = targetsOf(call)
-    const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targets))
+    const denial = earlierDenial(state.denials, tool, keysOfTargets(call, targets))
     if (denial !== undefined) return refused(call, refuse.denied('before', denial))
     const decided = decideOnTargets(policy, { tool, effect, input }, targets, (error) => log(id, tool, error))
     const { decision, reason, forced: byPolicy = false } = decided
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
-    const forced = isInDoubt(state.consent, tool, call.inputKey)
-      ? 'the same call was cut off before and may have taken effect'
-      : effect === 'external' && state.untrusted
-        ? 'this session has read content from outside, which may have asked for this'
-        : effect === 'external' && state.secret
-          ? 'this session has asked for a file with keys or passwords, and this leaves the machine'
-          : unnamed(call).length > 0
-            ? refuse.opensSecrets(unnamed(call))
-            : byPolicy
-              ? reason
-              : undefined
+    const uncertain = uncertainFor(call)
+    const unopened = unnamed(call)
+    const reasons = [
+      ...(uncertain.length > 0 ? [whyUncertain(uncertain, new Set(stillRunning.values()))] : []),
+      ...(effect === 'external' && state.untrusted ? [READ_FROM_OUTSIDE] : []),
+      ...(effect === 'external' && state.secret ? [READ_SECRETS] : []),
+      ...(unopened.length > 0 ? [refuse.opensSecrets(unopened)] : []),
+      ...(byPolicy ? [reason] : []),
+    ]
+    const forced = reasons.length > 0 ? reasons.join('; and ') : undefined
     hold(call, 1)
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
-    const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined }
+    const named = uncertain.length > 0 && { indeterminate: uncertain.map(({ id }) => id) }
+    const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined, ...named }
     emit({ type: 'tool.approval.required', ...question })
     const asks = decided.asks.length > 0 ? decided.asks : targets.map((one) => ({ target: one, reason: question.reason }))
     return { kind: 'approval', call, request: { ...question, effect, input, asks } }
   }
 
+  /** The calls that may have taken effect and that this one might repeat. */
+  function uncertainFor(call: ReadyCall): readonly IndeterminateCall[] {
+    const { calls } = state.indeterminate
+    if (calls.length === 0 || call.effect === 'read') return []
+    const { id, tool, input } = call
+    return overlapping(calls, withTargets({ id, tool, input }, targetsOf(call)), toolOf(call)?.indeterminateScope ?? 'tool')
+  }
+
   /** What a no to these targets is remembered by. */
   function keysOfTargets({ id, tool, input }: ReadyCall, targets: readonly string[]): readonly string[] {
-    const denialKeys = index.exact.get(tool)?.tool.denialKeys
+    const denialKeys = toolOf({ tool })?.denialKeys
     if (!denialKeys) return targets
     try {
       const keys = targets.map((target) => denialKeys(input as never, target))
@@ -214,7 +236,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   async function run(call: ReadyCall): Promise<CallRecord> {
-    const tool = index.exact.get(call.tool)?.tool
+    const tool = toolOf(call)
     const started = clock.now()
     try {
       const refusal = cancelled() ?? notPermitted(call)
@@ -239,7 +261,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await finish(call, result, { attempts, durationMs: clock.now() - started })
     } catch (error) {
       log(call.id, call.tool, error)
-      const begun = hasBegun(state.permits, call.id)
+      const begun = hasBegun(state.approvals, call.id)
       return await finish(call, refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
     } finally {
       hold(call, -1)
@@ -248,14 +270,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
   function notPermitted(call: ReadyCall): ToolError | undefined {
-    const { id, tool, effect, inputKey } = call
-    const refusal = isGranted(state.permits, id) ? undefined : noSecrets(call)
+    const { id, tool, effect } = call
+    const refusal = isGranted(state.approvals, id) ? undefined : noSecrets(call)
     if (refusal || effect === 'read') return refusal
-    if (hasBegun(state.permits, id)) return refuse.alreadyRun(tool)
-    if (awaitsAnswer(state.permits, id)) return refuse.denied('nobody')
-    const denial = earlierDenial(state.consent, tool, keysOfTargets(call, targetsOf(call)))
+    if (hasBegun(state.approvals, id)) return refuse.alreadyRun(tool)
+    if (awaitsAnswer(state.approvals, id)) return refuse.denied('nobody')
+    const denial = earlierDenial(state.denials, tool, keysOfTargets(call, targetsOf(call)))
     if (denial !== undefined) return refuse.denied('before', denial)
-    return isInDoubt(state.consent, tool, inputKey) && !isGranted(state.permits, id) ? refuse.inDoubt(tool) : undefined
+    // An approval counts for what the person was told: not for a call that was cut off after the question.
+    const known = acknowledged(state.indeterminate, id)
+    return uncertainFor(call).every((one) => known.includes(one.id)) ? undefined : refuse.uncertain(tool)
   }
 
   /** The intent stands on record before the effect begins; what can't be recorded is not run. */
@@ -303,9 +327,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** The one place where a result is completed, bounded, counted and recorded. */
   async function finish(call: ReadyCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
     const { attempts = 0, durationMs = 0 } = done
-    const tool = index.exact.get(call.tool)?.tool
+    const tool = toolOf(call)
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
-    const notes = [...(hinted.notes ?? []), ...call.notes, ...lateNews.splice(0)]
+    const unknown = !raw.ok && raw.status === 'indeterminate' && call.effect !== 'read' ? [checkNote(call, tool?.indeterminateScope)] : []
+    const notes = [...(hinted.notes ?? []), ...unknown, ...call.notes, ...lateNews.splice(0)]
     const marked = call.secrets ? { ...hinted, secret: true as const } : hinted
     const result = record(
       call,
@@ -354,12 +379,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
     prepare,
     decide,
     execute,
-    settle: (call, result) => finish(call, result),
+    settle: (call, result) => finish(withResolvedName(call), result),
     effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state: () => state,
     looping: () => isLooping(state.guard),
   }
 }
+
+const READ_FROM_OUTSIDE = 'this session has read content from outside, which may have asked for this'
+const READ_SECRETS = 'this session has asked for a file with keys or passwords, and this leaves the machine'
 
 /** With the effect of this very call. */
 const as = (tool: Tool, effect: Effect): Tool => (tool.effect === effect ? tool : { ...tool, effect })

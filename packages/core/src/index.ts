@@ -34,8 +34,16 @@ export type { Checked, SchemaCheck, StandardSchema, ToolSchema } from './schema/
 export { CHARS_PER_TOKEN, estimateTokens, tokensIn } from './tokens.ts'
 export * from './tool.ts'
 export * from './toolset.ts'
-export type { DoubtfulCall } from './turn/consent.ts'
 export { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from './turn/counters.ts'
 export { BLOCK_AT, MAX_BLOCKS, WARN_AT } from './turn/guard.ts'
+export {
+  type Indeterminate,
+  type IndeterminateCall,
+  locate,
+  NONE_INDETERMINATE,
+  reduceIndeterminate,
+  settledBy,
+} from './turn/indeterminate.ts'
+export { checkNote } from './turn/indeterminate-text.ts'
 export * from './turn/limits.ts'
 export type { Tainted, TurnState } from './turn/state.ts'

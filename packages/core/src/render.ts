@@ -8,7 +8,7 @@ const NEXT: Readonly<Record<Status, string>> = {
   failed: 'The call was right, the work failed. Choose another way.',
   unavailable: 'The engine has tried several times. Go on without it.',
   denied: 'Do not ask for this again.',
-  indeterminate: 'It was cut off and may have taken effect. Check before anything else; to repeat it needs the user’s word.',
+  indeterminate: 'It may have taken effect. Do not repeat it on your own, in this or another form.',
   closed: 'Finish without it.',
   blocked: 'Change course.',
   cancelled: 'The user stopped the turn.',

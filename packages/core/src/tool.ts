@@ -65,6 +65,12 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
    * policy must allow. Default: the whole input.
    */
   readonly target?: (input: Input) => string | readonly string[]
+  /**
+   * Which calls of this tool need a person while one of its calls is `indeterminate`: `target`, those that share a target with
+   * it; `tool`, every call with effects, for a tool whose targets do not tell whether a call repeats another, such as a shell.
+   * Default: `target` where the tool has a `target`, else `tool`.
+   */
+  readonly indeterminateScope?: 'target' | 'tool'
   /** Of a call that does less than the tool can, such as a command that only reads. Never more. Default: `effect`. */
   readonly effectOf?: (input: Input) => Effect
   /** What a person's no to one of the targets is remembered by, where that is more than its name. Default: the target. */
@@ -118,6 +124,7 @@ export interface Tool {
   readonly secrets?: (input: never) => readonly string[] | Promise<readonly string[]>
   readonly check: SchemaCheck
   readonly target: (input: never) => string | readonly string[]
+  readonly indeterminateScope: 'target' | 'tool'
   readonly effectOf?: (input: never) => Effect
   readonly denialKeys?: (input: never, target: string) => readonly string[]
   readonly preview?: (input: never) => string | undefined | Promise<string | undefined>
@@ -159,6 +166,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     repair = levelFor(effect),
     examples = [],
     target = JSON.stringify,
+    indeterminateScope = definition.target ? 'target' : 'tool',
     effectOf,
     denialKeys,
     preview,
@@ -179,6 +187,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     repair,
     examples,
     target,
+    indeterminateScope,
     service,
     idempotent,
     polls,
@@ -207,6 +216,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)
+  if (indeterminateScope !== 'target' && indeterminateScope !== 'tool')
+    fail(`indeterminateScope must be target or tool, not ${JSON.stringify(indeterminateScope)}`)
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT))
     fail(
       `timeout is in seconds, up to ${MAX_TIMEOUT}; ${timeout} ${timeout > MAX_TIMEOUT ? `looks like milliseconds: use ${timeout / 1000}` : 'is not positive'}`,

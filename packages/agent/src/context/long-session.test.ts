@@ -27,7 +27,7 @@ describe.each([
     expect(Math.max(...ran.sent.map(tokens))).toBeLessThanOrEqual(contextTokens - reply(contextTokens))
   })
 
-  it('leave every fact, denial and doubt in every request from when it is known', () => {
+  it('leave every fact, denial and indeterminate call in every request from when it is known', () => {
     for (const text of [...facts(firstTurn), ...OPEN]) {
       const first = ran.sent.findIndex((one) => one.bodyText.includes(text))
       const without = ran.sent.slice(first).findIndex((one) => !one.bodyText.includes(text))

@@ -169,20 +169,21 @@ describe('the digest', () => {
     for (const line of ['// what it reads', '/** What it reads', '* what it reads']) expect(traitsOf(line).features).toEqual([code])
   })
 
-  it('has open denials and doubts, and not those that were settled', () => {
+  it('has open denials and indeterminate calls, and not those that were settled', () => {
     const digest = digestOf([
       refused('denied', 'No mail to Ann.'),
       refused('denied', 'Not now.', { target: 'bob' }),
       result('', { tool: 'send', effect: 'external', target: 'bob', result: ok('sent') }),
       refused('indeterminate', 'The line went dead.', { tool: 'pay', input: { sum: 5 }, target: 'rent' }),
       refused('indeterminate', 'It was cut off.', { tool: 'save', input: { path: 'x' }, target: 'x' }),
-      result('', { tool: 'save', effect: 'write', input: { path: 'x' }, target: 'x', result: ok('saved') }),
+      result('', { tool: 'save', effect: 'write', input: { path: 'x', text: 'another' }, target: 'x', result: ok('saved') }),
+      result('', { tool: 'pay', effect: 'external', input: { sum: 6 }, target: 'tax', result: ok('paid') }),
     ])
     expect(digest).toContain('Denied (do not ask again):\n- send ann: No mail to Ann.')
     expect(digest).toMatch(/nobody knows.*:\n- pay rent: The line went dead\./)
     expect(digest).not.toContain('Not now.')
     expect(digest).not.toContain('It was cut off.')
-    expect(digest).toContain('Changed so far:\n- send bob\n- save x')
+    expect(digest).toContain('Changed so far:\n- send bob\n- save x\n- pay tax')
   })
 
   it.each<['denied' | 'indeterminate']>([

@@ -1,4 +1,4 @@
-/** What stands at a point of a session, from the records of its calls: open denials, doubts, changes, failures. */
+/** What stands at a point of a session, from the records of its calls: open denials, indeterminate calls, changes, failures. */
 import { type CallRecord, canonical, render } from '@mulligan/core'
 
 export interface Standing {
@@ -31,6 +31,11 @@ interface Open {
   readonly says: string
 }
 
+interface Unknown extends Open {
+  readonly tool: string
+  readonly target: string
+}
+
 export interface Counted {
   readonly what: string
   readonly times: number
@@ -51,7 +56,7 @@ const MAX_SPILLS = 12
 const MAX_WORDS = 300
 
 export function createStanding(): Standing {
-  const unknown = new Map<string, Open>()
+  const unknown = new Map<string, Unknown>()
   const denied = new Map<string, Open>()
   const closed = new Map<string, 'turn' | 'other_success'>()
   const failed = new Map<string, { readonly tool: string; readonly says: string; readonly slip: boolean }>()
@@ -67,7 +72,7 @@ export function createStanding(): Standing {
     tally(tool, target)
     if (result.truncated?.spill !== undefined) keep(spills, result.truncated.spill, about, MAX_SPILLS)
     if (result.ok) {
-      unknown.delete(key)
+      if (effect !== 'read') settle(key, record)
       failed.delete(`${tool} ${target}`)
       for (const [one, { tool: of, slip }] of failed) if (slip && of === tool) failed.delete(one)
       for (const [one, { about: of }] of denied) if (of === about) denied.delete(one)
@@ -78,13 +83,19 @@ export function createStanding(): Standing {
     }
     const { status, error, details } = result
     const says = clip(error)
-    if (status === 'indeterminate') keep(unknown, key, { about, says })
+    if (status === 'indeterminate') keep(unknown, key, { about, says, tool, target })
     else if (status === 'denied') keep(denied, `${about} ${says}`, { about, says })
     else if (status === 'closed' || details?.triesLeft === 0) closed.set(tool, effect === 'external' ? 'turn' : 'other_success')
     if (NOT_FAILED.has(status)) return
     const slip = status === 'retry'
     if (!slip || (effect !== 'read' && result.errorType !== 'unknown_tool'))
       keep(failed, `${tool} ${target}`, { tool, says: `${about}: ${says}`, slip })
+  }
+
+  /** The executor runs another call on the same target only when a person who knows of the first has approved it. */
+  function settle(key: string, { tool, target }: CallRecord): void {
+    for (const [one, open] of unknown)
+      if (one === key || (target !== '' && open.tool === tool && open.target === target)) unknown.delete(one)
   }
 
   function tally(tool: string, target: string): void {

@@ -25,7 +25,9 @@ export interface CallContext {
   readonly save: (record: CallRecord) => Promise<void>
   /** The record of a call that finished before a restart. */
   readonly recorded: (callId: string) => CallRecord | undefined
-  /** Calls that were started before a restart and have no outcome, by id. */
+  /** What the calls from before a restart were, by id. */
+  readonly asked: ReadonlyMap<string, BegunCall>
+  /** Those of them that were started. One without a record has no outcome. */
   readonly begun: ReadonlyMap<string, BegunCall>
 }
 
@@ -35,16 +37,37 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   const calls = callsOf(message)
   let prepared: Promise<unknown> = Promise.resolve()
 
-  async function one(call: IncomingCall): Promise<CallRecord> {
+  /** Each call so far has its place in the lanes, or its record: what was lost counts before the calls after it begin. */
+  let placed: Promise<unknown> = Promise.resolve()
+
+  function one(call: IncomingCall): Promise<CallRecord> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const done = placed.then(() => recordOf(call, resolve)).finally(resolve)
+    placed = promise
+    return done
+  }
+
+  async function recordOf(call: IncomingCall, isPlaced: () => void): Promise<CallRecord> {
     // On record, though the process ended before the journal said so: it is not run again.
     let record = context.recorded(call.id)
     await journal.step(`call ${call.step}/${call.ordinal}`, async () => {
       if (record) return call.id
-      record = await lane(effectOf(call), () => answer(call))
+      const answered = lane(effectOf(call), () => answer(call))
+      isPlaced()
+      record = await answered
       await context.save(record)
       return call.id
     })
     return record ?? lost(call)
+  }
+
+  /** A journal says that the call is done, but its record is gone: nothing is known, so nothing is claimed. */
+  async function lost(call: IncomingCall): Promise<CallRecord> {
+    const asked = context.asked.get(call.id)
+    const ready = asked ? readyCall(asked) : unread(call)
+    const record = await executor.settle(ready, interrupted(ready))
+    await context.save(record)
+    return record
   }
 
   /** Of a call that had begun before a restart, the effect it was begun with: its tool may be another by now. */
@@ -63,7 +86,9 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
     // A stopped turn asks nobody: the executor cancels what has not started.
     if (ready.kind === 'ready' || context.signal.aborted) return executor.execute(ready.call)
     const { call, request } = ready
-    const decision = await journal.wait(`approval ${call.id}`, () =>
+    // An answer from before a restart counts for the question that was asked then.
+    const knowing = request.indeterminate ? ` knowing ${request.indeterminate.join(' ')}` : ''
+    const decision = await journal.wait(`approval ${call.id}${knowing}`, () =>
       context.approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' })),
     )
     const decided = await executor.decide(call, request, decision)
@@ -92,42 +117,36 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 export const interrupted = ({ tool }: { readonly tool: string }) =>
   notOk('internal', `${tool} was cut off when the process ended. It is not known whether it took effect.`, { status: 'indeterminate' })
 
-/** A journal says that the call is done, but its record is gone: nothing is known, so nothing is claimed. */
-function lost(call: IncomingCall): CallRecord {
-  const tool = call.name ?? '(none)'
-  const { id, step, ordinal } = call
-  return {
-    id,
-    step,
-    ordinal,
-    tool,
-    input: call.input,
-    effect: 'external',
-    target: '',
-    attempts: 0,
-    repairs: [],
-    durationMs: 0,
-    result: interrupted({ tool }),
-  }
-}
+/** A call of which only the model's words are left. */
+const unread = ({ id, step, ordinal, name, input }: IncomingCall): ReadyCall => ({
+  id,
+  step,
+  ordinal,
+  tool: name ?? '(none)',
+  input: input as ReadyCall['input'],
+  inputKey: canonical(input),
+  effect: 'external',
+  target: '',
+  repairs: [],
+  notes: [],
+})
 
 /** What a call was when it was begun. */
 export type BegunCall = Extract<ToolEvent, { type: 'tool.call' }>
 
-/** The calls that began and have no outcome, from the events of a turn. */
-export function begunCalls(events: readonly ToolEvent[]): Map<string, BegunCall> {
+/** The calls of a turn by id, and those that began. Whether one has an outcome, its record says. */
+export function pastCalls(events: readonly ToolEvent[]): Record<'asked' | 'begun', ReadonlyMap<string, BegunCall>> {
   const asked = new Map<string, BegunCall>()
   const begun = new Map<string, BegunCall>()
   for (const event of events) {
     if (event.type === 'tool.call') asked.set(event.callId, event)
     const call = asked.get('callId' in event ? event.callId : '')
     if (event.type === 'tool.started' && call) begun.set(event.callId, call)
-    if (event.type === 'tool.result') begun.delete(event.callId)
   }
-  return begun
+  return { asked, begun }
 }
 
-const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect }: BegunCall): ReadyCall => ({
+const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect, target = '', targets }: BegunCall): ReadyCall => ({
   id: callId,
   step,
   ordinal,
@@ -136,7 +155,8 @@ const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect }
   input: input as ReadyCall['input'],
   inputKey: canonical(input),
   effect,
-  target: '',
+  target,
+  ...(targets && { targets }),
   repairs: [],
   notes: [],
 })

@@ -1,16 +1,15 @@
 /** A turn whose process ended: every call gets a result, so that the conversation can go on. */
-import { type CallRecord, canonical, type Effect, notOk, type ToolEvent } from '@mulligan/core'
+import { type CallRecord, canonical, checkNote, type Effect, notOk, type ToolEvent } from '@mulligan/core'
 import type { TurnEvent } from '../events.ts'
 import { type CallPart, callsOf, ownWords } from '../history/message.ts'
 import type { Store, TurnRow } from '../store/store.ts'
-import { begunCalls, interrupted } from './calls.ts'
+import { interrupted, pastCalls } from './calls.ts'
 import { ledgerOf, summary } from './ledger.ts'
 
 export async function settleInterrupted(store: Store, turn: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<void> {
   const { sessionId, id: turnId } = turn
   const past = (await store.events({ sessionId, turnId })) as unknown as readonly ToolEvent[]
-  const begun = begunCalls(past)
-  const asked = new Map(past.flatMap((event) => (event.type === 'tool.call' ? [[event.callId, event] as const] : [])))
+  const { asked, begun } = pastCalls(past)
   const all: CallRecord[] = []
   let usage = { inputTokens: 0, outputTokens: 0 }
   let requests = 0
@@ -62,19 +61,19 @@ function settled(
 ): CallRecord {
   const effect: Effect = event?.effect ?? 'external'
   const tool = event?.tool ?? name ?? '(none)'
+  const target = event?.target ?? ''
+  const about = { tool, target, ...(event?.targets && { targets: event.targets }), input: event?.input ?? input }
   const result =
     begun && effect !== 'read'
-      ? interrupted({ tool })
+      ? { ...interrupted({ tool }), notes: [checkNote(about)] }
       : notOk('cancelled', `The process ended before ${tool} was done. Nothing was changed by it.`)
   return {
     id: callId,
     step,
     ordinal,
     wireId,
-    tool,
-    input: event?.input ?? input,
+    ...about,
     effect,
-    target: '',
     attempts: begun ? 1 : 0,
     repairs: [],
     result,

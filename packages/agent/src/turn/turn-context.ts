@@ -1,5 +1,5 @@
 /** What a turn is run with. */
-import type { CallRecord, DoubtfulCall, Limits, ToolEvent } from '@mulligan/core'
+import type { CallRecord, IndeterminateCall, Limits, ToolEvent } from '@mulligan/core'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction } from '../context/compaction.ts'
 import type { TurnEvent } from '../events.ts'
@@ -26,8 +26,8 @@ export interface TurnContext
   readonly compaction?: Compaction | undefined
   /** What the agent has learned of the model's context. */
   readonly calibration: Calibration
-  /** Effects of earlier turns of which nobody knows whether they took place. */
-  readonly inDoubt: readonly DoubtfulCall[]
+  /** Effects of earlier turns that may or may not have taken place, and are not settled. */
+  readonly indeterminate: readonly IndeterminateCall[]
   /** What happened in this turn before a restart. */
   readonly before: {
     readonly events: readonly ToolEvent[]
@@ -35,7 +35,9 @@ export interface TurnContext
     readonly messages: ReadonlyMap<number, AssistantMessage>
     /** By call. */
     readonly records: ReadonlyMap<string, CallRecord>
-    /** Calls that were started and have no outcome. */
+    /** Its calls. */
+    readonly asked: ReadonlyMap<string, BegunCall>
+    /** Those that were started. One without a record has no outcome. */
     readonly begun: ReadonlyMap<string, BegunCall>
   }
   readonly approve: NonNullable<AgentOptions['approve']>

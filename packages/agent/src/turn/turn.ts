@@ -56,7 +56,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
     signal: clock.signal,
     events: context.before.events,
-    inDoubt: context.inDoubt,
+    indeterminate: context.indeterminate,
     onEvent: (event) => {
       unapproved ||= isUnapproved(event)
       return context.emit(event)
@@ -161,6 +161,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
           unwritten ??= { error }
         }),
       recorded: (callId) => context.before.records.get(callId),
+      asked: context.before.asked,
       begun: context.before.begun,
     })
     preamble.learn(done)

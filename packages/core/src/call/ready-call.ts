@@ -19,14 +19,14 @@ interface CallIdentity {
   readonly effect: Effect
   /** What it acts on: a path, a channel. */
   readonly target: string
+  /** All that it acts on, whole, where `target` is a list of several or was cut. */
+  readonly targets?: readonly string[]
   readonly repairs: readonly Repair[]
 }
 
 /** A call that may run. Plain data: an approval can wait for days in another process. */
 export interface ReadyCall extends CallIdentity {
   readonly input: Readonly<Record<string, unknown>>
-  /** All that it acts on, whole, where `target` is a list of several or was cut. */
-  readonly targets?: readonly string[]
   /** Canonical JSON of the input. */
   readonly inputKey: string
   /** Secret files that it would open. */
@@ -47,6 +47,8 @@ export interface ApprovalRequest {
   readonly reason: string
   /** Only a person may answer, whatever has been allowed in advance. */
   readonly forced: boolean
+  /** The calls, by id, that may have taken effect and because of which it asks. A yes says that the person knows of them. */
+  readonly indeterminate?: readonly string[]
 }
 
 /** What became of a call, for the store, the person and `--json`. */
@@ -137,6 +139,9 @@ function actsOn(tool: Tool, input: unknown): readonly string[] {
 }
 
 export const about = ({ id, tool }: ReadyCall) => ({ callId: id, tool })
+
+/** What a call with effects acts on, for its event: if it is cut off later, it is known by that. */
+export const actingOn = ({ effect, target, targets }: ReadyCall) => effect !== 'read' && { target, ...(targets && { targets }) }
 
 export const resultEvent = (call: ReadyCall, result: ToolResult) => ({
   type: 'tool.result' as const,

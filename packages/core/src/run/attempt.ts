@@ -1,5 +1,6 @@
 /** One execution, raced: it returns, throws, runs out of time or is aborted. Whatever a tool does, the turn goes on. */
 
+import { isMulliganError } from '../errors.ts'
 import { guarded } from './classify.ts'
 
 export type Outcome = { readonly kind: 'returned'; readonly value: unknown } | { readonly kind: 'threw'; readonly error: unknown }
@@ -52,7 +53,8 @@ export async function attempt(
     if (typeof first !== 'string') return first
     own().abort(first === 'timeout' ? new TimeoutReason(ms / 1000) : signal?.reason)
     const ended = await Promise.race([running, pause(graceMs)])
-    const stopped = ended?.kind === 'threw' && isAbort(ended.error, own().signal)
+    // An exception after the cut that is not in the tool's own words is taken for the cut itself.
+    const stopped = ended?.kind === 'threw' && !isMulliganError(ended.error)
     return ended && !stopped ? ended : { kind: first, stopped, late: running }
   } finally {
     clearTimeout(timer)
@@ -65,8 +67,5 @@ const threw = (error: unknown): Outcome => ({ kind: 'threw', error })
 
 const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && guarded(() => typeof (value as PromiseLike<unknown>).then === 'function') === true
-
-const isAbort = (error: unknown, { reason }: AbortSignal): boolean =>
-  error === reason || guarded(() => error instanceof Error && /^(Abort|Timeout)Error$/.test(error.name)) === true
 
 const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined))

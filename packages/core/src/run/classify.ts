@@ -5,7 +5,7 @@ import { sane } from './sane.ts'
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Faults in which a request may have arrived all the same: an effect cut off so is in doubt. */
+/** Faults in which a request may have arrived all the same: an effect cut off so is indeterminate. */
 const MID_FLIGHT_CODES = codes('ECONNRESET ECONNABORTED ETIMEDOUT EPIPE UND_ERR_SOCKET UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT')
 const NETWORK_CODES = codes(`${[...MID_FLIGHT_CODES].join(' ')} ECONNREFUSED EAI_AGAIN ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT`)
 const PERMISSION_CODES = codes('EACCES EPERM EROFS')

@@ -1,4 +1,5 @@
 /** Runs one tool to its result: attempts, backoff on transient faults, breaker, timeout, abort. */
+import { isMulliganError } from '../errors.ts'
 import { notOk, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
@@ -109,7 +110,7 @@ function serviceOf({ name, service }: Tool, input: unknown): string {
 }
 
 function unavailable(tool: Tool, error: unknown, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
-  if (tool.effect !== 'read' && brokeInMidFlight(error)) return inDoubt(tool, 'lost its connection')
+  if (tool.effect !== 'read' && brokeInMidFlight(error)) return indeterminate(tool, 'lost its connection')
   const result = fromThrown(error, tool.name)
   const details = retryAfter === undefined ? result.details : { ...result.details, retryAfter }
   return { ...result, ...(details && { details }) }
@@ -133,22 +134,24 @@ function cutOff(tool: Tool, ran: Extract<Attempt, { kind: 'timeout' | 'aborted' 
 }
 
 function timedOut(tool: Tool): ToolResult {
-  if (tool.effect !== 'read') return inDoubt(tool, `was cut off after ${tool.timeout} s`, 'timeout')
+  if (tool.effect !== 'read') return indeterminate(tool, `was cut off after ${tool.timeout} s`, 'timeout')
   return notOk('timeout', `${tool.name} was cut off after ${tool.timeout} s.`, {
     details: { timeout: tool.timeout, constraint: 'a smaller piece of work, or another way' },
   })
 }
 
 function aborted(tool: Tool): ToolResult {
-  if (tool.effect !== 'read') return inDoubt(tool, 'was cut off when the turn was stopped', 'cancelled')
+  if (tool.effect !== 'read') return indeterminate(tool, 'was cut off when the turn was stopped', 'cancelled')
   return notOk('cancelled', `The turn was stopped while ${tool.name} was running.`)
 }
 
-const inDoubt = (tool: Tool, how: string, errorType: 'timeout' | 'cancelled' | 'network' = 'network'): ToolResult =>
+const indeterminate = (tool: Tool, how: string, errorType: 'timeout' | 'cancelled' | 'network' = 'network'): ToolResult =>
   notOk(errorType, `${tool.name} ${how}. It is not known whether it took effect.`, { status: 'indeterminate' })
 
 function fromOutcome(tool: Tool, outcome: Outcome, options: RunOptions): ToolResult {
   if (outcome.kind === 'returned') return fromReturned(outcome.value, tool)
   options.log(outcome.error)
-  return fromThrown(outcome.error, tool.name)
+  const result = fromThrown(outcome.error, tool.name)
+  // An exception of a call that was cut off is often the cut itself: only the tool's own words settle what became of it.
+  return tool.effect === 'read' || isMulliganError(outcome.error) ? result : { ...result, status: 'indeterminate' }
 }

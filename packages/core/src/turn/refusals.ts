@@ -36,9 +36,12 @@ export function stillRunning(tool: string, callId: string): ToolError {
 const not = (says: string, by: string, more?: object): ToolError =>
   notOk(by === 'timeout' ? 'timeout' : 'permission', says, { status: 'denied', details: { by, ...more } })
 
-/** The same call was cut off while this one waited: only a person may repeat it. */
-export const inDoubt = (tool: string): ToolError =>
-  not(`The same call of ${tool} was cut off just now and may have taken effect. It was not run again.`, 'doubt')
+/** A call that this one might repeat was cut off while it waited: only a person who knows of that may allow it. */
+export const uncertain = (tool: string): ToolError =>
+  not(
+    `An earlier call of ${tool} was cut off just now and may have taken effect. This one was not run: it needs the user's approval.`,
+    'indeterminate',
+  )
 
 /** Why a person is asked about a call that would open such files. */
 export const opensSecrets = (paths: readonly string[]): string =>

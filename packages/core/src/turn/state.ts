@@ -1,17 +1,19 @@
 /** All that a turn's executor knows: reduced from events, so a resumed turn has it as it was. */
 import type { ToolEvent } from '../events.ts'
-import { type Consent, NO_CONSENT, reduceConsent } from './consent.ts'
+import { type Approvals, NO_APPROVALS, reduceApprovals } from './approvals.ts'
 import { type Counters, NO_COUNTS, reduceCounters } from './counters.ts'
+import { type Denials, NO_DENIALS, reduceDenials } from './denials.ts'
 import { type Guard, NO_LOOPS, reduceGuard } from './guard.ts'
-import { NO_PERMITS, type Permits, reducePermits } from './permits.ts'
+import { type Indeterminate, NONE_INDETERMINATE, reduceIndeterminate } from './indeterminate.ts'
 
 export interface TurnState {
   /** Tool calls so far, refused ones too. */
   readonly calls: number
   readonly counters: Counters
   readonly guard: Guard
-  readonly consent: Consent
-  readonly permits: Permits
+  readonly denials: Denials
+  readonly approvals: Approvals
+  readonly indeterminate: Indeterminate
   /** The turn has read content from outside the machine's trust. */
   readonly untrusted: boolean
   /** A secret file was asked for. */
@@ -25,8 +27,9 @@ export const NEW_TURN: TurnState = {
   calls: 0,
   counters: NO_COUNTS,
   guard: NO_LOOPS,
-  consent: NO_CONSENT,
-  permits: NO_PERMITS,
+  denials: NO_DENIALS,
+  approvals: NO_APPROVALS,
+  indeterminate: NONE_INDETERMINATE,
   untrusted: false,
   secret: false,
 }
@@ -36,8 +39,9 @@ export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
     calls: state.calls + (event.type === 'tool.call' ? 1 : 0),
     counters: reduceCounters(state.counters, event),
     guard: reduceGuard(state.guard, event),
-    consent: reduceConsent(state.consent, event),
-    permits: reducePermits(state.permits, event),
+    denials: reduceDenials(state.denials, event),
+    approvals: reduceApprovals(state.approvals, event),
+    indeterminate: reduceIndeterminate(state.indeterminate, event),
     untrusted: state.untrusted || (event.type === 'tool.result' && event.untrusted === true),
     secret: state.secret || (event.type === 'tool.result' && event.result.secret === true),
   }

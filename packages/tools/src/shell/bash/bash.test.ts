@@ -160,6 +160,15 @@ describe('limits', () => {
     expect(callOf(server.result)).toEqual({ command: 'serve() { sleep 30; }; serve', background: true })
   })
 
+  test.each([
+    ['with the network, a command that may write is indeterminate', 'bridge', 'echo hi > a; sleep 30', 'indeterminate'],
+    ['control: one that only reads failed', 'bridge', 'sleep 30', 'failed'],
+    ['control: without the network it failed, and its changes are in the workspace', 'none', 'echo hi > a; sleep 30', 'failed'],
+  ] as const)('time: %s', async (_, network, command, status) => {
+    const { call } = turn(shell({}, { network, sandboxOptions: { network, backend: network === 'none' ? BACKEND : 'none' } }).tools)
+    expect((await call('bash', { command, timeout: 1 })).result).toMatchObject({ ok: false, status, errorType: 'timeout' })
+  })
+
   test('output', async () => {
     const { call } = turn(shell({}, { sandboxOptions: { limits: { output: 2000, outputStop: 100_000 } } }).tools)
     const { result, text } = await call('bash', { command: 'yes' })
@@ -213,7 +222,7 @@ test('nothing is opened until a command is run', async () => {
   await dispose()
 })
 
-test('cut off by the turn it is in doubt, and its processes are gone', async () => {
+test('cut off by the turn it is indeterminate, and its processes are gone', async () => {
   const { tools, root } = shell()
   const stop = new AbortController()
   const executor = createExecutor({ tools, signal: stop.signal, policy: () => ({ decision: 'allow', reason: '' }) })
@@ -231,6 +240,21 @@ test('cut off by the turn it is in doubt, and its processes are gone', async () 
   expect((await running).result).toMatchObject({ ok: false, status: 'indeterminate', errorType: 'cancelled' })
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expect(existsSync(join(root, 'late'))).toBe(false)
+})
+
+test('after one that was cut off, the same with a space, and any other that may write, asks; one that reads does not', async () => {
+  const { tools } = shell({ a: 'one\n' })
+  const input = { command: 'touch begun; sleep 2; touch late' }
+  const executor = createExecutor({
+    tools,
+    policy: () => ({ decision: 'allow', reason: '' }),
+    indeterminate: [{ id: 't/0/0', tool: 'bash', input }],
+  })
+  const kindOf = async (command: string) =>
+    (await executor.prepare({ id: `t/1/${command}`, step: 1, ordinal: 0, name: 'bash', input: { command } })).kind
+  for (const command of [input.command, `${input.command} `, `sh -c '${input.command}'`, 'touch other'])
+    expect([command, await kindOf(command)]).toEqual([command, 'approval'])
+  expect(await kindOf('cat a')).toBe('ready')
 })
 
 test('the person sees the latest lines while it runs', async () => {

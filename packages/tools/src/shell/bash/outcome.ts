@@ -47,7 +47,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
   if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
 
-  if (reason === 'timeout') throw timedOut(ended, content, shown)
+  if (reason === 'timeout' && !mayHaveLeft(ended)) throw timedOut(ended, content, shown)
   const answer = exitCode !== null && reason === 'exit' && isUnderstood(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {
     const says = `${answer.says} (exit code ${exitCode}).`
@@ -57,7 +57,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const attempt: Attempt = { script, commands, unsafe, exitCode, ...printed, content }
   const refused = reason === 'exit' ? await notRun(attempt, around) : undefined
   if (refused) throw refused
-  throw failure(completed, content, shown, [
+  throw failure(ended, content, shown, [
     ownTimeout(script, exitCode),
     wallText(script, completed, network),
     await missingModules(script, exitCode, around),
@@ -73,16 +73,31 @@ const missingModules = async (script: string, exitCode: number | null, around: A
     ? 'The packages of the project are not installed: there is no node_modules.'
     : undefined
 
+/**
+ * Cut off by a limit while it could reach the network: nobody knows what it has done out there. Without the network its changes
+ * are in the workspace, where they can be seen and undone.
+ */
+const mayHaveLeft = ({ completed: { reason }, network, unsafe }: Ended): boolean =>
+  reason !== 'exit' && reason !== 'signal' && network !== 'none' && unsafe.length > 0
+
 function failure(
-  completed: Completed,
+  ended: Ended,
   content: string,
   shown: { readonly display?: string },
   reasons: readonly (string | undefined)[],
 ): ToolFailure {
+  const { completed, timeout } = ended
   const { exitCode, signal, reason, droppedBytes, durationMs } = completed
   const why = reasons.filter((one) => one !== undefined)
-  const ending = reason === 'exit' || reason === 'signal' ? `The command ${endingText(completed)}.` : 'The command was ended.'
-  return new ToolFailure([ending, ...why].join(' '), {
+  const isUnknown = mayHaveLeft(ended)
+  const ending =
+    reason === 'exit' || reason === 'signal'
+      ? `The command ${endingText(completed)}.`
+      : `The command was ended${reason === 'timeout' ? ` after ${timeout} s` : ''}.`
+  const unknown = isUnknown ? ['It could reach the network, and it is not known what it has done there.'] : []
+  return new ToolFailure([ending, ...unknown, ...why].join(' '), {
+    ...(isUnknown && { status: 'indeterminate' as const }),
+    ...(reason === 'timeout' && { errorType: 'timeout' as const }),
     exitCode,
     signal,
     reason,

@@ -44,7 +44,7 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
     .run({ script: call.command, cwd: cwd.absolute, timeout: call.timeout, signal, onOutput: lines.push })
     .catch((error: unknown) => (isCommandError(error) ? error.completed : fault(error)))
     .finally(lines.end)
-  // An effect that was cut off is in doubt, which is the executor's to say.
+  // An effect that was cut off is indeterminate, which is the executor's to say.
   if (completed.reason === 'aborted') signal.throwIfAborted()
   return tell(completed)
 }

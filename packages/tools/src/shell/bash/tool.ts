@@ -64,6 +64,8 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
     effectOf: ({ command, cwd, background }) =>
       session.judge(command, cwd).verdict === 'safe' && !background ? 'read' : network === 'none' ? 'write' : 'external',
     target: ({ command, cwd }) => targetsOf(session.judge(command, cwd), command),
+    // The same command can be written in any number of ways, so no reading of two of them tells that they differ.
+    indeterminateScope: 'tool',
     denialKeys: ({ command, cwd }, target) => keysOf(session.judge(command, cwd), target),
     examples: [
       {
