@@ -70,8 +70,8 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
       const name = basename(entry, '.md')
       try {
         if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
-        const text = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error('it is no text that can be read')
+        const { text, problem } = readText(root, join(folder, entry))
+        if (text === undefined) throw new Error(problem ?? 'it is no text that can be read')
         const { fields, body } = await frontMatter(text)
         const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)

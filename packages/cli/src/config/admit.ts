@@ -40,7 +40,7 @@ interface Leaf {
 
 function leavesOf(value: unknown, node: RuleNode, path: readonly string[] = [], above?: ProjectRule): readonly Leaf[] {
   const rule = node.rule ?? above
-  if (!isObject(value) || !(node.keys || node.each)) return [{ path, value, rule }]
+  if (!isObject(value) || !(node.keys || node.each) || Object.keys(value).length === 0) return [{ path, value, rule }]
   return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, node.keys?.[name] ?? node.each ?? {}, [...path, name], rule))
 }
 
@@ -62,8 +62,11 @@ export function admit(project: Config, from: string, word: Word): Admitted {
   for (const { path, value, rule } of leavesOf(project, rulesOf(configSchema()))) {
     const key = path.join('.')
     const does = rule && doesWithoutWord(rule, key, value, word)
-    if (does !== undefined) withheld.push({ key, value, does, from })
-    else if (rule && counts(rule, key, value, own, word.isTrusted)) values = withValue(values, path, value)
+    if (does !== undefined) {
+      withheld.push({ key, value, does, from })
+      // What it is in is there without it, such as an agent.
+      values = withValue(values, path.slice(0, -1), valueAt(values, path.slice(0, -1)) ?? {})
+    } else if (rule && counts(rule, key, value, own, word.isTrusted)) values = withValue(values, path, value)
   }
   // Its model is one of that server.
   if (withheld.some(({ key }) => key === 'baseUrl')) delete (values as Config).model

@@ -77,7 +77,8 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   remoteHosts: () => fc.constantFrom([], ['api.evil.example'], ['api.openai.com']),
 }
 
-const KEYS = keysIn(configJsonSchema())
+/** Those of `models` have its rule. */
+const KEYS = keysIn(configJsonSchema()).filter(({ key }) => !key.startsWith('models.'))
 const pathOf = (key: string): readonly string[] => key.replace('NAME', 'far').split('.')
 /** Of every key with a value, some. */
 const config = (only: (rule: ProjectRule | undefined) => boolean = () => true): fc.Arbitrary<Config> => {
