@@ -10,6 +10,7 @@ import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
+import { TRUST } from './trust.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   ...CONTRACT,
@@ -22,4 +23,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OLLAMA,
   ...CHAT,
   ...CONFIG,
+  ...TRUST,
 ]
