@@ -3,7 +3,7 @@
 import { estimateTokens } from '@mulligan/core'
 import { call, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using, trusted } from './fixtures/cli.ts'
+import { place, trusted, using } from './fixtures/cli.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]

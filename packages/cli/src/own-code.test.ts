@@ -5,7 +5,7 @@ import { openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Ended, place, using, trusted } from './fixtures/cli.ts'
+import { BIN, type Ended, place, trusted, using } from './fixtures/cli.ts'
 
 const tool = (execute: string, more = ''): string =>
   `${more}\nexport default { name: 'odd', description: 'd', effect: 'read', input: { type: 'object', properties: {} }, execute: ${execute} }`

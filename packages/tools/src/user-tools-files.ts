@@ -38,7 +38,8 @@ export function findUserTools(dir: string, within?: string): UserToolFiles {
   } catch {
     return none()
   }
-  if (within !== undefined && !isInside(realpathSync(within), folder)) return none({ file: '', error: 'it leads out of the folder that it is in.' })
+  if (within !== undefined && !isInside(realpathSync(within), folder))
+    return none({ file: '', error: 'it leads out of the folder that it is in.' })
   const scope = oddScope(folder)
   if (scope !== undefined) return none({ file: scope, error: 'it is not a regular file, so nothing here is loaded.' })
   try {
@@ -113,7 +114,9 @@ function readChecked(root: string, given: string): Checked | undefined {
     const bytes = Buffer.alloc(MAX_FILE + 1)
     let length = 0
     for (let got = -1; got !== 0 && length < bytes.length; length += got) got = readSync(file, bytes, length, bytes.length - length, length)
-    return length > MAX_FILE ? { error: `it is larger than ${MAX_FILE / 1e6} MB.` } : { path, bytes: Buffer.from(bytes.subarray(0, length)) }
+    return length > MAX_FILE
+      ? { error: `it is larger than ${MAX_FILE / 1e6} MB.` }
+      : { path, bytes: Buffer.from(bytes.subarray(0, length)) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return { error: code === 'ENOENT' ? 'it is a link to nothing.' : `it can't be read: ${code ?? 'unknown error'}.` }

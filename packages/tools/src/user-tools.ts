@@ -135,7 +135,10 @@ function refuseOddParts({ name, aliases, parameterAliases, examples, target, ser
 }
 
 const besides = (path: string, { contents }: UserToolFiles): string | undefined =>
-  contents.get(`${path.slice(0, -extname(path).length)}.md`)?.toString('utf8').trim()
+  contents
+    .get(`${path.slice(0, -extname(path).length)}.md`)
+    ?.toString('utf8')
+    .trim()
 
 function sentence(error: unknown, folder: string): string {
   const { kind, message } = told(error)

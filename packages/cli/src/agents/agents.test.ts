@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using, trusted } from '../fixtures/cli.ts'
+import { type Place, place, trusted, using } from '../fixtures/cli.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]

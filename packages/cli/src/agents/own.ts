@@ -53,7 +53,10 @@ export async function ownAgents(cwd: string, { agents, word }: Settings, reserve
 }
 
 /** Of a project's agent, what the rules for its keys let count: a file's front matter has not been through them yet. */
-function countingOf(agent: ConfiguredAgent, word: Settings['word']): { readonly agent: ConfiguredAgent; readonly withheld: readonly Withheld[] } {
+function countingOf(
+  agent: ConfiguredAgent,
+  word: Settings['word'],
+): { readonly agent: ConfiguredAgent; readonly withheld: readonly Withheld[] } {
   const { name, origin, from, ...fields } = agent
   if (origin !== 'project') return { agent, withheld: [] }
   const { values, withheld } = admit({ agents: { [name]: fields } }, from, word)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, type RecordedRequest, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, NO_SERVERS, type Place, place, using, trusted } from '../fixtures/cli.ts'
+import { BIN, NO_SERVERS, type Place, place, trusted, using } from '../fixtures/cli.ts'
 import { hasScreen, openScreen, type ScreenOptions } from '../fixtures/screen.ts'
 
 const start = (here: Place, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>

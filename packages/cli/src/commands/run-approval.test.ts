@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using, trusted } from '../fixtures/cli.ts'
+import { type Place, place, trusted, using } from '../fixtures/cli.ts'
 import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const OWN = '../.config/mulligan/config.json'

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using, trusted } from '../fixtures/cli.ts'
+import { place, trusted, using } from '../fixtures/cli.ts'
 
 const READ = call('read_file', { path: 'a.txt' })
 const WRITE = call('write_file', { path: 'b.txt', content: 'new\n' })
@@ -251,7 +251,9 @@ const TOOL = (name: string, execute: string): string =>
 
 describe('own tools', () => {
   it('are given to the model; broken ones are left out with a warning', async () => {
-    using here = trusted(place({ '.mulligan/tools/hello.mjs': TOOL('hello', `() => 'hello'`), '.mulligan/tools/broken.mjs': 'export default 5' }))
+    using here = trusted(
+      place({ '.mulligan/tools/hello.mjs': TOOL('hello', `() => 'hello'`), '.mulligan/tools/broken.mjs': 'export default 5' }),
+    )
     await using model = await scriptedModel([call('hello', {}), say('It says hello.')])
     const { code, stderr } = await here.run(['Hi', ...using(model)])
     expect(code).toBe(0)

@@ -28,7 +28,11 @@ describe('tools of a folder', () => {
       const { code, stderr } = await mulligan(here, ...command)
       expect([code, stderr]).toEqual([0, expect.stringContaining('own.mjs), which you have not trusted. To allow it: mulligan trust')])
     }
-    for (const command of [['tools', 'call', 'own'], ['tools', 'show', 'own'], ['tools', 'audit']]) {
+    for (const command of [
+      ['tools', 'call', 'own'],
+      ['tools', 'show', 'own'],
+      ['tools', 'audit'],
+    ]) {
       const { code, stderr } = await mulligan(here, ...command)
       expect([code, stderr]).toEqual([2, expect.stringContaining('In a script: mulligan trust --yes')])
     }
@@ -53,7 +57,9 @@ describe('tools of a folder', () => {
     here.write('.mulligan/tools/new.mjs', 'export default {}')
     expect((await call(here)).code).toBe(2)
     await yes(here)
-    expect(JSON.parse((await mulligan(here, 'trust', '--list', '--json')).stdout)).toMatchObject({ folders: [{ folder: here.dir, tools: true }] })
+    expect(JSON.parse((await mulligan(here, 'trust', '--list', '--json')).stdout)).toMatchObject({
+      folders: [{ folder: here.dir, tools: true }],
+    })
     expect(await mulligan(here, 'trust', '--remove')).toMatchObject({ code: 0, stdout: 'Not trusted any more.\n' })
     expect([(await call(here)).code, (await mulligan(here, 'trust', '--remove')).code]).toEqual([2, 1])
   })
@@ -83,11 +89,19 @@ describe('tools of a folder', () => {
 
   it.each<[string, (here: Place) => void, string]>([
     ['a FIFO', (here) => execFileSync('mkfifo', [join(here.dir, '.mulligan/tools/pipe.mjs')]), 'pipe.mjs: it is not a regular file'],
-    ['a FIFO behind a link', (here) => {
-      execFileSync('mkfifo', [join(here.dir, '.mulligan/tools/pipe')])
-      symlinkSync('pipe', join(here.dir, '.mulligan/tools/a.mjs'))
-    }, 'a.mjs: it is not a regular file'],
-    ['a link that leads out', (here) => symlinkSync('/etc/hostname', join(here.dir, '.mulligan/tools/out.mjs')), 'out.mjs: it is a link that leads out'],
+    [
+      'a FIFO behind a link',
+      (here) => {
+        execFileSync('mkfifo', [join(here.dir, '.mulligan/tools/pipe')])
+        symlinkSync('pipe', join(here.dir, '.mulligan/tools/a.mjs'))
+      },
+      'a.mjs: it is not a regular file',
+    ],
+    [
+      'a link that leads out',
+      (here) => symlinkSync('/etc/hostname', join(here.dir, '.mulligan/tools/out.mjs')),
+      'out.mjs: it is a link that leads out',
+    ],
     ['a link to nothing', (here) => symlinkSync('nothing', join(here.dir, '.mulligan/tools/no.mjs')), 'no.mjs: it is a link to nothing'],
     ['a device', (here) => symlinkSync('/dev/zero', join(here.dir, '.mulligan/tools/zero.mjs')), 'zero.mjs: it is a link that leads out'],
     ['a huge file', (here) => here.write('.mulligan/tools/big.mjs', ' '.repeat(1_000_001)), 'big.mjs: it is larger than 1 MB'],
@@ -100,7 +114,10 @@ describe('tools of a folder', () => {
   })
 
   it('import nothing from their folder that was not looked at', async () => {
-    using here = place({ [TOOL]: OWN.replace('./lib/says.js', './.hidden.mjs'), '.mulligan/tools/.hidden.mjs': `export const says = 'hidden'` })
+    using here = place({
+      [TOOL]: OWN.replace('./lib/says.js', './.hidden.mjs'),
+      '.mulligan/tools/.hidden.mjs': `export const says = 'hidden'`,
+    })
     await yes(here)
     expect((await mulligan(here, 'tools', 'list')).stderr).toContain("can't be imported: it is not among the regular files")
     using piped = place(FILES)
@@ -151,7 +168,11 @@ describe('a person at the terminal', () => {
   it('is asked once for a folder and a value', async () => {
     using here = place({ ...FILES, [PROJECT]: JSON.stringify({ baseUrl: EVIL }) })
     const no = await asked(here, 'n')
-    expect(no).toMatchObject({ baseUrl: undefined, tools: 'new', told: [expect.stringContaining('own.mjs'), expect.stringContaining('127.evil.example')] })
+    expect(no).toMatchObject({
+      baseUrl: undefined,
+      tools: 'new',
+      told: [expect.stringContaining('own.mjs'), expect.stringContaining('127.evil.example')],
+    })
     const first = await asked(here, 'y')
     expect(first).toMatchObject({ baseUrl: EVIL, tools: undefined, told: [] })
     expect(first.questions).toEqual([expect.stringMatching(/own\.mjs, code that runs outside the sandbox\n.*127\.evil\.example/)])
@@ -166,7 +187,8 @@ describe('a hostile project', () => {
   const env = (more: Readonly<Record<string, string>> = {}) => ({ ...NO_SERVERS, MULLIGAN_API_KEY: KEY, OPENAI_API_KEY: KEY, ...more })
   /** Another origin, as far as the rule goes, that a connection reaches here all the same. */
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0')
-  const run = (here: Place, more: readonly string[] = [], given = env()) => inProcess(here, ['run', 'SECRET', '--cwd', here.dir, ...more], given)
+  const run = (here: Place, more: readonly string[] = [], given = env()) =>
+    inProcess(here, ['run', 'SECRET', '--cwd', here.dir, ...more], given)
 
   it.each<[string, (url: string) => object]>([
     ['a base URL', (url) => ({ model: 'x', baseUrl: url })],
@@ -176,7 +198,10 @@ describe('a hostile project', () => {
     await using evil = await scriptedModel([say('Got it.')])
     using here = place({ [PROJECT]: JSON.stringify(project(elsewhere(evil.url))) })
     const { code, stderr } = await run(here)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('which would send this conversation to 0.0.0.0. To allow it: mulligan trust')])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('which would send this conversation to 0.0.0.0. To allow it: mulligan trust'),
+    ])
     expect(evil.requests).toEqual([])
     // The control: it is the rule that keeps it away. Trust lets the prompt go there, and not the key.
     await trustAll(here)
@@ -206,7 +231,10 @@ describe('a hostile project', () => {
       '../own.json': JSON.stringify({ model: 'y', baseUrl: mine.url }),
     })
     const { code, stderr } = await run(here, [], env({ MULLIGAN_CONFIG: join(here.dir, '../own.json') }))
-    expect([code, stderr]).toEqual([0, expect.stringContaining('agents.far.model to "openai/gpt", which would send this conversation to api.openai.com')])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('agents.far.model to "openai/gpt", which would send this conversation to api.openai.com'),
+    ])
     expect(mine.requests.length).toBe(1)
   })
 })

@@ -27,7 +27,12 @@ export async function trustCommand(flags: TrustFlags, output: Output): Promise<n
   const wanted = wantedIn(cwd, { settings, agents: await readAgents(cwd, settings) })
   const { out } = output
   const said = (trusted: boolean): string =>
-    safeJson({ folder: cwd, trusted, tools: wanted.tools?.found.files ?? [], settings: wanted.settings.map(({ key, value }) => ({ key, value })) }) ?? ''
+    safeJson({
+      folder: cwd,
+      trusted,
+      tools: wanted.tools?.found.files ?? [],
+      settings: wanted.settings.map(({ key, value }) => ({ key, value })),
+    }) ?? ''
   if (!wanted.tools && wanted.settings.length === 0) {
     out(flags.json ? `${said(true)}\n` : 'Nothing here waits for your word.\n')
     return EXIT.ok

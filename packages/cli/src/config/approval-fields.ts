@@ -17,20 +17,20 @@ export const approvalFields = () => ({
   ),
   policy: key(
     z
-    .array(
-      z
-        .strictObject({
-          tool: pattern().describe('The name of the tool, with `*`.'),
-          effect: z.enum(['read', 'write', 'external']).describe('The effect of the tool.'),
-          target: pattern().describe('What the call acts on, with `*`.'),
-          input: z.record(z.string().min(1), pattern()).describe('The values of parameters, with `*`, by parameter.'),
-          folder: folder().describe('Where it holds: in this folder and what is in it. Default: everywhere.'),
-          reason: z.string().min(1).max(500).describe('Told to the model when it is denied.'),
-        })
-        .partial()
-        .extend({ decision: z.enum(['allow', 'ask', 'deny']).describe('What becomes of the call.') }),
-    )
-    .describe('Rules: what is allowed, asked and denied. The first that matches decides.'),
+      .array(
+        z
+          .strictObject({
+            tool: pattern().describe('The name of the tool, with `*`.'),
+            effect: z.enum(['read', 'write', 'external']).describe('The effect of the tool.'),
+            target: pattern().describe('What the call acts on, with `*`.'),
+            input: z.record(z.string().min(1), pattern()).describe('The values of parameters, with `*`, by parameter.'),
+            folder: folder().describe('Where it holds: in this folder and what is in it. Default: everywhere.'),
+            reason: z.string().min(1).max(500).describe('Told to the model when it is denied.'),
+          })
+          .partial()
+          .extend({ decision: z.enum(['allow', 'ask', 'deny']).describe('What becomes of the call.') }),
+      )
+      .describe('Rules: what is allowed, asked and denied. The first that matches decides.'),
     add('may deny and ask'),
   ),
   trustedProjects: key(

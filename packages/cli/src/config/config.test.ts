@@ -186,7 +186,9 @@ describe('a project’s file can’t send the conversation away by itself', () =
     const env = { ANTHROPIC_API_KEY: 'sk-x' }
     const { code, stderr } = await here.run(['Hi'], { env })
     expect(code).toBe(2)
-    expect(stderr).toContain(`Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`)
+    expect(stderr).toContain(
+      `Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`,
+    )
     expect(stderr).toContain('no model is named')
   })
 

@@ -44,7 +44,8 @@ export async function openModelInForce(
   )
   const { id, where } = opened.model
   if (model && opened.passedOn && !isCloud(id)) mayPassOn(model, where, settings)
-  const withoutKey = env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without the key in MULLIGAN_API_KEY: it is for the server that you name' : ''
+  const withoutKey =
+    env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without the key in MULLIGAN_API_KEY: it is for the server that you name' : ''
   if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}${withoutKey}` }
   const told = [model, isCloud(id) || opened.passedOn ? undefined : baseUrl].find((one) => one?.origin === 'project')
   return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}${withoutKey}` }) }

@@ -56,7 +56,8 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'limits.seconds': () => fc.integer({ min: 1, max: 5000 }),
   'web.search.provider': () => fc.constantFrom('brave', 'tavily', 'searxng'),
   'web.search.url': () => fc.constantFrom('https://search.evil.example'),
-  diagnostics: () => fc.array(fc.record({ include: fc.constant('*'), command: fc.tuple(fc.constantFrom('lint', 'evil')) }), { maxLength: 2 }),
+  diagnostics: () =>
+    fc.array(fc.record({ include: fc.constant('*'), command: fc.tuple(fc.constantFrom('lint', 'evil')) }), { maxLength: 2 }),
   'sandbox.backend': () => fc.constantFrom('auto', 'none', 'docker'),
   'sandbox.profile': () => fc.constantFrom('default', 'strict'),
   'sandbox.network': () => fc.constantFrom('none', 'bridge'),
@@ -100,10 +101,16 @@ const GIVES: Readonly<Record<string, (settings: Settings) => number>> = {
   'sandbox.profile': ({ sandbox }) => Number(sandbox.profile?.value !== 'strict'),
   'sandbox.network': ({ sandbox }) => Number(sandbox.network?.value === 'bridge'),
   ...Object.fromEntries(
-    (['memory', 'cpus', 'pids', 'timeout', 'output', 'disk'] as const).map((key) => [`sandbox.${key}`, ({ sandbox }: Settings) => sandbox[key].value]),
+    (['memory', 'cpus', 'pids', 'timeout', 'output', 'disk'] as const).map((key) => [
+      `sandbox.${key}`,
+      ({ sandbox }: Settings) => sandbox[key].value,
+    ]),
   ),
   ...Object.fromEntries(
-    (Object.keys(DEFAULT_LIMITS) as (keyof Settings['limits'])[]).map((key) => [`limits.${key}`, ({ limits }: Settings) => limits[key].value]),
+    (Object.keys(DEFAULT_LIMITS) as (keyof Settings['limits'])[]).map((key) => [
+      `limits.${key}`,
+      ({ limits }: Settings) => limits[key].value,
+    ]),
   ),
 }
 
@@ -116,23 +123,16 @@ function expectKept(key: string, without: Settings, withIt: Settings): void {
   const rule = projectRule(path)
   const [before, after] = [without, withIt].map((one) => valueAt(configInForce(one), path))
   const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-  switch (rule?.may) {
-    case 'set':
-      return
-    case 'tighten':
-    case 'lower':
-      return expect((GIVES[key] as (settings: Settings) => number)(withIt), key).toBeLessThanOrEqual((GIVES[key] as (settings: Settings) => number)(without))
-    case 'local':
-      return expect([key, after, staysHere(key, after) || JSON.stringify(after) === JSON.stringify(before)]).toEqual([key, after, true])
-    case 'fallback':
-      return expect(after, key).toEqual(without.agent.origin === 'default' ? after : before)
-    case 'add':
-      if (key === 'policy') return expect(withIt.approval.rules).toEqual(without.approval.rules)
-      if (key.startsWith('agents')) return expect(after ?? before, key).toEqual(before ?? after)
-      return expect(list(after), key).toEqual(expect.arrayContaining([...list(before)]))
-    default:
-      return expect(after, key).toEqual(before)
-  }
+  const gives = GIVES[key]
+  if (rule?.may === 'set') return
+  if (gives) expect(gives(withIt), key).toBeLessThanOrEqual(gives(without))
+  else if (rule?.may === 'local')
+    expect([key, after, staysHere(key, after) || JSON.stringify(after) === JSON.stringify(before)]).toEqual([key, after, true])
+  else if (rule?.may === 'fallback') expect(after, key).toEqual(without.agent.origin === 'default' ? after : before)
+  else if (key === 'policy') expect(withIt.approval.rules).toEqual(without.approval.rules)
+  else if (key.startsWith('agents')) expect(after, key).toEqual(without.agents.length === 0 ? after : before)
+  else if (rule?.may === 'add') expect(list(after), key).toEqual(expect.arrayContaining([...list(before)]))
+  else expect(after, key).toEqual(before)
 }
 
 describe('a project’s file', () => {
@@ -168,7 +168,8 @@ describe('a project’s file', () => {
     for (const { key } of KEYS.filter(({ path }) => projectRule(path)?.may === 'user'))
       fc.assert(
         fc.property((VALUES[key] as () => fc.Arbitrary<unknown>)(), (value) => {
-          const given = key === 'web.search.url' ? { web: { search: { provider: 'searxng', url: value } } } : withValue({}, pathOf(key), value)
+          const given =
+            key === 'web.search.url' ? { web: { search: { provider: 'searxng', url: value } } } : withValue({}, pathOf(key), value)
           expect(() => read(here, {}, given as Config), key).toThrow("a project's file can't set it")
         }),
         { numRuns: 5 },

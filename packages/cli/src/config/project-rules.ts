@@ -14,7 +14,12 @@ export type Own = (key: string) => unknown
  */
 export type ProjectRule = { readonly says: string } & (
   | { readonly may: 'set' | 'fallback' | 'add' | 'trusted' }
-  | { readonly may: 'lower' | 'tighten'; readonly isStricter: (theirs: unknown, own: Own) => boolean; readonly trustLifts?: true; readonly refuses?: Refuses }
+  | {
+      readonly may: 'lower' | 'tighten'
+      readonly isStricter: (theirs: unknown, own: Own) => boolean
+      readonly trustLifts?: true
+      readonly refuses?: Refuses
+    }
   /** `redirect` gives the host that the value would send the conversation to; undefined for this machine. */
   | { readonly may: 'local'; readonly redirect: (theirs: unknown) => string | undefined }
   | { readonly may: 'user'; readonly why: string }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { approvalFields } from './approval-fields.ts'
 import { modelFields } from './model-fields.ts'
 import { once } from './once.ts'
-import { add, fallback, key, keys, local, lower, rulesOf, ruleAt, type ProjectRule, set, trusted, user } from './project-rules.ts'
+import { add, fallback, key, keys, local, lower, type ProjectRule, ruleAt, rulesOf, set, trusted, user } from './project-rules.ts'
 import { hostOfModel, hostOfUrl } from './redirect.ts'
 import { sandboxFields } from './sandbox.ts'
 
@@ -21,10 +21,7 @@ export const agentFields = once(() =>
     description: key(z.string().describe('What it is for, in a few words.'), ownAgent),
     prompt: key(z.string().describe('Its task, told to the model.'), ownAgent),
     tools: key(names().describe('The tools it has, by name, with `*`. Default: all.'), ownAgent),
-    model: key(
-      z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It stands above `model`, a flag above it.'),
-      local(hostOfModel),
-    ),
+    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It stands above `model`, a flag above it.'), local(hostOfModel)),
   }),
 )
 export type AgentFields = z.infer<ReturnType<typeof agentFields>>
@@ -37,10 +34,7 @@ export const configSchema = once(() =>
   keys({
     $schema: key(z.string().describe('The JSON Schema of this file, for editors.'), set),
     model: key(z.string().min(1).describe('The model, as `PROVIDER/NAME`.'), local(hostOfModel)),
-    baseUrl: key(
-      z.string().min(1).describe('The address of its server. Not for `anthropic`, `openai` and `google`.'),
-      local(hostOfUrl),
-    ),
+    baseUrl: key(z.string().min(1).describe('The address of its server. Not for `anthropic`, `openai` and `google`.'), local(hostOfUrl)),
     models: key(
       z
         .record(z.string().min(1), modelFields())

@@ -79,7 +79,11 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
     model: first('model', ({ model }) => model, flag(flags.model, '--model')),
     baseUrl: first('baseUrl', ({ baseUrl }) => baseUrl, flag(flags.baseUrl, '--base-url')),
     models: inFiles(({ models }) => models),
-    agent: first('agent', ({ agent }) => agent, flag(flags.agent, '--agent')) ?? { value: DEFAULT_AGENT, origin: 'default', from: 'default' },
+    agent: first('agent', ({ agent }) => agent, flag(flags.agent, '--agent')) ?? {
+      value: DEFAULT_AGENT,
+      origin: 'default',
+      from: 'default',
+    },
     lean: inFiles(({ tools }) => tools?.lean)[0],
     off: inFiles(({ tools }) => tools?.off).flatMap(({ value, ...rest }) => value.map((one) => ({ value: one, ...rest }))),
     limits: {

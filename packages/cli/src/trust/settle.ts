@@ -95,8 +95,12 @@ export async function trust({ cwd, project, tools, settings }: Wanted): Promise<
 
 /** A line for each thing, for the person who decides. */
 export const listed = ({ tools, settings }: Wanted): readonly string[] => [
-  ...(tools ? [`  ${TOOLS_FOLDER}: ${filesText(tools)}, code that runs outside the sandbox${tools.state === 'changed' ? '; it has changed' : ''}`] : []),
-  ...settings.map(({ key, value, does, from }) => `  ${oneLine(from, 100)}: ${oneLine(`${key} ${safeJson(value)}`, 400)}, which ${oneLine(does, 200)}`),
+  ...(tools
+    ? [`  ${TOOLS_FOLDER}: ${filesText(tools)}, code that runs outside the sandbox${tools.state === 'changed' ? '; it has changed' : ''}`]
+    : []),
+  ...settings.map(
+    ({ key, value, does, from }) => `  ${oneLine(from, 100)}: ${oneLine(`${key} ${safeJson(value)}`, 400)}, which ${oneLine(does, 200)}`,
+  ),
 ]
 
 /** What is not in force, and the command that lifts it. */
@@ -146,7 +150,11 @@ export const isAttendedFor = ({ json }: { readonly json?: boolean }): boolean =>
   !json && process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** For the commands about tools. Ctrl-C at the question ends the command. */
-export const settledTools = (cwd: string, flags: { readonly json?: boolean }, { err }: Pick<Output, 'err'>): Promise<{ readonly settings: Settings }> =>
+export const settledTools = (
+  cwd: string,
+  flags: { readonly json?: boolean },
+  { err }: Pick<Output, 'err'>,
+): Promise<{ readonly settings: Settings }> =>
   settled(cwd, () => ({ settings: readSettings(cwd) }), {
     uses: 'tools',
     tell: err,

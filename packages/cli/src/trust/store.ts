@@ -83,15 +83,13 @@ function foldersIn(text: string): TrustedFolders | undefined {
 }
 
 /** A damaged file is replaced. @throws UsageError where it can't be written, or would not count */
-export async function changeTrust(
-  cwd: string,
-  change: (folders: TrustedFolders) => TrustedFolders,
-  env: Env = process.env,
-): Promise<void> {
+export async function changeTrust(cwd: string, change: (folders: TrustedFolders) => TrustedFolders, env: Env = process.env): Promise<void> {
   const path = join(openDataDir(env).dir, FILE)
   if (isMisplaced(cwd, path)) throw new UsageError(misplaced(path), 'Set MULLIGAN_DATA_DIR to a folder outside of this one.')
   try {
-    await changing(path, () => replaceFile(path, `${JSON.stringify({ version: VERSION, folders: change(readAt(path).folders) }, undefined, 2)}\n`))
+    await changing(path, () =>
+      replaceFile(path, `${JSON.stringify({ version: VERSION, folders: change(readAt(path).folders) }, undefined, 2)}\n`),
+    )
   } catch (error) {
     throw new UsageError(
       `trust can't be kept in ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,

@@ -79,7 +79,7 @@ function layersOf({ path, node, key }: ConfigKey, settings: Settings): readonly 
   return given.map(({ from, value }) => {
     const counts = counting.size === 0 ? from === 'default' || key === '$schema' : counting.has(from)
     const waits = settings.withheld.some((one) => one.from === from && one.key === keyText(path))
-    const why = waits ? "it waits for your word: mulligan trust" : whyNot(path, from, now.from(key), [...counting])
+    const why = waits ? 'it waits for your word: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
     return { from, value, counts: counts && !waits, why: counts && !waits ? '' : why }
   })
 }

@@ -1,7 +1,17 @@
 /** One call by hand, through the same executor that a model's calls go through. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type ApprovalRequest, type CallRecord, createExecutor, type Executor, indexNames, type Prepared, render, resolveName, type Tool } from '@mulligan/core'
+import {
+  type ApprovalRequest,
+  type CallRecord,
+  createExecutor,
+  type Executor,
+  indexNames,
+  type Prepared,
+  render,
+  resolveName,
+  type Tool,
+} from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
 import type { Approve } from '../../approval/approve.ts'
 import { openApproval } from '../../approval/open.ts'

@@ -3,7 +3,7 @@ import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { builtInTools } from '../../built-in-tools.ts'
 import { readSettings } from '../../config/settings.ts'
-import { place, using, trusted } from '../../fixtures/cli.ts'
+import { place, trusted, using } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
 const GOOD = `import { defineTool, ModelRetry } from 'mulligan'
