@@ -40,7 +40,7 @@ export const TRUST: readonly Mutation[] = [
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
   },
   {
-    id: 'project-tightens',
+    id: 'project-stricter',
     rule: "configuration: a project's value counts where it is the stricter one",
     file: cli('config/admit.ts'),
     find: `|| rule.isStricter(value, own)`,
