@@ -36,7 +36,7 @@ async function faultOf(block: Block, of: readonly Block[] = blocks): Promise<str
 async function commandFault(block: Block, next: Block | undefined): Promise<string | undefined> {
   const wanted = Number(block.words.find((word) => /^\d+$/.test(word)) ?? 0)
   const script = SCRIPTS[block.words.find((word) => word.startsWith('script='))?.slice('script='.length) ?? '']
-  using here = place({ ...filesOf(block, blocks), ...script?.files })
+  using here = place(script ? script.files : filesOf(block, blocks))
   await using model = await scriptedModel(script?.turns)
   const { code, stdout } = await runShell(block.text.replaceAll(BASE_URL, model.url), here.dir)
   if (code !== wanted) return `exit ${code}, not ${wanted}:\n${stdout}`

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { configJsonSchema } from '../packages/cli/src/config/json-schema.ts'
 import { type ConfigKey, keysIn, typeText } from '../packages/cli/src/config/keys.ts'
-import { projectRule, ruleText } from '../packages/cli/src/config/project-rules.ts'
+import { projectRule } from '../packages/cli/src/config/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const SCHEMA_FILE = 'packages/cli/mulligan.schema.json'
@@ -31,7 +31,7 @@ function tableOf(keys: readonly ConfigKey[]): string {
       node.default === undefined ? '' : code(String(node.default)),
       node.description ?? '',
       sets,
-      ruleText(projectRule(path)),
+      projectRule(path)?.says ?? '',
     ]
   })
   const head = ['key', 'type', 'default', 'what it is', 'flag of `run`, variables', "a project's file"]

@@ -93,9 +93,9 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'project-mode',
     rule: 'modes: a project chooses no laxer one',
-    file: cli('config/approval.ts'),
-    find: `isTrusted || stricterMode(project.value, own.value) !== own.value`,
-    replace: `isTrusted || project.value !== own.value`,
+    file: cli('config/approval-fields.ts'),
+    find: `a !== b && stricterMode(a, b) === a`,
+    replace: `a !== b`,
     test: config('of the person undefined and the project auto'),
   },
   {

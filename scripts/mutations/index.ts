@@ -11,6 +11,7 @@ import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
+import { TRUST } from './trust.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   ...CONTRACT,
@@ -24,4 +25,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CHAT,
   ...CONFIG,
   ...EGRESS,
+  ...TRUST,
 ]

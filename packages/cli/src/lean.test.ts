@@ -3,7 +3,7 @@
 import { estimateTokens } from '@mulligan/core'
 import { call, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from './fixtures/cli.ts'
+import { place, trusted, using } from './fixtures/cli.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]
@@ -27,7 +27,7 @@ describe('the system prompt and the tools of a request', () => {
     [32_768, 4915, FILES],
     [128_000, 19_200, FILES],
   ])('at %i tokens of context have at most %i', async (context, most, files) => {
-    using here = place(files)
+    using here = trusted(place(files))
     await using model = await scriptedModel([say('Hi.')])
     const { code } = await here.run(['Hi', ...using(model)], { env: { MULLIGAN_CONTEXT: String(context) } })
     expect(code).toBe(0)
@@ -39,7 +39,7 @@ describe('the system prompt and the tools of a request', () => {
 })
 
 it('a tool that was found is in the requests of the next process too, after those that were there', async () => {
-  using here = place(FILES)
+  using here = trusted(place(FILES))
   await using model = await scriptedModel([
     call('find_tools', { query: 'entry 7 of the register', limit: 1 }),
     call('own_7', {}),
@@ -76,6 +76,6 @@ it('the names of the tools that are to be found are told, and tools.lean says wh
 })
 
 it('find_tools is no name for an own tool', async () => {
-  using here = place({ '.mulligan/tools/find.mjs': THIRTY.replace("'own_' + at", "at === 0 ? 'find_tools' : 'own_' + at") })
+  using here = trusted(place({ '.mulligan/tools/find.mjs': THIRTY.replace("'own_' + at", "at === 0 ? 'find_tools' : 'own_' + at") }))
   expect((await here.run(['tools', 'list'])).stderr).toContain('find_tools')
 })

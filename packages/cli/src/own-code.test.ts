@@ -5,7 +5,7 @@ import { openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Ended, place, using } from './fixtures/cli.ts'
+import { BIN, type Ended, place, trusted, using } from './fixtures/cli.ts'
 
 const tool = (execute: string, more = ''): string =>
   `${more}\nexport default { name: 'odd', description: 'd', effect: 'read', input: { type: 'object', properties: {} }, execute: ${execute} }`
@@ -16,7 +16,7 @@ describe('a tool that ends the process', () => {
     ['at once', 'async () => process.exit(0)'],
     ['later', 'async () => { setTimeout(() => process.exit(0), 50); await new Promise((done) => setTimeout(done, 5000)) }'],
   ])('%s is a failure that names it', async (_, execute) => {
-    using here = place({ '.mulligan/tools/odd.mjs': tool(execute) })
+    using here = trusted(place({ '.mulligan/tools/odd.mjs': tool(execute) }))
     await using model = await scriptedModel([call('odd', {}), call('odd', {})])
     const json = await here.run(['Hi', '--json', ...using(model)])
     expect([json.code, only(json)]).toEqual([1, { error: { message: 'the tool odd ended the process', hint: expect.any(String) } }])
@@ -30,7 +30,7 @@ describe('a tool that ends the process', () => {
     ['list', ['tools', 'list', '--json']],
     ['call', ['tools', 'call', 'read_file', '{}', '--json']],
   ])('when it is loaded: %s', async (_, args) => {
-    using here = place({ '.mulligan/tools/odd.mjs': 'process.exit(0)' })
+    using here = trusted(place({ '.mulligan/tools/odd.mjs': 'process.exit(0)' }))
     const ended = await here.run(args)
     expect(ended.code).toBe(1)
     expect(only(ended)).toMatchObject({ error: { message: `the loading of ${join('.mulligan', 'tools', 'odd.mjs')} ended the process` } })
@@ -38,14 +38,14 @@ describe('a tool that ends the process', () => {
 })
 
 it('a tool that never finishes loading is left out', async () => {
-  using here = place({ '.mulligan/tools/odd.mjs': 'await new Promise(() => {})' })
+  using here = trusted(place({ '.mulligan/tools/odd.mjs': 'await new Promise(() => {})' }))
   const { code, stdout, stderr } = await here.run(['tools', 'list'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('read_file')])
   expect(stderr).toMatch(/^Left out: .*odd\.mjs: it did not finish loading within 10 s\.$/m)
 })
 
 it('what is left out is told without escape sequences', async () => {
-  using here = place({ '.mulligan/tools/odd.mjs': `throw new Error('a\\u001b[2Jb\\u0007')` })
+  using here = trusted(place({ '.mulligan/tools/odd.mjs': `throw new Error('a\\u001b[2Jb\\u0007')` }))
   await using model = await scriptedModel([say('Yes.')])
   for (const args of [
     ['Hi', ...using(model)],
@@ -66,7 +66,7 @@ describe('what a tool prints', () => {
   const printed = /^zero\none\ntwo\nthree$/m
 
   it('is on stderr, and stdout has one object or the answer', async () => {
-    using here = place({ '.mulligan/tools/odd.mjs': PRINTS })
+    using here = trusted(place({ '.mulligan/tools/odd.mjs': PRINTS }))
     await using model = await scriptedModel([0, 1, 2].flatMap(() => [call('odd', {}), say('Yes.')]))
     const json = await here.run(['Hi', '--json', ...using(model)])
     expect(only(json)).toMatchObject({ answer: 'Yes.' })
@@ -102,7 +102,7 @@ export default {
 }`
 
   it('is --cwd, in a turn and in a call', async () => {
-    using here = place({ 'sub/.mulligan/tools/notes.mjs': WRITES, 'sub/in.txt': 'x' })
+    using here = trusted(place({ 'sub/.mulligan/tools/notes.mjs': WRITES, 'sub/in.txt': 'x' }), 'sub')
     await using model = await scriptedModel([call('notes', {}), say('Yes.')])
     const called = await here.run(['tools', 'call', 'notes', '{}', '--yes', '--json', '--cwd', 'sub'])
     expect(only(called)).toMatchObject({ ok: true, data: 'sub' })
@@ -112,7 +112,7 @@ export default {
   })
 
   it('is a temporary one in an audit', async () => {
-    using here = place({ '.mulligan/tools/notes.mjs': WRITES })
+    using here = trusted(place({ '.mulligan/tools/notes.mjs': WRITES }))
     const { stdout } = await here.run(['tools', 'audit'])
     expect(stdout).toMatch(/^notes .* yes$/m)
     expect(readdirSync(here.dir)).toEqual(['.mulligan'])

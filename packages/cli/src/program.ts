@@ -16,6 +16,7 @@ import { addRun } from './program/run.ts'
 import { addSandbox } from './program/sandbox.ts'
 import { addSessions } from './program/sessions.ts'
 import { addTools } from './program/tools.ts'
+import { addTrust } from './program/trust.ts'
 import type { Output } from './ui/output.ts'
 
 /** In the order of the help. */
@@ -26,6 +27,7 @@ const COMMAND_FILES = [
   addTools,
   addParse,
   addConfig,
+  addTrust,
   addChanges,
   addSessions,
   addSandbox,

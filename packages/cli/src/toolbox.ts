@@ -1,15 +1,15 @@
-/** The tools of a folder: the built-in ones, and the person's own. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** The tools of a folder: the built-in ones, and its own where the person has trusted them. */
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
 import type { Sandbox } from '@mulligan/sandbox'
-import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolProblem } from '@mulligan/tools'
+import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolFiles, type UserToolProblem } from '@mulligan/tools'
 import { builtInTools } from './built-in-tools.ts'
 import { readSettings, type Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { asOwnCode } from './own-code.ts'
 import { TOOLS_FOLDER } from './paths.ts'
+import { type FolderTools, folderTools, needsTrust } from './trust/tools.ts'
 import { oneLine } from './ui/sanitize.ts'
 
 /** Of the agent, which adds this tool by itself. The type alone: listing tools needs no agent. */
@@ -19,6 +19,8 @@ export interface Toolbox {
   readonly tools: readonly Tool[]
   /** Names of the person's own. */
   readonly own: ReadonlySet<string>
+  /** The folder's own where they were not loaded, because the person has not trusted them. */
+  readonly untrusted?: FolderTools
   /** What is left out: what could not be loaded, and own tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
   /** Ends the commands that still run, and closes the sandbox. */
@@ -49,10 +51,10 @@ export async function openToolbox(
   enter(cwd)
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
   const { tools: builtIn, close } = builtInTools(workspace, { settings, session, onSandbox })
-  const folder = join(cwd, TOOLS_FOLDER)
-  const { tools, problems } = await loadUserTools(folder, {
-    around: (file, load) => asOwnCode(`the loading of ${join(TOOLS_FOLDER, file)}`, load),
-  })
+  const files = folderTools(cwd)
+  const { tools, problems } = needsTrust(files)
+    ? { tools: [], problems: files.found.problems }
+    : await loadUserTools(files.found, { around: (file, load) => asOwnCode(`the loading of ${join(TOOLS_FOLDER, file)}`, load) })
   const names = new Set([...builtIn.map(({ name }) => name), FINDER])
   const own = wrapTools(
     tools.filter(({ name }) => !names.has(name)),
@@ -61,10 +63,16 @@ export async function openToolbox(
   const taken = tools
     .filter(({ name }) => names.has(name))
     .map(({ name }) => ({
-      file: fileThatDefines(folder, name),
+      file: fileThatDefines(files.found, name),
       error: `it defines "${name}", the name of a built-in tool: rename it`,
     }))
-  return { tools: [...builtIn, ...own], own: new Set(own.map(({ name }) => name)), problems: [...problems, ...taken], close }
+  return {
+    tools: [...builtIn, ...own],
+    own: new Set(own.map(({ name }) => name)),
+    problems: [...problems, ...taken],
+    ...(needsTrust(files) && { untrusted: files }),
+    close,
+  }
 }
 
 function enter(cwd: string): void {
@@ -79,12 +87,11 @@ function enter(cwd: string): void {
 export const problemText = ({ file, error }: UserToolProblem): string => oneLine(`${join(TOOLS_FOLDER, file)}: ${error}`, 400)
 
 /** The file named like the tool, else the one that writes its name. */
-function fileThatDefines(folder: string, name: string): string {
-  const files = readdirSync(folder).filter((file) => /\.(?:ts|m?js)$/.test(file))
+function fileThatDefines({ folder, files, contents }: UserToolFiles, name: string): string {
   const quoted = new RegExp(`["'\`]${name}["'\`]`)
   return (
     files.find((file) => file.replace(/\.\w+$/, '') === name) ??
-    files.find((file) => quoted.test(readFileSync(join(folder, file), 'utf8'))) ??
+    files.find((file) => quoted.test(contents.get(join(folder, file))?.toString('utf8') ?? '')) ??
     ''
   )
 }

@@ -84,7 +84,9 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     session: sessionTools({ folder: data.state, id: () => session ?? 'new', ...person }),
   })
   const { skills, problems } = await projectSkills(cwd)
-  const left = [...toolbox.problems.map(problemText), ...problems.map(({ file, error }) => `${file}: ${error}`)]
+  const told = [...problems]
+  projectInstructions(cwd, (problem) => told.push(problem))
+  const left = [...toolbox.problems.map(problemText), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))]
   for (const problem of left) output.err(`Left out: ${problem}\n`)
 
   function agent({ settings, named, configured, yes, agentsMd }: AgentChoice): Agent {

@@ -28,6 +28,7 @@ export type { Answer, Ask, Question } from './think/ask_user/tool.ts'
 export { type ThinkOptions, thinkTools } from './think/index.ts'
 export { fileState, memoryState, type SessionState } from './think/state.ts'
 export { loadUserTools, type UserToolProblem, type UserTools } from './user-tools.ts'
+export { findUserTools, type UserToolFiles } from './user-tools-files.ts'
 export { type WebOptions, webTools } from './web/index.ts'
 export {
   createWorkspace,

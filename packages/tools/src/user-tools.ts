@@ -1,11 +1,10 @@
 /** The person's own tools: files in a folder, each with a default export. */
-import { existsSync, readFileSync } from 'node:fs'
-import { readdir, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolDefinition, ToolFailure, TransientError } from '@mulligan/core'
 import { z } from 'zod'
+import { findUserTools, type UserToolFiles } from './user-tools-files.ts'
 import { ownPackagesFor } from './user-tools-imports.ts'
 
 export interface UserToolProblem {
@@ -28,7 +27,6 @@ export interface UserToolOptions {
 }
 
 const LOADING_SECONDS = 10
-const EXTENSIONS = ['.ts', '.js', '.mjs']
 
 /** What a default export that is a function gets. */
 const KIT = { defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }
@@ -37,29 +35,26 @@ const KIT = { defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z 
  * Loads every `.ts`, `.js` and `.mjs` file of a folder, by name. A default export is a tool, a definition, a list of
  * those, or a function of `{ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }` that gives one.
  * A missing description is read from the `.md` file of the same name. A broken file is a problem, not an exception, and
- * so is one that does not finish loading.
+ * so is one that does not finish loading. Only regular files are read; what the files import from inside their folder must be among
+ * those that were found.
  *
+ * @param from the folder, or what {@link findUserTools} found in it
  * @example
  * const { tools, problems } = await loadUserTools('.mulligan/tools')
  */
-export async function loadUserTools(dir: string, options: UserToolOptions = {}): Promise<UserTools> {
+export async function loadUserTools(from: string | UserToolFiles, options: UserToolOptions = {}): Promise<UserTools> {
   const { seconds = LOADING_SECONDS, around = (_, load) => load() } = options
-  const folder = await realpath(dir).catch(() => undefined)
-  if (folder === undefined) return { tools: [], problems: [] }
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const files = entries
-    .filter((entry) => !entry.isDirectory() && EXTENSIONS.includes(extname(entry.name)) && !entry.name.endsWith('.d.ts'))
-    .map((entry) => entry.name)
-    .sort()
+  const found = typeof from === 'string' ? findUserTools(from) : from
+  const { folder, files } = found
   const tools: Tool[] = []
-  const problems: UserToolProblem[] = []
+  const problems: UserToolProblem[] = [...found.problems]
   const origin = new Map<string, string>()
-  if (files.length > 0) ownPackagesFor(folder)
+  if (files.length > 0) ownPackagesFor(found)
   for (const file of files) {
     try {
       for (const tool of await inTime(
         seconds,
-        around(file, () => toolsOf(join(folder, file))),
+        around(file, () => toolsOf(join(folder, file), found)),
       )) {
         const other = origin.get(tool.name)
         if (other !== undefined) throw new TypeError(`the tool ${JSON.stringify(tool.name)} is defined in ${other} already`)
@@ -81,14 +76,14 @@ async function inTime<T>(seconds: number, loading: Promise<T>): Promise<T> {
   return Promise.race([loading, late]).finally(() => clearTimeout(timer))
 }
 
-async function toolsOf(path: string): Promise<Tool[]> {
+async function toolsOf(path: string, found: UserToolFiles): Promise<Tool[]> {
   const module = await load(path)
   if (!('default' in module) || module['default'] === undefined) throw new TypeError('it has no default export')
   let exported: unknown = module['default']
   if (typeof exported === 'function') exported = await (exported as (kit: typeof KIT) => unknown)(KIT)
   const list = Array.isArray(exported) ? exported : [exported]
   if (list.length === 0) throw new TypeError('its default export is an empty list')
-  return list.map((one) => asTool(one, path))
+  return list.map((one) => asTool(one, path, found))
 }
 
 /** `require` loads ES modules too, and is Node's own also where a test runner replaces `import`; it can't wait for a top-level await. */
@@ -105,12 +100,12 @@ async function load(path: string): Promise<Record<string, unknown>> {
 const isNamespace = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && (Object.prototype.toString.call(value) === '[object Module]' || '__esModule' in value)
 
-function asTool(value: unknown, path: string): Tool {
+function asTool(value: unknown, path: string, found: UserToolFiles): Tool {
   if (typeof value !== 'object' || value === null)
     throw new TypeError('its default export must be a tool, a definition, a list of those, or a function')
   const made = 'check' in value && 'inputSchema' in value ? (value as Tool) : undefined
   const definition = made ? definitionOf(made) : (value as Partial<ToolDefinition>)
-  const description = definition.description ?? besides(path)
+  const description = definition.description ?? besides(path, found)
   const tool = defineTool({ ...definition, ...(description === undefined ? {} : { description }) } as ToolDefinition)
   refuseOddParts(tool)
   return made ? { ...tool, check: made.check } : tool
@@ -139,10 +134,11 @@ function refuseOddParts({ name, aliases, parameterAliases, examples, target, ser
     if (!is) throw new TypeError(`the ${field} of ${JSON.stringify(name)} have not the right form`)
 }
 
-function besides(path: string): string | undefined {
-  const file = `${path.slice(0, -extname(path).length)}.md`
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
-}
+const besides = (path: string, { contents }: UserToolFiles): string | undefined =>
+  contents
+    .get(`${path.slice(0, -extname(path).length)}.md`)
+    ?.toString('utf8')
+    .trim()
 
 function sentence(error: unknown, folder: string): string {
   const { kind, message } = told(error)

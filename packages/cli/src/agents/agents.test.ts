@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type Place, place, trusted, using } from '../fixtures/cli.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]
@@ -25,7 +25,7 @@ async function sentBy(here: Place, args: readonly string[] = [], cwd?: string): 
 
 describe('an agent that only reads', () => {
   it.each(['plan', 'ask'])('%s: the engine refuses effects, of own tools too, whatever the model and --yes say', async (name) => {
-    using here = place({ 'a.txt': 'x\n', '.mulligan/tools/post.mjs': OWN_TOOL })
+    using here = trusted(place({ 'a.txt': 'x\n', '.mulligan/tools/post.mjs': OWN_TOOL }))
     await using model = await scriptedModel([
       calls(WRITE, ['str_replace', { path: 'a.txt', old_str: 'x', new_str: 'y' }], ['post', {}], ['read_file', { path: 'a.txt' }]),
       say('No.'),

@@ -1,6 +1,7 @@
 /** Named agents: the built-in ones and one's own, and from one of them to what the engine is told. */
 import type { Role } from '@mulligan/agent'
 import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
+import type { Withheld } from '../config/admit.ts'
 import type { Origin, Setting } from '../config/setting.ts'
 import type { Settings } from '../config/settings.ts'
 import { UsageError } from '../exit.ts'
@@ -44,10 +45,12 @@ const BUILT_IN: readonly NamedAgent[] = [
 export interface Agents {
   readonly all: readonly NamedAgent[]
   readonly problems: readonly AgentProblem[]
+  /** Models of the project's agents that wait for the person's word. */
+  readonly withheld: readonly Withheld[]
 }
 
 export async function readAgents(cwd: string, settings: Settings): Promise<Agents> {
-  const { agents, problems } = await ownAgents(
+  const { agents, problems, withheld } = await ownAgents(
     cwd,
     settings,
     BUILT_IN.map(({ name }) => name),
@@ -63,7 +66,7 @@ export async function readAgents(cwd: string, settings: Settings): Promise<Agent
       from,
     }),
   )
-  return { all: [...BUILT_IN, ...own], problems }
+  return { all: [...BUILT_IN, ...own], problems, withheld }
 }
 
 /** @throws UsageError when there is no agent of that name */

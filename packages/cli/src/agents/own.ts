@@ -1,6 +1,7 @@
 /** Agents of one's own: in the configuration, and as Markdown files whose text is the prompt. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { admit, type Withheld } from '../config/admit.ts'
 import { checkWith } from '../config/check.ts'
 import { ownPath } from '../config/places.ts'
 import { agentFields } from '../config/schema.ts'
@@ -20,12 +21,14 @@ export interface AgentProblem {
 export interface OwnAgents {
   readonly agents: readonly ConfiguredAgent[]
   readonly problems: readonly AgentProblem[]
+  /** Models of the project's files that wait for the person's word. */
+  readonly withheld: readonly Withheld[]
 }
 
 const NAME = /^[\w-]{1,40}$/
 
 /** The person's own first: a project's agent does not take the name of one. */
-export async function ownAgents(cwd: string, { agents }: Settings, reserved: readonly string[]): Promise<OwnAgents> {
+export async function ownAgents(cwd: string, { agents, word }: Settings, reserved: readonly string[]): Promise<OwnAgents> {
   const personal = ownPath('agents')
   const read = [
     ...(personal === undefined ? [] : await filesIn(personal, 'user', fromHome(personal))),
@@ -45,7 +48,19 @@ export async function ownAgents(cwd: string, { agents }: Settings, reserved: rea
         error: `the agent "${agent.name}" has the name of ${other === 'the built-in one' ? other : `one in ${other}`}`,
       })
   }
-  return { agents: [...kept.values()], problems }
+  const counting = [...kept.values()].map((agent) => countingOf(agent, word))
+  return { agents: counting.map(({ agent }) => agent), problems, withheld: counting.flatMap(({ withheld }) => withheld) }
+}
+
+/** Of a project's agent, what the rules for its keys let count: a file's front matter has not been through them yet. */
+function countingOf(
+  agent: ConfiguredAgent,
+  word: Settings['word'],
+): { readonly agent: ConfiguredAgent; readonly withheld: readonly Withheld[] } {
+  const { name, origin, from, ...fields } = agent
+  if (origin !== 'project') return { agent, withheld: [] }
+  const { values, withheld } = admit({ agents: { [name]: fields } }, from, word)
+  return { agent: { ...values.agents?.[name], name, origin, from }, withheld }
 }
 
 type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
@@ -58,8 +73,8 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
       const name = basename(entry, '.md')
       try {
         if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
-        const text = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error('it is no text that can be read')
+        const { text, problem } = readText(root, join(folder, entry))
+        if (text === undefined) throw new Error(problem ?? 'it is no text that can be read')
         const { fields, body } = await frontMatter(text)
         const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)

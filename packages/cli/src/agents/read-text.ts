@@ -1,22 +1,34 @@
 /** A text of the workspace for the model: a plain file of bounded size that a link has not led out of its folder. */
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { readRegular } from '../regular-file.ts'
 
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
+
+export interface TextRead {
+  readonly text?: string
+  /** Why there is none, or not all of it, for the person. Absent where nothing is there. */
+  readonly problem?: string
+}
 
 /**
  * @param root where the file has to lie; undefined for the person's own, which may be linked from anywhere
- * @returns undefined where there is none, or none that may be read
+ * @returns of a longer file the beginning
  */
-export function readText(root: string | undefined, path: string): string | undefined {
+export function readText(root: string | undefined, path: string): TextRead {
+  let real: string
   try {
-    const real = realpathSync(path)
-    if (!statSync(real).isFile() || !isInside(root, real)) return undefined
-    const text = head(real)
-    return text.includes('\0') ? undefined : text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
+    real = realpathSync(path)
+    if (!isInside(root, real)) return { problem: 'it is a link that leads out of its folder' }
   } catch {
-    return undefined
+    return {}
   }
+  const read = readRegular(real, MAX_BYTES)
+  if (read.kind === 'absent') return {}
+  if (read.kind === 'odd') return { problem: read.why }
+  if (read.text.includes('\0')) return { problem: 'it is no text' }
+  const text = read.text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
+  return { text, ...(!read.isWhole && { problem: `only its first ${MAX_BYTES / 1024} KB are read` }) }
 }
 
 /** A link in somebody's project must not show the model a file from elsewhere. */
@@ -24,14 +36,4 @@ function isInside(root: string | undefined, real: string): boolean {
   if (root === undefined) return true
   const way = relative(realpathSync(root), real)
   return way.split(/[\\/]/)[0] !== '..' && !isAbsolute(way)
-}
-
-function head(path: string): string {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(MOST_BYTES)
-    return bytes.subarray(0, readSync(file, bytes, 0, MOST_BYTES, 0)).toString('utf8')
-  } finally {
-    closeSync(file)
-  }
 }

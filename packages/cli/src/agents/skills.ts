@@ -20,7 +20,8 @@ export async function projectSkills(
   const problems: AgentProblem[] = []
   for (const folder of foldersIn(join(cwd, FOLDER)).slice(0, MOST)) {
     const file = ['.mulligan', 'skills', folder, 'SKILL.md'].join('/')
-    const text = readText(cwd, join(cwd, FOLDER, folder, 'SKILL.md'))
+    const { text, problem } = readText(cwd, join(cwd, FOLDER, folder, 'SKILL.md'))
+    if (problem !== undefined) problems.push({ file, error: problem })
     if (text === undefined) continue
     try {
       const checked = checkWith(fields, (await frontMatter(text)).fields)

@@ -20,10 +20,11 @@ function agentWarning(agents: Agents, { agent }: Settings): readonly string[] {
   }
 }
 
-/** Tools that can't be opened are a fault of the settings too. */
+/** Tools that can't be opened are a fault of the settings too. Those of the folder that were not loaded may have any name. */
 async function toolWarnings(cwd: string, { all }: Agents, settings: Settings): Promise<readonly string[]> {
   try {
-    return unknownTools(all, settings, (await openToolbox(cwd, { settings })).tools)
+    const { tools, untrusted } = await openToolbox(cwd, { settings })
+    return untrusted ? [] : unknownTools(all, settings, tools)
   } catch (error) {
     return [saying(error)]
   }

@@ -7,14 +7,14 @@ import { DatabaseSync } from 'node:sqlite'
 import type { AgentEvent } from '@mulligan/agent'
 import { call, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type Place, place, trusted, using } from '../fixtures/cli.ts'
 import { plain } from '../ui/colors.ts'
 import { talk } from './chat.fixture.ts'
 import { runInOwnShell } from './own-shell.ts'
 import { NO_VIEW, step } from './view.ts'
 
 async function scene(script: Script, files: Readonly<Record<string, string>> = {}) {
-  const here = place(files)
+  const here = trusted(place(files))
   const model = await scriptedModel(script)
   return {
     here,

@@ -4,6 +4,7 @@ import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
 import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
 import { readSettings, type SettingFlags, type Settings } from '../config/settings.ts'
 import { agentInForce } from '../session.ts'
+import { settled } from '../trust/settle.ts'
 import type { Ask } from '../ui/ask.ts'
 
 export interface ChoiceFlags extends SettingFlags {
@@ -31,12 +32,18 @@ export interface ChooseOptions {
   readonly before?: Choice
   /** Where several models are found. Default: nobody is there. */
   readonly ask?: Ask
+  /** At the start, where the person is told what is not in force, or asked for their word. */
+  readonly tell?: (line: string) => void
 }
 
 /** @throws UsageError */
-export async function choose(cwd: string, flags: ChoiceFlags, { before, session, store, ask }: ChooseOptions): Promise<Choice> {
-  const settings = readSettings(cwd, flags)
-  const named = chooseAgent(await readAgents(cwd, settings), await agentInForce(store, session, settings))
+export async function choose(cwd: string, flags: ChoiceFlags, { before, session, store, ask, tell }: ChooseOptions): Promise<Choice> {
+  const read = async () => {
+    const settings = readSettings(cwd, flags)
+    const agents = await readAgents(cwd, settings)
+    return { settings, agents, named: chooseAgent(agents, await agentInForce(store, session, settings)) }
+  }
+  const { settings, named } = tell ? await settled(cwd, read, { ...(ask && { ask }), tell }) : await read()
   const isSame =
     before && before.named.model === named.model && before.flags.model === flags.model && before.flags.baseUrl === flags.baseUrl
   if (isSame) return { flags, settings, named, configured: before.configured }

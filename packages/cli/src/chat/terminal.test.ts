@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, type RecordedRequest, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, NO_SERVERS, type Place, place, using } from '../fixtures/cli.ts'
+import { BIN, NO_SERVERS, type Place, place, trusted, using } from '../fixtures/cli.ts'
 import { hasScreen, openScreen, type ScreenOptions } from '../fixtures/screen.ts'
 
 const start = (here: Place, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
@@ -158,7 +158,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
   })
 
   it('another day: the conversation goes on; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
-    using here = place({ '.mulligan/tools/loud.mjs': LOUD })
+    using here = trusted(place({ '.mulligan/tools/loud.mjs': LOUD }))
     await using model = await scriptedModel(SCRIPT)
     await here.run(['run', 'hello', ...using(model)])
     const inner = 'echo $$ > pid; exec "$0" "$@"'

@@ -3,6 +3,7 @@ import { type NamedAgent, readAgents } from '../agents/agents.ts'
 import { warnOfNames } from '../agents/warn.ts'
 import { readSettings } from '../config/settings.ts'
 import { workingFolder } from '../paths.ts'
+import { tellUntrusted } from '../trust/settle.ts'
 import type { Output } from '../ui/output.ts'
 import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
@@ -17,15 +18,17 @@ export async function agentsCommand(flags: AgentsFlags, output: Output): Promise
   const { out, err } = output
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd)
-  const { all, problems } = await readAgents(cwd, settings)
-  await warnOfNames(cwd, settings, { all, problems }, output)
+  const agents = await readAgents(cwd, settings)
+  const { all, problems } = agents
+  await warnOfNames(cwd, settings, agents, output)
+  const untrusted = tellUntrusted(cwd, { settings, agents }, output)
   if (flags.json) {
     const listed = all.map(({ origin: _, ...agent }) => ({
       ...agent,
       tools: agent.tools ?? null,
       default: agent.name === settings.agent.value,
     }))
-    out(`${safeJson({ agents: listed, problems })}\n`)
+    out(`${safeJson({ agents: listed, problems, ...untrusted })}\n`)
     return 0
   }
   const rows = all.map((agent) => [

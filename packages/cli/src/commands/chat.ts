@@ -33,7 +33,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   try {
     const session = await chooseSession(store, cwd, flags)
     const person = process.stderr.isTTY === true ? { ask: askInTerminal(() => endProcess(EXIT.cancelled)) } : {}
-    const choice = await choose(cwd, flags, { store, session, ...person })
+    const choice = await choose(cwd, flags, { store, session, ...person, tell: output.err })
     const colors = colorsFor(process.stdout)
     const { openChat, showChat, openHistory, mentionsIn, completerFor } = await loadParts()
     const chat = await openChat({

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type Place, place, trusted, using } from '../fixtures/cli.ts'
 import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const OWN = '../.config/mulligan/config.json'
@@ -39,7 +39,7 @@ describe('without a terminal', () => {
   })
 
   it('in the laxest mode what leaves the machine still asks; --yes allows it', async () => {
-    using here = place(OWN_TOOL('send', 'external'))
+    using here = trusted(place(OWN_TOOL('send', 'external')))
     const send = call('send', { to: 'ann' })
     expect(await unattended(here, [send], ['--mode', 'auto'])).toMatchObject({ code: 4, results: ['denied'] })
     expect(await unattended(here, [send], ['--mode', 'auto', '--yes'])).toMatchObject({ code: 0, results: ['ok'] })

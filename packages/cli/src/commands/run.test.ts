@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
+import { place, trusted, using } from '../fixtures/cli.ts'
 
 const READ = call('read_file', { path: 'a.txt' })
 const WRITE = call('write_file', { path: 'b.txt', content: 'new\n' })
@@ -223,7 +223,7 @@ describe('sessions', () => {
   })
 
   it('what is kept is for the person alone', async () => {
-    using here = place({ '.mulligan/tools/boom.mjs': TOOL('boom', `() => { throw new Error('password=hunter2') }`) })
+    using here = trusted(place({ '.mulligan/tools/boom.mjs': TOOL('boom', `() => { throw new Error('password=hunter2') }`) }))
     await using model = await scriptedModel([call('boom', {}), say('It failed.')])
     const { stdout, stderr } = await here.run(['Hi', '--json', ...using(model)])
     expect(stdout + stderr).not.toContain('hunter2')
@@ -233,7 +233,7 @@ describe('sessions', () => {
 
   it('a long result is spilled to the session’s folder, where the model can read it', async () => {
     const long = `() => Array.from({ length: 9000 }, (_, n) => 'line ' + n).join('\\n')`
-    using here = place({ '.mulligan/tools/long.mjs': TOOL('long', long) })
+    using here = trusted(place({ '.mulligan/tools/long.mjs': TOOL('long', long) }))
     const spilled = (request: RecordedRequest): string => /@output\/\S+\.txt/.exec(lastToolResults(request)[0]?.text ?? '')?.[0] ?? ''
     await using model = await scriptedModel([
       call('long', {}),
@@ -251,7 +251,9 @@ const TOOL = (name: string, execute: string): string =>
 
 describe('own tools', () => {
   it('are given to the model; broken ones are left out with a warning', async () => {
-    using here = place({ '.mulligan/tools/hello.mjs': TOOL('hello', `() => 'hello'`), '.mulligan/tools/broken.mjs': 'export default 5' })
+    using here = trusted(
+      place({ '.mulligan/tools/hello.mjs': TOOL('hello', `() => 'hello'`), '.mulligan/tools/broken.mjs': 'export default 5' }),
+    )
     await using model = await scriptedModel([call('hello', {}), say('It says hello.')])
     const { code, stderr } = await here.run(['Hi', ...using(model)])
     expect(code).toBe(0)
@@ -261,7 +263,7 @@ describe('own tools', () => {
 
   it('that fail outside their call do not end the run; the log has it', async () => {
     const stray = `() => { Promise.reject(new Error('stray one')); process.nextTick(() => { throw new Error('stray two') }); return 'fine' }`
-    using here = place({ '.mulligan/tools/stray.mjs': TOOL('stray', stray) })
+    using here = trusted(place({ '.mulligan/tools/stray.mjs': TOOL('stray', stray) }))
     await using model = await scriptedModel([call('stray', {}), say('Fine.')])
     const { code, stdout, stderr } = await here.run(['Hi', ...using(model)])
     expect([code, stdout]).toEqual([0, 'Fine.\n'])
@@ -272,7 +274,7 @@ describe('own tools', () => {
   })
 
   it('with the name of a built-in one are left out, with the file, and the built-in one is there', async () => {
-    using here = place({ 'a.txt': 'x\n', '.mulligan/tools/mine.mjs': TOOL('grep', `() => 'mine'`) })
+    using here = trusted(place({ 'a.txt': 'x\n', '.mulligan/tools/mine.mjs': TOOL('grep', `() => 'mine'`) }))
     await using model = await scriptedModel([call('grep', { pattern: 'x' }), say('Found.')])
     const says = /^Left out: \.mulligan.tools.mine\.mjs: it defines "grep", the name of a built-in tool: rename it$/m
     const run = await here.run(['Hi', '--json', ...using(model)])

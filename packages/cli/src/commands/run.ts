@@ -10,6 +10,7 @@ import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
 import { agentInForce, chooseSession } from '../session.ts'
 import { openStoreAt } from '../store.ts'
+import { settled } from '../trust/settle.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
@@ -41,12 +42,19 @@ export interface RunFlags {
 /** @returns the exit code. @throws UsageError */
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd, flags)
   const data = openDataDir()
   const store = await openStoreAt(data)
   try {
     const session = await chooseSession(store, cwd, flags)
-    const named = chooseAgent(await readAgents(cwd, settings), await agentInForce(store, session, settings))
+    const { settings, named } = await settled(
+      cwd,
+      async () => {
+        const settings = readSettings(cwd, flags)
+        const agents = await readAgents(cwd, settings)
+        return { settings, agents, named: chooseAgent(agents, await agentInForce(store, session, settings)) }
+      },
+      { ...personOf(flags), tell: output.err },
+    )
     const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
     const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true, process.env, personOf(flags))
     if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)

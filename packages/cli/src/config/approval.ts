@@ -1,7 +1,7 @@
 /** What runs without a question: the mode and the rules, of the person and of the project. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import { MODES, type Mode, stricterMode } from '@mulligan/core'
+import { MODES, type Mode } from '@mulligan/core'
 import { UsageError } from '../exit.ts'
 import { toHome } from '../paths.ts'
 import type { ConfiguredRule } from './approval-fields.ts'
@@ -21,6 +21,7 @@ export interface ApprovalSources {
   readonly flag: string | undefined
   /** Of the environment. */
   readonly now: Setting<Mode> | undefined
+  /** Of the project's, what counts. */
   readonly files: readonly ConfigFile[]
 }
 
@@ -37,7 +38,7 @@ export function approvalSettings({ cwd, flag, now, files }: ApprovalSources): Ap
   const isTrusted = isTrustedProject(files)
   const projectRules = rulesOf(project)
   return {
-    mode: asked(flag) ?? now ?? modeOf(modeIn(project), modeIn(own) ?? { value: 'ask', origin: 'default', from: 'default' }, isTrusted),
+    mode: asked(flag) ?? now ?? modeIn(project) ?? modeIn(own) ?? { value: 'ask', origin: 'default', from: 'default' },
     rules: [...rulesOf(own), ...(isTrusted ? projectRules : [])],
     projectRules,
   }
@@ -52,12 +53,6 @@ function asked(flag: string | undefined): Setting<Mode> | undefined {
 
 const modeIn = ([file]: readonly ConfigFile[]): Setting<Mode> | undefined =>
   file?.values.mode && { value: file.values.mode, origin: file.origin, from: file.shown }
-
-/** A project may be stricter than the person, not laxer, unless the person trusts it. */
-function modeOf(project: Setting<Mode> | undefined, own: Setting<Mode>, isTrusted: boolean): Setting<Mode> {
-  if (project === undefined) return own
-  return isTrusted || stricterMode(project.value, own.value) !== own.value ? project : own
-}
 
 /**
  * What makes a project's file one that only a trusted project may have. @throws UsageError

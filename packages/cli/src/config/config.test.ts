@@ -179,21 +179,23 @@ it.each([
 describe('a project’s file can’t send the conversation away by itself', () => {
   const elsewhere = 'http://models.invalid:9/v1'
   it.each([
-    ['a base URL', { model: 'x', baseUrl: elsewhere }, 'models.invalid', `--base-url ${elsewhere}`],
-    ['a model in the cloud', { model: 'anthropic/x' }, 'api.anthropic.com', '--model anthropic/x'],
-  ])('%s', async (_, value, host, hint) => {
+    ['a base URL', { model: 'x', baseUrl: elsewhere }, 'models.invalid', `baseUrl to "${elsewhere}"`],
+    ['a model in the cloud', { model: 'anthropic/x' }, 'api.anthropic.com', 'model to "anthropic/x"'],
+  ])('%s', async (_, value, host, says) => {
     using here = place({ [PROJECT]: json(value) })
     const env = { ANTHROPIC_API_KEY: 'sk-x' }
     const { code, stderr } = await here.run(['Hi'], { env })
     expect(code).toBe(2)
-    expect(stderr).toContain(`which would send this conversation to ${host}; a project can't decide that`)
-    expect(stderr).toContain(`To allow it once: ${hint}. For good: "remoteHosts": ["${host}"] in ~/.config/mulligan/config.json.`)
+    expect(stderr).toContain(
+      `Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`,
+    )
+    expect(stderr).toContain('no model is named')
   })
 
   it('and without the key of a cloud that is what is told', async () => {
     using here = place({ [PROJECT]: json({ model: 'anthropic/x' }) })
     const { code, stderr } = await here.run(['Hi'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining("a project can't decide that")])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('would send this conversation to api.anthropic.com')])
     expect((await here.run(['Hi', '--model', 'anthropic/x'])).stderr).toContain('ANTHROPIC_API_KEY is not set')
   })
 
@@ -208,7 +210,7 @@ describe('a project’s file can’t send the conversation away by itself', () =
     expect(JSON.parse(sent.stdout)).toHaveProperty('status')
     expect(sent.stderr).toBe('The model is openai-compatible/x on models.invalid, from mulligan.json.\n')
     using named = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }) })
-    expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain("can't decide")
+    expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain('Not in force')
     await using model = await scriptedModel([say('Hello.')])
     using local = place({ [PROJECT]: json({ model: 'x', baseUrl: model.url }) })
     const { code, stderr } = await local.run(['Hi'])

@@ -1,18 +1,19 @@
 /** The two files: the person's own, and the project's. */
-import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../exit.ts'
+import { readRegular } from '../regular-file.ts'
 import { oneLine } from '../ui/sanitize.ts'
+import { refusedIn } from './admit.ts'
 import { refuseAllowing } from './approval.ts'
 import { checkWith } from './check.ts'
 import type { ConfigFile } from './config-file.ts'
 import { parseJsonc } from './jsonc.ts'
 import { type FilePlace, projectPlace, userPlace } from './places.ts'
-import { refusedIn } from './project-rules.ts'
 import { type Config, configSchema } from './schema.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-const MOST_BYTES = 1_000_000
+const MAX_BYTES = 1_000_000
+
 /** Both, the project's first, whether they are there or not. @throws UsageError that names file and key */
 export function configFiles(cwd: string, env: Env = process.env): readonly ConfigFile[] {
   const files = [read(projectPlace(cwd)), userFile(env)]
@@ -60,15 +61,9 @@ const wrong = (
 
 /** Undefined where there is no file. @throws UsageError */
 export function textOf({ path, shown }: FilePlace): string | undefined {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) return undefined
-    if (!found.isFile() || found.size > MOST_BYTES)
-      throw wrong(shown, found.isFile() ? 'it is too large for a configuration' : 'it is no file')
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
-    throw wrong(shown, `it can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
-  }
+  const read = readRegular(path, MAX_BYTES)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'odd') throw wrong(shown, read.why)
+  if (!read.isWhole) throw wrong(shown, 'it is too large for a configuration')
+  return read.text
 }

@@ -6,8 +6,7 @@ import { type Place, place } from '../fixtures/cli.ts'
 import { valueInForce } from './in-force.ts'
 import { configJsonSchema } from './json-schema.ts'
 import { keysIn, keyText, parseKey, variableOf } from './keys.ts'
-import { PROJECT_RULES, projectRule } from './project-rules.ts'
-import type { Config } from './schema.ts'
+import { type Config, projectRule } from './schema.ts'
 import { readSettings } from './settings.ts'
 
 const KEYS = keysIn(configJsonSchema())
@@ -121,7 +120,7 @@ describe('a project widens nothing that the person has not given', () => {
     'tools.off': [['bash'], [], ['bash']],
     limits: [{ requests: 2 }, { requests: 9 }, { requests: 2, calls: 200 }],
     web: [undefined, { search: { provider: 'searxng', url: 'https://x.org' } }, 'refused'],
-    diagnostics: [[], [{ include: '*', command: ['x'] }], 'beside'],
+    diagnostics: [[{ include: 'a', command: ['y'] }], [{ include: '*', command: ['x'] }], [{ include: 'a', command: ['y'] }]],
     'sandbox.backend': [undefined, 'none', 'refused'],
     'sandbox.user': [undefined, 0, 'refused'],
     'sandbox.mounts': [undefined, [], 'refused'],
@@ -145,9 +144,8 @@ describe('a project widens nothing that the person has not given', () => {
 
   it('every key says what a project may do with it, and has a case here', () => {
     expect(KEYS.filter(({ path }) => projectRule(path) === undefined).map(({ key }) => key)).toEqual([])
-    const known = Object.keys(PROJECT_RULES).filter((key) => !KEYS.some((one) => one.key === key || one.key.startsWith(`${key}.`)))
-    expect(known).toEqual([])
-    expect(Object.keys(CASES).sort()).toEqual(Object.keys(PROJECT_RULES).sort())
+    const hasCase = (key: string) => Object.keys(CASES).some((one) => key === one || key.startsWith(`${one}.`))
+    expect(KEYS.filter(({ key }) => !hasCase(key)).map(({ key }) => key)).toEqual([])
   })
 
   it.each(Object.entries(CASES))('%s', (key, [own, project, comes]) => {
@@ -155,10 +153,10 @@ describe('a project widens nothing that the person has not given', () => {
     const may = projectRule(key.split('.'))?.may
     const read = () => settings(here, nested(key, own))
     if (comes === 'refused') return expect(read).toThrow(/so a project's file can't set it|a project can't decide/)
-    expect(may).not.toBe('nothing')
+    expect(may).not.toBe('user')
     // A value of its own is what the rule says it may choose, or add.
-    if (comes === 'chosen' || comes === 'beside')
-      return expect([may, read().files[0]?.found]).toEqual([comes === 'chosen' ? 'choose' : 'add', true])
+    if (comes === 'chosen') return expect([['set', 'local'].includes(may ?? ''), read().files[0]?.found]).toEqual([true, true])
+    if (comes === 'beside') return expect([may, read().files[0]?.found]).toEqual(['add', true])
     expect(valueInForce(read(), key.split('.'))).toEqual(comes)
     return undefined
   })
@@ -180,13 +178,20 @@ describe('a project widens nothing that the person has not given', () => {
     expect(agent({})).toMatchObject({ value: 'build', from: 'mulligan.json' })
   })
 
-  it('its checks run in a sandbox only, unless it is trusted', () => {
+  it('its checks run after the person has trusted it', () => {
     using here = place({ 'mulligan.json': '{ "diagnostics": [{ "include": "*", "command": ["theirs"] }] }' })
     const own: Config = { diagnostics: [{ include: '*', command: ['mine'] }] }
     const run = (env: Readonly<Record<string, string>>, trustedProjects: string[] = []) =>
       settings(here, { ...own, trustedProjects }, env).diagnostics.flatMap(({ value }) => value.map(({ command }) => command[0]))
-    expect(run({})).toEqual(['mine', 'theirs'])
+    expect(run({})).toEqual(['mine'])
     expect(run({ MULLIGAN_SANDBOX: 'none' })).toEqual(['mine'])
     expect(run({ MULLIGAN_SANDBOX: 'none' }, [here.dir])).toEqual(['mine', 'theirs'])
+    here.write('../data/trust.json', trustOf(here.dir, 'diagnostics', [{ include: '*', command: ['theirs'] }]))
+    expect(run({ MULLIGAN_DATA_DIR: here.data })).toEqual(['mine', 'theirs'])
+    here.write('../data/trust.json', trustOf(here.dir, 'diagnostics', [{ include: '*', command: ['others'] }]))
+    expect(run({ MULLIGAN_DATA_DIR: here.data })).toEqual(['mine'])
   })
 })
+
+const trustOf = (folder: string, key: string, value: unknown): string =>
+  JSON.stringify({ version: 1, folders: { [folder]: { settings: [{ key, value }] } } })

@@ -1,9 +1,9 @@
-/** The model that is in force. A project's file can't by itself send the conversation away from this machine. */
+/** The model that is in force. What a project's file says of it has been through the rules of its keys; where its key goes is decided here. */
 import { UsageError } from '../exit.ts'
-import { HERE, normalBaseUrl, whereRuns } from '../models/base-url.ts'
-import { type ConfiguredModel, chooseModel, openModel } from '../models/open.ts'
+import { HERE } from '../models/base-url.ts'
+import { type ConfiguredModel, openModel } from '../models/open.ts'
 import type { Env } from '../models/provider.ts'
-import { isCloud, providerEntry } from '../models/registry.ts'
+import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
 import { fromHome } from '../paths.ts'
 import type { Ask } from '../ui/ask.ts'
 import type { Setting } from './setting.ts'
@@ -35,27 +35,39 @@ export async function openModelInForce(
 ): Promise<ModelInForce> {
   const { baseUrl } = settings
   const model = settings.model?.origin === 'flag' ? settings.model : (named ?? settings.model)
-  // Before anything is sent, also a question about the model.
-  if (baseUrl && !(model && isCloud(idOf(model.value, baseUrl.value))))
-    allow(baseUrl, false, whereRuns(normalBaseUrl(baseUrl.value)), settings)
-  const found = await findModel(model, baseUrl, env, person)
+  const safe = (await isKeyFor(model, settings, env)) ? env : { ...env, MULLIGAN_API_KEY: undefined }
+  const found = await findModel(model, baseUrl, safe, person)
   const opened = await openModel(
     { model: found.model, ...(baseUrl?.origin === 'flag' && { baseUrl: baseUrl.value }), opensInReasoning },
-    { ...env, ...found.env, MULLIGAN_BASE_URL: baseUrl?.value },
+    { ...safe, ...found.env, MULLIGAN_BASE_URL: baseUrl?.value },
     settings.models,
-  ).catch((error: unknown) => {
-    // Whoever lacks the key of a model that the project can't choose is told that first.
-    const host = model && cloudHost(model.value, baseUrl?.value)
-    if (model && host !== undefined) allow(model, true, host, settings)
-    throw error
-  })
+  )
   const { id, where } = opened.model
-  const cloud = isCloud(id) || opened.passedOn
-  if (model && cloud) allow(model, cloud, where, settings)
-  if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}` }
-  const told = [model, cloud ? undefined : baseUrl].find((one) => one?.origin === 'project')
-  return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}` }) }
+  if (model && opened.passedOn && !isCloud(id)) mayPassOn(model, where, settings)
+  const withoutKey =
+    env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without the key in MULLIGAN_API_KEY: it is for the server that you name' : ''
+  if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}${withoutKey}` }
+  const told = [model, isCloud(id) || opened.passedOn ? undefined : baseUrl].find((one) => one?.origin === 'project')
+  return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}${withoutKey}` }) }
 }
+
+/**
+ * Whether `MULLIGAN_API_KEY` is for the server that is asked. A person who names a server, and has a key, means that one; one that a
+ * project chooses gets the key only where it is the person's own too.
+ */
+async function isKeyFor(model: Setting<string> | undefined, { baseUrl, word: { own } }: Settings, env: Env): Promise<boolean> {
+  if (baseUrl) return baseUrl.origin !== 'project' || isSameOrigin(baseUrl.value, own.baseUrl)
+  if (model?.origin !== 'project') return true
+  const provider = providerOf(model.value)
+  if (provider === providerOf(own.model ?? '')) return true
+  const server = isProvider(provider) ? await providerEntry(provider).server?.() : undefined
+  return server !== undefined && Boolean(env[server.variable])
+}
+
+const providerOf = (model: string): string => model.split('/')[0] ?? ''
+
+const isSameOrigin = (url: string, other: string | undefined): boolean =>
+  other !== undefined && URL.canParse(url) && URL.canParse(other) && new URL(url).origin === new URL(other).origin
 
 interface Found {
   readonly model: string
@@ -81,31 +93,12 @@ async function findModel(
   return { model: id, how: `${how}; mulligan models --use NAME chooses another`, ...(!chosen && { env: { MULLIGAN_API_KEY: undefined } }) }
 }
 
-/** What the model is called in full; one that is none is told of later. */
-function idOf(model: string, baseUrl: string): string {
-  try {
-    const { provider, name } = chooseModel(model, baseUrl)
-    return `${provider}/${name}`
-  } catch {
-    return model
-  }
-}
-
-/** Undefined where it is no model of a cloud. */
-function cloudHost(model: string, baseUrl: string | undefined): string | undefined {
-  try {
-    return providerEntry(chooseModel(model, baseUrl).provider).cloud?.host
-  } catch {
-    return undefined
-  }
-}
-
-/** @throws UsageError where only a project's file says so */
-function allow({ origin, value, from }: Setting<string>, cloud: boolean, where: string, { remoteHosts, files }: Settings): void {
+/** Only the server knows that it passes the conversation on. @throws UsageError where only a project's file says so */
+function mayPassOn({ origin, value, from }: Setting<string>, where: string, { remoteHosts, files }: Settings): void {
   if (origin !== 'project' || where === HERE || remoteHosts.includes(where)) return
   const own = files.find(({ origin }) => origin === 'user')?.path ?? 'config.json'
   throw new UsageError(
     `${from} names ${value}, which would send this conversation to ${where}; a project can't decide that`,
-    `To allow it once: ${cloud ? '--model' : '--base-url'} ${value}. For good: "remoteHosts": [${JSON.stringify(where)}] in ${fromHome(own)}.`,
+    `To allow it once: --model ${value}. For good: "remoteHosts": [${JSON.stringify(where)}] in ${fromHome(own)}.`,
   )
 }

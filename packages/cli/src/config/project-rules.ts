@@ -1,75 +1,86 @@
-/** What a project's file may say. A repository that somebody else wrote brings it along, so that it widens nothing that the person has not given. */
-import { isObject } from '../is-object.ts'
-import type { Config } from './schema.ts'
+/**
+ * What a project's file may say. A repository that somebody else wrote brings it along, so it widens nothing that the person has not
+ * given. Each key of the schema has its rule beside it: `keys` takes no key without one.
+ */
+import { z } from 'zod'
+
+/** Reads what the person has at a key, in dots; undefined where there is nothing. */
+export type Own = (key: string) => unknown
 
 /**
- * `choose`: its value stands above the person's. `add`: beside the person's, without replacing one. `lower`: the lower one counts.
- * `tighten`: the stricter one counts. `nothing`: the file is refused, and `why` says so.
+ * `set`: its value counts before the person's. `fallback`: where the person has none, or trusts the project. `add`: it stands beside
+ * the person's. `tighten` and `lower`: where it is stricter than the person's. `local`: where it keeps the conversation on this machine, else after
+ * the person's word. `trusted`: after the person's word. `user`: never; a file that has it is refused.
  */
-export type ProjectRule =
-  | { readonly may: 'choose' | 'add' | 'lower' | 'tighten'; readonly says: string }
-  | { readonly may: 'nothing'; readonly why: string }
-
-const data = { may: 'nothing', why: 'decides where data goes' } as const
-const loosens = { may: 'nothing', why: 'would loosen the sandbox' } as const
-const tightens = { may: 'tighten', says: 'may make it tighter' } as const
-
-/** By key; a key counts for those below it. What is not listed, no project may set. */
-export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
-  $schema: { may: 'choose', says: 'may set it' },
-  model: { may: 'choose', says: 'may choose one on this machine, or on one of `remoteHosts`' },
-  baseUrl: { may: 'choose', says: 'may choose one on this machine, or on one of `remoteHosts`' },
-  models: { may: 'choose', says: 'may choose it' },
-  agent: { may: 'choose', says: 'may choose it where you choose none, or trust it' },
-  agents: { may: 'add', says: 'may add some; yours keep their names' },
-  'tools.lean': { may: 'choose', says: 'may choose them' },
-  'tools.off': { may: 'add', says: 'may add some' },
-  limits: { may: 'lower', says: 'may lower it' },
-  web: data,
-  diagnostics: { may: 'add', says: 'may add some, which run in a sandbox' },
-  'sandbox.backend': loosens,
-  'sandbox.user': loosens,
-  'sandbox.mounts': loosens,
-  'sandbox.env': loosens,
-  'sandbox.image': loosens,
-  'sandbox.profile': tightens,
-  'sandbox.network': tightens,
-  'sandbox.memory': tightens,
-  'sandbox.cpus': tightens,
-  'sandbox.pids': tightens,
-  'sandbox.timeout': tightens,
-  'sandbox.output': tightens,
-  'sandbox.disk': tightens,
-  mode: { may: 'tighten', says: 'may make it stricter' },
-  policy: { may: 'tighten', says: 'may deny and ask' },
-  trustedProjects: { may: 'nothing', why: 'says whom you trust' },
-  remoteHosts: data,
-}
-
-/** @param path of a key */
-export function projectRule(path: readonly string[]): ProjectRule | undefined {
-  for (let length = path.length; length > 0; length--) {
-    const key = path.slice(0, length).join('.')
-    if (Object.hasOwn(PROJECT_RULES, key)) return PROJECT_RULES[key]
-  }
-  return undefined
-}
-
-/** The first key of a project's file that it may not have, and why. */
-export function refusedIn(values: Config): { readonly key: string; readonly why: string } | undefined {
-  for (const [name, value] of Object.entries(values)) {
-    const inner = projectRule([name]) === undefined && isObject(value) ? Object.keys(value).map((one) => [name, one]) : [[name]]
-    for (const path of inner) {
-      const rule = projectRule(path)
-      if (rule === undefined) return { key: path.join('.'), why: 'is yours to decide' }
-      if (rule.may === 'nothing') return { key: path.join('.'), why: rule.why }
+export type ProjectRule = { readonly says: string } & (
+  | { readonly may: 'set' | 'fallback' | 'add' | 'trusted' }
+  | {
+      readonly may: 'lower' | 'tighten'
+      readonly isStricter: (theirs: unknown, own: Own) => boolean
+      readonly trustLifts?: true
+      readonly refuses?: Refuses
     }
-  }
-  return values.sandbox?.network === 'bridge' ? { key: 'sandbox.network: bridge', why: loosens.why } : undefined
+  /** `redirect` gives the host that the value would send the conversation to; undefined for this machine. */
+  | { readonly may: 'local'; readonly redirect: (theirs: unknown) => string | undefined }
+  | { readonly may: 'user'; readonly why: string }
+)
+type Refuses = (theirs: unknown) => string | undefined
+
+export const set: ProjectRule = { may: 'set', says: 'may set it' }
+export const fallback: ProjectRule = { may: 'fallback', says: 'may choose it where you choose none, or trust it' }
+export const add = (says: string): ProjectRule => ({ may: 'add', says })
+export const trusted = (says: string): ProjectRule => ({ may: 'trusted', says })
+export const local = (redirect: (theirs: never) => string | undefined): ProjectRule => ({
+  may: 'local',
+  says: 'may choose one on this machine; another after your word (`mulligan trust`)',
+  redirect: redirect as (theirs: unknown) => string | undefined,
+})
+export const user = (why: string): ProjectRule => ({ may: 'user', says: `can't set it: it ${why}`, why })
+export const tighten = (
+  isStricter: (theirs: never, own: Own) => boolean,
+  { says = 'may make it tighter', ...more }: { readonly says?: string; readonly trustLifts?: true; readonly refuses?: Refuses } = {},
+): ProjectRule => ({ may: 'tighten', says, isStricter: isStricter as (theirs: unknown, own: Own) => boolean, ...more })
+/** @param key of a number whose lower value is the stricter one */
+export const lower = (key: string, byDefault: number): ProjectRule => ({
+  may: 'lower',
+  says: 'may lower it',
+  isStricter: (theirs, own) => Number(theirs) < ((own(key) as number | undefined) ?? byDefault),
+})
+
+/** The rules of a value and of those inside it. */
+export interface RuleNode {
+  readonly rule?: ProjectRule
+  readonly keys?: Readonly<Record<string, RuleNode>>
+  /** Of every name. */
+  readonly each?: RuleNode
 }
 
-/** For the person, after "a project's file". */
-export function ruleText(rule: ProjectRule | undefined): string {
-  if (rule === undefined) return "can't set it: it is yours to decide"
-  return rule.may === 'nothing' ? `can't set it: it ${rule.why}` : rule.says
+declare const RULED: unique symbol
+export type Ruled<Schema extends z.ZodType = z.ZodType> = Schema & { readonly [RULED]: true }
+
+const nodes = new WeakMap<z.ZodType, RuleNode>()
+export const rulesOf = (schema: z.ZodType): RuleNode => nodes.get(schema) ?? {}
+
+/** A key with its rule. @param each the values of a record, where they have rules of their own */
+export function key<Schema extends z.ZodType>(schema: Schema, rule: ProjectRule, each?: Ruled): Ruled<Schema> {
+  nodes.set(schema, { rule, ...(each && { each: rulesOf(each) }) })
+  return schema as Ruled<Schema>
+}
+
+/** An object of keys, none of which has to be there. One without a rule does not compile. */
+export function keys<const Shape extends Readonly<Record<string, Ruled>>>(shape: Shape, description?: string) {
+  const partial = z.strictObject(shape).partial()
+  const made = description === undefined ? partial : partial.describe(description)
+  nodes.set(made, { keys: Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, rulesOf(one)])) })
+  return made as Ruled<typeof made>
+}
+
+/** The rule of a key, else of what it is in. */
+export function ruleAt(root: RuleNode, path: readonly string[]): ProjectRule | undefined {
+  let [node, rule] = [root as RuleNode | undefined, root.rule]
+  for (const name of path) {
+    node = node?.keys && Object.hasOwn(node.keys, name) ? node.keys[name] : node?.each
+    rule = node?.rule ?? rule
+  }
+  return rule
 }

@@ -2,8 +2,9 @@ import { DEFAULT_LIMITS, STRICT_LIMITS } from '@mulligan/sandbox'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { place } from '../fixtures/cli.ts'
+import { admit } from './admit.ts'
 import { type Environment, environment } from './environment.ts'
-import { type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings } from './sandbox.ts'
+import { type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings, withProfile } from './sandbox.ts'
 
 const MB = 1024 * 1024
 const PROJECT = 'mulligan.json'
@@ -17,13 +18,17 @@ interface Given {
 }
 
 const sandboxOf = ({ values, from }: Environment) => ({ values: values.sandbox ?? {}, from })
-const settings = ({ flags = {}, env = {}, project = {}, user = {} }: Given) =>
-  sandboxSettings({
+const settings = ({ flags = {}, env = {}, project = {}, user = {} }: Given) => {
+  const now = sandboxOf(environment(env))
+  const own = { sandbox: { ...user, ...now.values, ...flags } }
+  const { values } = admit({ sandbox: withProfile(project) }, PROJECT, { own, isTrusted: false, hosts: [], allows: () => false })
+  return sandboxSettings({
     flags,
-    env: sandboxOf(environment(env)),
-    project: { values: project, shown: PROJECT },
+    env: now,
+    project: { values: values.sandbox ?? {}, shown: PROJECT },
     user: { values: user, shown: 'own' },
   })
+}
 const options = (given: Given) => sandboxOptions(settings(given), '/work')
 
 describe('what is in force', () => {

@@ -14,6 +14,7 @@ import {
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
 import { PROJECT_CONFIG, TOOLS_FOLDER, toHome } from '../paths.ts'
+import { key, keys, type ProjectRule, tighten, user } from './project-rules.ts'
 import type { Setting } from './setting.ts'
 
 const BACKEND_CHOICES = ['auto', ...BACKENDS] as const
@@ -36,33 +37,60 @@ const limited = <T>(limit: keyof Limits, schema: Readonly<Record<string, unknown
 const path = () => z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
 const variable = () => z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
 
+const loosens = user('would loosen the sandbox')
+/** A limit of the sandbox, below what the person has, or else the profile. */
+const below = (name: keyof typeof LIMIT_OF): ProjectRule =>
+  tighten((theirs: string | number, own) => {
+    const mine = own(`sandbox.${name}`) as string | number | undefined
+    const profile = own('sandbox.profile') === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS
+    return numberOf(theirs) < (mine === undefined ? profile[LIMIT_OF[name]] : numberOf(mine))
+  })
+
 export const sandboxFields = () =>
-  z
-    .strictObject({
-      backend: z
-        .enum(BACKEND_CHOICES)
-        .meta({ description: 'Which sandbox. `auto` is the first that can be opened, never `none`.', default: 'auto' }),
-      profile: z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
-      network: z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
-      memory: limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'),
-      cpus: limited<number>('cpus', NUMBER, 'The processors that a command may use.'),
-      pids: limited<number>('processes', NUMBER, 'The processes that a command may have at once.'),
-      timeout: limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'),
-      user: z
-        .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
-        .meta({
-          anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }],
-          description: 'The user that commands run as in a container.',
+  keys(
+    {
+      backend: key(
+        z
+          .enum(BACKEND_CHOICES)
+          .meta({ description: 'Which sandbox. `auto` is the first that can be opened, never `none`.', default: 'auto' }),
+        loosens,
+      ),
+      profile: key(
+        z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
+        tighten((theirs: string) => theirs === 'strict'),
+      ),
+      network: key(
+        z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
+        tighten((theirs: string) => theirs === 'none', {
+          refuses: (theirs) => (theirs === 'bridge' ? 'would loosen the sandbox' : undefined),
         }),
-      mounts: z
-        .array(z.strictObject({ path: path(), mode: z.enum(['read-only', 'read-write']).optional() }))
-        .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
-      output: limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'),
-      disk: limited<string | number>('disk', SIZE, 'How much a command may write.'),
-      env: z.array(variable()).describe('Variables of your environment that commands get, by name.'),
-      image: z.string().min(1).describe('The image that containers run.'),
-    })
-    .partial()
+      ),
+      memory: key(limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'), below('memory')),
+      cpus: key(limited<number>('cpus', NUMBER, 'The processors that a command may use.'), below('cpus')),
+      pids: key(limited<number>('processes', NUMBER, 'The processes that a command may have at once.'), below('pids')),
+      timeout: key(limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'), below('timeout')),
+      user: key(
+        z
+          .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
+          .meta({
+            anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }],
+            description: 'The user that commands run as in a container.',
+          }),
+        loosens,
+      ),
+      mounts: key(
+        z
+          .array(z.strictObject({ path: path(), mode: z.enum(['read-only', 'read-write']).optional() }))
+          .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
+        loosens,
+      ),
+      output: key(limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'), below('output')),
+      disk: key(limited<string | number>('disk', SIZE, 'How much a command may write.'), below('disk')),
+      env: key(z.array(variable()).describe('Variables of your environment that commands get, by name.'), loosens),
+      image: key(z.string().min(1).describe('The image that containers run.'), loosens),
+    },
+    'The sandbox that commands run in.',
+  )
 export type SandboxFields = z.infer<ReturnType<typeof sandboxFields>>
 
 /** What is not given is the sandbox's default. */
@@ -103,41 +131,42 @@ export interface SandboxEnv {
   readonly from: (key: string) => string
 }
 
-/** What one file says. */
+/** What one file says; of the project's, what counts. */
 export interface SandboxLayer {
   readonly values: SandboxFields
   readonly shown: string
 }
 
-/** A flag, then the environment, then the person's file; the project's file can only make it tighter than the person's. */
+/** A project that is strict has the limits of that profile as its own. */
+export function withProfile(project: SandboxFields): SandboxFields {
+  if (project.profile !== 'strict') return project
+  const lowest = (name: keyof typeof LIMIT_OF): number => {
+    const given = project[name]
+    const strict = STRICT_LIMITS[LIMIT_OF[name]]
+    return given === undefined ? strict : Math.min(numberOf(given), strict)
+  }
+  return { ...project, ...Object.fromEntries((Object.keys(LIMIT_OF) as (keyof typeof LIMIT_OF)[]).map((name) => [name, lowest(name)])) }
+}
+
+/** A flag, then the environment, then what counts of the project's file, then the person's. */
 export function sandboxSettings({ flags, env, project, user }: Layers): SandboxSettings {
   checkFlags(flags)
   const own = <Key extends keyof SandboxFields>(key: Key, { [key]: flag }: SandboxFields = flags): Given<Key> | undefined =>
     flag !== undefined
       ? { value: flag, origin: 'flag', from: `--${key}` }
-      : (setting(env.values[key], 'env', env.from(`sandbox.${key}`)) ?? setting(user.values[key], 'user', user.shown))
-  const isNow = ({ origin }: { origin: string } = { origin: '' }): boolean => origin === 'flag' || origin === 'env'
-  /** A project's value counts where it is the tight one, and nobody says otherwise just now. */
-  const tighter = <Key extends 'profile' | 'network'>(key: Key, tight: SandboxFields[Key]): Given<Key> | undefined => {
-    const mine = own(key)
-    const asked = project.values[key] === tight ? setting(project.values[key], 'project', project.shown) : undefined
-    return isNow(mine) ? mine : (asked ?? mine)
-  }
-  const profile = own('profile')?.value === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS
+      : (setting(env.values[key], 'env', env.from(`sandbox.${key}`)) ??
+        setting(project.values[key], 'project', project.shown) ??
+        setting(user.values[key], 'user', user.shown))
+  const isStrict = (flags.profile ?? env.values.profile ?? user.values.profile) === 'strict'
   const limit = (key: keyof typeof LIMIT_OF): Setting<number> => {
     const given = own(key)
-    const mine: Setting<number> = given ? { ...given, value: numberOf(given.value) } : { value: profile[LIMIT_OF[key]], ...DEFAULT }
-    if (isNow(mine)) return mine
-    const asked = [project.values[key], project.values.profile === 'strict' ? STRICT_LIMITS[LIMIT_OF[key]] : undefined]
-    const from = { origin: 'project', from: project.shown } as const
-    return [mine, ...asked.flatMap((value) => (value === undefined ? [] : [{ value: numberOf(value), ...from }]))].toSorted(
-      (a, b) => a.value - b.value,
-    )[0] as Setting<number>
+    const profile = isStrict ? STRICT_LIMITS : DEFAULT_LIMITS
+    return given ? { ...given, value: numberOf(given.value) } : { value: profile[LIMIT_OF[key]], ...DEFAULT }
   }
   return {
     backend: own('backend'),
-    profile: tighter('profile', 'strict'),
-    network: tighter('network', 'none'),
+    profile: own('profile'),
+    network: own('network'),
     memory: limit('memory'),
     cpus: limit('cpus'),
     pids: limit('pids'),

@@ -1,11 +1,13 @@
 /** What is in force, and where each of it comes from: flags, then environment, project, person, defaults. */
 import { DEFAULT_LIMITS, type Limits } from '@mulligan/core'
 import { UsageError } from '../exit.ts'
+import { allowsValue, readTrust } from '../trust/store.ts'
+import { admit, type Withheld, type Word } from './admit.ts'
 import { type ApprovalSettings, approvalSettings, isTrustedProject } from './approval.ts'
 import type { ConfigFile } from './config-file.ts'
 import { type Environment, environment } from './environment.ts'
 import { configFiles } from './files.ts'
-import { type SandboxFlags, type SandboxLayer, type SandboxSettings, sandboxSettings } from './sandbox.ts'
+import { type SandboxFlags, type SandboxLayer, type SandboxSettings, sandboxSettings, withProfile } from './sandbox.ts'
 import type { AgentFields, Config } from './schema.ts'
 import type { Origin, Setting } from './setting.ts'
 
@@ -35,6 +37,10 @@ export interface Settings {
   readonly approval: ApprovalSettings
   readonly remoteHosts: readonly string[]
   readonly agents: readonly ConfiguredAgent[]
+  /** What the project's file says and only counts after the person's word. */
+  readonly withheld: readonly Withheld[]
+  /** What the person has said about this project. */
+  readonly word: Word
 }
 
 export interface SettingFlags {
@@ -52,40 +58,32 @@ export const DEFAULT_AGENT = 'build'
 /** @throws UsageError */
 export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = process.env): Settings {
   const files = configFiles(cwd, env)
+  const now = environment(env)
+  const word = wordOf(cwd, files, flags, now, env)
+  const [counting, withheld] = countingOf(files, word)
   const inFiles = <T>(get: (values: Config) => T | undefined): Setting<T>[] =>
-    files.flatMap(({ origin, shown, values }) => {
+    counting.flatMap(({ origin, shown, values }) => {
       const value = get(values)
       return value === undefined ? [] : [{ value, origin, from: shown }]
     })
   const flag = <T>(value: T | undefined, from: string): Setting<T>[] => (value === undefined ? [] : [{ value, origin: 'flag', from }])
-  const now = environment(env)
   const fromEnv = <T>(key: string, value: T | undefined): Setting<T>[] =>
     value === undefined ? [] : [{ value, origin: 'env', from: now.from(key) }]
+  /** The first that says something; only what counts of the project's file is there. */
+  const first = <T>(key: string, of: (values: Config) => T | undefined, flags: Setting<T>[] = []): Setting<T> | undefined =>
+    [...flags, ...fromEnv(key, of(now.values)), ...inFiles(of)][0]
   const limit = (key: keyof Limits, flags: Setting<number>[] = []): Setting<number> =>
-    [...flags, ...fromEnv(`limits.${key}`, now.values.limits?.[key])][0] ??
-    lowest(
-      inFiles(({ limits }) => limits?.[key]),
-      { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' },
-    )
-  const sandbox = sandboxSettings({
-    flags: flags.sandbox ?? {},
-    env: { values: now.values.sandbox ?? {}, from: now.from },
-    project: sandboxIn(files, 'project'),
-    user: sandboxIn(files, 'user'),
-  })
-  const agent: Setting<string> = { value: DEFAULT_AGENT, origin: 'default', from: 'default' }
+    first(`limits.${key}`, ({ limits }) => limits?.[key], flags) ?? { value: DEFAULT_LIMITS[key], origin: 'default', from: 'default' }
   return {
     files,
-    model: [...flag(flags.model, '--model'), ...fromEnv('model', now.values.model), ...inFiles(({ model }) => model)][0],
-    baseUrl: [...flag(flags.baseUrl, '--base-url'), ...fromEnv('baseUrl', now.values.baseUrl), ...inFiles(({ baseUrl }) => baseUrl)][0],
+    model: first('model', ({ model }) => model, flag(flags.model, '--model')),
+    baseUrl: first('baseUrl', ({ baseUrl }) => baseUrl, flag(flags.baseUrl, '--base-url')),
     models: inFiles(({ models }) => models),
-    agent: [
-      ...flag(flags.agent, '--agent'),
-      ...fromEnv('agent', now.values.agent),
-      // Else it would do away with the limits of the one that the person has chosen.
-      ...(isTrustedProject(files) ? inFiles(({ agent }) => agent) : inFiles(({ agent }) => agent).toReversed()),
-      agent,
-    ][0] as Setting<string>,
+    agent: first('agent', ({ agent }) => agent, flag(flags.agent, '--agent')) ?? {
+      value: DEFAULT_AGENT,
+      origin: 'default',
+      from: 'default',
+    },
     lean: inFiles(({ tools }) => tools?.lean)[0],
     off: inFiles(({ tools }) => tools?.off).flatMap(({ value, ...rest }) => value.map((one) => ({ value: one, ...rest }))),
     limits: {
@@ -96,14 +94,45 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
       seconds: limit('seconds', flag(flags.timeout, '--timeout')),
     },
     webSearch: searchOf(now, inFiles(({ web }) => web?.search)[0]),
-    diagnostics: checksOf(inFiles(({ diagnostics }) => diagnostics).toReversed(), sandbox, files),
-    sandbox,
-    approval: approvalSettings({ cwd, flag: flags.mode, now: fromEnv('mode', now.values.mode)[0], files }),
+    diagnostics: inFiles(({ diagnostics }) => diagnostics).toReversed(),
+    sandbox: sandboxSettings({
+      flags: flags.sandbox ?? {},
+      env: { values: now.values.sandbox ?? {}, from: now.from },
+      project: sandboxIn(counting, 'project'),
+      user: sandboxIn(counting, 'user'),
+    }),
+    approval: approvalSettings({ cwd, flag: flags.mode, now: fromEnv('mode', now.values.mode)[0], files: counting }),
     remoteHosts: inFiles(({ remoteHosts }) => remoteHosts).flatMap(({ value }) => value),
-    agents: files.flatMap(({ origin, shown, values }) =>
+    agents: counting.flatMap(({ origin, shown, values }) =>
       Object.entries(values.agents ?? {}).map(([name, fields]) => ({ ...fields, name, origin, from: shown })),
     ),
+    withheld,
+    word,
   }
+}
+
+const ofOrigin = (files: readonly ConfigFile[], origin: ConfigFile['origin']): ConfigFile | undefined =>
+  files.find((file) => file.origin === origin)
+
+function wordOf(cwd: string, files: readonly ConfigFile[], flags: SettingFlags, now: Environment, env: Env): Word {
+  const { values: own = {} } = ofOrigin(files, 'user') ?? {}
+  const trust = readTrust(cwd, env)
+  const folder = ofOrigin(files, 'project')?.folder ?? cwd
+  return {
+    own: { ...own, sandbox: { ...own.sandbox, ...now.values.sandbox, ...flags.sandbox } },
+    isTrusted: isTrustedProject(files),
+    hosts: own.remoteHosts ?? [],
+    allows: (key, value) => allowsValue(trust, folder, key, value),
+  }
+}
+
+/** The files with what counts of the project's, and what does not yet. */
+function countingOf(files: readonly ConfigFile[], word: Word): readonly [readonly ConfigFile[], readonly Withheld[]] {
+  const project = ofOrigin(files, 'project')
+  if (!project?.found) return [files, []]
+  const { sandbox, ...rest } = project.values
+  const { values, withheld } = admit({ ...rest, ...(sandbox && { sandbox: withProfile(sandbox) }) }, project.shown, word)
+  return [files.map((file) => (file === project ? { ...file, values } : file)), withheld]
 }
 
 type Search = Settings['webSearch']
@@ -119,20 +148,9 @@ function searchOf({ values, from }: Environment, own: Search): Search {
   return { value: { provider, ...(url !== undefined && { url }) }, origin: 'env', from: from(key) }
 }
 
-/** Where commands run in no sandbox, a project's checks don't run unasked, unless the person trusts it. */
-function checksOf(checks: Settings['diagnostics'], { backend }: SandboxSettings, files: readonly ConfigFile[]): Settings['diagnostics'] {
-  return backend?.value !== 'none' || isTrustedProject(files) ? checks : checks.filter(({ origin }) => origin !== 'project')
-}
-
 const sandboxIn = (files: readonly ConfigFile[], origin: ConfigFile['origin']): SandboxLayer => {
-  const { values, shown = '' } = files.find((file) => file.origin === origin) ?? { values: {} }
+  const { values, shown = '' } = ofOrigin(files, origin) ?? { values: {} }
   return { values: values.sandbox ?? {}, shown }
-}
-
-/** A project may spend less than the person allows, not more; who says nothing allows the default. */
-function lowest(inFiles: readonly Setting<number>[], byDefault: Setting<number>): Setting<number> {
-  const all = inFiles.some(({ origin }) => origin === 'user') ? inFiles : [...inFiles, byDefault]
-  return all.toSorted((a, b) => a.value - b.value)[0] as Setting<number>
 }
 
 export const limitsOf = ({ limits }: Settings): Limits => ({

@@ -6,6 +6,7 @@ import { readSettings } from '../config/settings.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { watchInterrupts } from '../interrupt.ts'
 import { workingFolder } from '../paths.ts'
+import { settled } from '../trust/settle.ts'
 import type { Output } from '../ui/output.ts'
 import { oneLine, safeJson, sanitize } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
@@ -33,7 +34,7 @@ export async function evalCommand(flags: EvalFlags, output: Output, catalogue: r
   const asked = chosen(flags, catalogue)
   const resumed = flags.resume === undefined ? undefined : resumeResults(flags.resume)
   if (flags.jsonl !== undefined) mustBeNew(flags.jsonl)
-  const configured = await openForEval(flags)
+  const configured = await openForEval(flags, output)
   if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
   const { header, backend } = await conditions(flags, asked, configured, catalogue, resumed?.header)
   const interrupt = watchInterrupts(() => output.err('\nStopping. What was measured is kept. Ctrl-C again ends it at once.\n'))
@@ -89,12 +90,11 @@ function conclude(
 }
 
 /** The model as in a run. Nothing else of the configuration has a say: no agent, rule, limit or instruction. */
-async function openForEval(flags: EvalFlags): Promise<ModelInForce> {
+async function openForEval(flags: EvalFlags, { err }: Output): Promise<ModelInForce> {
   const { model, baseUrl, context } = flags
-  const settings = readSettings(workingFolder(undefined), {
-    ...(model !== undefined && { model }),
-    ...(baseUrl !== undefined && { baseUrl }),
-  })
+  const cwd = workingFolder(undefined)
+  const given = { ...(model !== undefined && { model }), ...(baseUrl !== undefined && { baseUrl }) }
+  const { settings } = await settled(cwd, () => ({ settings: readSettings(cwd, given) }), { uses: 'model', tell: err })
   const env = { ...process.env, ...(context !== undefined && { MULLIGAN_CONTEXT: String(context) }) }
   return openModelInForce(settings, undefined, flags.opensInReasoning === true, env)
 }

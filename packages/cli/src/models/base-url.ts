@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import { UsageError } from '../exit.ts'
 
 /** What people paste when they copy the address of a request. */
@@ -21,11 +22,36 @@ export function normalBaseUrl(given: string): string {
 
 export const HERE = 'this machine'
 
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** An IP address, also an IPv4 one written as IPv6. A name is not one. */
+export function isLoopbackAddress(address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/**
+ * Whether a URL can lead nowhere but to this machine: its host, as the URL parser reads it for the connection too, is a loopback
+ * address or exactly `localhost`, for which only loopback addresses are connected to. Other names resolve to whatever their owner says.
+ */
+export function isLoopbackUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const host = new URL(url).hostname
+  return host === 'localhost' || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'))
+}
+
+/** `localhost`, and the names below it, which are this machine by RFC 6761: `patientFetch` connects them to nowhere else. */
+export const isLocalhostName = (host: string): boolean => /(?:^|\.)localhost$/.test(host)
+
+/** A server that listens on every address is named like this by its own settings. */
+const EVERYWHERE = new Set(['0.0.0.0', '[::]'])
+
 /** For the person: "this machine", or the host. */
 export function whereRuns(baseUrl: string): string {
   const host = new URL(baseUrl).hostname
-  const loopback = host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '[::1]' || host === '0.0.0.0'
-  return loopback ? HERE : host
+  return isLoopbackUrl(baseUrl) || isLocalhostName(host) || EVERYWHERE.has(host) ? HERE : host
 }
 
 /** On this machine or in the same network, as far as its name tells. */
@@ -34,7 +60,7 @@ export function isNear(url: string): boolean {
   return (
     whereRuns(url) === HERE ||
     !host.includes('.') ||
-    /^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254)\./.test(host) ||
+    (isIP(host) === 4 && /^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254)\./.test(host)) ||
     /\.(?:local|lan|internal|home\.arpa)$/.test(host)
   )
 }

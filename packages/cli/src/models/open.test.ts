@@ -4,10 +4,11 @@ import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import type { ModelFields } from '../config/model-fields.ts'
 import { NO_SERVERS } from '../fixtures/cli.ts'
-import { isNear, normalBaseUrl, whereRuns } from './base-url.ts'
+import { isLoopbackUrl, isNear, normalBaseUrl, whereRuns } from './base-url.ts'
 import { ollamaUrl } from './ollama.ts'
 import { chooseModel, openModel } from './open.ts'
 import { type ModelSettings, settingsOf } from './own-settings.ts'
+import { loopbackLookup } from './patient-fetch.ts'
 import { fakeServer } from './servers.fixture.ts'
 
 describe('chooseModel', () => {
@@ -57,6 +58,9 @@ describe('base URLs', () => {
     ['https://api.anthropic.com/v1', 'api.anthropic.com'],
     ['http://192.168.1.5:1/v1', '192.168.1.5'],
     ['http://localhost.example.com/v1', 'localhost.example.com'],
+    ['http://127.evil.example/v1', '127.evil.example'],
+    ['http://127.0.0.1.evil.example/v1', '127.0.0.1.evil.example'],
+    ['http://10.evil.example/v1', '10.evil.example'],
   ])('%s runs on %s', (url, where) => expect(whereRuns(url)).toBe(where))
 
   it.each([
@@ -67,7 +71,59 @@ describe('base URLs', () => {
     ['http://box.local', true],
     ['https://api.example.com', false],
     ['http://172.40.0.2', false],
+    ['http://10.evil.example', false],
+    ['http://127.evil.example', false],
   ])('%s is near: %s', (url, near) => expect(isNear(url)).toBe(near))
+
+  // However it is written, the URL parser decides, and the connection goes by the same parser.
+  it.each([
+    ['http://localhost:8080', true],
+    ['http://LOCALHOST', true],
+    ['http://127.0.0.1:1', true],
+    ['http://127.9.9.9', true],
+    ['http://127.1', true],
+    ['http://2130706433', true],
+    ['http://0x7f000001', true],
+    ['http://0177.0.0.1', true],
+    ['http://127.0.0.1.', true],
+    ['http://１２７.0.0.1', true],
+    ['http://[::1]:8080/v1', true],
+    ['http://[0:0:0:0:0:0:0:1]', true],
+    ['http://[::ffff:127.0.0.1]', true],
+    ['http://127.evil.example', false],
+    ['http://127.0.0.1.evil.example', false],
+    ['http://127.0.0.1@evil.example', false],
+    ['http://user@127.0.0.1@evil.example', false],
+    ['http://evil.example/#@127.0.0.1', false],
+    ['http://evil.example\\@127.0.0.1', false],
+    ['http://localhost.evil.example', false],
+    ['http://app.localhost', false],
+    ['http://localhost.', false],
+    ['http://1ocalhost', false],
+    ['http://lосalhost', false],
+    ['http://0.0.0.0', false],
+    ['http://[::]', false],
+    ['http://[::ffff:10.0.0.1]', false],
+    ['http://128.0.0.1', false],
+    ['http://2130706432.example', false],
+    ['not a url', false],
+  ])('%s leads only to this machine: %s', (url, local) => expect(isLoopbackUrl(url)).toBe(local))
+
+  it('localhost is connected to on this machine only, whatever a name server says', () => {
+    const asked = (found: readonly { readonly address: string; readonly family: number }[], all: boolean) => {
+      let got: unknown
+      const resolve = ((_: string, __: object, done: (error: null, found: unknown) => void) => done(null, found)) as never
+      loopbackLookup(resolve)('localhost', { all }, (error, address) => {
+        got = error?.code ?? address
+      })
+      return got
+    }
+    const [evil, here] = [
+      { address: '192.0.2.1', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ]
+    expect([asked([evil, here], true), asked([evil, here], false), asked([evil], true)]).toEqual([[here], '127.0.0.1', 'ENOTFOUND'])
+  })
 
   it.each([
     [undefined, 'http://localhost:11434'],

@@ -3,8 +3,11 @@
  * sends nothing meanwhile; the built-in `fetch` gives up after 300 s. This one waits as long as its signal lets it. Redirects
  * are not followed, nothing is compressed, and a failure is the `TypeError` with its cause that the built-in one throws.
  */
+import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import { isLocalhostName, isLoopbackAddress } from './base-url.ts'
 
 /** Milliseconds between two probes of a connection on which nothing comes: a server that is gone is noticed. */
 const PROBE_EVERY = 60_000
@@ -20,7 +23,8 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const sent = { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = send(url, { method, headers: sent, agent: false, ...(signal && { signal }) }, resolve)
+    const options = { method, headers: sent, agent: false, ...(isLocalhostName(url.hostname) && { lookup: loopbackLookup() }) }
+    const request = send(url, { ...options, ...(signal && { signal }) }, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, PROBE_EVERY))
     request.on('error', (error) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error })))
     request.end(body ?? undefined)
@@ -36,3 +40,15 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
     headers: received,
   })
 }
+
+/** `localhost` is this machine, whatever a name server says: other addresses are not connected to. */
+export const loopbackLookup =
+  (resolve: typeof lookup = lookup): LookupFunction =>
+  (host, options, done) =>
+    resolve(host, { ...options, all: true }, (error, found) => {
+      const here = (found ?? []).filter(({ address }) => isLoopbackAddress(address))
+      const [first] = here
+      if (error || !first) done(error ?? Object.assign(new Error(`${host} is not this machine`), { code: 'ENOTFOUND' }), '')
+      else if (options.all) done(null, here)
+      else done(null, first.address, first.family)
+    })

@@ -29,6 +29,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config init': ['mulligan config init', 'mulligan config init --project'],
   'config explain': ['mulligan config explain', 'mulligan config explain limits.requests'],
   'config path': ['mulligan config path'],
+  trust: ['mulligan trust', 'mulligan trust --list', 'mulligan trust --remove'],
   undo: ['mulligan undo', 'mulligan undo --list'],
   redo: ['mulligan redo'],
   diff: ['mulligan diff --stat', 'mulligan diff | git apply --reverse --check'],

@@ -7,6 +7,7 @@ import { ownPath, projectPlace, userPlace } from '../../config/places.ts'
 import { valueAt } from '../../config/value-at.ts'
 import { readRemembered } from '../../models/remembered.ts'
 import { dataDir, TOOLS_FOLDER } from '../../paths.ts'
+import { readRegular } from '../../regular-file.ts'
 import { BUILT_IN_AGENTS, BUILT_IN_TOOLS } from './built-in-names.ts'
 import type { Candidate, ValueKind, Wanted } from './complete.ts'
 
@@ -69,9 +70,12 @@ function filesIn(folder: string, ending: RegExp): readonly string[] {
 /** Both files, as they are: whether they are right is not asked here. */
 const configs = (cwd: string): readonly unknown[] =>
   attempt(() => [projectPlace(cwd), userPlace()], []).flatMap(({ path }) => {
-    const parsed = attempt(() => parseJsonc(readFileSync(path, 'utf8')), undefined)
+    const read = readRegular(path, MAX_BYTES)
+    const parsed = read.kind === 'text' ? parseJsonc(read.text) : undefined
     return parsed?.ok ? [parsed.value] : []
   })
+
+const MAX_BYTES = 1_000_000
 
 const keysOf = (value: unknown): readonly string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 const textsOf = (value: unknown): readonly string[] => (typeof value === 'string' ? [value] : [])

@@ -123,13 +123,10 @@ describe('mulligan config explain', () => {
       [OWN]: '{ "agents": { "mine": { "model": "p/own" } }, "trustedProjects": ["/x"] }',
       [PROJECT]: '{ "agents": { "mine": { "model": "p/theirs" } }, "diagnostics": [{ "include": "*", "command": ["x"] }] }',
     })
-    const reasons = async (key: string, env?: Readonly<Record<string, string>>) =>
-      JSON.parse((await config(here, ['explain', key, '--json'], env)).stdout).keys[0].layers.map((one: { why: string }) => one.why)
+    const reasons = async (key: string) =>
+      JSON.parse((await config(here, ['explain', key, '--json'])).stdout).keys[0].layers.map((one: { why: string }) => one.why)
     expect(await reasons('agents.mine.model')).toEqual(['an agent of yours has that name', ''])
-    expect(await reasons('diagnostics')).toEqual([''])
-    expect(await reasons('diagnostics', { MULLIGAN_SANDBOX: 'none' })).toEqual([
-      'commands run in no sandbox, and the project is not trusted',
-    ])
+    expect(await reasons('diagnostics')).toEqual(['it waits for your word: mulligan trust'])
     expect(await reasons('trustedProjects')).toEqual([''])
     expect(await reasons('sandbox.profile')).toEqual([''])
   })

@@ -3,7 +3,7 @@ import { environment } from '../../config/environment.ts'
 import { configInForce, rowsOf, withoutPassword } from '../../config/in-force.ts'
 import { configJsonSchema } from '../../config/json-schema.ts'
 import { ANY_NAME, type ConfigKey, keysIn, keyText, typeText } from '../../config/keys.ts'
-import { projectRule, ruleText } from '../../config/project-rules.ts'
+import { projectRule } from '../../config/schema.ts'
 import { readSettings, type Settings } from '../../config/settings.ts'
 import { valueAt } from '../../config/value-at.ts'
 import { workingFolder } from '../../paths.ts'
@@ -49,7 +49,7 @@ function factsOf(key: ConfigKey) {
     ...(node.default !== undefined && { default: node.default }),
     ...(flag !== undefined && { flag }),
     variables,
-    project: ruleText(projectRule(path)),
+    project: projectRule(path)?.says ?? '',
   }
 }
 
@@ -78,7 +78,9 @@ function layersOf({ path, node, key }: ConfigKey, settings: Settings): readonly 
   const counting = countingFor(path, settings)
   return given.map(({ from, value }) => {
     const counts = counting.size === 0 ? from === 'default' || key === '$schema' : counting.has(from)
-    return { from, value, counts, why: counts ? '' : whyNot(path, from, now.from(key), [...counting]) }
+    const waits = settings.withheld.some((one) => one.from === from && one.key === keyText(path))
+    const why = waits ? 'it waits for your word: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
+    return { from, value, counts: counts && !waits, why: counts && !waits ? '' : why }
   })
 }
 
@@ -98,7 +100,6 @@ function whyNot(path: readonly string[], from: string, variable: string, countin
   if (from !== 'default' && may === 'lower') return 'the lower one counts'
   if (from !== 'default' && may === 'tighten') return 'the stricter one counts'
   if (path[0] === 'agents') return 'an agent of yours has that name'
-  if (path[0] === 'diagnostics') return 'commands run in no sandbox, and the project is not trusted'
   return `${winner} stands above it`
 }
 

@@ -6,6 +6,7 @@ import { readSettings, type Settings } from '../../config/settings.ts'
 import { UsageError } from '../../exit.ts'
 import { chooseModel, contextOf } from '../../models/open.ts'
 import { workingFolder } from '../../paths.ts'
+import { tellUntrusted } from '../../trust/settle.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
@@ -28,13 +29,15 @@ export async function showConfig(flags: ConfigFlags, output: Output): Promise<nu
   const { out } = output
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd)
+  const agents = await readAgents(cwd, settings)
+  const untrusted = tellUntrusted(cwd, { settings, agents }, output)
   const rows = [...rowsOf(settings), ...(await contextRow(settings))]
-  if (flags.json) out(`${safeJson({ settings: rows, files: filesIn(settings) })}\n`)
+  if (flags.json) out(`${safeJson({ settings: rows, files: filesIn(settings), ...untrusted })}\n`)
   else {
     const cells = rows.map(({ key, value, from }) => [key, oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 80), from])
     out(`${table([['KEY', 'VALUE', 'FROM'], ...cells]).join('\n')}\n`)
   }
-  await warnOfNames(cwd, settings, await readAgents(cwd, settings), output)
+  await warnOfNames(cwd, settings, agents, output)
   return 0
 }
 

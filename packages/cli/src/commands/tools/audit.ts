@@ -5,10 +5,10 @@ import type { SandboxOptions } from '@mulligan/sandbox'
 import { type ConformanceReport, conformance, type ToolReport, temporaryWorkspace } from '@mulligan/testing'
 import { createWorkspace, fileTools, gitTools, thinkTools } from '@mulligan/tools'
 import { sandboxOptions } from '../../config/sandbox.ts'
-import { readSettings } from '../../config/settings.ts'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
+import { refuseUntrusted, settledTools } from '../../trust/settle.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson } from '../../ui/sanitize.ts'
@@ -19,9 +19,11 @@ import type { ToolsFlags } from './list.ts'
 import { webStandIn } from './web-stand-in.ts'
 
 /** @returns 1 where a tool does not conform or could not be loaded */
-export async function auditTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
+export async function auditTools(flags: ToolsFlags, output: Output): Promise<number> {
+  const { out, err } = output
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd)
+  const { settings } = await settledTools(cwd, flags, { err: () => undefined })
+  refuseUntrusted(cwd)
   const { tools, own, problems } = await openToolbox(cwd, { settings })
   const mine = tools.filter(({ name }) => own.has(name))
   const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd))

@@ -1,12 +1,21 @@
 /** One call by hand, through the same executor that a model's calls go through. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type ApprovalRequest, type CallRecord, createExecutor, type Executor, type Prepared, render } from '@mulligan/core'
+import {
+  type ApprovalRequest,
+  type CallRecord,
+  createExecutor,
+  type Executor,
+  indexNames,
+  type Prepared,
+  render,
+  resolveName,
+  type Tool,
+} from '@mulligan/core'
 import { createSpill } from '@mulligan/tools'
 import type { Approve } from '../../approval/approve.ts'
 import { openApproval } from '../../approval/open.ts'
 import { recoverChanges } from '../../changes.ts'
-import { readSettings } from '../../config/settings.ts'
 import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
@@ -15,6 +24,7 @@ import { sandboxLine } from '../../sandbox.ts'
 import { readStdin } from '../../stdin.ts'
 import { watchStray } from '../../stray.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
+import { isAttendedFor, refuseUntrusted, settledTools } from '../../trust/settle.ts'
 import { askInTerminal } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
@@ -34,8 +44,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const log = fileLog(data.log)
   const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
   await recoverChanges(cwd, data, output)
-  const isAttended = !flags.json && process.stdin.isTTY === true && process.stderr.isTTY === true
-  const settings = readSettings(cwd)
+  const isAttended = isAttendedFor(flags)
+  const { settings } = await settledTools(cwd, flags, output)
   const byHand = flags.yes === true || isAttended
   const toolbox = await openToolbox(cwd, {
     outputs: { dir },
@@ -44,6 +54,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     settings,
     onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
   })
+  if (toolbox.untrusted && !isNamed(name, toolbox.tools)) refuseUntrusted(cwd)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
@@ -79,6 +90,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   if (interrupt.signal.aborted) return EXIT.cancelled
   return record.result.ok ? EXIT.ok : EXIT.failed
 }
+
+const isNamed = (name: string, tools: readonly Tool[]): boolean => resolveName(name, indexNames(tools)).kind === 'tool'
 
 async function settle(prepared: Prepared, executor: Executor, signal: AbortSignal, approve: Approve): Promise<CallRecord> {
   if (prepared.kind === 'result') return prepared.record

@@ -1,5 +1,6 @@
 import { workingFolder } from '../../paths.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
+import { liftText, toolsText } from '../../trust/settle.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
@@ -10,9 +11,10 @@ export interface ToolsFlags {
 }
 
 export async function listTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
-  const { tools, own, problems } = await openToolbox(workingFolder(flags.cwd))
+  const cwd = workingFolder(flags.cwd)
+  const { tools, own, problems, untrusted } = await openToolbox(cwd)
   const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
-  if (flags.json) out(`${safeJson({ tools: listed, problems })}\n`)
+  if (flags.json) out(`${safeJson({ tools: listed, problems, ...(untrusted && { untrusted: untrusted.found.files }) })}\n`)
   else {
     const rows = listed.map(({ name, effect, source, description }) => [
       name,
@@ -22,6 +24,7 @@ export async function listTools(flags: ToolsFlags, { out, err }: Output): Promis
     ])
     out(`${table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n`)
     for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
+    if (untrusted) err(`Not loaded: ${toolsText(untrusted)}. ${liftText(cwd)}\n`)
   }
   return 0
 }

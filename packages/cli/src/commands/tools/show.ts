@@ -2,14 +2,19 @@ import { indexNames, resolveName, type Tool } from '@mulligan/core'
 import { UsageError } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import { openToolbox, problemText } from '../../toolbox.ts'
+import { refuseUntrusted, settledTools } from '../../trust/settle.ts'
 import type { Output } from '../../ui/output.ts'
 import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import type { ToolsFlags } from './list.ts'
 
 /** @throws UsageError when there is no such tool */
-export async function showTool(name: string, flags: ToolsFlags, { out, err }: Output): Promise<number> {
-  const { tools, problems } = await openToolbox(workingFolder(flags.cwd))
+export async function showTool(name: string, flags: ToolsFlags, output: Output): Promise<number> {
+  const { out, err } = output
+  const cwd = workingFolder(flags.cwd)
+  const { settings } = await settledTools(cwd, flags, output)
+  const { tools, problems, untrusted } = await openToolbox(cwd, { settings })
   for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
+  if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
   const tool = toolNamed(name, tools)
   out(flags.json ? `${safeJson(shownTool(tool))}\n` : `${textOf(tool)}\n`)
   return 0

@@ -3,7 +3,7 @@ import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { builtInTools } from '../../built-in-tools.ts'
 import { readSettings } from '../../config/settings.ts'
-import { place, using } from '../../fixtures/cli.ts'
+import { place, trusted, using } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
 const GOOD = `import { defineTool, ModelRetry } from 'mulligan'
@@ -32,7 +32,7 @@ const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {
 
 describe('tools list', () => {
   it('has the built-in ones, the own ones, and what was left out', async () => {
-    using here = place({ '.mulligan/tools/lookup.ts': GOOD, '.mulligan/tools/broken.mjs': 'export default (' })
+    using here = trusted(place({ '.mulligan/tools/lookup.ts': GOOD, '.mulligan/tools/broken.mjs': 'export default (' }))
     const { code, stdout, stderr } = await here.run(['tools', 'list'])
     expect(code).toBe(0)
     expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual(['TOOL', ...NAMES, 'lookup', ''])
@@ -41,7 +41,7 @@ describe('tools list', () => {
   })
 
   it('--json', async () => {
-    using here = place({ '.mulligan/tools/grep.mjs': BAD.replace('leaky', 'grep') })
+    using here = trusted(place({ '.mulligan/tools/grep.mjs': BAD.replace('leaky', 'grep') }))
     const { code, stdout } = await here.run(['tools', 'list', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -51,7 +51,7 @@ describe('tools list', () => {
   })
 
   it('looks in the folder that is named', async () => {
-    using here = place({ 'sub/.mulligan/tools/lookup.ts': GOOD })
+    using here = trusted(place({ 'sub/.mulligan/tools/lookup.ts': GOOD }), 'sub')
     expect((await here.run(['tools', 'list', '--cwd', 'sub'])).stdout).toContain('lookup')
     expect((await here.run(['tools', 'list'])).stdout).not.toContain('lookup')
   })
@@ -139,7 +139,7 @@ describe('tools call', () => {
 
 describe('tools audit', () => {
   it('is a table of what each tool does, and passes', async () => {
-    using here = place({ '.mulligan/tools/lookup.ts': GOOD })
+    using here = trusted(place({ '.mulligan/tools/lookup.ts': GOOD }))
     const { code, stdout } = await here.run(['tools', 'audit'])
     expect(stdout).toMatch(/^TOOL +FOUND +EMPTY +WRONG +FAILING +CONFORMS$/m)
     for (const name of [...NAMES, 'lookup']) expect(stdout).toMatch(new RegExp(`^${name} +ok.* yes$`, 'm'))
@@ -152,13 +152,13 @@ describe('tools audit', () => {
     ['a file that can’t be loaded', { '.mulligan/tools/broken.mjs': 'export default (' }, /broken\.mjs: it does not parse/],
     ['a name that is taken', { '.mulligan/tools/x.mjs': BAD.replace('leaky', 'grep') }, /x\.mjs: it defines "grep"/],
   ])('exits 1 for %s', async (_, files, says) => {
-    using here = place(files as Record<string, string>)
+    using here = trusted(place(files as Record<string, string>))
     const { code, stdout } = await here.run(['tools', 'audit'])
     expect([code, stdout]).toEqual([1, expect.stringMatching(says)])
   })
 
   it('--json', async () => {
-    using here = place({ '.mulligan/tools/leaky.mjs': BAD })
+    using here = trusted(place({ '.mulligan/tools/leaky.mjs': BAD }))
     const { code, stdout } = await here.run(['tools', 'audit', '--json'])
     expect(code).toBe(1)
     const report = JSON.parse(stdout) as { conforms: boolean; tools: { tool: string; conforms: boolean }[] }
