@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import type { Network, User } from '../backend.ts'
 import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
+import { safePath } from '../program.ts'
 import { isWithin } from '../run/paths.ts'
 import { environment, searchPath } from './environment.ts'
 import { etc, linksTo } from './etc.ts'
@@ -58,7 +59,7 @@ export async function createView(options: ViewOptions): Promise<View> {
   ]
   const known = options.toolchains ? await toolchainMounts({ path: home, env: hostEnv }, empty) : []
   const visible = [...base.mounts, ...known].map(({ source }) => source)
-  const path = hostEnv['PATH'] ?? ''
+  const path = safePath(hostEnv['PATH'])
   const odd = options.toolchains ? await programs({ path, home, workspace, visible: [...visible, workspace], empty, execPath }) : undefined
   const further = await Promise.all(options.mounts.map((mount) => furtherMount(mount, home)))
   const git = await gitMounts(workspace, empty)

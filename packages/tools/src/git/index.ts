@@ -15,6 +15,6 @@ export type GitOptions = CommitOptions
  * const tools = gitTools(createWorkspace('.'), { hooks: 'none' })
  */
 export function gitTools(workspace: Workspace, options: GitOptions = {}): Tool[] {
-  const git = createGit()
+  const git = createGit(workspace.root)
   return [...[gitStatusTool, gitDiffTool, gitLogTool].map((make) => make(workspace, git)), gitCommitTool(workspace, git, options)]
 }
