@@ -37,7 +37,13 @@ const ENTRIES: readonly [what: string, entry: () => string][] = [
   ['node_modules/.bin around the workspace', () => put(join(root, 'node_modules/.bin'))],
   ['another folder of the workspace', () => workspaceBin('tools')],
   ['a folder of the workspace by way of another', () => `${workspaceBin('tools')}/../../bin/../workspace/tools`],
-  ['a relative folder', () => (workspaceBin('tools'), './tools')],
+  [
+    'a relative folder',
+    () => {
+      workspaceBin('tools')
+      return './tools'
+    },
+  ],
   [
     'the working folder',
     () => {

@@ -32,6 +32,7 @@ export const PROJECT_RULES: Readonly<Record<string, ProjectRule>> = {
   'sandbox.mounts': loosens,
   'sandbox.env': loosens,
   'sandbox.image': loosens,
+  'sandbox.gitPrograms': loosens,
   'sandbox.profile': tightens,
   'sandbox.network': tightens,
   'sandbox.memory': tightens,
