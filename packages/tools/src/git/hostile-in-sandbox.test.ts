@@ -52,29 +52,25 @@ function place({ set }: Trap, folder = '.') {
 
 describe.skipIf(!hasWalls)("git in a command runs nothing that the workspace's repository names", () => {
   test.each(TRAPS)('$what', async (trap) => {
-    const { sign, inSandbox, workspace } = place(trap)
+    const { workspace, sign, inSandbox } = place(trap)
     const done = await inSandbox(
-      `git status --short; (${COMMANDS}); mkdir -p below && cd below && git status; git -C '${workspace}' diff; cd ..`,
+      `git status --short; (${COMMANDS}); (mkdir -p below && cd below && git status); git -C '${workspace}' diff; echo again >> a.txt; ${trap.spring}`,
     )
-    // It is a repository to git, and committed to.
+    // It is a repository to git.
     expect(done.stdout).toContain('a.txt')
-    expect(existsSync(sign), 'by everyday commands').toBe(false)
-    const { inSandbox: spring, sign: sprung } = place(trap)
-    await spring(trap.spring)
-    expect(existsSync(sprung), 'by what is made for it').toBe(false)
+    expect(existsSync(sign)).toBe(false)
     // The control, and how a person lifts it.
-    await spring(trap.spring, { gitPrograms: 'run' })
-    expect(existsSync(sprung), 'by git as it is').toBe(true)
+    await inSandbox(`echo once more >> a.txt; ${trap.spring}`, { gitPrograms: 'run' })
+    expect(existsSync(sign)).toBe(true)
   })
 })
 
 describe.skipIf(!hasWalls)('nor what a repository in a folder names, as far as one setting turns it off', () => {
   test.each(TRAPS.filter(({ named }) => !named))('$what', async (trap) => {
     const { sign, inSandbox } = place(trap, 'sub')
-    await inSandbox(`cd sub; ${COMMANDS}; ${trap.spring}`)
-    await inSandbox(`cd /tmp; git -C "$OLDPWD/sub" status`)
+    await inSandbox(`(cd sub; ${COMMANDS}; echo again >> a.txt; ${trap.spring}); cd /tmp; git -C "$OLDPWD/sub" status`)
     expect(existsSync(sign)).toBe(false)
-    await inSandbox(`cd sub; ${trap.spring}`, { gitPrograms: 'run' })
+    await inSandbox(`cd sub; echo once more >> a.txt; ${trap.spring}`, { gitPrograms: 'run' })
     expect(existsSync(sign)).toBe(true)
   })
 })

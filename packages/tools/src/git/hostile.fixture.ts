@@ -46,22 +46,22 @@ const CREDENTIAL = "printf 'protocol=https\\nhost=example.org\\nusername=a\\n\\n
 /** Of files `a.txt` and `b.txt`, both committed, `a.txt` changed since. */
 export const TRAPS: readonly Trap[] = [
   { what: 'core.fsmonitor', set: config('core.fsmonitor'), spring: 'git status' },
-  { what: 'core.pager', set: config('core.pager'), spring: 'git grep -O a' },
+  { what: 'core.pager', set: config('core.pager'), spring: 'unset GIT_PAGER PAGER; git grep -O a' },
   { what: 'core.editor', set: config('core.editor'), spring: 'unset GIT_EDITOR VISUAL EDITOR; git commit --allow-empty', named: true },
   { what: 'core.askPass', set: config('core.askPass'), spring: CREDENTIAL },
   { what: 'credential.helper', set: config('credential.helper'), spring: CREDENTIAL },
-  { what: 'core.sshCommand', set: config('core.sshCommand'), spring: 'git ls-remote ssh://127.0.0.1:1/x' },
-  { what: 'core.gitProxy', set: config('core.gitProxy'), spring: 'git ls-remote git://127.0.0.1:1/x', named: true },
+  { what: 'core.sshCommand', set: config('core.sshCommand'), spring: 'timeout 2 git ls-remote ssh://127.0.0.1:1/x' },
+  { what: 'core.gitProxy', set: config('core.gitProxy'), spring: 'timeout 2 git ls-remote git://127.0.0.1:1/x', named: true },
   {
     what: 'uploadpack',
     set: all(config('remote.o.url', '.'), config('remote.o.uploadpack')),
-    spring: 'git ls-remote o',
+    spring: 'timeout 2 git ls-remote o',
     named: true,
   },
   {
     what: 'protocol.ext.allow',
     set: all(config('protocol.ext.allow', 'always'), ({ git, script }) => git('config', 'remote.o.url', `ext::${script}`)),
-    spring: 'git ls-remote o',
+    spring: 'timeout 2 git ls-remote o',
   },
   { what: 'diff.external', set: config('diff.external'), spring: 'git diff', named: true },
   { what: 'diff.NAME.command', set: all(config('diff.x.command'), (to) => attributes(to, 'diff=x')), spring: 'git diff', named: true },
