@@ -1,7 +1,8 @@
-/** Types, lint, format and the direction of dependencies, in one. Prints what is wrong and exits 1. */
+/** Types, lint, format, the direction of dependencies and how programs are started, in one. Prints what is wrong and exits 1. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { wrongArrows } from './dependencies.ts'
+import { startedByName } from './started-programs.ts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -11,10 +12,10 @@ const run = (name: string, ...args: string[]): boolean => {
   return status === 0
 }
 
-const arrows = wrongArrows()
-for (const arrow of arrows) console.error(`check: ${arrow}`)
+const wrong = [...wrongArrows(), ...startedByName()]
+for (const one of wrong) console.error(`check: ${one}`)
 const passed = [
-  arrows.length === 0,
+  wrong.length === 0,
   run('types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'),
   run('lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
 ]

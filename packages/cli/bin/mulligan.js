@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs on any Node: finds one that is new enough before anything newer is loaded. So no late syntax here.
 // biome-ignore-all lint/style/useNodejsImportProtocol: old versions do not know it
-import { existsSync, readdirSync, statSync } from 'fs'
+import { existsSync, lstatSync, readdirSync, statSync } from 'fs'
 import nodeModule from 'module'
 import { dirname, join } from 'path'
 import { fileURLToPath } from 'url'
@@ -69,9 +69,15 @@ function findNode() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node'
   for (let folder = here; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', 'node', 'bin', name)
-    if (existsSync(candidate)) return candidate
+    if (existsSync(candidate) && isTrusted(join(folder, 'node_modules'))) return candidate
     if (folder === dirname(folder)) return undefined
   }
+}
+
+/** Anybody can make a `node_modules` in a folder above, such as /tmp: it counts if it is root's, ours, or of whoever installed this. */
+function isTrusted(folder) {
+  const owner = lstatSync(folder).uid
+  return owner === 0 || owner === lstatSync(here).uid || (process.getuid !== undefined && owner === process.getuid())
 }
 
 function stop(why) {

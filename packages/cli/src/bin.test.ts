@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BIN, type Place, place } from './fixtures/cli.ts'
@@ -34,6 +34,16 @@ describe('bin/mulligan.js', () => {
     symlinkSync(process.execPath, join(here.dir, 'app/node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node'))
     const { code, stdout } = await here.run(['a', '--b'], { bin, execArgv: OLD })
     expect([code, JSON.parse(stdout)]).toEqual([7, [process.versions.node, ['a', '--b']]])
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('but not on one that somebody else has put above', async () => {
+    using here = place()
+    const bin = install(here)
+    build(here)
+    mkdirSync(join(here.dir, 'app/node_modules/node/bin'), { recursive: true })
+    symlinkSync(process.execPath, join(here.dir, 'app/node_modules/node/bin/node'))
+    chownSync(join(here.dir, 'app/node_modules'), 4242, 4242)
+    expect(await here.run(['a'], { bin, execArgv: OLD })).toMatchObject({ code: 2, stdout: '' })
   })
 
   it('on an old Node without another says what to do', async () => {

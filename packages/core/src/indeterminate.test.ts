@@ -229,7 +229,9 @@ describe('what is told', () => {
     await turn.call('send_mail', { to: 'ann', text: 'hi' })
     await turn.call('page', {})
     const asked = await prepare(turn, 'send_mail', { to: 'ann', text: 'hi' })
-    expect(asked.kind === 'approval' && asked.request.reason).toMatch(/may have taken effect; and this session has read content from outside/)
+    expect(asked.kind === 'approval' && asked.request.reason).toMatch(
+      /may have taken effect; and this session has read content from outside/,
+    )
   })
 
   it('the model: what to check, and what needs an approval until then', async () => {

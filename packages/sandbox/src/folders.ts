@@ -1,11 +1,10 @@
 /** The sandbox's own folders: home and tmp, gone when it is closed, or swept by the next one when its process was killed. */
-import { execFile } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { User } from './backend.ts'
 import { isGone, owner } from './owner.ts'
+import { runProgram, systemProgram } from './program.ts'
 
 const PREFIX = 'mulligan-sandbox-'
 const PATTERN = /^mulligan-sandbox-([\d-]+)-[^-]{6}$/
@@ -63,4 +62,4 @@ async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-const execute = promisify(execFile)
+const execute = (name: string, args: readonly string[]) => runProgram(systemProgram(name) ?? `/bin/${name}`, args)

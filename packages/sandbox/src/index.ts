@@ -5,6 +5,8 @@ export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-optio
 export type { Probe } from './choose.ts'
 export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason, type Running } from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
+export { type ConfigSetting, harmlessConfig } from './git/harmless-config.ts'
 export { checkLimit, DEFAULT_LIMITS, type Limits, limitsOf, MAX_TIMEOUT, parseSize, STRICT_LIMITS, sizeText } from './limits.ts'
+export { isOfProject, type ProgramSearch, resolveProgram, runProgram, safePath, startProgram } from './program.ts'
 export { createSandbox, probeBackends, type Sandbox, type SandboxOptions } from './sandbox.ts'
 export { type SandboxSession, type SessionProcess, toSandboxSession } from './session.ts'

@@ -1,7 +1,6 @@
 /** The process table, read once for all who ask at the same time. Linux by `/proc`, elsewhere by `ps`. */
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { runProgram, systemProgram } from './program.ts'
 
 export interface Process {
   readonly pid: number
@@ -59,7 +58,7 @@ export function fromStat(stat: string): Process | undefined {
 }
 
 async function fromPs(): Promise<ReadonlyMap<number, Process>> {
-  const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,pgid=,sess=,rss=,stat=,lstart='])
+  const { stdout } = await runProgram(systemProgram('ps') ?? '/bin/ps', ['-axo', 'pid=,ppid=,pgid=,sess=,rss=,stat=,lstart='])
   return new Map(
     stdout
       .split('\n')

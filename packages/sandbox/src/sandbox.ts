@@ -13,7 +13,7 @@ import { start } from './run/run.ts'
 import { findShell, lineOf } from './run/shell.ts'
 import { userOf } from './user.ts'
 import { checkWorkspaceOpen, createView } from './view/create-view.ts'
-import { releaseView, sealGit } from './view/git.ts'
+import { type GitPrograms, releaseView, sealGit } from './view/git.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
@@ -34,6 +34,11 @@ export interface SandboxOptions {
   readonly protect?: readonly string[]
   /** Names of further variables that are let through from the host's environment. */
   readonly env?: readonly string[]
+  /**
+   * Whether git in a command runs what a repository names: hooks, filters, diff drivers, aliases. Default `ignore`: the settings of the
+   * workspace's repository are seen without, and its hooks not at all.
+   */
+  readonly gitPrograms?: GitPrograms
   /** Of containers. A local image; nothing is pulled. */
   readonly image?: string
   /** Default `process.env`. */
@@ -93,7 +98,16 @@ interface Asked {
 }
 
 async function ask(options: SandboxOptions): Promise<Asked> {
-  const { backend = 'auto', profile = 'default', network = 'none', mounts = [], protect = [], env = [], hostEnv = process.env } = options
+  const {
+    backend = 'auto',
+    profile = 'default',
+    network = 'none',
+    mounts = [],
+    protect = [],
+    env = [],
+    hostEnv = process.env,
+    gitPrograms,
+  } = options
   if (backend !== 'auto' && !BACKENDS.includes(backend))
     throw new RangeError(`there is no sandbox.backend "${backend}"; there are auto, ${BACKENDS.join(', ')}`)
   const limits = limitsOf(profile, options.limits)
@@ -111,6 +125,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
       protect,
       env,
       hostEnv,
+      ...(gitPrograms && { gitPrograms }),
       homeFolder: folders.home,
       tmpFolder: folders.tmp,
     })

@@ -2,14 +2,13 @@
  * Real pipes for a process of the host. Those that Node makes are sockets, and a socket can't be opened by its name:
  * `echo oops >/dev/stderr`, `tee /dev/stderr` and `cat /dev/stdin` would fail with "No such device or address".
  */
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { promisify } from 'node:util'
+import { runProgram, systemProgram } from './program.ts'
 
 /** Named pipes that one `mkfifo` makes: a process is dearer than a name. */
 const BATCH = 16
@@ -36,7 +35,7 @@ export function createStdio(folder: string): OpenStdio {
   const make = async () => {
     const names = Array.from({ length: BATCH }, () => join(folder, `pipe-${own}-${made++}`))
     // Everybody's: a command of another user opens them again by `/dev/stderr`. The folder is nobody's but ours.
-    await promisify(execFile)('mkfifo', ['-m', '666', ...names])
+    await runProgram(systemProgram('mkfifo') ?? '/usr/bin/mkfifo', ['-m', '666', ...names])
     spare.push(...names)
   }
   const take = async (): Promise<string> => {

@@ -1,7 +1,8 @@
 /** The ripgrep process: one way to start it, stop it and read its records. */
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
+import { startProgram } from '@mulligan/sandbox'
 
 /** Longer records are dropped and counted: a match in a minified file of hundreds of megabytes is one record. */
 const MAX_RECORD_CHARS = 32 * 1024 * 1024
@@ -11,7 +12,7 @@ const MAX_STDERR_CHARS = 64 * 1024
 const ALWAYS = ['--no-config', '--no-require-git', '--color=never'] as const
 
 /** All it is told of the environment, which holds keys: its language, and where git's ignore file of the user is. */
-const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SYSTEMROOT'] as const
+const PASSED_ON = ['LANG', 'LC_ALL', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SYSTEMROOT'] as const
 
 export interface RipgrepRun {
   readonly cwd: string
@@ -54,7 +55,7 @@ export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, fd, separa
     let child: ChildProcess
     try {
       const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(fd === undefined ? [] : [fd])]
-      child = spawn(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio, windowsHide: true })
+      child = startProgram(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio, windowsHide: true })
       watch(child)
     } catch (error) {
       reject(failedToStart(error))

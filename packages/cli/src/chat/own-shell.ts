@@ -1,6 +1,8 @@
 /** `!command`: run by the person, as the person, in their own shell. What it prints is bounded; stopping it ends its whole tree. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { isAbsolute, join } from 'node:path'
+import { safePath, startProgram } from '@mulligan/sandbox'
 import type { Colors } from '../ui/colors.ts'
 import { plural } from '../ui/plural.ts'
 import { sanitize } from '../ui/sanitize.ts'
@@ -61,9 +63,15 @@ export function ownRunLines({ output, ended }: OwnRun, { dim }: Colors): readonl
 }
 
 function start(command: string, cwd: string): ChildProcess {
-  const options = { cwd, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] }
-  if (process.platform === 'win32') return spawn(command, { ...options, shell: true })
-  return spawn(process.env['SHELL'] || '/bin/sh', ['-c', command], { ...options, detached: true })
+  // Without what `npx` has put in front of the person's own PATH.
+  const env = { ...process.env, PATH: safePath(process.env['PATH']) }
+  const options = { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] }
+  if (process.platform === 'win32') {
+    const shell = join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'cmd.exe')
+    return startProgram(shell, ['/d', '/s', '/c', `"${command}"`], { ...options, windowsVerbatimArguments: true })
+  }
+  const shell = process.env['SHELL'] ?? ''
+  return startProgram(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], { ...options, detached: true })
 }
 
 /** It leads a process group of its own. */

@@ -126,6 +126,7 @@ describe('a project widens nothing that the person has not given', () => {
     'sandbox.mounts': [undefined, [], 'refused'],
     'sandbox.env': [undefined, ['A'], 'refused'],
     'sandbox.image': [undefined, 'x', 'refused'],
+    'sandbox.gitPrograms': [undefined, 'run', 'refused'],
     'sandbox.profile': ['strict', 'default', 'strict'],
     'sandbox.network': [undefined, 'bridge', 'refused'],
     'sandbox.memory': ['1g', '2g', '1g'],

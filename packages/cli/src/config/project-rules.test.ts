@@ -71,6 +71,7 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'sandbox.disk': size,
   'sandbox.env': () => fc.constantFrom([], ['AWS_SECRET_ACCESS_KEY']),
   'sandbox.image': () => fc.constantFrom('evil', 'mine'),
+  'sandbox.gitPrograms': () => fc.constantFrom('run', 'ignore'),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>
     fc.array(fc.record({ tool: fc.constantFrom('bash', '*'), decision: fc.constantFrom('allow', 'ask', 'deny') }), { maxLength: 2 }),

@@ -20,6 +20,7 @@ import type { Setting } from './setting.ts'
 const BACKEND_CHOICES = ['auto', ...BACKENDS] as const
 const PROFILES = ['default', 'strict'] as const
 const NETWORKS = ['none', 'bridge'] as const
+const GIT_PROGRAMS = ['ignore', 'run'] as const
 
 /** What the check takes, for the JSON Schema, which can't see into it. */
 const SIZE = {
@@ -88,6 +89,13 @@ export const sandboxFields = () =>
       disk: key(limited<string | number>('disk', SIZE, 'How much a command may write.'), below('disk')),
       env: key(z.array(variable()).describe('Variables of your environment that commands get, by name.'), loosens),
       image: key(z.string().min(1).describe('The image that containers run.'), loosens),
+      gitPrograms: key(
+        z.enum(GIT_PROGRAMS).meta({
+          description: 'Whether git in a command runs the hooks, filters and other programs that a repository names.',
+          default: 'ignore',
+        }),
+        loosens,
+      ),
     },
     'The sandbox that commands run in.',
   )
@@ -112,6 +120,7 @@ export interface SandboxSettings {
   readonly mounts: Setting<NonNullable<SandboxFields['mounts']>> | undefined
   readonly env: Setting<readonly string[]> | undefined
   readonly image: Setting<string> | undefined
+  readonly gitPrograms: Setting<(typeof GIT_PROGRAMS)[number]> | undefined
 }
 
 /** Of `mulligan sandbox run`. */
@@ -177,6 +186,7 @@ export function sandboxSettings({ flags, env, project, user }: Layers): SandboxS
     mounts: own('mounts'),
     env: own('env'),
     image: own('image'),
+    gitPrograms: own('gitPrograms'),
   }
 }
 
@@ -200,7 +210,7 @@ const setting = <T>(value: T | undefined, origin: 'env' | 'project' | 'user', fr
 
 /** As {@link createSandbox} takes them. */
 export function sandboxOptions(settings: SandboxSettings, workspace: string): SandboxOptions {
-  const { backend, profile, network, memory, cpus, pids, timeout, output, disk, user, mounts, env, image } = settings
+  const { backend, profile, network, memory, cpus, pids, timeout, output, disk, user, mounts, env, image, gitPrograms } = settings
   return {
     workspace,
     // Tools, agents and settings are read from there at the next start, outside of the sandbox.
@@ -221,6 +231,7 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string): Sa
     ...(mounts && { mounts: mounts.value.map(({ path, mode = 'read-only' }) => ({ path: toHome(path), mode })) }),
     ...(env && { env: env.value }),
     ...(image && { image: image.value }),
+    ...(gitPrograms && { gitPrograms: gitPrograms.value }),
   }
 }
 

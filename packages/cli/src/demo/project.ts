@@ -1,7 +1,7 @@
 /** The small project that the demo mends: a shop whose discount makes things dearer. */
-import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { startProgram } from '@mulligan/sandbox'
 
 const FILES: Readonly<Record<string, string>> = {
   'package.json': '{ "name": "corner-shop", "type": "module", "scripts": { "test": "node check.js" } }\n',
@@ -32,7 +32,7 @@ export async function writeProject(folder: string): Promise<void> {
 
 /** Runs the project's own check. */
 export function runCheck(folder: string): Promise<{ readonly passed: boolean; readonly says: string }> {
-  const child = spawn(process.execPath, ['check.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startProgram(process.execPath, ['check.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   let says = ''
   child.stdout.on('data', (chunk) => {
     says += chunk

@@ -1,10 +1,9 @@
 /** A cgroup for each command, written by ourselves: as root, or in a part of the tree that was given to us. */
-import { execFile } from 'node:child_process'
 import { access, constants, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Limits } from '../limits.ts'
 import { isGone, owner } from '../owner.ts'
+import { runProgram } from '../program.ts'
 import { type Cell, type Confinement, withoutCgroup } from './confinement.ts'
 import { type Controller, findPlaces, type Place } from './find.ts'
 import { createGroup, type Group, killGroup, oomKills, type Parent, removeGroup } from './group.ts'
@@ -70,7 +69,7 @@ async function tried(parents: readonly Parent[], limits: Limits): Promise<void> 
   const cell = cellOf(await createGroup(parents, nextName(), limits))
   try {
     const [program = '', ...args] = cell.wrap(['/bin/cat', '/proc/self/cgroup'])
-    const { stdout } = await promisify(execFile)(program, args)
+    const { stdout } = await runProgram(program, args)
     if (!stdout.includes(PREFIX)) throw new Error('the process did not go in')
   } finally {
     await cell.dispose()

@@ -2,11 +2,10 @@
  * An ordinary user of a machine with systemd may not write cgroups, but may ask the user's own service manager for a scope: a
  * cgroup with limits, into which `systemd-run` goes before it becomes the command.
  */
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import type { Limits } from '../limits.ts'
 import { owner } from '../owner.ts'
+import { runProgram, systemProgram } from '../program.ts'
 import type { Cell, Confinement } from './confinement.ts'
 import { findPlaces } from './find.ts'
 import { oomKillsIn } from './group.ts'
@@ -24,8 +23,9 @@ let made = 0
 /** Undefined where there is no service manager of the user's, or it may not limit memory. */
 export async function openSystemd(limits: Limits, hostEnv: Readonly<Record<string, string | undefined>>): Promise<Confinement | undefined> {
   const bus = BUS.flatMap((name) => (hostEnv[name] === undefined ? [] : [`${name}=${hostEnv[name]}`]))
-  if (process.platform !== 'linux' || bus.length === 0) return undefined
-  const wrap = (argv: readonly string[]) => scope(limits, bus, `mulligan-${owner()}-${made++}`, argv)
+  const program = systemProgram('systemd-run')
+  if (process.platform !== 'linux' || bus.length === 0 || program === undefined) return undefined
+  const wrap = (argv: readonly string[]) => scope(limits, program, bus, `mulligan-${owner()}-${made++}`, argv)
   if (!(await works(wrap, limits))) return undefined
   const held = (by: string) => ({ hold: 'hard', by: `systemd scope, ${by}` }) as const
   return {
@@ -38,6 +38,7 @@ export async function openSystemd(limits: Limits, hostEnv: Readonly<Record<strin
 
 export function scope(
   { memory, processes, cpus }: Limits,
+  program: string,
   bus: readonly string[],
   name: string,
   argv: readonly string[],
@@ -48,7 +49,7 @@ export function scope(
     `TasksMax=${processes}`,
     `CPUQuota=${Math.max(1, Math.round(cpus * 100))}%`,
   ].flatMap((property) => ['-p', property])
-  const run = ['systemd-run', '--user', '--scope', '--quiet', '--collect', `--unit=${name}`, ...properties, '--']
+  const run = [program, '--user', '--scope', '--quiet', '--collect', `--unit=${name}`, ...properties, '--']
   return ['/usr/bin/env', ...bus, ...run, '/usr/bin/env', ...BUS.flatMap((variable) => ['-u', variable]), ...argv]
 }
 
@@ -56,7 +57,7 @@ export function scope(
 async function works(wrap: (argv: readonly string[]) => readonly string[], { memory }: Limits): Promise<boolean> {
   const [program = '', ...args] = wrap(['/bin/sh', '-c', 'cat "/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/memory.max"'])
   try {
-    const { stdout } = await promisify(execFile)(program, args, { timeout: PROBE_TIMEOUT })
+    const { stdout } = await runProgram(program, args, { timeout: PROBE_TIMEOUT })
     // Rounded down to whole pages.
     return memory - Number(stdout) < 65_536 && stdout.trim() !== ''
   } catch {

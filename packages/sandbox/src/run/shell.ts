@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OpenBackend } from '../backend.ts'
 import { SandboxError } from '../errors.ts'
+import { isOfProject } from '../program.ts'
 import type { View } from '../view/view.ts'
 import { insidePath } from './paths.ts'
 import type { Prepared } from './prepare.ts'
@@ -38,7 +39,7 @@ export async function findShell(backend: OpenBackend, view: View): Promise<reado
   const child = await backend.launch({
     argv: ['/bin/sh', '-c', 'command -v bash || command -v sh'],
     cwd: view.workspace,
-    env: view.env,
+    env: { ...view.env, PATH: withoutProject(view) },
     stdin: undefined,
   })
   const streams = readStreams(child.stdout, child.stderr, { output: 10_000, outputStop: 10_000, onFlood: () => {} })
@@ -50,3 +51,10 @@ export async function findShell(backend: OpenBackend, view: View): Promise<reado
   if (exitCode === 0 && shell.startsWith('/')) return shell.endsWith('/bash') ? [shell, ...BASH_OPTIONS] : [shell]
   throw new SandboxError({ message: `no shell was found in the sandbox (${backend.name}): ${stderr.trim() || `exit code ${exitCode}`}` })
 }
+
+/** A project's own `bash` (of an active virtual environment, say) would run every command. */
+const withoutProject = ({ env, workspace }: View): string =>
+  (env['PATH'] ?? '')
+    .split(':')
+    .filter((entry) => !isOfProject(entry, workspace))
+    .join(':')

@@ -4,13 +4,14 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import type { Network, User } from '../backend.ts'
 import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
+import { isOfProject, resolveProgram } from '../program.ts'
 import { isWithin } from '../run/paths.ts'
 import { environment, searchPath } from './environment.ts'
 import { etc, linksTo } from './etc.ts'
 import * as files from './files.ts'
-import { gitMounts } from './git.ts'
+import { type GitPrograms, gitMounts } from './git.ts'
 import { lies, pinned } from './pins.ts'
-import { programs } from './programs.ts'
+import { entriesOf, programs } from './programs.ts'
 import { protectedMounts } from './protect.ts'
 import { system } from './system.ts'
 import { toolchainMounts } from './toolchains.ts'
@@ -32,6 +33,8 @@ export interface ViewOptions {
   /** Both in one folder of this sandbox's own; what we write for `/etc` comes to lie beside them. */
   readonly homeFolder: string
   readonly tmpFolder: string
+  /** Default `ignore`. */
+  readonly gitPrograms?: GitPrograms
   /** The node that runs us. Default `process.execPath`. */
   readonly execPath?: string
 }
@@ -40,7 +43,7 @@ const NO_HOME = '/home/user'
 
 /** @throws SandboxError where the workspace would show more than a project, or can't be reached by the commands' user */
 export async function createView(options: ViewOptions): Promise<View> {
-  const { workspace, user, network, hostEnv, homeFolder, tmpFolder, execPath = process.execPath } = options
+  const { workspace, user, network, hostEnv, homeFolder, tmpFolder, execPath = process.execPath, gitPrograms = 'ignore' } = options
   const named = hostEnv['HOME']
   const home = named && isAbsolute(named) && named !== '/' ? ((await files.real(named)) ?? named) : NO_HOME
   checkWorkspace(workspace, home)
@@ -58,10 +61,15 @@ export async function createView(options: ViewOptions): Promise<View> {
   ]
   const known = options.toolchains ? await toolchainMounts({ path: home, env: hostEnv }, empty) : []
   const visible = [...base.mounts, ...known].map(({ source }) => source)
-  const path = hostEnv['PATH'] ?? ''
+  const path = await pathOf(hostEnv['PATH'] ?? '', execPath)
   const odd = options.toolchains ? await programs({ path, home, workspace, visible: [...visible, workspace], empty, execPath }) : undefined
   const further = await Promise.all(options.mounts.map((mount) => furtherMount(mount, home)))
-  const git = await gitMounts(workspace, empty)
+  const git = await gitMounts(workspace, {
+    empty,
+    folder: join(own, 'git'),
+    program: resolveProgram('git', { workspace, path: hostEnv['PATH'] ?? '' }),
+    programs: gitPrograms,
+  })
   const kept = await protectedMounts(workspace, options.protect ?? [], empty)
   const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
   const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
@@ -78,8 +86,23 @@ export async function createView(options: ViewOptions): Promise<View> {
   await makeMountPoints(containerMounts, [homeFolder, tmpFolder], user)
   const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
   const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
-  const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search })
+  const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search, gitPrograms })
   return { workspace, home, homeFolder, tmpFolder, mounts, containerMounts, links, created: [...git.created, ...kept.created], env }
+}
+
+/**
+ * Without `node_modules/.bin`: a `git` in it would be run for git. Only the node that runs us stays in its place, since the one after it may
+ * be too old for the project.
+ */
+async function pathOf(path: string, execPath: string): Promise<string> {
+  const own = await files.real(execPath)
+  const entries = await Promise.all(
+    entriesOf(path).map(async (entry) => {
+      if (!isOfProject(entry)) return [entry]
+      return own !== undefined && (await files.real(join(entry, 'node'))) === own ? [dirname(own)] : []
+    }),
+  )
+  return entries.flat().join(':')
 }
 
 const lastResort = (path: string, execPath: string): readonly string[] => (path.includes(dirname(execPath)) ? [] : [dirname(execPath)])

@@ -3,6 +3,7 @@ import { delimiter } from 'node:path'
 import type { Network, User } from '../backend.ts'
 import { hostPath, isWithin } from '../run/paths.ts'
 import * as files from './files.ts'
+import type { GitPrograms } from './git.ts'
 import { entriesOf } from './programs.ts'
 import { TOOLCHAINS } from './toolchain-table.ts'
 import type { View } from './view.ts'
@@ -60,6 +61,35 @@ const OFFLINE = {
   COREPACK_ENABLE_NETWORK: '0',
 } as const
 
+/**
+ * Of every repository, not only the workspace's, whose settings are shown without programs: what one setting turns off. Drivers, filters and
+ * aliases have names that only the repository knows.
+ */
+const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['gpg.program', 'gpg'],
+  ['gpg.ssh.program', 'ssh-keygen'],
+  ['gpg.x509.program', 'gpgsm'],
+  ['credential.helper', ''],
+  ['protocol.ext.allow', 'never'],
+  ['safe.bareRepository', 'explicit'],
+]
+
+const gitEnvironment = (): Readonly<Record<string, string>> => ({
+  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
+  ...Object.fromEntries(
+    GIT_SETTINGS.flatMap(([key, value], at) => [
+      [`GIT_CONFIG_KEY_${at}`, key],
+      [`GIT_CONFIG_VALUE_${at}`, value],
+    ]),
+  ),
+  // These stand above what settings name.
+  GIT_ASKPASS: '',
+  GIT_SSH_COMMAND: 'ssh',
+})
+
 export interface EnvironmentOptions {
   readonly host: HostEnv
   /** Of further variables that are let through. */
@@ -68,6 +98,7 @@ export interface EnvironmentOptions {
   readonly user: Pick<User, 'uid'>
   readonly network: Network
   readonly path: string
+  readonly gitPrograms: GitPrograms
 }
 
 export async function environment(
@@ -84,6 +115,7 @@ export async function environment(
     ...roots,
     ...proxies,
     ...UNATTENDED,
+    ...(options.gitPrograms === 'ignore' && gitEnvironment()),
     ...(network === 'none' && OFFLINE),
     PATH: options.path,
     HOME: home,

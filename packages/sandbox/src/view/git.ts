@@ -1,9 +1,11 @@
 /**
  * What of `.git` a command may not change, since git runs it on the host later: hooks, and settings that name programs
- * (`core.fsmonitor`, `core.hooksPath`, filters).
+ * (`core.fsmonitor`, `core.hooksPath`, filters). Nor does git in a command run them: it sees the harmless settings, and no hooks.
  */
+import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { readHarmlessConfig } from '../git/harmless-config.ts'
 import { isWithin } from '../run/paths.ts'
 import * as files from './files.ts'
 import type { Mount, View } from './view.ts'
@@ -16,8 +18,45 @@ export interface GitMounts {
 const ro = (source: string, target = source): Mount => ({ source, target, mode: 'read-only' })
 const rw = (source: string): Mount => ({ source, target: source, mode: 'read-write' })
 
-/** @param empty a folder without anything in it */
-export async function gitMounts(workspace: string, empty: string): Promise<GitMounts> {
+export interface GitOptions {
+  /** A folder without anything in it. */
+  readonly empty: string
+  /** A folder of our own, for settings. */
+  readonly folder: string
+  /** The host's git; undefined where there is none. */
+  readonly program: string | undefined
+  /** `run`: what the repository names is shown, and runs. */
+  readonly programs: GitPrograms
+}
+
+/** Whether git in a command runs what a repository names: hooks, filters, drivers, aliases. */
+export type GitPrograms = 'run' | 'ignore'
+
+export async function gitMounts(workspace: string, options: GitOptions): Promise<GitMounts> {
+  const { mounts, created } = await held(workspace, options.empty)
+  return {
+    mounts: options.programs === 'run' ? mounts : await Promise.all(mounts.map((mount) => withoutPrograms(mount, options))),
+    created,
+  }
+}
+
+/** The same place with another content. Settings that can't be read are none. */
+async function withoutPrograms(mount: Mount, { empty, folder, program }: GitOptions): Promise<Mount> {
+  const name = basename(mount.target)
+  const kind = await files.kind(mount.source)
+  const isInGitFolder = (await files.kind(join(dirname(mount.source), 'HEAD'))) === 'file'
+  if (mount.mode !== 'read-only' || !isInGitFolder) return mount
+  if (name === 'hooks' && kind === 'directory') return { ...mount, source: empty, orItself: true }
+  if (!SETTINGS.has(name) || kind !== 'file') return mount
+  await files.makeFolder(folder)
+  const source = join(folder, randomUUID())
+  await files.makeFile(source, program === undefined ? '' : await readHarmlessConfig(program, mount.source))
+  return { ...mount, source, orItself: true }
+}
+
+const SETTINGS = new Set(['config', 'config.worktree'])
+
+async function held(workspace: string, empty: string): Promise<GitMounts> {
   const git = join(workspace, '.git')
   const kind = await files.kind(git)
   if (kind === 'file') return { mounts: await worktree(workspace, git), created: [] }
@@ -47,7 +86,17 @@ async function worktree(workspace: string, file: string): Promise<readonly Mount
   if (!isOurs || (await files.kind(join(common, 'config'))) !== 'file') return [ro(file)]
   await Promise.all(['objects', 'refs', 'logs'].map((name) => mkdir(join(common, name), { recursive: true })))
   const fixed = await existing(folder, ['commondir', 'gitdir', 'config.worktree'])
-  return [ro(file), ro(common), rw(join(common, 'objects')), rw(join(common, 'refs')), rw(join(common, 'logs')), rw(folder), ...fixed]
+  const shared = await existing(common, ['hooks', 'config'])
+  return [
+    ro(file),
+    ro(common),
+    ...shared,
+    rw(join(common, 'objects')),
+    rw(join(common, 'refs')),
+    rw(join(common, 'logs')),
+    rw(folder),
+    ...fixed,
+  ]
 }
 
 async function guarded(git: string): Promise<readonly Mount[]> {

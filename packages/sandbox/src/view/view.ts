@@ -6,6 +6,8 @@ export interface Mount {
   /** Inside. */
   readonly target: string
   readonly mode: 'read-only' | 'read-write'
+  /** Where nothing can be shown at another place than its own, the target is shown as it is, not hidden. */
+  readonly orItself?: true
 }
 
 export interface View {

@@ -1,6 +1,8 @@
 /** A checker's process: no shell, no input, no keys, an end in time. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { delimiter, join } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { resolveProgram, safePath, startProgram } from '@mulligan/sandbox'
 
 export interface CommandRun {
   readonly cwd: string
@@ -37,12 +39,24 @@ const PASSED_ON = new Set(
   JAVA_HOME SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMFILES`.split(/\s+/),
 )
 
+const ownPrograms = (cwd: string): string => join(cwd, 'node_modules', '.bin')
+
+/**
+ * The caller names the command, and means the project's own `tsc` by it: that is looked for first, and by its absolute path. What
+ * PATH says of other projects does not count.
+ */
+function fileOf(program: string, cwd: string): string | undefined {
+  if (/[\\/]/.test(program)) return isAbsolute(program) ? program : resolve(cwd, program)
+  const own = join(ownPrograms(cwd), program)
+  return existsSync(own) ? own : resolveProgram(program)
+}
+
 /** With the programs that the project brings along first, and colours off. */
 function environment(cwd: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => PASSED_ON.has(name.toUpperCase()))
   const env = Object.fromEntries(kept)
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
-  return { ...env, [path]: [join(cwd, 'node_modules', '.bin'), env[path] ?? ''].join(delimiter), NO_COLOR: '1', TERM: 'dumb' }
+  return { ...env, [path]: [ownPrograms(cwd), safePath(env[path])].join(delimiter), NO_COLOR: '1', TERM: 'dumb' }
 }
 
 /** Runs a command. Never throws. */
@@ -56,12 +70,14 @@ export const runCommand: RunCommand = ([program = '', ...args], { cwd, timeout, 
     cut: streams.some((stream) => stream.cut()),
   })
   if (signal.aborted) return Promise.resolve(ended('aborted', null))
+  const file = fileOf(program, cwd)
+  if (file === undefined) return Promise.resolve(ended('not_started', null))
   return new Promise((resolve) => {
     let child: ChildProcess
     try {
       // A group of its own, so that the whole of it can be killed.
       const options = { cwd, env: environment(cwd), detached: process.platform !== 'win32', windowsHide: true } as const
-      child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+      child = startProgram(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     } catch {
       return resolve(ended('not_started', null))
     }

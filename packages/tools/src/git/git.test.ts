@@ -6,7 +6,7 @@ import { conformance } from '@mulligan/testing'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createWorkspace } from '../workspace/workspace.ts'
 import { put, refused, run, temporary } from '../workspace.fixture.ts'
-import { configEntries, ownFilters, withoutOwnFilters } from './common/config.ts'
+import { configEntries, ownFilters } from './common/config.ts'
 import { withoutPaths } from './common/failure.ts'
 import { canary, freshHome, repository } from './git.fixture.ts'
 import { gitTools } from './index.ts'
@@ -299,7 +299,6 @@ test('the settings are read, and the filters of the repository are turned off by
     ['local', 'core.bare', ''],
   ])
   expect(ownFilters(entries)).toEqual(['a=b.clean'])
-  expect(withoutOwnFilters(entries)).toContainEqual(['filter.a=b.clean.process', ''])
 })
 
 test('paths of this machine are taken out of what git says', () => {

@@ -16,7 +16,7 @@ export type GitOptions = CommitOptions
  * const tools = gitTools(createWorkspace('.'), { hooks: 'none' })
  */
 export function gitTools(workspace: Workspace, options: GitOptions = {}): Tool[] {
-  const git = createGit()
+  const git = createGit(workspace.root)
   return [
     gitStatusTool(workspace, git),
     withSecrets(workspace, (opened) => gitDiffTool(opened, git), { gone: true }),

@@ -1,17 +1,14 @@
 /** What Mulligan stands on: programs, a model, a folder for its data. */
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { resolveProgram, runProgram } from '@mulligan/sandbox'
 import { ripgrep } from '@mulligan/tools'
 import { openModelInForce } from '../../config/open-model.ts'
 import type { Settings } from '../../config/settings.ts'
 import { UsageError } from '../../exit.ts'
 import { fromHome, openDataDir } from '../../paths.ts'
 import type { Check } from './check.ts'
-
-const run = promisify(execFile)
 
 /** The bin looks for a Node that is new enough before this runs. */
 export const node = (): Check => ({ name: 'node', state: 'ok', says: `${process.versions.node} on ${process.platform}-${process.arch}` })
@@ -26,9 +23,9 @@ export async function ripgrepCheck(): Promise<Check> {
   }
 }
 
-export async function git(): Promise<Check> {
+export async function git(workspace: string): Promise<Check> {
   try {
-    const { stdout } = await run('git', ['--version'], { timeout: 10_000 })
+    const { stdout } = await runProgram(resolveProgram('git', { workspace }) ?? 'git', ['--version'], { timeout: 10_000, cwd: tmpdir() })
     return { name: 'git', state: 'ok', says: stdout.trim().replace(/^git version /, '') }
   } catch {
     return {

@@ -21,7 +21,7 @@ export async function doctor(flags: DoctorFlags, { out }: Output): Promise<numbe
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd)
   const options = sandboxOptions(settings.sandbox, cwd)
-  const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(), model(settings), data()])
+  const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(cwd), model(settings), data()])
   const checks = [...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
   if (flags.json) out(`${safeJson({ usable: isUsable, checks, sandbox })}\n`)

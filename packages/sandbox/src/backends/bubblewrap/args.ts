@@ -1,7 +1,7 @@
 /** A view in the words of bubblewrap. Pure. */
 import type { Launch, Network, User } from '../../backend.ts'
 import type { View } from '../../view/view.ts'
-import type { RootOnly } from './programs.ts'
+import type { RootOnly } from './root-only-proc.ts'
 
 export interface Walls {
   readonly view: View

@@ -11,13 +11,14 @@ import type { Confinement } from '../../cgroup/confinement.ts'
 import { openConfinement } from '../../cgroup/open.ts'
 import { SandboxError } from '../../errors.ts'
 import { sizeText } from '../../limits.ts'
+import { systemProgram } from '../../program.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { createStdio } from '../../stdio.ts'
 import { ARGS_FD, commandArgs, FILTER_FD, wallArgs } from './args.ts'
 import { startChild } from './child.ts'
 import { explain, NOT_INSTALLED, readFacts } from './explain.ts'
 import { closing, inheritedDescriptors } from './inherited.ts'
-import { findProgram, rootOnlyProc } from './programs.ts'
+import { rootOnlyProc } from './root-only-proc.ts'
 
 /** Of memory, at most so much may be held in `/dev/shm`. */
 const SHARED = 0.5
@@ -25,7 +26,7 @@ const SHARED = 0.5
 export const bubblewrap: Backend = {
   name: 'bubblewrap',
   open: async (request) => {
-    const bwrap = process.platform === 'linux' ? findProgram('bwrap') : undefined
+    const bwrap = process.platform === 'linux' ? systemProgram('bwrap') : undefined
     if (bwrap === undefined) throw new SandboxError(NOT_INSTALLED)
     const confinement = await openConfinement(request.limits)
     const filter = openFilter(seccompFilter({ network: request.network, onHost: request.user.onHost }))
@@ -47,7 +48,7 @@ function build(
   filter: Filter | undefined,
 ): { backend: OpenBackend; probe: () => Promise<void> } {
   const { view, user, network, limits } = request
-  const prlimit = findProgram('prlimit')
+  const prlimit = systemProgram('prlimit')
   const become = process.getuid?.() === 0 && user.onHost === 'same' ? changeTo(user) : []
   const walls = wallArgs({
     view,
@@ -116,7 +117,7 @@ function build(
 
 /** @throws SandboxError */
 function changeTo({ uid, gid }: User): readonly string[] {
-  const setpriv = findProgram('setpriv')
+  const setpriv = systemProgram('setpriv')
   if (setpriv !== undefined) return [setpriv, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--']
   throw new SandboxError({ message: `commands can't be run as uid ${uid}: setpriv is not installed`, remedy: 'Install util-linux.' })
 }

@@ -1,11 +1,11 @@
 /** A process tree in namespaces of its own. Its first process takes all others along when it is killed. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { Child, Exit } from '../../backend.ts'
 import type { Cell } from '../../cgroup/confinement.ts'
 import { SandboxError } from '../../errors.ts'
 import { send } from '../../processes.ts'
+import { startProgram } from '../../program.ts'
 import type { Stdio } from '../../stdio.ts'
 import { ARGS_FD, STATUS_FD } from './args.ts'
 
@@ -31,7 +31,7 @@ const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 /** @throws SandboxError */
 export async function startChild({ argv, options, uid, gid, cell, filter, stdio, broken }: Start): Promise<Child> {
   const [program = '', ...args] = cell.wrap(argv)
-  const child = spawn(program, args, {
+  const child = startProgram(program, args, {
     cwd: '/',
     env: ENV,
     ...(uid !== undefined && { uid }),

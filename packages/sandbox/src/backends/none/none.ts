@@ -1,5 +1,4 @@
 /** No walls: a process of the host, of which the tree is killed and the memory watched. Only by name. */
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
@@ -8,6 +7,7 @@ import type { Cell, Confinement } from '../../cgroup/confinement.ts'
 import { openConfinement } from '../../cgroup/open.ts'
 import { SandboxError } from '../../errors.ts'
 import { owner } from '../../owner.ts'
+import { startProgram } from '../../program.ts'
 import { createStdio, type OpenStdio } from '../../stdio.ts'
 import { createTree, sweepMarked } from '../../tree.ts'
 import type { View } from '../../view/view.ts'
@@ -63,7 +63,7 @@ async function start({ argv, cwd, env, stdin }: Launch, cell: Cell, openStdio: O
   try {
     const { fds, stdout, stderr, spawned } = await openStdio(stdin)
     const [program = '', ...args] = cell.wrap(argv)
-    const process = spawn(program, args, { cwd, env: { ...env, [MARK]: value }, detached: true, stdio: [...fds] })
+    const process = startProgram(program, args, { cwd, env: { ...env, [MARK]: value }, detached: true, stdio: [...fds] })
     spawned()
     const tree = process.pid === undefined ? undefined : createTree(process.pid, mark)
     const exited = once(process, 'exit').then(async ([exitCode, signal]): Promise<Exit> => {

@@ -10,16 +10,16 @@ type Env = Readonly<Record<string, string | undefined>>
 
 export const podman: Backend = {
   name: 'podman',
-  open: async (request) => openContainers(await findPodman(), request),
+  open: async (request) => openContainers(await findPodman(process.env, request.view.workspace), request),
 }
 
 /** @throws SandboxError */
-export async function findPodman(env: Env = process.env): Promise<Engine> {
+export async function findPodman(env: Env = process.env, workspace?: string): Promise<Engine> {
   for (const socket of podmanSockets(env)) {
     const api = await connect(socket)
     if (api) return { name: 'podman', api, socket, close: async () => {} }
   }
-  return startService(env)
+  return startService(env, workspace)
 }
 
 /** @throws SandboxError for a service on another machine */

@@ -1,5 +1,5 @@
 /** `podman system service` on a socket of our own. It ends by itself when its last connection has gone. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SandboxError } from '../../errors.ts'
 import { isGone, owner } from '../../owner.ts'
+import { resolveProgram, safePath, startProgram } from '../../program.ts'
 import { connect, type Engine } from '../container/engine.ts'
 
 const PREFIX = 'mulligan-podman-'
@@ -20,12 +21,14 @@ const START = 15_000
 const ENV = /^(PATH|HOME|USER|LANG|LC_ALL|TMPDIR|XDG_\w+|CONTAINERS_\w+|DBUS_SESSION_BUS_ADDRESS)$/
 
 /** @throws SandboxError where podman is missing or does not answer */
-export async function startService(env: Readonly<Record<string, string | undefined>>): Promise<Engine> {
+export async function startService(env: Readonly<Record<string, string | undefined>>, workspace?: string): Promise<Engine> {
+  const podman = resolveProgram('podman', { workspace, path: env['PATH'] ?? '' })
+  if (podman === undefined) throw NOT_INSTALLED()
   await sweepSockets()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${owner()}-`))
   const socket = join(folder, 'podman.sock')
-  const service = spawn('podman', ['system', 'service', '--time', String(IDLE), `unix://${socket}`], {
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => ENV.test(name))),
+  const service = startProgram(podman, ['system', 'service', '--time', String(IDLE), `unix://${socket}`], {
+    env: { ...Object.fromEntries(Object.entries(env).filter(([name]) => ENV.test(name))), PATH: safePath(env['PATH'], workspace) },
     stdio: ['ignore', 'ignore', 'pipe'],
     // Ctrl-C is for us to handle: it would end the service before its containers.
     detached: true,
@@ -57,6 +60,9 @@ export async function startService(env: Readonly<Record<string, string | undefin
   }
 }
 
+const NOT_INSTALLED = () =>
+  new SandboxError({ message: 'podman is not installed', remedy: 'Install it: sudo apt install podman, or see podman.io.' })
+
 /** Resolves, with what it came to. */
 function endOf(service: ChildProcess): Promise<SandboxError> {
   let said = ''
@@ -64,17 +70,7 @@ function endOf(service: ChildProcess): Promise<SandboxError> {
     said = `${said}${chunk}`.slice(-2_000)
   })
   return new Promise((resolve) => {
-    service.once('error', (cause: NodeJS.ErrnoException) =>
-      resolve(
-        cause.code === 'ENOENT'
-          ? new SandboxError({
-              message: 'podman is not installed',
-              remedy: 'Install it: sudo apt install podman, or see podman.io.',
-              cause,
-            })
-          : new SandboxError({ message: `podman can't be started: ${cause.message}`, cause }),
-      ),
-    )
+    service.once('error', (cause) => resolve(new SandboxError({ message: `podman can't be started: ${cause.message}`, cause })))
     service.once('close', (code, signal) =>
       resolve(
         new SandboxError({

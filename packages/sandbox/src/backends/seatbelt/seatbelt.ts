@@ -44,7 +44,8 @@ export const seatbelt: Backend = {
 async function inPlace(view: View): Promise<View> {
   const [homeFolder, tmpFolder] = [await realpath(view.homeFolder), await realpath(view.tmpFolder)]
   const folders = [homeFolder, tmpFolder].map((path) => ({ source: path, target: path, mode: 'read-write' as const }))
-  const mounts = [...view.mounts.filter(({ target }) => target !== view.home && target !== '/tmp'), ...folders]
+  const shown = view.mounts.map((mount) => (mount.orItself ? { ...mount, source: mount.target } : mount))
+  const mounts = [...shown.filter(({ target }) => target !== view.home && target !== '/tmp'), ...folders]
   return { ...view, home: homeFolder, homeFolder, tmpFolder, mounts, env: { ...view.env, HOME: homeFolder, TMPDIR: tmpFolder } }
 }
 

@@ -1,7 +1,6 @@
-/** What a repository's settings would run while git only reads, and what turns that off. Pure. */
+/** Settings as git lists them. Pure. */
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { ConfigPair } from './process.ts'
 
 export interface ConfigEntry {
   /** `system`, `global`, `local`, `worktree`, `command`. */
@@ -21,7 +20,7 @@ export function configEntries(listed: string): ConfigEntry[] {
     const [scope = '', origin = '', pair = ''] = fields.slice(at, at + 3)
     const end = pair.indexOf('\n')
     const file = origin.startsWith('file:') ? origin.slice('file:'.length) : ''
-    entries.push({ scope, file, key: end === -1 ? pair : pair.slice(0, end), value: end === -1 ? '' : pair.slice(end + 1) })
+    entries.push({ scope, file, key: end === -1 ? pair : pair.slice(0, end), value: end === -1 ? 'true' : pair.slice(end + 1) })
   }
   return entries
 }
@@ -30,7 +29,8 @@ export function configEntries(listed: string): ConfigEntry[] {
 export const settingPath = (value: string, top: string): string =>
   value.startsWith('~/') ? join(homedir(), value.slice(2)) : resolve(top, value)
 
-const FILTER = /^filter\.(.+)\.(\w+)$/s
+/** Name and variable of a filter's setting. */
+export const FILTER = /^filter\.(.+)\.(\w+)$/s
 /** Scopes of the person's own settings. */
 export const PERSONAL: ReadonlySet<string> = new Set(['system', 'global'])
 
@@ -38,15 +38,3 @@ export const PERSONAL: ReadonlySet<string> = new Set(['system', 'global'])
 export const ownFilters = (entries: readonly ConfigEntry[]): string[] => [
   ...new Set(entries.flatMap(({ scope, key }) => (PERSONAL.has(scope) ? [] : (FILTER.exec(key)?.[1] ?? [])))),
 ]
-
-/**
- * There is no switch for filters: each variable that the repository sets becomes what the person's own settings say of it
- * (as for git-lfs), else nothing.
- */
-export function withoutOwnFilters(entries: readonly ConfigEntry[]): ConfigPair[] {
-  const own = new Set(entries.flatMap(({ scope, key }) => (PERSONAL.has(scope) || !FILTER.test(key) ? [] : [key])))
-  return [...own].map((key) => {
-    const personal = entries.findLast((one) => PERSONAL.has(one.scope) && one.key === key)
-    return [key, personal?.value ?? (key.endsWith('.required') ? 'false' : '')]
-  })
-}

@@ -5,8 +5,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isInside } from '../../workspace/paths.ts'
-import { type ConfigEntry, PERSONAL, withoutOwnFilters } from './config.ts'
-import type { ConfigPair } from './process.ts'
 
 export interface GitFolders {
   readonly gitDir: string
@@ -26,19 +24,3 @@ export async function isOfCommands(root: string, cwd: string, { gitDir, commonDi
 }
 
 const entry = (path: string) => lstat(path).catch(() => undefined)
-
-const COMMAND = /^(?:hook\..+\.command|lfs\.extension\..+\.(?:clean|smudge)|gpg\.(?:.+\.)?program|gpg\.ssh\.defaultkeycommand)$/s
-
-/** What turns off, for a commit, all that the repository itself says to run. Pure. */
-export function withoutPrograms(config: readonly ConfigEntry[]): ConfigPair[] {
-  const own = config.filter(({ scope, key }) => !PERSONAL.has(scope) && COMMAND.test(key))
-  return [
-    ['core.hooksPath', '/dev/null'],
-    ['core.fsmonitor', 'false'],
-    ['commit.gpgSign', 'false'],
-    ['commit.verbose', 'false'],
-    ['diff.external', ''],
-    ...withoutOwnFilters(config),
-    ...own.map(({ key }): ConfigPair => [key, 'false']),
-  ]
-}

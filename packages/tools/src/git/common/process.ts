@@ -1,6 +1,7 @@
 /** The git process: one way to start it, stop it and read what it prints, with nothing of the caller's environment that it need not know. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { ToolFailure } from '@mulligan/core'
+import { resolveProgram, safePath, startProgram } from '@mulligan/sandbox'
 
 export type ConfigPair = readonly [key: string, value: string]
 
@@ -40,7 +41,7 @@ const MIN_VERSION = [2, 31] as const
 
 /** Where it finds programs and the person's settings, and who commits. Never `GIT_DIR` and the like, never a key. */
 const PASSED_ON = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'TMPDIR', 'TMP', 'TEMP'],
+  ...['HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'TMPDIR', 'TMP', 'TEMP'],
   ...['USERPROFILE', 'HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'SYSTEMROOT', 'PATHEXT', 'COMSPEC'],
   ...['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL', 'EMAIL'],
 ] as const
@@ -79,30 +80,46 @@ const FOR_WRITING: readonly ConfigPair[] = [
   ['safe.bareRepository', 'explicit'],
 ]
 
+/** Git itself, by its absolute path, and the PATH of what it starts. */
+interface Program {
+  readonly file: string
+  readonly path: string
+}
+
 /**
- * @returns a runner that looks once at git's version
+ * @param workspace in which no program is looked for
+ * @returns a runner that looks once for git, and at its version
  * @throws ToolFailure (config) where git is missing or too old
  */
-export function createGit(): Git {
-  let fit: Promise<void> | undefined
+export function createGit(workspace: string): Git {
+  let found: Promise<Program> | undefined
   return async (args, run) => {
-    fit ??= checkVersion(run.cwd)
-    await fit.catch((error) => {
-      fit = undefined
+    found ??= find(workspace, run.cwd)
+    const program = await found.catch((error) => {
+      found = undefined
       throw error
     })
-    return start(args, run)
+    return start(program, args, run)
   }
 }
 
-async function checkVersion(cwd: string): Promise<void> {
-  const { stdout } = await start(['version'], { cwd, signal: AbortSignal.timeout(10_000) })
+async function find(workspace: string, cwd: string): Promise<Program> {
+  const file = resolveProgram('git', { workspace })
+  if (file === undefined)
+    throw new ToolFailure('git is not installed, or not in PATH. Install it to use the git tools.', { errorType: 'config' })
+  const program = { file, path: safePath(process.env['PATH'], workspace) }
+  await checkVersion(program, cwd)
+  return program
+}
+
+async function checkVersion(program: Program, cwd: string): Promise<void> {
+  const { stdout } = await start(program, ['version'], { cwd, signal: AbortSignal.timeout(10_000) })
   const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(stdout)?.map(Number) ?? []
   if (major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1])) return
   throw new ToolFailure(`git ${MIN_VERSION.join('.')} or later is needed; this is ${stdout.trim() || 'unknown'}.`, { errorType: 'config' })
 }
 
-async function start(args: readonly string[], run: GitRun): Promise<GitEnd> {
+async function start(program: Program, args: readonly string[], run: GitRun): Promise<GitEnd> {
   const { cwd, signal, onData, writes = false } = run
   signal?.throwIfAborted()
   const collected: Buffer[] = []
@@ -119,9 +136,9 @@ async function start(args: readonly string[], run: GitRun): Promise<GitEnd> {
   const code = await new Promise<number | null>((resolve, reject) => {
     let child: ChildProcess
     try {
-      child = spawn('git', ['--no-pager', ...args], {
+      child = startProgram(program.file, ['--no-pager', ...args], {
         cwd,
-        env: environment(run),
+        env: environment(run, program.path),
         stdio: ['ignore', 'pipe', 'pipe'],
         // A group of its own, so that what it has started is killed with it.
         detached: process.platform !== 'win32',
@@ -168,7 +185,7 @@ async function start(args: readonly string[], run: GitRun): Promise<GitEnd> {
   return { code, stdout: Buffer.concat(collected).toString('utf8'), stderr, cut }
 }
 
-function environment({ config = [], env = {}, writes = false }: GitRun): NodeJS.ProcessEnv {
+function environment({ config = [], env = {}, writes = false }: GitRun, path: string): NodeJS.ProcessEnv {
   const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]))
   const settings = [...(writes ? FOR_WRITING : FOR_READING), ...config]
   const pairs = settings.flatMap(([key, value], at) => [
@@ -177,6 +194,7 @@ function environment({ config = [], env = {}, writes = false }: GitRun): NodeJS.
   ])
   return {
     ...Object.fromEntries(passed),
+    PATH: path,
     ...ALWAYS,
     ...(writes ? {} : { GIT_OPTIONAL_LOCKS: '0', GIT_LITERAL_PATHSPECS: '1' }),
     GIT_CONFIG_COUNT: String(settings.length),
@@ -196,7 +214,5 @@ function kill(child: ChildProcess, how: NodeJS.Signals): void {
 
 function failedToStart(cause: unknown): ToolFailure {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-  if (code === 'ENOENT')
-    return new ToolFailure('git is not installed, or not in PATH. Install it to use the git tools.', { errorType: 'config', cause })
   return new ToolFailure(`git could not be started (${code}).`, { errorType: 'execution', cause })
 }

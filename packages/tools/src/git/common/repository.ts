@@ -4,12 +4,13 @@ import { posix, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
 import { isInside } from '../../workspace/paths.ts'
 import { hint, type Workspace } from '../../workspace/workspace.ts'
-import { type ConfigEntry, configEntries, ownFilters, withoutOwnFilters } from './config.ts'
+import { type ConfigEntry, configEntries, ownFilters } from './config.ts'
 import { refuseEndless, withoutEndless } from './endless.ts'
 import { gitFailure } from './failure.ts'
 import { fromWorkspace } from './names.ts'
 import { isOfCommands } from './nested.ts'
 import type { Git, GitEnd, GitRun } from './process.ts'
+import { withoutSettings } from './without-settings.ts'
 
 export interface Repository {
   /** Real path of the folder that git is called in. */
@@ -27,8 +28,10 @@ export interface Repository {
   readonly config: readonly ConfigEntry[]
   /** Filters of the repository's own, which are not run for reading. */
   readonly filters: readonly string[]
-  /** Runs git in the folder, for reading unless it says `writes`. */
+  /** Runs git in the folder, for reading unless it says `writes`. Nothing that the repository's settings name is run, nor its hooks. */
   readonly git: (args: readonly string[], run?: Partial<GitRun>) => Promise<GitEnd>
+  /** The same with its settings and hooks, for writing: what it names is run. */
+  readonly own: Repository['git']
   /** The same, where anything but success is a failure. `doing` as in "git could not …". */
   readonly read: (doing: string, args: readonly string[], run?: Partial<GitRun>) => Promise<GitEnd>
   /** A path that git printed, as the model sees it. */
@@ -72,9 +75,10 @@ export async function openRepository(workspace: Workspace, git: Git, folder: str
   if (listed.code !== 0) throw gitFailure('read its configuration', listed, workspace.root)
   const config = configEntries(listed.stdout)
   const bounds = await withoutEndless(config, top)
-  const guards = [...bounds, ...withoutOwnFilters(config)]
   const guarded: Repository['git'] = (args, more = {}) =>
-    run(args, { ...more, config: [...(more.writes ? bounds : guards), ...(more.config ?? [])] })
+    withoutSettings({ gitDir, commonDir, top }, config, more.writes ?? false, (env) =>
+      run(args, { ...more, env: { ...env, ...more.env }, config: [...bounds, ...(more.config ?? [])] }),
+    )
   return {
     cwd,
     folder: at.relative,
@@ -86,6 +90,7 @@ export async function openRepository(workspace: Workspace, git: Git, folder: str
     config,
     filters: ownFilters(config),
     git: guarded,
+    own: (args, more = {}) => run(args, { ...more, writes: true, config: [...bounds, ...(more.config ?? [])] }),
     read: async (doing, args, more) => {
       const end = await guarded(args, more)
       if (end.code !== 0 && !end.cut) throw gitFailure(doing, end, workspace.root)

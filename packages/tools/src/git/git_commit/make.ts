@@ -3,7 +3,6 @@ import { posix } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { gitFailure } from '../common/failure.ts'
-import { withoutPrograms } from '../common/nested.ts'
 import type { ConfigPair } from '../common/process.ts'
 import type { Repository } from '../common/repository.ts'
 import type { Operation } from '../common/state.ts'
@@ -28,22 +27,28 @@ export interface Plan {
   readonly hooks: readonly string[]
 }
 
+/** With the repository's own settings, unless commands could have written them. */
+export const writerOf = (repository: Repository, policy: HookPolicy): Repository['git'] =>
+  policy === 'all' || !repository.ofCommands ? repository.own : repository.git
+
 export async function make(workspace: Workspace, repository: Repository, call: Commit, plan: Plan, policy: HookPolicy): Promise<void> {
   const { paths, hooks, operation } = plan
-  const config = policy === 'all' ? [] : repository.ofCommands ? withoutPrograms(repository.config) : []
-  const noHooks: readonly ConfigPair[] = policy === 'none' ? [['core.hooksPath', '/dev/null']] : []
-  const quiet = { config: [...config, ...noHooks] }
+  const git = writerOf(repository, policy)
+  const isOwn = git === repository.own
+  const noSigning: readonly ConfigPair[] = isOwn ? [] : [['commit.gpgSign', 'false']]
+  const noHooks: readonly ConfigPair[] = policy === 'none' || !isOwn ? [['core.hooksPath', '/dev/null']] : []
+  const quiet = { config: [...noSigning, ...noHooks] }
   // A deletion that is staged already is no path that git can still add.
   const inFiles = changedPaths({ ...plan.tree, staged: [] })
   const add = paths?.filter((path) => touches(path === '.' ? path : posix.join(repository.folder, path), inFiles)) ?? []
   for (const args of await stagingOf(repository, add, plan.leaves)) {
-    const added = await repository.git(args, { writes: true, env: { GIT_LITERAL_PATHSPECS: '0' }, ...quiet })
+    const added = await git(args, { writes: true, env: { GIT_LITERAL_PATHSPECS: '0' }, ...quiet })
     if (added.code !== 0) throw gitFailure('stage the paths', added, workspace.root)
   }
   // Only the paths, whatever else is staged. git does not do that while a merge is under way. What hooks run must see
   // patterns as patterns, so these are marked one by one.
   const only = paths && operation === undefined ? ['--only', '--', ...paths.map((path) => `:(literal)${path}`)] : []
-  const end = await repository.git(
+  const end = await git(
     [
       ...['commit', '--quiet', '--cleanup=whitespace', `--message=${call.message}`],
       ...(call.amend ? ['--amend'] : []),

@@ -79,7 +79,7 @@ export async function refuseElsewhere(repository: Repository, { staged }: Workin
   )
 }
 
-export async function identity(repository: Repository): Promise<void> {
+export async function identity(git: Repository['git']): Promise<void> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
-    if ((await repository.git(['var', who], { writes: true })).code !== 0) throw new ToolFailure(NO_IDENTITY, { errorType: 'config' })
+    if ((await git(['var', who], { writes: true })).code !== 0) throw new ToolFailure(NO_IDENTITY, { errorType: 'config' })
 }

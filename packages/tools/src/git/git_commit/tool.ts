@@ -11,7 +11,7 @@ import { openRepository, type Repository } from '../common/repository.ts'
 import { type Operation, operationIn } from '../common/state.ts'
 import { commits, FORMAT } from '../git_log/records.ts'
 import { renamed, type WorkingTree, workingTree } from '../git_status/porcelain.ts'
-import { make } from './make.ts'
+import { make, writerOf } from './make.ts'
 import { hasChange, newInOwnFolder } from './own-folder.ts'
 import { identity, refuseAmend, refuseConflicts, refuseElsewhere } from './refusals.ts'
 import { changedPaths, NAMED, some, touches, withoutOwn } from './select.ts'
@@ -117,7 +117,7 @@ async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: 
     return empty({ folder: repository.folder }, `Nothing to commit: ${says}.`, notes)
   }
   if (paths === undefined) await refuseElsewhere(repository, tree)
-  await identity(repository)
+  await identity(writerOf(repository, policy))
   ctx.signal.throwIfAborted()
   await make(workspace, repository, call, { tree, operation, paths, leaves: left.length > 0, hooks }, policy)
   return committed(repository, call, hooks, notes)

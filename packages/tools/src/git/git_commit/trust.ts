@@ -26,9 +26,7 @@ export async function hooksToRun(workspace: Workspace, repository: Repository, p
   if (policy !== 'all') await refuseWritableConfig(workspace, repository)
   if (policy !== 'all') await refuseWritablePrograms(workspace, repository)
   if (policy === 'none' || (policy === 'protected' && repository.ofCommands)) return []
-  const { stdout } = await repository.read('find its hooks', ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'], {
-    writes: true,
-  })
+  const { stdout } = await repository.own(['rev-parse', '--path-format=absolute', '--git-path', 'hooks'])
   const folder = stdout.replace(/\n$/, '')
   const found: string[] = []
   for (const name of HOOKS) {

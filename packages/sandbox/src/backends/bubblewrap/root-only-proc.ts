@@ -1,21 +1,6 @@
-/** The programs of the host that a sandbox is built with, by their absolute paths: no PATH is asked when walls are made. */
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+/** What of `/proc` a command that is root to the host must not reach. */
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-
-const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/run/current-system/sw/bin', '/run/wrappers/bin']
-
-export function findProgram(name: string, folders: readonly string[] = FOLDERS): string | undefined {
-  return folders
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
-}
 
 /** What of `/proc` only root may read or write: it has no namespace of its own, and to the host a command may be root. */
 export interface RootOnly {
