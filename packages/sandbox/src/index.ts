@@ -5,6 +5,7 @@ export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-optio
 export type { Probe } from './choose.ts'
 export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason, type Running } from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
+export { layerHint } from './layer/hint.ts'
 export type { Change, Changed, ChangeSet, Entry, Ignored, Layer, LayerOptions, LayerSupport, WaitingLayer } from './layer/types.ts'
 export { LayerError } from './layer/types.ts'
 export { type ListOptions, listLayers } from './layer/waiting.ts'

@@ -5,6 +5,8 @@
  * the folder: a path with `:`, `,` or `\` would have to be escaped, in another way for each version of mount.
  */
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { findProgram } from '../backends/bubblewrap/programs.ts'
 import { LayerError } from './types.ts'
@@ -12,6 +14,7 @@ import { LayerError } from './types.ts'
 const UPPER = 'upper'
 const LOWER = 'lower'
 const PRIVATE = 'private'
+const EMPTY = 'empty'
 /** `userxattr`: a user's mount can have no other, and so both can be read alike. Renaming a folder of the workspace is EXDEV with it. */
 const OPTIONS = 'nosuid,nodev,userxattr'
 
@@ -39,9 +42,14 @@ export function around({ folder, at, hasPrivate }: Overlay): readonly string[] {
   return inNamespace(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
 }
 
-/** The same to be looked at only, as it is seen from inside. */
-const aroundReading = ({ folder, at, hasPrivate }: Overlay): readonly string[] =>
-  inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${UPPER}:${lowers(hasPrivate)}`)
+/** What is looked at: the layer as it is seen from inside, or as it would be seen had no command run in it. */
+export type Look = 'layer' | 'untouched'
+
+function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
+  // One folder alone is no overlay.
+  if (look === 'untouched') mkdirSync(join(folder, EMPTY), { recursive: true })
+  return inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${look === 'layer' ? `${UPPER}:${lowers(hasPrivate)}` : `${EMPTY}:${LOWER}`}`)
+}
 
 function inNamespace(folder: string, at: string, options: string): readonly string[] {
   const { unshare, mount, sh } = findPrograms()
@@ -54,12 +62,12 @@ function inNamespace(folder: string, at: string, options: string): readonly stri
  * What the kernel shows in folders of the merged view, as paths from it. So nobody here has to know how deletions and hidden folders
  * are written down: as devices, as attributes, by this kernel or by the next.
  */
-export async function listMerged(overlay: Overlay, folders: readonly string[]): Promise<readonly Buffer[]> {
+export async function listMerged(overlay: Overlay, folders: readonly string[], look: Look = 'layer'): Promise<readonly Buffer[]> {
   const { sh, xargs, find } = findPrograms()
   const list = 'cd "$1" && shift && exec "$@"'
   const each = [xargs, '-0', '-r', sh, '-c', '"$0" "$@" -mindepth 1 -maxdepth 1 -print0', find]
   const [exitCode, stdout, stderr] = await runIn(
-    [...aroundReading(overlay), sh, '-c', list, 'sh', overlay.at, ...each],
+    [...aroundReading(overlay, look), sh, '-c', list, 'sh', overlay.at, ...each],
     folders.map((path) => `./${path}\0`).join(''),
   )
   if (exitCode !== 0) throw new LayerError('unsupported', `the layer can't be read: ${lastLine(stderr)}`)

@@ -26,7 +26,8 @@ export async function findStore(workspace: string, folders: readonly string[]): 
       failed.push(`${store}: ${(error as Error).message}`)
     }
   }
-  const { remedy } = explain(`unshare: ${failed.at(-1)}`, readFacts())
+  const isRefused = process.getuid?.() !== 0 && /unshare|not permitted|denied/i.test(failed.join())
+  const remedy = isRefused ? explain(`unshare: ${failed.at(-1)}`, readFacts()).remedy : undefined
   throw new LayerError('unsupported', `no layer can be laid over the workspace:\n${failed.join('\n')}`, remedy)
 }
 

@@ -82,8 +82,8 @@ export async function scan(scope: Scope): Promise<Scanned> {
     }
     // Last: a name that can't be told apart from this one is not to be kept either.
     for (const name of folder.bad) add(after, under(folder.path, name), SPECIAL_NAME)
-    for (const [path, found] of await hidden(scope, folder, shown)) await addLower(path, found)
   }
+  for (const [path, found] of await deleted(scope, folders, shown)) await addLower(path, found)
   return { before, after, ignored }
 }
 
@@ -149,7 +149,7 @@ async function walk(scope: Scope): Promise<{ readonly folders: readonly Folder[]
 
 /** Paths in the merged view, of the folders where something of the workspace may lie below. */
 async function merged({ overlay }: Scope, folders: readonly Folder[]): Promise<ReadonlySet<string>> {
-  const asked = folders.filter(({ isMerged, path, children, bad }) => isMerged && (path !== '' || children.length + bad.length > 0))
+  const asked = folders.filter(isRead)
   if (asked.length === 0) return new Set()
   const { names, bad } = decoded(
     await listMerged(
@@ -160,22 +160,48 @@ async function merged({ overlay }: Scope, folders: readonly Folder[]): Promise<R
   return new Set([...names, ...bad])
 }
 
+/** Whether something of the workspace lies below it; the root is always there, and was touched only where something is in it. */
+const isRead = ({ isMerged, path, children, bad }: Folder): boolean => isMerged && (path !== '' || children.length + bad.length > 0)
+
 const isShown = (paths: ReadonlySet<string>, folder: Folder, name: string, found: Stats): boolean =>
   !isWhiteout(found) && (!folder.isMerged || paths.has(under(folder.path, name)))
 
-/** What the workspace has there and the merged view has not. */
-async function hidden(scope: Scope, folder: Folder, paths: ReadonlySet<string>): Promise<readonly (readonly [string, Stats])[]> {
-  if (!folder.isMerged || (folder.path === '' && folder.children.length + folder.bad.length === 0)) return []
-  const { names } = await scope.lower.names(folder.path)
-  const gone = names.map((name) => under(folder.path, name)).filter((path) => !paths.has(path))
-  const found = await Promise.all(gone.map(async (path) => [path, await scope.lower.stat(path)] as const))
-  const there = found.filter((one): one is readonly [string, Stats] => one[1] !== undefined)
-  if (there.length === 0) return []
-  const out = new Set(await scope.ignored(there.map(([path, stats]) => ({ path, isDirectory: stats.isDirectory() }))))
-  const kept = await Promise.all(there.map(async ([path]) => !out.has(path) || (await goesWithFolder(scope, path))))
-  return there.filter((_, at) => kept[at])
+/**
+ * What the workspace has there and the layer does not show. The workspace may hold what looks like an overlay's own marks: a command
+ * that wrote there could make such devices and attributes. What no layer would show was not deleted by this one.
+ */
+async function deleted(
+  scope: Scope,
+  folders: readonly Folder[],
+  shown: ReadonlySet<string>,
+): Promise<readonly (readonly [string, Stats])[]> {
+  const gone = (await Promise.all(folders.filter(isRead).map((folder) => missing(scope, folder, shown)))).flat()
+  if (gone.length === 0) return []
+  const ignored = new Set(await scope.ignored(gone.map(({ path, found }) => ({ path, isDirectory: found.isDirectory() }))))
+  const named = gone.filter(({ path, isNamed }) => isNamed && !ignored.has(path))
+  // Not by name: the folder around them was deleted and made anew, and ignored files went with it.
+  const others: Missing[] = []
+  for (const one of gone) if (!one.isNamed && !(ignored.has(one.path) && (await scope.between?.stat(one.path)))) others.push(one)
+  if (others.length === 0) return named.map(({ path, found }) => [path, found])
+  const around = [...new Set(others.map(({ folder }) => folder))]
+  const untouched = new Set(decoded(await listMerged(scope.overlay, around, 'untouched')).names)
+  return [...named, ...others.filter(({ path }) => untouched.has(path))].map(({ path, found }) => [path, found])
 }
 
-/** An ignored file that neither this layer nor an earlier one deleted by name: the folder around it was deleted and made anew. */
-const goesWithFolder = async ({ upper, between }: Scope, path: string): Promise<boolean> =>
-  (await upper.stat(path)) === undefined && (await between?.stat(path)) === undefined
+interface Missing {
+  readonly path: string
+  readonly folder: string
+  readonly found: Stats
+  /** Whether the layer has an entry for it, which can only be a deletion. */
+  readonly isNamed: boolean
+}
+
+async function missing({ lower, upper }: Scope, folder: Folder, shown: ReadonlySet<string>): Promise<readonly Missing[]> {
+  const { names } = await lower.names(folder.path)
+  const gone: Missing[] = []
+  for (const path of names.map((name) => under(folder.path, name)).filter((one) => !shown.has(one))) {
+    const found = await lower.stat(path)
+    if (found && !isWhiteout(found)) gone.push({ path, folder: folder.path, found, isNamed: (await upper.stat(path)) !== undefined })
+  }
+  return gone
+}
