@@ -42,13 +42,14 @@ export function around({ folder, at, hasPrivate }: Overlay): readonly string[] {
   return inNamespace(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
 }
 
-/** What is looked at: the layer as it is seen from inside, or as it would be seen had no command run in it. */
-export type Look = 'layer' | 'untouched'
+/** What is looked at: the layer as it is seen from inside, the same without what its command did, or the workspace alone. */
+export type Look = 'layer' | 'private' | 'untouched'
 
 function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
-  // One folder alone is no overlay.
+  // One folder alone is not an overlay.
   if (look === 'untouched') mkdirSync(join(folder, EMPTY), { recursive: true })
-  return inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${look === 'layer' ? `${UPPER}:${lowers(hasPrivate)}` : `${EMPTY}:${LOWER}`}`)
+  const over = { layer: `${UPPER}:${lowers(hasPrivate)}`, private: `${PRIVATE}:${LOWER}`, untouched: `${EMPTY}:${LOWER}` }
+  return inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${over[look]}`)
 }
 
 function inNamespace(folder: string, at: string, options: string): readonly string[] {

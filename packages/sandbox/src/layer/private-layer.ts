@@ -6,7 +6,7 @@ import { chmod, chown, lstat, mkdir, readFile, rename, rm, utimes, writeFile } f
 import { dirname, join } from 'node:path'
 import { removeFolder } from '../folders.ts'
 import { listMerged, type Overlay } from './mount.ts'
-import { createTree, decoded } from './read.ts'
+import { createTree, decoded, isWhiteout } from './read.ts'
 import { under } from './scan.ts'
 
 export interface Merge {
@@ -30,13 +30,28 @@ export async function mergeIgnored(merge: Merge): Promise<void> {
   const both = await foldersOfBoth(merge)
   const shown = both.length === 0 ? new Set<string>() : new Set(decoded(await listMerged(merge.overlay, both)).names)
   const added = new Set<string>()
-  for (const path of merge.paths) {
-    if (!(await makeAround(merge, dirname(path), added))) continue
-    await move(merge, path, shown)
-  }
+  const deleted: string[] = []
+  for (const path of merge.paths) if (await makeAround(merge, dirname(path), added)) await move(merge, path, shown, deleted)
+  await keepDeletions(merge, deleted)
   if (added.size === 0) return
   const known = await readAround(merge.privateRoot)
   await writeFile(around(merge.privateRoot), [...new Set([...known, ...added])].map((one) => `${one}\0`).join(''))
+}
+
+/** Only those of what the workspace would show: a folder that hides nothing lists the marks themselves. */
+async function keepDeletions({ upper, privateRoot, overlay }: Merge, deleted: readonly string[]): Promise<void> {
+  if (deleted.length === 0) return
+  const folders = [...new Set(deleted.map((path) => dirname(path)))]
+  const seen = new Set(
+    decoded(
+      await listMerged(
+        overlay,
+        folders.map((path) => (path === '.' ? '' : path)),
+        'private',
+      ),
+    ).names,
+  )
+  for (const path of deleted) if (seen.has(path)) await rename(join(upper, path), join(privateRoot, path))
 }
 
 async function foldersOfBoth({ upper, privateRoot, paths }: Merge): Promise<readonly string[]> {
@@ -72,16 +87,21 @@ async function likeIn(lower: string, to: string, path: string): Promise<void> {
   await chmod(to, mode & 0o7777)
 }
 
-async function move(merge: Merge, path: string, shown: ReadonlySet<string>): Promise<void> {
+async function move(merge: Merge, path: string, shown: ReadonlySet<string>, deleted: string[]): Promise<void> {
   const [from, to] = [join(merge.upper, path), join(merge.privateRoot, path)]
   const [ours, theirs] = [await stat(merge.upper, path), await stat(merge.privateRoot, path)]
   if (!ours) return
+  if (isWhiteout(ours)) {
+    if (theirs) await removeFolder(to)
+    if (await createTree(merge.lower, false).stat(path)) deleted.push(path)
+    return
+  }
   if (!ours.isDirectory() || !theirs?.isDirectory() || (await isReplaced(merge, path, shown))) {
     if (theirs) await removeFolder(to)
     await renameOwn(from, to)
     return
   }
-  for (const name of await namesOf(merge.upper, path)) await move(merge, under(path, name), shown)
+  for (const name of await namesOf(merge.upper, path)) await move(merge, under(path, name), shown, deleted)
   await chmod(to, ours.mode & 0o7777)
   await utimes(to, ours.atime, ours.mtime)
 }

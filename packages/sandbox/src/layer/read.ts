@@ -33,10 +33,10 @@ export interface Names {
 
 /** @param isOurs a layer: what a command has closed against its own user is opened for the look. Never the workspace */
 export function createTree(root: string, isOurs: boolean): Tree {
-  const look = isOurs ? opened : <T>(_path: string, work: () => Promise<T>): Promise<T> => work()
+  const look: Look = isOurs ? opening(root) : (_path, work) => work()
 
   const openFile = async (path: string): Promise<FileHandle> => {
-    const file = await openPart(root, path, look).catch((error: NodeJS.ErrnoException) => {
+    const file = await look(path, () => openPart(root, path)).catch((error: NodeJS.ErrnoException) => {
       throw error instanceof LayerError ? error : new LayerError('path', `${path} is not a file of the layer (${error.code})`)
     })
     if ((await file.stat()).isFile()) return file
@@ -49,11 +49,12 @@ export function createTree(root: string, isOurs: boolean): Tree {
     open: openFile,
     stat: (path) => {
       const whole = join(root, path)
-      return look(dirname(whole), () => lstat(whole)).catch(() => undefined)
+      // Opened itself, it would have another mode than its own.
+      return look(dirname(path), () => lstat(whole)).catch(() => undefined)
     },
     names: async (folder) => {
       const whole = join(root, folder)
-      const found = await look(whole, () => readdir(whole, { encoding: 'buffer' })).catch((error: NodeJS.ErrnoException) => {
+      const found = await look(folder, () => readdir(whole, { encoding: 'buffer' })).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
         throw error
       })
@@ -79,31 +80,53 @@ export function createTree(root: string, isOurs: boolean): Tree {
 type Look = <T>(path: string, work: () => Promise<T>) => Promise<T>
 
 /** Part by part: a link on the way is no way. */
-async function openPart(root: string, path: string, look: Look): Promise<FileHandle> {
+async function openPart(root: string, path: string): Promise<FileHandle> {
   const parts = path.split('/')
   if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..'))
     throw new LayerError('path', `${path} is not a path in the layer`)
   let at = await open(root, O_RDONLY | O_DIRECTORY)
   for (const [depth, part] of parts.entries()) {
     const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (depth === parts.length - 1 ? 0 : O_DIRECTORY)
-    const inner = `/proc/self/fd/${at.fd}/${part}`
     const folder = at
-    at = await look(inner, () => open(inner, flags)).finally(() => folder.close())
+    at = await open(`/proc/self/fd/${folder.fd}/${part}`, flags).finally(() => folder.close())
   }
   return at
 }
 
-/** Where a command has closed a file or folder against its own user: with the owner's rights for as long as `work` takes. */
-const opened: Look = async (path, work) => {
+/**
+ * Where a command has closed files and folders against its own user: with the owner's rights on the way there, for as long as `work`
+ * takes. One at a time, since the next would take these rights for the command's.
+ */
+function opening(root: string): Look {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (path, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+      const turn = last.then(() => withRights(root, path, work))
+      last = turn.catch(() => {})
+      return turn
+    }
+  }
+}
+
+async function withRights<T>(root: string, path: string, work: () => Promise<T>): Promise<T> {
+  const closed: (() => Promise<void>)[] = []
   try {
+    const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+    for (const [at] of ['', ...parts].entries()) {
+      const one = join(root, ...parts.slice(0, at))
+      const found = await lstat(one)
+      // `chmod` follows links.
+      if (found.isSymbolicLink()) break
+      if ((found.mode & 0o700) === 0o700) continue
+      await chmod(one, (found.mode & 0o7777) | 0o700)
+      closed.unshift(() => chmod(one, found.mode & 0o7777))
+    }
     return await work()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
-    const found = await lstat(path)
-    // `chmod` follows links.
-    if (found.isSymbolicLink()) throw error
-    await chmod(path, (found.mode & 0o7777) | 0o700)
-    return work().finally(() => chmod(path, found.mode & 0o7777))
+  } finally {
+    for (const close of closed) await close()
   }
 }
 
