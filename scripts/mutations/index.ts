@@ -5,6 +5,7 @@ import { APPROVAL } from './approval.ts'
 import { CHAT } from './chat.ts'
 import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
+import { LAYER } from './layer.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
@@ -19,6 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...APPROVAL,
   ...TOOLS,
   ...SHELL,
+  ...LAYER,
   ...OLLAMA,
   ...CHAT,
   ...CONFIG,

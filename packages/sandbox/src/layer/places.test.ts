@@ -1,6 +1,6 @@
 /** Where a layer can be and where it can't, tried on real file systems; and how much it holds. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLayerBench, type LayerBench, script, told } from './bench.fixture.ts'
@@ -8,6 +8,17 @@ import { findStore } from './probe.ts'
 
 const isRoot = process.getuid?.() === 0
 const runs = (process.platform === 'linux' && existsSync('/usr/bin/bwrap')) || Boolean(process.env['CI'])
+
+it('without a sandbox nothing runs read-only, and there are no layers', async () => {
+  const bench = createLayerBench()
+  const workspace = bench.workspace({ 'a.txt': 'a' })
+  const sandbox = await bench.open(workspace, { backend: 'none' })
+  const refused = sandbox.run({ script: 'echo x >a.txt', workspace: 'read-only' })
+  await expect(refused).rejects.toMatchObject({ name: 'SandboxError', remedy: expect.any(String) })
+  expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('a')
+  expect(await sandbox.layers()).toMatchObject({ hold: 'none', by: 'layers need bubblewrap; the sandbox is none' })
+  await bench.close()
+})
 
 describe.skipIf(!runs || !isRoot)('layers', () => {
   let bench: LayerBench
