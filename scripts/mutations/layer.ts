@@ -2,7 +2,10 @@
 import type { Mutation } from './mutation.ts'
 
 const source = (name: string): string => `packages/sandbox/src/layer/${name}`
-const layer = (name: string): Mutation['test'] => ({ file: source('layer.test.ts'), name: `a layer, as root, on root's workspace > ${name}` })
+const layer = (name: string): Mutation['test'] => ({
+  file: source('layer.test.ts'),
+  name: `a layer, as root, on root's workspace > ${name}`,
+})
 const compared = (name: string): Mutation['test'] => ({ file: source('compare.test.ts'), name })
 const placed = (name: string): Mutation['test'] => ({ file: source('places.test.ts'), name })
 const killed = (name: string): Mutation['test'] => ({ file: source('kill.test.ts'), name })
@@ -52,8 +55,8 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-no-forged-deletion',
     rule: 'layer: marks of an overlay that lie in the workspace are not deletions',
     file: source('scan.ts'),
-    find: `others.filter(({ path }) => untouched.has(path))`,
-    replace: `others.filter(({ path }) => untouched.has(path) || path)`,
+    find: `if (found && !isWhiteout(found))`,
+    replace: `if (found)`,
     test: layer("a command can't forge the marks of an overlay, and marks in the workspace are not its deletions"),
   },
   {

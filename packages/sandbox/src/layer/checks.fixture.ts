@@ -370,7 +370,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       const workspace = bench.workspace({ ...FILES, 'src/empty.txt': '' })
       const sandbox = await bench.open(workspace)
       const forge = script(
-        `cd src; mknod dev c 0 0; mkfifo q; perl -e '${SETXATTR}' . opaque y . opaque x empty.txt whiteout y deep redirect /a deep/c.txt metacopy ''; true`,
+        `cd src; mknod dev c 0 0; mkfifo q; perl -e '${SETXATTR}' . opaque y . opaque x .. opaque x empty.txt whiteout y deep redirect /a deep/c.txt metacopy ''; true`,
       )
       const inside = await sandbox.openLayer()
       const { stdout } = await inside.run(forge)

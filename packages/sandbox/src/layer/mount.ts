@@ -5,8 +5,6 @@
  * the folder: a path with `:`, `,` or `\` would have to be escaped, in another way for each version of mount.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { findProgram } from '../backends/bubblewrap/programs.ts'
 import { LayerError } from './types.ts'
@@ -14,7 +12,6 @@ import { LayerError } from './types.ts'
 const UPPER = 'upper'
 const LOWER = 'lower'
 const PRIVATE = 'private'
-const EMPTY = 'empty'
 /** `userxattr`: a user's mount can have no other, and so both can be read alike. Renaming a folder of the workspace is EXDEV with it. */
 const OPTIONS = 'nosuid,nodev,userxattr'
 
@@ -42,13 +39,11 @@ export function around({ folder, at, hasPrivate }: Overlay): readonly string[] {
   return inNamespace(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
 }
 
-/** What is looked at: the layer as it is seen from inside, the same without what its command did, or the workspace alone. */
-export type Look = 'layer' | 'private' | 'untouched'
+/** What is looked at: the layer as it is seen from inside, or the same without what its command did. */
+export type Look = 'layer' | 'private'
 
 function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
-  // One folder alone is not an overlay.
-  if (look === 'untouched') mkdirSync(join(folder, EMPTY), { recursive: true })
-  const over = { layer: `${UPPER}:${lowers(hasPrivate)}`, private: `${PRIVATE}:${LOWER}`, untouched: `${EMPTY}:${LOWER}` }
+  const over = { layer: `${UPPER}:${lowers(hasPrivate)}`, private: `${PRIVATE}:${LOWER}` }
   return inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${over[look]}`)
 }
 

@@ -166,10 +166,7 @@ const isRead = ({ isMerged, path, children, bad }: Folder): boolean => isMerged 
 const isShown = (paths: ReadonlySet<string>, folder: Folder, name: string, found: Stats): boolean =>
   !isWhiteout(found) && (!folder.isMerged || paths.has(under(folder.path, name)))
 
-/**
- * What the workspace has there and the layer does not show. The workspace may hold what looks like an overlay's own marks: a command
- * that wrote there could make such devices and attributes. What no layer would show was not deleted by this one.
- */
+/** What the workspace has there and the layer does not show. */
 async function deleted(
   scope: Scope,
   folders: readonly Folder[],
@@ -178,19 +175,17 @@ async function deleted(
   const gone = (await Promise.all(folders.filter(isRead).map((folder) => missing(scope, folder, shown)))).flat()
   if (gone.length === 0) return []
   const ignored = new Set(await scope.ignored(gone.map(({ path, found }) => ({ path, isDirectory: found.isDirectory() }))))
-  const named = gone.filter(({ path, isNamed }) => isNamed && !ignored.has(path))
-  // Not by name: the folder around them was deleted and made anew, and ignored files went with it.
-  const others: Missing[] = []
-  for (const one of gone) if (!one.isNamed && !(ignored.has(one.path) && (await scope.between?.stat(one.path)))) others.push(one)
-  if (others.length === 0) return named.map(({ path, found }) => [path, found])
-  const around = [...new Set(others.map(({ folder }) => folder))]
-  const untouched = new Set(decoded(await listMerged(scope.overlay, around, 'untouched')).names)
-  return [...named, ...others.filter(({ path }) => untouched.has(path))].map(({ path, found }) => [path, found])
+  const kept: Missing[] = []
+  for (const one of gone) {
+    // Ignored files go with the folder around them, where that was deleted and made anew.
+    const isEarlier = !one.isNamed && (await scope.between?.stat(one.path)) !== undefined
+    if (!ignored.has(one.path) || !(one.isNamed || isEarlier)) kept.push(one)
+  }
+  return kept.map(({ path, found }) => [path, found])
 }
 
 interface Missing {
   readonly path: string
-  readonly folder: string
   readonly found: Stats
   /** Whether the layer has an entry for it, which can only be a deletion. */
   readonly isNamed: boolean
@@ -201,7 +196,8 @@ async function missing({ lower, upper }: Scope, folder: Folder, shown: ReadonlyS
   const gone: Missing[] = []
   for (const path of names.map((name) => under(folder.path, name)).filter((one) => !shown.has(one))) {
     const found = await lower.stat(path)
-    if (found && !isWhiteout(found)) gone.push({ path, folder: folder.path, found, isNamed: (await upper.stat(path)) !== undefined })
+    // A device like the kernel's own mark, which a command may have made in the workspace, is never shown: nothing deleted it.
+    if (found && !isWhiteout(found)) gone.push({ path, found, isNamed: (await upper.stat(path)) !== undefined })
   }
   return gone
 }
