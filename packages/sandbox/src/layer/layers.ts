@@ -12,7 +12,7 @@ import { MAX_ENTRIES, openChanged } from './changed.ts'
 import { around, lastLine, runIn } from './mount.ts'
 import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
-import { candidates, makeLayer, makeOwnSession, makeSession, sessionFolder, writeManifest } from './store.ts'
+import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
 import { type Changed, type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
 import { coversOf, layerView, maskedPaths, readOnlyView } from './views.ts'
 
@@ -101,7 +101,7 @@ export function createLayers(options: LayersOptions): Layers {
     const discard = async (why = 'it was discarded') => {
       isGone ??= why
       open.delete(id)
-      await removeFolder(folder)
+      await removeLayer(folder)
     }
     const whileIdle = async <T>(work: () => Promise<T>): Promise<T> => {
       if (isGone !== undefined) throw new LayerError('gone', `the layer is gone: ${isGone}`)

@@ -1,6 +1,6 @@
 /** Where layers lie: folders of the person's own, outside of the workspace. */
 import { createHash, randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { lstat, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -53,6 +53,17 @@ export function makeLayer(store: string, workspace: string, privateRoot: string 
   mkdirSync(join(folder, 'work'))
   if (privateRoot !== undefined) symlinkSync(privateRoot, join(folder, 'private'))
   return folder
+}
+
+/** One in which nothing was changed takes six calls; folder by folder it would take longer than the command itself. */
+export async function removeLayer(folder: string): Promise<void> {
+  try {
+    for (const name of ['upper', 'work/work', 'work']) rmdirSync(join(folder, name))
+    for (const name of ['lower', 'private']) unlinkSync(join(folder, name))
+    rmdirSync(folder)
+  } catch {
+    await removeFolder(folder)
+  }
 }
 
 /** The root of a merged view has the mode and the owner of the upper one. */
