@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sandbox } from '@mulligan/sandbox'
+import { layerRows } from './layer.ts'
 import { type Go, inTurns, timed } from './measure.ts'
 import { median, p99 } from './stats.ts'
 import type { Row, Table } from './table.ts'
@@ -61,8 +62,10 @@ export async function bench(): Promise<Table> {
       ...(await inTurns({ 'plain spawn': plain, ...warm }, { warmUp: 5, rounds: 60 })),
       ...(await inTurns(cold, { warmUp: 1, rounds: 8 })),
     }
+    const layers = await layerRows(createSandbox, SCRIPT)
+    if (layers.missing !== undefined) missing.push(layers.missing)
     const note = `\`${SCRIPT}\`, milliseconds.${missing.length > 0 ? ` Not here: ${missing.join(', ')}.` : ''}`
-    return { title: TITLE, note, rows: rowsOf(samples) }
+    return { title: TITLE, note, rows: [...rowsOf(samples), ...layers.rows] }
   } finally {
     for (const sandbox of open) await sandbox.close()
     rmSync(workspace, { recursive: true, force: true })

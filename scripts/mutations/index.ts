@@ -6,6 +6,7 @@ import { CHAT } from './chat.ts'
 import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
 import { EGRESS } from './egress.ts'
+import { LAYER } from './layer.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
@@ -21,6 +22,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...APPROVAL,
   ...TOOLS,
   ...SHELL,
+  ...LAYER,
   ...OLLAMA,
   ...CHAT,
   ...CONFIG,

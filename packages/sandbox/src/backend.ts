@@ -62,6 +62,8 @@ export interface Launch {
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: Uint8Array | undefined
+  /** Of bubblewrap: what the walls themselves are started with, as `unshare` is. It gets the rest as its arguments. */
+  readonly around?: readonly string[]
 }
 
 export interface Child {

@@ -12,6 +12,10 @@ export type Command = CommandLine & {
   readonly stdin?: string | Uint8Array
   /** Seconds. Default: the sandbox's; never more than {@link MAX_TIMEOUT}. */
   readonly timeout?: number
+  /** Nothing but the sandbox's own home and `/tmp` can be written, and there is no network. Default: as the sandbox is. */
+  readonly workspace?: 'read-only'
+  /** With `workspace: 'read-only'`: files and folders of the workspace that are seen empty. */
+  readonly masks?: readonly string[]
   /** Kills the whole process tree. */
   readonly signal?: AbortSignal
   /** Sees the output as it comes, whole characters only. */

@@ -44,7 +44,7 @@ export async function sweepFolders(parent = tmpdir()): Promise<void> {
  * Also folders that a command has closed against its own user, and ones so deep that no path leads to them: programs that go
  * down step by step take those. What still can't be removed is left to the next sweep; no command's result is lost for it.
  */
-async function removeFolder(folder: string): Promise<void> {
+export async function removeFolder(folder: string): Promise<void> {
   const steps = [
     () => rm(folder, { recursive: true, force: true }),
     () => execute('rm', ['-rf', '--', folder]),

@@ -6,6 +6,8 @@ import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
 import { BACKENDS, type BackendName, type Command, type Completed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
 import { createFolders, type Folders, sweepFolders } from './folders.ts'
+import { createLayers, type Place } from './layer/layers.ts'
+import type { Changed, Layer, LayerOptions, LayerSupport } from './layer/types.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { watchDisk } from './run/disk.ts'
 import { prepare } from './run/prepare.ts'
@@ -41,6 +43,8 @@ export interface SandboxOptions {
   readonly gitPrograms?: GitPrograms
   /** Of containers. A local image; nothing is pulled. */
   readonly image?: string
+  /** Of layers: where they are kept. Default: a folder of this user's state, else one in `/var/tmp` or the system's tmp. */
+  readonly stateFolder?: string
   /** Default `process.env`. */
   readonly hostEnv?: Readonly<Record<string, string | undefined>>
 }
@@ -59,7 +63,16 @@ export interface Sandbox {
   readonly run: (command: Command) => Promise<Completed>
   /** Starts one that goes on in the background. Without a `timeout` it runs until it is killed or the sandbox is closed. What it leaves behind ends with it. */
   readonly start: (command: Command) => Promise<Running>
-  /** Ends all commands and removes the sandbox's own folders. */
+  /** Whether {@link Sandbox.openLayer} works here, tried for real. */
+  readonly layers: () => Promise<LayerSupport>
+  /**
+   * A throwaway layer over the workspace: commands that run in it write to the layer only.
+   * @throws LayerError where layers can't be had
+   */
+  readonly openLayer: (options?: LayerOptions) => Promise<Layer>
+  /** What the commands in layers of a session have changed of ignored files, against the workspace. Not while one runs. */
+  readonly privateLayer: (session?: string) => Promise<Changed>
+  /** Ends all commands and removes the sandbox's own folders; layers too, but those that wait. */
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +88,7 @@ export interface Sandbox {
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { request, folders } = await ask(options)
   try {
-    return over(await openBackend(options.backend ?? 'auto', request), request, folders)
+    return over(await openBackend(options.backend ?? 'auto', request), request, folders, options)
   } catch (error) {
     await folders.remove()
     throw error
@@ -150,12 +163,14 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
-function over(backend: OpenBackend, { view: asked, limits, network, user }: OpenRequest, folders: Folders): Sandbox {
-  const view = backend.view ?? asked
+function over(backend: OpenBackend, request: OpenRequest, folders: Folders, options: SandboxOptions): Sandbox {
+  const { limits, network, user } = request
+  const view = backend.view ?? request.view
   const starting = new Set<Promise<Running>>()
   const running = new Set<Running>()
   let shell: Promise<readonly string[]> | undefined
   let closing: Promise<void> | undefined
+  const own: Place = { backend, view, written: [view.workspace, view.tmpFolder] }
 
   const findOnce = (): Promise<readonly string[]> => {
     shell ??= findShell(backend, view).catch((error: unknown) => {
@@ -165,24 +180,25 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
     return shell
   }
 
-  const begin = async (command: Command, timeout: number | undefined): Promise<Running> => {
+  const begin = async (command: Command, timeout: number | undefined, asked?: Place): Promise<Running> => {
     await checkWorkspaceOpen(view, user, backend.name)
-    const prepared = await prepare(command, view)
+    const place = asked ?? (command.workspace === 'read-only' ? await layers.readOnly(command.masks ?? []) : own)
+    const prepared = await prepare(command, place.shown ?? place.view)
     const { argv, discard } = await lineOf(prepared, findOnce, view)
     try {
       const one = await start({
-        backend,
-        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin },
+        backend: place.backend,
+        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin, ...(place.around && { around: place.around }) },
         limits,
         timeout,
         signal: command.signal,
         onOutput: command.onOutput,
         onBytes: command.onBytes,
-        watch: (onLimit) => watchDisk([view.workspace, view.tmpFolder], limits.disk, onLimit),
+        watch: (onLimit) => watchDisk(place.written, limits.disk, onLimit),
       })
       const ended = one.ended.finally(async () => {
         running.delete(sealed)
-        await sealGit(view)
+        await sealGit(place.view)
         await discard()
       })
       // Who started it in the background may never ask.
@@ -196,9 +212,9 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
     }
   }
 
-  const beginOpen = (command: Command, timeout: number | undefined): Promise<Running> => {
+  const beginOpen = (command: Command, timeout: number | undefined, place?: Place): Promise<Running> => {
     if (closing) return Promise.reject(new SandboxError({ message: 'the sandbox is closed' }))
-    const begun = begin(command, timeout)
+    const begun = begin(command, timeout, place)
     starting.add(begun)
     return begun.finally(() => starting.delete(begun))
   }
@@ -206,9 +222,18 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
   const close = async (): Promise<void> => {
     await Promise.allSettled(starting)
     await Promise.all([...running].map((one) => one.kill().then(() => one.ended.catch(() => {}))))
+    await layers.close()
     await backend.close()
     await folders.remove()
   }
+  const layers = createLayers({
+    backend,
+    request,
+    protect: options.protect ?? [],
+    stateFolder: options.stateFolder,
+    hostEnv: options.hostEnv ?? process.env,
+    start: beginOpen,
+  })
 
   return {
     backend: backend.name,
@@ -222,6 +247,9 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
       throw new CommandError(completed)
     },
     start: (command) => beginOpen(command, command.timeout),
+    layers: layers.support,
+    openLayer: layers.open,
+    privateLayer: layers.privateLayer,
     close: () => {
       closing ??= close()
       return closing

@@ -50,6 +50,22 @@ export const BEHAVIOUR: readonly Check[] = [
     assert.deepEqual(readdirSync(workspace), [])
     assert.equal((await bench.outside(`mkdir p && cd p && ${plant} && cat .git/hooks/post-checkout; cd .. && rm -r p`)).stdout, 'x\n')
   }),
+  escapes('a run with the workspace read-only writes nothing there, and sees no masked file', async (bench) => {
+    const workspace = bench.folder('kept')
+    writeFileSync(join(workspace, '.env'), 'KEY', { mode: 0o644 })
+    writeFileSync(join(workspace, 'a.txt'), 'a\n', { mode: 0o666 })
+    const sandbox = await bench.open({ workspace })
+    const script = 'cat a.txt .env; echo x >a.txt; echo x >new; rm .env; echo t >/tmp/t; cat /tmp/t'
+    const { stdout } = await bench.inside({ script, workspace: 'read-only', masks: ['.env'] }, sandbox)
+    assert.equal(stdout, 'a\nt\n')
+    assert.deepEqual([readFileSync(join(workspace, '.env'), 'utf8'), readFileSync(join(workspace, 'a.txt'), 'utf8')], ['KEY', 'a\n'])
+    assert.equal(existsSync(join(workspace, 'new')), false)
+    await bench.inside({ script: 'cat .env; echo x >new' }, sandbox)
+    assert.equal(existsSync(join(workspace, 'new')), true, 'control: otherwise it writes')
+    const { hold, by } = await sandbox.layers()
+    assert.ok(hold === 'overlay' || /layers need bubblewrap/.test(by), by)
+    if (hold === 'none') await assert.rejects(sandbox.openLayer(), { reason: 'unsupported' })
+  }),
   escapes('a commondir in the repository is taken away again', async (bench) => {
     const plant = 'echo ../evil >.git/commondir; test -e .git/commondir && echo there'
     const control = await bench.outside(`${plant}; rm -f .git/commondir`)

@@ -63,8 +63,8 @@ function build(
   const running = new Set<Child>()
   const openStdio = createStdio(dirname(view.tmpFolder))
 
-  const launch = async ({ argv, cwd, env, stdin }: Launch, broken = again): Promise<Child> => {
-    const outside = [...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv]
+  const launch = async ({ argv, cwd, env, stdin, around = [] }: Launch, broken = again): Promise<Child> => {
+    const outside = [...around, ...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv]
     const options = [...walls, ...commandArgs({ cwd, env })]
     const fd = filter?.open()
     try {

@@ -1,0 +1,160 @@
+/** Reads a tree that a command has written: nothing is followed, nothing waits, nothing is trusted to be what it was a moment ago. */
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { chmod, type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Entry, LayerError } from './types.ts'
+
+/** Bytes that are looked at to tell text from binary, as git does. */
+const LOOK = 8_000
+const CHUNK = 256 * 1024
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
+
+/** A folder with all that is in it. */
+export interface Tree {
+  readonly root: string
+  /** Undefined where there is nothing. Ask only for what lies in a folder that `stat` told: a link on the way would be followed. */
+  readonly stat: (path: string) => Promise<Stats | undefined>
+  /** What stands there, contents included. Undefined where it vanished. */
+  readonly entry: (path: string, found: Stats) => Promise<Entry | undefined>
+  /** Names in a folder; none where there is no folder. */
+  readonly names: (folder: string) => Promise<Names>
+  /** A regular file; no link is followed. @throws LayerError */
+  readonly open: (path: string) => Promise<FileHandle>
+}
+
+export interface Names {
+  readonly names: readonly string[]
+  /** Those that are not valid UTF-8, made readable. */
+  readonly bad: readonly string[]
+}
+
+/** @param isOurs a layer: what a command has closed against its own user is opened for the look. Never the workspace */
+export function createTree(root: string, isOurs: boolean): Tree {
+  const look: Look = isOurs ? opening(root) : (_path, work) => work()
+
+  const openFile = async (path: string): Promise<FileHandle> => {
+    const file = await look(path, () => openPart(root, path)).catch((error: NodeJS.ErrnoException) => {
+      throw error instanceof LayerError ? error : new LayerError('path', `${path} is not a file of the layer (${error.code})`)
+    })
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+    throw new LayerError('path', `${path} is not a regular file`)
+  }
+
+  return {
+    root,
+    open: openFile,
+    stat: (path) => {
+      const whole = join(root, path)
+      // Opened itself, it would have another mode than its own.
+      return look(dirname(path), () => lstat(whole)).catch(() => undefined)
+    },
+    names: async (folder) => {
+      const whole = join(root, folder)
+      const found = await look(folder, () => readdir(whole, { encoding: 'buffer' })).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+        throw error
+      })
+      return decoded(found)
+    },
+    entry: async (path, found) => {
+      const { mode, size, mtimeMs } = found
+      if (found.isDirectory()) return { type: 'directory', mode: mode & 0o3777, mtimeMs }
+      if (found.isSymbolicLink()) {
+        const target = await readlink(join(root, path), { encoding: 'buffer' }).catch(() => undefined)
+        if (target === undefined) return undefined
+        return isUtf8(target) ? { type: 'link', target: target.toString() } : { type: 'special', what: 'name' }
+      }
+      if (!found.isFile()) return { type: 'special', what: found.isFIFO() ? 'fifo' : found.isSocket() ? 'socket' : 'device' }
+      const content = await openFile(path).then(digest, () => undefined)
+      const setuid = (mode & 0o6000) !== 0
+      const { sha256, binary = true } = content ?? {}
+      return { type: 'file', mode: mode & 0o1777, size, mtimeMs, sha256, binary, ...(setuid && { setuid }) }
+    },
+  }
+}
+
+type Look = <T>(path: string, work: () => Promise<T>) => Promise<T>
+
+/** Part by part: a link on the way is no way. */
+async function openPart(root: string, path: string): Promise<FileHandle> {
+  const parts = path.split('/')
+  if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..'))
+    throw new LayerError('path', `${path} is not a path in the layer`)
+  let at = await open(root, O_RDONLY | O_DIRECTORY)
+  for (const [depth, part] of parts.entries()) {
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (depth === parts.length - 1 ? 0 : O_DIRECTORY)
+    const folder = at
+    at = await open(`/proc/self/fd/${folder.fd}/${part}`, flags).finally(() => folder.close())
+  }
+  return at
+}
+
+/**
+ * Where a command has closed files and folders against its own user: with the owner's rights on the way there, for as long as `work`
+ * takes. One at a time, since the next would take these rights for the command's.
+ */
+function opening(root: string): Look {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (path, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+      const turn = last.then(() => withRights(root, path, work))
+      last = turn.catch(() => {})
+      return turn
+    }
+  }
+}
+
+async function withRights<T>(root: string, path: string, work: () => Promise<T>): Promise<T> {
+  const closed: (() => Promise<void>)[] = []
+  try {
+    const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+    for (const [at] of ['', ...parts].entries()) {
+      const one = join(root, ...parts.slice(0, at))
+      const found = await lstat(one)
+      // `chmod` follows links.
+      if (found.isSymbolicLink()) break
+      if ((found.mode & 0o700) === 0o700) continue
+      await chmod(one, (found.mode & 0o7777) | 0o700)
+      closed.unshift(() => chmod(one, found.mode & 0o7777))
+    }
+    return await work()
+  } finally {
+    for (const close of closed) await close()
+  }
+}
+
+export const decoded = (found: readonly Uint8Array[]): Names => ({
+  names: found.filter((name) => isUtf8(name)).map((name) => Buffer.from(name).toString()),
+  bad: found.filter((name) => !isUtf8(name)).map((name) => Buffer.from(name).toString()),
+})
+
+/** How the kernel marks in an upper layer that something was deleted. */
+export const isWhiteout = (found: Stats): boolean => found.isCharacterDevice() && found.rdev === 0
+
+async function digest(file: FileHandle): Promise<{ readonly sha256: string; readonly binary: boolean } | undefined> {
+  try {
+    const hash = createHash('sha256')
+    const buffer = Buffer.allocUnsafe(CHUNK)
+    let binary = false
+    let seen = 0
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK, seen)
+      if (bytesRead === 0) return { sha256: hash.digest('hex'), binary }
+      const piece = buffer.subarray(0, bytesRead)
+      if (seen < LOOK) binary ||= piece.subarray(0, LOOK - seen).includes(0)
+      hash.update(piece)
+      seen += bytesRead
+    }
+  } catch {
+    return undefined
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,62 @@
+/** What commands see where nothing they do may reach the machine. */
+import { lstat, realpath, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { isWithin } from '../run/paths.ts'
+import type { Mount, View } from '../view/view.ts'
+
+const readOnly = (mount: Mount, own: string): Mount => (isWithin(own, mount.source) ? mount : { ...mount, mode: 'read-only' })
+const ownFolder = ({ tmpFolder }: View): string => dirname(tmpFolder)
+
+/** Everything but the sandbox's own home and `/tmp` can only be read. Pure. */
+export function readOnlyView(view: View, covers: readonly Mount[]): View {
+  const closed = (mounts: readonly Mount[]) => [...mounts.map((mount) => readOnly(mount, ownFolder(view))), ...covers]
+  return { ...view, mounts: closed(view.mounts), containerMounts: closed(view.containerMounts) }
+}
+
+/**
+ * The workspace can be written, all of it: a layer lies over it, and what is protected elsewhere is shown in the change set. Other
+ * folders can't. Pure.
+ */
+export function layerView(view: View, covers: readonly Mount[]): View {
+  const isWorkspace = ({ target }: Mount) => target === view.workspace
+  const isInside = ({ target }: Mount) => !isWorkspace({ target } as Mount) && isWithin(view.workspace, target)
+  const open = (mounts: readonly Mount[]) => [
+    ...mounts.filter((mount) => !isInside(mount)).map((mount) => (isWorkspace(mount) ? mount : readOnly(mount, ownFolder(view)))),
+    ...covers,
+  ]
+  return { ...view, mounts: open(view.mounts), containerMounts: open(view.containerMounts) }
+}
+
+/** Something empty over each secret that is there; by a link too, where that leads to somewhere in the workspace. */
+export async function coversOf(view: View, masks: readonly string[]): Promise<readonly Mount[]> {
+  const paths = masks
+    .map((mask) => resolve(view.workspace, mask))
+    .filter((path) => path !== view.workspace && isWithin(view.workspace, path))
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)))
+  const there = [
+    ...new Set(real.filter((path) => path !== undefined && path !== view.workspace && isWithin(view.workspace, path))),
+  ] as string[]
+  if (there.length === 0) return []
+  const own = ownFolder(view)
+  const file = join(own, 'empty-file')
+  await writeFile(file, '', { mode: 0o444, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return Promise.all(
+    there.sort().map(
+      async (target): Promise<Mount> => ({
+        source: (await lstat(target)).isDirectory() ? join(own, 'empty') : file,
+        target,
+        mode: 'read-only',
+      }),
+    ),
+  )
+}
+
+/** What a change set leaves out: the paths as they were given, and what they lead to. */
+export const maskedPaths = (view: View, masks: readonly string[], covers: readonly Mount[]): readonly string[] => {
+  const given = masks.map((mask) => resolve(view.workspace, mask))
+  return [...given, ...covers.map(({ target }) => target)]
+    .filter((path) => isWithin(view.workspace, path))
+    .map((path) => path.slice(view.workspace.length + 1))
+}
