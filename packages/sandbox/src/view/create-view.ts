@@ -6,7 +6,7 @@ import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
 import { isWithin } from '../run/paths.ts'
 import { environment, searchPath } from './environment.ts'
-import { etc, linksTo } from './etc.ts'
+import { etc, linksTo, ofContainers } from './etc.ts'
 import * as files from './files.ts'
 import { gitMounts } from './git.ts'
 import { lies, pinned } from './pins.ts'
@@ -73,9 +73,10 @@ export async function createView(options: ViewOptions): Promise<View> {
       message: `the workspace ${workspace} can't be reached by its owner (uid ${user.uid}): a folder above it is closed to that user`,
       remedy: `Open the way to it (chmod o+x), or set sandbox.user.`,
     })
-  const containerMounts = pinned([...folders, ...others, ...further, ...project])
-  const mounts = [...base.mounts, ...settings, ...containerMounts]
-  await makeMountPoints(containerMounts, [homeFolder, tmpFolder], user)
+  const shared = pinned([...folders, ...others, ...further, ...project])
+  const mounts = [...base.mounts, ...settings, ...shared]
+  const containerMounts = [...ofContainers(join(own, 'etc'), network), ...shared]
+  await makeMountPoints(shared, [homeFolder, tmpFolder], user)
   const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
   const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
   const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search })
