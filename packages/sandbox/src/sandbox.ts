@@ -12,8 +12,10 @@ import { prepare } from './run/prepare.ts'
 import { start } from './run/run.ts'
 import { findShell, lineOf } from './run/shell.ts'
 import { userOf } from './user.ts'
-import { checkWorkspaceOpen, createView } from './view/create-view.ts'
-import { releaseView, sealGit } from './view/git.ts'
+import { checkWorkspaceOpen, planView } from './view/create-view.ts'
+import { isStale } from './view/stale.ts'
+import { createTakeAway } from './view/take-away.ts'
+import type { View } from './view/view.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
@@ -68,9 +70,9 @@ export interface Sandbox {
  * @throws SandboxError when none can be started; RangeError for a limit or a user that can't be
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { request, folders } = await ask(options)
+  const { request, folders, again } = await ask(options)
   try {
-    return over(await openBackend(options.backend ?? 'auto', request), request, folders)
+    return over(await openBackend(options.backend ?? 'auto', request), request, folders, again)
   } catch (error) {
     await folders.remove()
     throw error
@@ -90,6 +92,8 @@ export async function probeBackends(options: SandboxOptions): Promise<readonly P
 interface Asked {
   readonly request: OpenRequest
   readonly folders: Folders
+  /** The view of the workspace as it is now. */
+  readonly again: () => Promise<View>
 }
 
 async function ask(options: SandboxOptions): Promise<Asked> {
@@ -102,7 +106,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
   await sweepFolders()
   const folders = await createFolders(user)
   try {
-    const view = await createView({
+    const { view, again } = await planView({
       workspace,
       user,
       network,
@@ -114,11 +118,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
       homeFolder: folders.home,
       tmpFolder: folders.tmp,
     })
-    const remove = async () => {
-      await releaseView(view)
-      await folders.remove()
-    }
-    return { request: { view, limits, network, user, image: options.image }, folders: { ...folders, remove } }
+    return { request: { view, limits, network, user, image: options.image }, folders, again }
   } catch (error) {
     await folders.remove()
     throw error
@@ -135,8 +135,16 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
-function over(backend: OpenBackend, { view: asked, limits, network, user }: OpenRequest, folders: Folders): Sandbox {
-  const view = backend.view ?? asked
+function over(
+  backend: OpenBackend,
+  { view: asked, limits, network, user }: OpenRequest,
+  folders: Folders,
+  again: () => Promise<View>,
+): Sandbox {
+  let view = backend.view ?? asked
+  const takeAway = createTakeAway()
+  let active = 0
+  let adopting: Promise<void> = Promise.resolve()
   const starting = new Set<Promise<Running>>()
   const running = new Set<Running>()
   let shell: Promise<readonly string[]> | undefined
@@ -150,7 +158,23 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
     return shell
   }
 
+  /** While nothing runs, it was a person who made or removed what is protected: commands get to see it, and can't write it. */
+  const adopt = async (): Promise<void> => {
+    if (backend.adopt && (await isStale(view))) view = await backend.adopt(await again())
+  }
+
   const begin = async (command: Command, timeout: number | undefined): Promise<Running> => {
+    if (active++ === 0) adopting = adopt()
+    try {
+      await adopting
+      return await launch(command, timeout)
+    } catch (error) {
+      active--
+      throw error
+    }
+  }
+
+  const launch = async (command: Command, timeout: number | undefined): Promise<Running> => {
     await checkWorkspaceOpen(view, user, backend.name)
     const prepared = await prepare(command, view)
     const { argv, discard } = await lineOf(prepared, findOnce, view)
@@ -165,11 +189,21 @@ function over(backend: OpenBackend, { view: asked, limits, network, user }: Open
         onBytes: command.onBytes,
         watch: (onLimit) => watchDisk([view.workspace, view.tmpFolder], limits.disk, onLimit),
       })
-      const ended = one.ended.finally(async () => {
+      const end = async () => {
         running.delete(sealed)
-        await sealGit(view)
         await discard()
-      })
+        return takeAway(view).finally(() => active--)
+      }
+      const ended = one.ended.then(
+        async (completed): Promise<Completed> => {
+          const removed = await end()
+          return removed.length === 0 ? completed : { ...completed, removed }
+        },
+        async (error) => {
+          await end()
+          throw error
+        },
+      )
       // Who started it in the background may never ask.
       ended.catch(() => {})
       const sealed = { ...one, ended }

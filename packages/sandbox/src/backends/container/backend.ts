@@ -6,10 +6,11 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Child, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
 import { SandboxError } from '../../errors.ts'
+import type { View } from '../../view/view.ts'
 import { type Engine, reasonOf } from './engine.ts'
 import { imageEnv, mergeEnv } from './image.ts'
 import { labelsOf, sweepContainers } from './labels.ts'
-import { archOf, launcher } from './launcher.ts'
+import { archOf, launcher as launcherFile } from './launcher.ts'
 import { createPool, type Pool } from './pool.ts'
 import { enforcement, PROBE, readFacts } from './probe.ts'
 import { DEFAULT_IMAGE, type EngineName } from './pull-options.ts'
@@ -48,35 +49,38 @@ export async function openContainers(engine: Engine, request: OpenRequest): Prom
     const isPodman = (await api.version()).Components?.some((one) => one.Name.startsWith('Podman')) ?? false
     const arch = archOf(Architecture ?? '')
     const asRoot = isRootOutside(user, SecurityOptions?.some((option) => option.includes('rootless')) ?? false)
-    const spec = containerSpec({
-      limits,
-      network,
-      user,
-      image,
-      mounts: view.containerMounts,
-      labels: labelsOf(randomUUID()),
-      asRoot,
-      launcher: await writeLauncher(arch, { user, asRoot, path: ofImage['PATH'], view }),
-      isPodman,
-      ulimits: isPodman ? await ownUlimits() : [],
-    })
+    const launcher = await writeLauncher(arch, { user, asRoot, path: ofImage['PATH'], view })
+    const ulimits = isPodman ? await ownUlimits() : []
+    const labels = labelsOf(randomUUID())
     const shared = { onHost: view.tmpFolder, inside: '/tmp' }
-    pool = createPool<Warm>({
-      make: () => startWarm(engine, spec, shared),
-      destroy: (warm) => warm.remove(),
-      isAlive: (warm) => warm.isAlive(),
-      maxAlive: MAX_CONTAINERS,
-      maxIdle: MAX_IDLE,
-      maxMaking: MAX_STARTING,
-    })
-    const warm = pool
+    const poolOf = ({ containerMounts: mounts }: View): Pool<Warm> => {
+      const spec = containerSpec({ limits, network, user, image, mounts, labels, asRoot, launcher, isPodman, ulimits })
+      return createPool<Warm>({
+        make: () => startWarm(engine, spec, shared),
+        destroy: (warm) => warm.remove(),
+        isAlive: (warm) => warm.isAlive(),
+        maxAlive: MAX_CONTAINERS,
+        maxIdle: MAX_IDLE,
+        maxMaking: MAX_STARTING,
+      })
+    }
+    let warm = poolOf(view)
+    pool = warm
     const launch = (one: Launch) => launchIn(warm, engine, { ...one, env: mergeEnv(ofImage, one.env) })
+    const seen = (of: View): View => ({ ...of, mounts: of.containerMounts })
+    const adopt = async (next: View): Promise<View> => {
+      await warm.close()
+      warm = poolOf(next)
+      pool = warm
+      return seen(next)
+    }
     const facts = readFacts(await inTime(ask(launch, PROBE, view.env), name))
     return {
       name,
       enforces: enforcement(facts, { ...request, hasFilter: arch !== undefined }, name),
-      view: { ...view, mounts: view.containerMounts },
+      view: seen(view),
       launch,
+      adopt,
       close,
     }
   } catch (error) {
@@ -151,7 +155,7 @@ async function writeLauncher(
 ): Promise<string | undefined> {
   if (arch === undefined) return undefined
   const file = join(dirname(view.homeFolder), 'launcher')
-  await writeFile(file, launcher({ arch, user, asRoot, argv: WORKER_ARGV, env: [`PATH=${path}`] }))
+  await writeFile(file, launcherFile({ arch, user, asRoot, argv: WORKER_ARGV, env: [`PATH=${path}`] }))
   await chmod(file, 0o755)
   return file
 }

@@ -28,7 +28,7 @@ const enforcement = ({ enforces }: Confinement): Enforcement => ({
 /** All of the machine. `/tmp` is everybody's, so the sandbox's own is named by `TMPDIR`. */
 const wholeMachine = (view: View): View => {
   const mounts = [{ source: '/', target: '/', mode: 'read-write' }] as const
-  return { ...view, mounts, containerMounts: mounts, env: { ...view.env, TMPDIR: view.tmpFolder } }
+  return { ...view, mounts, containerMounts: mounts, absent: [], env: { ...view.env, TMPDIR: view.tmpFolder } }
 }
 
 export const none: Backend = {
