@@ -3,7 +3,16 @@ export type { Enforced, Enforcement, Hold, Network } from './backend.ts'
 export { pullImage } from './backends/container/pull.ts'
 export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-options.ts'
 export type { Probe } from './choose.ts'
-export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason, type Running } from './command.ts'
+export {
+  BACKENDS,
+  type BackendName,
+  type Command,
+  type CommandLine,
+  type Completed,
+  type Reason,
+  type Removed,
+  type Running,
+} from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
 export { checkLimit, DEFAULT_LIMITS, type Limits, limitsOf, MAX_TIMEOUT, parseSize, STRICT_LIMITS, sizeText } from './limits.ts'
 export { createSandbox, probeBackends, type Sandbox, type SandboxOptions } from './sandbox.ts'

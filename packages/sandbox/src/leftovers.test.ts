@@ -89,11 +89,12 @@ describe.runIf(process.platform === 'linux').each(BACKENDS)('%s', (backend) => {
       while (kills < KILLS) {
         const isOpen = kills++ % 2 === 0
         const parent = spawn(process.execPath, [worker, backend, workspace, 'echo; sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
-        onTestFinished(() => void parent.kill('SIGKILL'))
         const exit = once(parent, 'exit')
         // Half of them with a command that runs, the others at any moment of the start.
-        if (isOpen) opened += await once(parent.stdout, 'data').then(() => 1)
-        else await sleep(next() * 400)
+        if (isOpen) {
+          await once(parent.stdout, 'data')
+          opened++
+        } else await sleep(next() * 400)
         parent.kill('SIGKILL')
         await exit
         expect(readdirSync(workspace)).toEqual(['file'])
