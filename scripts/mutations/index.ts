@@ -8,6 +8,7 @@ import { CONTRACT } from './contract.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
+import { SANDBOX } from './sandbox.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 
@@ -18,6 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...AI_SDK,
   ...APPROVAL,
   ...TOOLS,
+  ...SANDBOX,
   ...SHELL,
   ...OLLAMA,
   ...CHAT,

@@ -135,13 +135,19 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
+/** A quota of cores is not seen by who counts them: `nproc` and OpenMP go by this, and would start a thread for each of the machine's. */
+const withCores = (view: View, { cpus }: Limits): View => ({
+  ...view,
+  env: { OMP_NUM_THREADS: String(Math.max(1, Math.ceil(cpus))), ...view.env },
+})
+
 function over(
   backend: OpenBackend,
   { view: asked, limits, network, user }: OpenRequest,
   folders: Folders,
   again: () => Promise<View>,
 ): Sandbox {
-  let view = backend.view ?? asked
+  let view = withCores(backend.view ?? asked, limits)
   const takeAway = createTakeAway()
   let active = 0
   let adopting: Promise<void> = Promise.resolve()
@@ -160,7 +166,7 @@ function over(
 
   /** While nothing runs, it was a person who made or removed what is protected: commands get to see it, and can't write it. */
   const adopt = async (): Promise<void> => {
-    if (backend.adopt && (await isStale(view))) view = await backend.adopt(await again())
+    if (backend.adopt && (await isStale(view))) view = withCores(await backend.adopt(await again()), limits)
   }
 
   const begin = async (command: Command, timeout: number | undefined): Promise<Running> => {

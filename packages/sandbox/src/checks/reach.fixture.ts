@@ -56,18 +56,14 @@ export const REACHES: readonly Check[] = [
       'const fs = require("fs"); fs.openSync(".", fs.constants.O_DIRECTORY | 0o20000002, 0o4755); fs.chmodSync("tool", 0o4755)',
     ),
   }).map(([by, make]) =>
-    escapes(`a program that runs as its owner is left behind (${by})`, `cp /bin/sh tool; ${make}; test -u tool`, {
+    escapes(`setuid is left behind by ${by}`, `cp /bin/sh tool; ${make}; test -u tool`, {
       undo: 'rm -f tool born',
     }),
   ),
-  escapes(
-    'a copy of one of the system runs as its owner',
-    'cp -p "$(find /usr/bin /bin -perm -4000 -type f | head -n 1)" tool && test -u tool',
-    {
-      rootOnly: true,
-      undo: 'rm -f tool',
-    },
-  ),
+  escapes('setuid is copied from the system', 'cp -p "$(find /usr/bin /bin -perm -4000 -type f | head -n 1)" tool && test -u tool', {
+    rootOnly: true,
+    undo: 'rm -f tool',
+  }),
   escapes('what only root may know of the kernel is read', 'head -c 1 /proc/slabinfo | grep -q .', { rootOnly: true }),
   escapes('a git hook is written', 'echo x >.git/hooks/pre-commit', { undo: 'rm -f .git/hooks/pre-commit' }),
   escapes('a git hook is written where the settings say', 'echo x >>.husky/pre-commit'),
