@@ -10,6 +10,7 @@ import { LAYER } from './layer.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
+import { SANDBOX } from './sandbox.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 import { TRUST } from './trust.ts'
@@ -21,6 +22,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...AI_SDK,
   ...APPROVAL,
   ...TOOLS,
+  ...SANDBOX,
   ...SHELL,
   ...LAYER,
   ...OLLAMA,

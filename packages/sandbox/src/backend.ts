@@ -49,6 +49,8 @@ export interface OpenBackend {
   readonly enforces: Enforcement
   /** What commands see, where that is not what was asked for. */
   readonly view?: View
+  /** Shows commands another view from now on; only while none runs. @returns what they see of it @throws SandboxError */
+  readonly adopt?: (view: View) => Promise<View>
   /** @throws SandboxError when it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
   /** Kills what still runs, and leaves nothing behind. */

@@ -47,6 +47,16 @@ export interface Completed {
   readonly droppedBytes: number
   readonly durationMs: number
   readonly backend: BackendName
+  /** What it made where no command may, and was taken away when it ended. Left out where there is nothing. */
+  readonly removed?: readonly Removed[]
+}
+
+/** Something that a command made at a protected path where nothing was: `.git`, `.mulligan`. */
+export interface Removed {
+  /** Absolute: where it stood. */
+  readonly path: string
+  /** Where it is now. It is nobody's to delete but the person's. */
+  readonly to: string
 }
 
 export const BACKENDS = ['bubblewrap', 'docker', 'podman', 'seatbelt', 'none'] as const

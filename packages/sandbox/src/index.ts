@@ -3,7 +3,16 @@ export type { Enforced, Enforcement, Hold, Network } from './backend.ts'
 export { pullImage } from './backends/container/pull.ts'
 export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-options.ts'
 export type { Probe } from './choose.ts'
-export { BACKENDS, type BackendName, type Command, type CommandLine, type Completed, type Reason, type Running } from './command.ts'
+export {
+  BACKENDS,
+  type BackendName,
+  type Command,
+  type CommandLine,
+  type Completed,
+  type Reason,
+  type Removed,
+  type Running,
+} from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
 export { type ConfigSetting, harmlessConfig } from './git/harmless-config.ts'
 export { layerHint } from './layer/hint.ts'

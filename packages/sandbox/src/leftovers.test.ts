@@ -1,15 +1,17 @@
 /** What is left of hundreds of runs that were ended in every way, and of a process that was killed itself: nothing. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { completed, open, temporary, until } from './run.fixture.ts'
 
 const hasBubblewrap = process.env['CI'] !== undefined || spawnSync('bwrap', ['--version']).status === 0
 const BACKENDS = hasBubblewrap ? (['none', 'bubblewrap'] as const) : (['none'] as const)
 const RUNS = 500
+const KILLS = 64
 /** At the same time, so that one ends while others begin. */
 const AT_ONCE = 10
 
@@ -51,7 +53,7 @@ describe.runIf(process.platform === 'linux').each(BACKENDS)('%s', (backend) => {
   test(`${RUNS} runs with random ends`, { timeout: 600_000 }, async () => {
     const mark = marks()
     const next = random(7)
-    const sandbox = await open({ backend })
+    const sandbox = await open({ backend, limits: { outputStop: 10_000_000 } })
     const quick = ['true', 'exit 3', 'yes', `(setsid sleep ${mark} >/dev/null 2>&1 &)`, `sleep ${mark} & echo done`]
     const long = [`sleep ${mark}`, `trap '' TERM; sleep ${mark} & sleep ${mark} & wait`, `(setsid setsid sleep ${mark} &); sleep ${mark}`]
     const oneOf = (scripts: readonly string[]) => ({ script: scripts[Math.floor(next() * scripts.length)] as string })
@@ -74,6 +76,33 @@ describe.runIf(process.platform === 'linux').each(BACKENDS)('%s', (backend) => {
     expect(left(process.pid, mark)).toMatchObject({ processes: 0, mounts: 0 })
     await sandbox.close()
     expect(left(process.pid, mark)).toEqual(NOTHING)
+  })
+
+  test(`${KILLS} parents that are killed leave a folder without .git as it was`, { timeout: 300_000 }, async () => {
+    const workspace = temporary()
+    writeFileSync(join(workspace, 'file'), '')
+    const worker = join(import.meta.dirname, 'leftovers.worker.fixture.ts')
+    const next = random(11)
+    let kills = 0
+    let opened = 0
+    const lane = async () => {
+      while (kills < KILLS) {
+        const isOpen = kills++ % 2 === 0
+        const parent = spawn(process.execPath, [worker, backend, workspace, 'echo; sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+        const exit = once(parent, 'exit')
+        // Half of them with a command that runs, the others at any moment of the start.
+        if (isOpen) {
+          await once(parent.stdout, 'data')
+          opened++
+        } else await sleep(next() * 400)
+        parent.kill('SIGKILL')
+        await exit
+        expect(readdirSync(workspace)).toEqual(['file'])
+      }
+    }
+    await Promise.all([lane(), lane(), lane()])
+    expect([kills, opened]).toEqual([KILLS, KILLS / 2])
+    await (await open({ backend })).close()
   })
 
   test('a parent that is killed', { timeout: 120_000 }, async () => {

@@ -2,7 +2,11 @@
 import { createSandbox } from './sandbox.ts'
 
 const [, , backend, workspace, ...scripts] = process.argv
-const sandbox = await createSandbox({ workspace: workspace as string, backend: backend as 'none' })
+const sandbox = await createSandbox({
+  workspace: workspace as string,
+  backend: backend as 'none',
+  protect: ['.mulligan', 'mulligan.json'],
+})
 let started = 0
 await Promise.all(
   scripts.map((script) =>

@@ -11,7 +11,7 @@ export interface Limits {
   readonly timeout: number
   /** Bytes kept of each stream, head and tail. */
   readonly output: number
-  /** Bytes of both streams after which the command is ended. */
+  /** Bytes of both streams after which the command is ended: until then, what is not kept is counted and dropped. */
   readonly outputStop: number
   /** Bytes that one command may add to the disk. */
   readonly disk: number
@@ -25,7 +25,7 @@ export const DEFAULT_LIMITS: Limits = {
   processes: 256,
   timeout: 120,
   output: 200_000,
-  outputStop: 10_000_000,
+  outputStop: 1_000_000_000,
   disk: 8192 * MB,
 }
 

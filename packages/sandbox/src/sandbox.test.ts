@@ -63,6 +63,17 @@ describe.each(BACKENDS)('%s', (backend) => {
     expect(error).toMatchObject({ message: 'the command exited with 3', completed: { exitCode: 3, reason: 'exit', stdout: 'out\n' } })
   })
 
+  test('who counts the cores finds as many as there are', async () => {
+    expect((await (await sandbox({ limits: { cpus: 1 } })).run({ script: 'nproc' })).stdout).toBe('1\n')
+    expect(
+      (
+        await (
+          await sandbox({ hostEnv: { ...process.env, OMP_NUM_THREADS: '3' }, env: ['OMP_NUM_THREADS'] })
+        ).run({ script: 'echo $OMP_NUM_THREADS' })
+      ).stdout,
+    ).toBe('3\n')
+  })
+
   test('arguments arrive as they are, and a program that is not there ends with 127', async () => {
     const one = await sandbox()
     const argv = ['printf', '%s|', 'a b', '$HOME', '\'"', '', '*', '-n', 'é\n']
@@ -182,6 +193,25 @@ describe.each(BACKENDS)('%s', (backend) => {
       expect(result).toMatchObject({ reason: 'output', exitCode: null })
       expect(result.stdout).toMatch(/^(?:y\n){250}\n\[… \d+ bytes left out …\]\n(?:y\n){250}$/)
       expect(result.droppedBytes).toBeGreaterThan(299_000)
+    })
+
+    test('200 MB of it are counted and dropped, in flat memory, while other work goes on', async () => {
+      const one = await sandbox()
+      const held = () => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers
+      const before = held()
+      let [peak, turns] = [0, 0]
+      const timer = setInterval(() => {
+        turns++
+        peak = Math.max(peak, held() - before)
+      }, 1)
+      const { reason, exitCode, stdout, droppedBytes } = await completed(one, {
+        script: "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last; exit 7",
+      })
+      clearInterval(timer)
+      expect({ reason, exitCode, droppedBytes }).toEqual({ reason: 'exit', exitCode: 7, droppedBytes: 200_000_012 - 200_000 })
+      expect(stdout).toMatch(/^first\nx+\n\[… 199800012 bytes left out …\]\nx+\nlast\n$/)
+      expect(turns).toBeGreaterThan(1)
+      expect(peak).toBeLessThan(100 * MB)
     })
 
     test('so does one line without an end, of whole characters', async () => {

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { Enforcement, Network, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
-import { BACKENDS, type BackendName, type Command, type Completed, type Running } from './command.ts'
+import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
 import { createFolders, type Folders, sweepFolders } from './folders.ts'
 import { createLayers, type Place } from './layer/layers.ts'
@@ -14,8 +14,11 @@ import { prepare } from './run/prepare.ts'
 import { start } from './run/run.ts'
 import { findShell, lineOf } from './run/shell.ts'
 import { userOf } from './user.ts'
-import { checkWorkspaceOpen, createView } from './view/create-view.ts'
-import { type GitPrograms, releaseView, sealGit } from './view/git.ts'
+import { checkWorkspaceOpen, planView } from './view/create-view.ts'
+import type { GitPrograms } from './view/git.ts'
+import { isStale } from './view/stale.ts'
+import { createTakeAway } from './view/take-away.ts'
+import type { View } from './view/view.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
@@ -86,9 +89,9 @@ export interface Sandbox {
  * @throws SandboxError when none can be started; RangeError for a limit or a user that can't be
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { request, folders } = await ask(options)
+  const { request, folders, again } = await ask(options)
   try {
-    return over(await openBackend(options.backend ?? 'auto', request), request, folders, options)
+    return over(await openBackend(options.backend ?? 'auto', request), request, folders, again, options)
   } catch (error) {
     await folders.remove()
     throw error
@@ -108,6 +111,8 @@ export async function probeBackends(options: SandboxOptions): Promise<readonly P
 interface Asked {
   readonly request: OpenRequest
   readonly folders: Folders
+  /** The view of the workspace as it is now. */
+  readonly again: () => Promise<View>
 }
 
 async function ask(options: SandboxOptions): Promise<Asked> {
@@ -129,7 +134,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
   await sweepFolders()
   const folders = await createFolders(user)
   try {
-    const view = await createView({
+    const { view, again } = await planView({
       workspace,
       user,
       network,
@@ -142,11 +147,7 @@ async function ask(options: SandboxOptions): Promise<Asked> {
       homeFolder: folders.home,
       tmpFolder: folders.tmp,
     })
-    const remove = async () => {
-      await releaseView(view)
-      await folders.remove()
-    }
-    return { request: { view, limits, network, user, image: options.image }, folders: { ...folders, remove } }
+    return { request: { view, limits, network, user, image: options.image }, folders, again }
   } catch (error) {
     await folders.remove()
     throw error
@@ -163,14 +164,22 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
-function over(backend: OpenBackend, request: OpenRequest, folders: Folders, options: SandboxOptions): Sandbox {
+/** A quota of cores is not seen by who counts them: `nproc` and OpenMP go by this, and would start a thread for each of the machine's. */
+const withCores = (view: View, { cpus }: Limits): View => ({
+  ...view,
+  env: { OMP_NUM_THREADS: String(Math.max(1, Math.ceil(cpus))), ...view.env },
+})
+
+function over(backend: OpenBackend, request: OpenRequest, folders: Folders, again: () => Promise<View>, options: SandboxOptions): Sandbox {
   const { limits, network, user } = request
-  const view = backend.view ?? request.view
+  let view = withCores(backend.view ?? request.view, limits)
+  const takeAway = createTakeAway()
+  let active = 0
+  let adopting: Promise<void> = Promise.resolve()
   const starting = new Set<Promise<Running>>()
   const running = new Set<Running>()
   let shell: Promise<readonly string[]> | undefined
   let closing: Promise<void> | undefined
-  const own: Place = { backend, view, written: [view.workspace, view.tmpFolder] }
 
   const findOnce = (): Promise<readonly string[]> => {
     shell ??= findShell(backend, view).catch((error: unknown) => {
@@ -180,9 +189,33 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, opti
     return shell
   }
 
+  /** While nothing runs, it was a person who made or removed what is protected: commands get to see it, and can't write it. */
+  const adopt = async (): Promise<void> => {
+    if (backend.adopt && (await isStale(view))) view = withCores(await backend.adopt(await again()), limits)
+  }
+
+  /** @param asked a place where nothing can be made in the workspace itself. Default: the sandbox */
   const begin = async (command: Command, timeout: number | undefined, asked?: Place): Promise<Running> => {
+    const elsewhere = asked ?? (command.workspace === 'read-only' ? await layers.readOnly(command.masks ?? []) : undefined)
+    if (elsewhere) return launch(command, timeout, elsewhere, async () => [])
+    if (active++ === 0) adopting = adopt()
+    try {
+      await adopting
+      const place: Place = { backend, view, written: [view.workspace, view.tmpFolder] }
+      return await launch(command, timeout, place, () => takeAway(view).finally(() => active--))
+    } catch (error) {
+      active--
+      throw error
+    }
+  }
+
+  const launch = async (
+    command: Command,
+    timeout: number | undefined,
+    place: Place,
+    tidy: () => Promise<readonly Removed[]>,
+  ): Promise<Running> => {
     await checkWorkspaceOpen(view, user, backend.name)
-    const place = asked ?? (command.workspace === 'read-only' ? await layers.readOnly(command.masks ?? []) : own)
     const prepared = await prepare(command, place.shown ?? place.view)
     const { argv, discard } = await lineOf(prepared, findOnce, view)
     try {
@@ -196,11 +229,21 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, opti
         onBytes: command.onBytes,
         watch: (onLimit) => watchDisk(place.written, limits.disk, onLimit),
       })
-      const ended = one.ended.finally(async () => {
+      const end = async () => {
         running.delete(sealed)
-        await sealGit(place.view)
         await discard()
-      })
+        return tidy()
+      }
+      const ended = one.ended.then(
+        async (completed): Promise<Completed> => {
+          const removed = await end()
+          return removed.length === 0 ? completed : { ...completed, removed }
+        },
+        async (error) => {
+          await end()
+          throw error
+        },
+      )
       // Who started it in the background may never ask.
       ended.catch(() => {})
       const sealed = { ...one, ended }

@@ -1,6 +1,5 @@
 /** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import {
   BACKENDS,
   checkLimit,
@@ -202,9 +201,6 @@ const LIMIT_OF = {
   disk: 'disk',
 } as const satisfies Readonly<Record<string, keyof Limits>>
 
-/** Who wants to keep more of the output lets it print more too. */
-const STOP_PER_KEPT = DEFAULT_LIMITS.outputStop / DEFAULT_LIMITS.output
-
 const setting = <T>(value: T | undefined, origin: 'env' | 'project' | 'user', from: string): Setting<NonNullable<T>> | undefined =>
   value === undefined || value === null ? undefined : { value, origin, from }
 
@@ -214,14 +210,14 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string): Sa
   return {
     workspace,
     // Tools, agents and settings are read from there at the next start, outside of the sandbox.
-    protect: [dirname(TOOLS_FOLDER), ...(existsSync(join(workspace, PROJECT_CONFIG)) ? [PROJECT_CONFIG] : [])],
+    protect: [dirname(TOOLS_FOLDER), PROJECT_CONFIG],
     limits: {
       memory: memory.value,
       cpus: cpus.value,
       processes: pids.value,
       timeout: timeout.value,
       output: output.value,
-      outputStop: Math.max(DEFAULT_LIMITS.outputStop, output.value * STOP_PER_KEPT),
+      outputStop: Math.max(DEFAULT_LIMITS.outputStop, output.value),
       disk: disk.value,
     },
     ...(backend && { backend: backend.value }),

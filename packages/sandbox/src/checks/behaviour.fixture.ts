@@ -1,8 +1,8 @@
 /** How commands end, what is left of them, what comes out of them, and that work can be done. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Bench } from './bench.fixture.ts'
 import type { Check } from './check.fixture.ts'
 
@@ -43,9 +43,17 @@ export const BEHAVIOUR: readonly Check[] = [
   escapes('a repository inside a folder without one does not come out', async (bench) => {
     const workspace = bench.folder('bare')
     const sandbox = await bench.open({ workspace })
+    assert.deepEqual(readdirSync(workspace), [])
     const plant = 'mkdir -p .git/hooks && echo x >.git/hooks/post-checkout'
-    await bench.inside(plant, sandbox)
-    assert.equal(existsSync(join(workspace, '.git/hooks')), false)
+    const { removed } = await bench.inside(plant, sandbox)
+    assert.deepEqual(readdirSync(workspace), [])
+    assert.deepEqual(
+      removed?.map(({ path }) => path),
+      [join(workspace, '.git')],
+    )
+    // It is not lost: a person may have made it meanwhile.
+    assert.equal(readFileSync(join(removed?.[0]?.to ?? '', 'hooks/post-checkout'), 'utf8'), 'x\n')
+    rmSync(dirname(removed?.[0]?.to ?? ''), { recursive: true })
     await sandbox.close()
     assert.deepEqual(readdirSync(workspace), [])
     assert.equal((await bench.outside(`mkdir p && cd p && ${plant} && cat .git/hooks/post-checkout; cd .. && rm -r p`)).stdout, 'x\n')
@@ -66,13 +74,49 @@ export const BEHAVIOUR: readonly Check[] = [
     assert.ok(hold === 'overlay' || /layers need bubblewrap/.test(by), by)
     if (hold === 'none') await assert.rejects(sandbox.openLayer(), { reason: 'unsupported' })
   }),
+  escapes('a link at a protected path does not stay, nor does one above it', async (bench) => {
+    const workspace = bench.folder('links')
+    const sandbox = await bench.open({ workspace, protect: ['a/deep/one'] })
+    const plant = 'mkdir -p evil/deep/one && ln -s evil a && ln -s evil .git && mkfifo pipe && ls a/deep'
+    const { removed, stdout } = await bench.inside(plant, sandbox)
+    assert.equal(stdout, 'one\n')
+    for (const { to } of removed ?? []) rmSync(dirname(to), { recursive: true, force: true })
+    assert.deepEqual(
+      removed?.map(({ path }) => path).toSorted(),
+      ['.git', 'a'].map((name) => join(workspace, name)),
+    )
+    assert.deepEqual(readdirSync(workspace).toSorted(), ['evil', 'pipe'])
+    assert.equal((await bench.outside(`mkdir p && cd p && ${plant}; cd .. && rm -r p`)).stdout, 'one\n')
+  }),
+  escapes('a repository that a person makes stays, and its hooks are not written', async (bench) => {
+    const workspace = bench.folder('later')
+    const sandbox = await bench.open({ workspace })
+    await bench.inside('true', sandbox)
+    for (const name of ['hooks', 'objects', 'refs']) mkdirSync(join(workspace, '.git', name), { recursive: true })
+    writeFileSync(join(workspace, '.git/HEAD'), 'ref: refs/heads/main\n')
+    writeFileSync(join(workspace, '.git/config'), '[core]\n')
+    bench.give(workspace)
+    const plant = 'echo x >.git/hooks/pre-commit; echo x >>.git/config; echo x >.git/config.worktree; ls -A .git'
+    const { removed } = await bench.inside(plant, sandbox)
+    assert.deepEqual(
+      removed?.map(({ path }) => path),
+      [join(workspace, '.git/config.worktree')],
+    )
+    rmSync(dirname(removed?.[0]?.to ?? ''), { recursive: true })
+    await sandbox.close()
+    assert.deepEqual(readdirSync(join(workspace, '.git')).toSorted(), ['HEAD', 'config', 'hooks', 'objects', 'refs'])
+    assert.deepEqual([readdirSync(join(workspace, '.git/hooks')), readFileSync(join(workspace, '.git/config'), 'utf8')], [[], '[core]\n'])
+    const control = await bench.outside(`mkdir -p p/.git/hooks && cd p && ${plant}; cd .. && rm -r p`)
+    assert.equal(control.stdout, 'config\nconfig.worktree\nhooks\n')
+  }),
   escapes('a commondir in the repository is taken away again', async (bench) => {
     const plant = 'echo ../evil >.git/commondir; test -e .git/commondir && echo there'
     const control = await bench.outside(`${plant}; rm -f .git/commondir`)
     assert.equal(control.stdout, 'there\n')
-    await bench.inside(plant)
-    const gone = await bench.until(() => !existsSync(join(bench.workspace, '.git/commondir')))
-    assert.ok(gone)
+    const { removed } = await bench.inside(plant)
+    assert.equal(existsSync(join(bench.workspace, '.git/commondir')), false)
+    assert.equal(readFileSync(removed?.[0]?.to ?? '', 'utf8'), '../evil\n')
+    rmSync(dirname(removed?.[0]?.to ?? ''), { recursive: true })
   }),
   escapes('what is protected is neither made nor written nor moved away', async (bench) => {
     const workspace = bench.folder('protected')
@@ -80,13 +124,16 @@ export const BEHAVIOUR: readonly Check[] = [
     writeFileSync(join(workspace, 'there/tool.mjs'), 'ours\n')
     const sandbox = await bench.open({ workspace, protect: ['.own', 'there', 'a/deep/one'] })
     const plant =
-      'for d in .own there a/deep/one; do mkdir -p $d; mv $d $d.x; rm -rf $d; mkdir -p $d; echo theirs >$d/tool.mjs; done; mv a b'
-    await bench.inside(plant, sandbox)
+      'for d in .own there a/deep/one; do mkdir -p $d; mv $d $d.x; rm -rf $d; mkdir -p $d; echo theirs >$d/tool.mjs; done; test -e .own && echo made'
+    const { removed = [] } = await bench.inside(plant, sandbox)
+    for (const { to } of removed) rmSync(dirname(to), { recursive: true, force: true })
     assert.equal(readFileSync(join(workspace, 'there/tool.mjs'), 'utf8'), 'ours\n')
     await sandbox.close()
-    assert.deepEqual(readdirSync(workspace), ['there'])
+    assert.deepEqual(readdirSync(workspace).toSorted(), ['.own.x', 'a', 'there'])
+    assert.deepEqual(readdirSync(join(workspace, 'a/deep')), ['one.x'])
     const control = 'mkdir -p p/there && cd p && echo ours >there/tool.mjs && '
-    assert.equal((await bench.outside(`${control}${plant}; cat .own/tool.mjs there/tool.mjs; cd .. && rm -r p`)).stdout, 'theirs\ntheirs\n')
+    const outside = await bench.outside(`${control}${plant}; cat .own/tool.mjs there/tool.mjs; cd .. && rm -r p`)
+    assert.equal(outside.stdout, 'made\ntheirs\ntheirs\n')
   }),
   escapes('two sandboxes share neither home nor /tmp', async (bench) => {
     const other = await bench.open({ workspace: bench.folder('second') })

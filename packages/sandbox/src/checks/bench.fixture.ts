@@ -44,6 +44,8 @@ export interface Bench {
   readonly open: (options?: Over) => Promise<Sandbox>
   /** A further empty folder, as the workspace is owned. */
   readonly folder: (name: string) => string
+  /** To the owner of the workspace. */
+  readonly give: (path: string) => void
   readonly workspace: string
   readonly twin: string
   readonly planted: Planted
@@ -72,7 +74,9 @@ export interface BenchOptions {
 export async function createBench({ open: start, owner }: BenchOptions): Promise<Bench> {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'mulligan-checks-'))
   chmodSync(base, 0o755)
-  const give = (path: string) => owner !== undefined && chownTree(path, owner)
+  const give = (path: string): void => {
+    if (owner !== undefined) chownTree(path, owner)
+  }
   const workspace = project(join(base, 'code', 'project'))
   const twin = project(join(base, 'twin'))
   give(join(base, 'code'))
@@ -143,6 +147,7 @@ export async function createBench({ open: start, owner }: BenchOptions): Promise
       give(folder)
       return folder
     },
+    give,
     workspace,
     twin,
     planted,

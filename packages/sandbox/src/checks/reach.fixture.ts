@@ -45,6 +45,26 @@ export const REACHES: readonly Check[] = [
   escapes('page faults are handled', syscall('userfault'), { rootOnly: true }),
   escapes('io_uring is used', syscall('uring')),
   escapes('characters are pushed back into a terminal', syscall('pushBack')),
+  escapes('commands are root', 'test "$(id -u)" = 0 || test "$(id -g)" = 0', { rootOnly: true }),
+  ...Object.entries({
+    chmod: 'chmod 4755 tool',
+    'chmod, by letters': 'chmod u+s tool',
+    install: 'install -m 4755 /bin/sh tool',
+    fchmod: js('const fs = require("fs"); fs.fchmodSync(fs.openSync("tool"), 0o4755)'),
+    open: `umask 0; ${js('require("fs").openSync("born", "wx", 0o6755)')} && mv -f born tool`,
+    'a file without a name': js(
+      'const fs = require("fs"); fs.openSync(".", fs.constants.O_DIRECTORY | 0o20000002, 0o4755); fs.chmodSync("tool", 0o4755)',
+    ),
+  }).map(([by, make]) =>
+    escapes(`setuid is left behind by ${by}`, `cp /bin/sh tool; ${make}; test -u tool`, {
+      undo: 'rm -f tool born',
+    }),
+  ),
+  escapes('setuid is copied from the system', 'cp -p "$(find /usr/bin /bin -perm -4000 -type f | head -n 1)" tool && test -u tool', {
+    rootOnly: true,
+    undo: 'rm -f tool',
+  }),
+  escapes('what only root may know of the kernel is read', 'head -c 1 /proc/slabinfo | grep -q .', { rootOnly: true }),
   escapes('a git hook is written', 'echo x >.git/hooks/pre-commit', { undo: 'rm -f .git/hooks/pre-commit' }),
   escapes('a git hook is written where the settings say', 'echo x >>.husky/pre-commit'),
   escapes('the settings of git are written', 'echo "# x" >>.git/config'),

@@ -90,6 +90,16 @@ export const RESOURCES: readonly Check[] = [
     assert.equal(reason, 'output')
     assert.ok(stdout.length < 20_000, `${stdout.length} kept`)
   }),
+  check('a command that prints far more than is kept ends by itself', async (bench) => {
+    const chatty = `echo first; head -c 14000000 /dev/zero | tr '\\0' x; echo; echo last; head -c 3000000 /dev/zero | tr '\\0' y >&2; exit 3`
+    const control = await bench.outside(chatty)
+    assert.deepEqual([control.exitCode, control.stdout.length], [3, 14_000_012])
+    const { reason, exitCode, stdout, stderr, droppedBytes } = await bench.inside({ script: chatty, timeout: 120 })
+    assert.deepEqual([reason, exitCode], ['exit', 3])
+    assert.match(stdout, /^first\n.*\nlast\n$/s)
+    assert.ok(stdout.length < 250_000 && stderr.length < 250_000, `${stdout.length} and ${stderr.length} kept`)
+    assert.equal(droppedBytes, 14_000_012 + 3_000_000 - 2 * 200_000)
+  }),
   check('output below the limit is not touched', async (bench) => {
     const { reason, stdout, droppedBytes } = await bench.inside("head -c 150000 /dev/zero | tr '\\0' x")
     assert.deepEqual([reason, stdout.length, droppedBytes], ['exit', 150_000, 0])

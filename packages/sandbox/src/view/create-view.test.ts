@@ -18,7 +18,6 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hostPath } from '../run/paths.ts'
 import { createView, type ViewOptions } from './create-view.ts'
-import { releaseView } from './git.ts'
 import type { View } from './view.ts'
 
 let base: string
@@ -341,12 +340,39 @@ describe('the workspace', () => {
     for (const path of ['.', '..', '/etc']) await expect(view({ protect: [path] })).rejects.toThrow(/no path in the workspace/)
   })
 
-  it('has a place for .git, which goes with the view', async () => {
+  it('makes nothing: what is protected and not there is named', async () => {
+    put(join(workspace, 'there'), '')
+    const seen = await view({ protect: ['.own', 'there', 'a/deep/one'] })
+    expect(readdirSync(workspace)).toEqual(['there'])
+    expect(seen.absent).toEqual(['.git', '.own', 'a/deep/one'].map((path) => join(workspace, path)))
+    expect(seen.mounts.at(-1)).toMatchObject({ target: join(workspace, 'there'), mode: 'read-only' })
+  })
+
+  it('makes nothing in a repository either', async () => {
+    put(join(workspace, '.git/HEAD'), 'ref: refs/heads/main\n', 0o644)
     const seen = await view()
-    expect(readdirSync(workspace)).toEqual(['.git'])
-    expect(seen.mounts.at(-1)).toMatchObject({ target: join(workspace, '.git'), mode: 'read-only' })
-    await releaseView(seen)
-    expect(readdirSync(workspace)).toEqual([])
+    expect(readdirSync(join(workspace, '.git'))).toEqual(['HEAD'])
+    expect(seen.absent).toEqual(['hooks', 'config', 'config.worktree', 'commondir'].map((name) => join(workspace, '.git', name)))
+  })
+
+  it('an empty .git that is there stays, and can not be written', async () => {
+    mkdirSync(join(workspace, '.git'))
+    const git = join(workspace, '.git')
+    expect((await view()).mounts.at(-1)).toEqual({ source: git, target: git, mode: 'read-only' })
+  })
+
+  it.each(['.git', '.git/config', '.git/commondir', '.venv/pyvenv.cfg'])('a pipe at %s is not waited for', async (path) => {
+    if (path !== '.git') put(join(workspace, path, '../HEAD'), '')
+    expect(spawnSync('mkfifo', [join(workspace, path)]).status).toBe(0)
+    expect((await view()).workspace).toBe(workspace)
+  })
+
+  it('a pipe as the settings of git in the home is not waited for, nor is a file without an end read', async () => {
+    expect(spawnSync('mkfifo', [join(home, '.gitconfig')]).status).toBe(0)
+    expect(inside(join(home, '.gitconfig'), await view())).toBe('[safe]\n\tdirectory = *\n')
+    rmSync(join(home, '.gitconfig'))
+    symlinkSync('/dev/zero', join(home, '.gitconfig'))
+    expect(inside(join(home, '.gitconfig'), await view())).toBe('[safe]\n\tdirectory = *\n')
   })
 })
 

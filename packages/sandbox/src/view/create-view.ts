@@ -7,7 +7,7 @@ import { SandboxError } from '../errors.ts'
 import { isOfProject, resolveProgram } from '../program.ts'
 import { isWithin } from '../run/paths.ts'
 import { environment, searchPath } from './environment.ts'
-import { etc, linksTo } from './etc.ts'
+import { etc, linksTo, ofContainers } from './etc.ts'
 import * as files from './files.ts'
 import { type GitPrograms, gitMounts } from './git.ts'
 import { lies, pinned } from './pins.ts'
@@ -41,8 +41,16 @@ export interface ViewOptions {
 
 const NO_HOME = '/home/user'
 
+export interface Plan {
+  readonly view: View
+  /** The same with what has come and gone of the protected paths since. @throws SandboxError for one that can't be held */
+  readonly again: () => Promise<View>
+}
+
+export const createView = async (options: ViewOptions): Promise<View> => (await planView(options)).view
+
 /** @throws SandboxError where the workspace would show more than a project, or can't be reached by the commands' user */
-export async function createView(options: ViewOptions): Promise<View> {
+export async function planView(options: ViewOptions): Promise<Plan> {
   const { workspace, user, network, hostEnv, homeFolder, tmpFolder, execPath = process.execPath, gitPrograms = 'ignore' } = options
   const named = hostEnv['HOME']
   const home = named && isAbsolute(named) && named !== '/' ? ((await files.real(named)) ?? named) : NO_HOME
@@ -64,30 +72,39 @@ export async function createView(options: ViewOptions): Promise<View> {
   const path = await pathOf(hostEnv['PATH'] ?? '', execPath)
   const odd = options.toolchains ? await programs({ path, home, workspace, visible: [...visible, workspace], empty, execPath }) : undefined
   const further = await Promise.all(options.mounts.map((mount) => furtherMount(mount, home)))
-  const git = await gitMounts(workspace, {
-    empty,
-    folder: join(own, 'git'),
-    program: resolveProgram('git', { workspace, path: hostEnv['PATH'] ?? '' }),
-    programs: gitPrograms,
-  })
-  const kept = await protectedMounts(workspace, options.protect ?? [], empty)
-  const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
-  const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
-
-  const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside, ...kept.mounts]
   const others = await reachable([...known, ...(odd?.mounts ?? [])], user)
   if (!(await isReachable(workspace, user)))
     throw new SandboxError({
       message: `the workspace ${workspace} can't be reached by its owner (uid ${user.uid}): a folder above it is closed to that user`,
       remedy: `Open the way to it (chmod o+x), or set sandbox.user.`,
     })
-  const containerMounts = pinned([...folders, ...others, ...further, ...project])
-  const mounts = [...base.mounts, ...settings, ...containerMounts]
-  await makeMountPoints(containerMounts, [homeFolder, tmpFolder], user)
+  const gitOptions = {
+    empty,
+    folder: join(own, 'git'),
+    program: resolveProgram('git', { workspace, path: hostEnv['PATH'] ?? '' }),
+    programs: gitPrograms,
+  }
+  const plan = async (): Promise<Pick<View, 'mounts' | 'containerMounts' | 'absent'>> => {
+    const git = await gitMounts(workspace, gitOptions)
+    const kept = await protectedMounts(workspace, options.protect ?? [])
+    const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
+    const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
+    const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside, ...kept.mounts]
+    const shared = pinned([...folders, ...others, ...further, ...project])
+    return {
+      mounts: [...base.mounts, ...settings, ...shared],
+      containerMounts: [...ofContainers(join(own, 'etc'), network), ...shared],
+      absent: [...git.absent, ...kept.absent],
+    }
+  }
+  const planned = await plan()
+  const { mounts } = planned
+  await makeMountPoints(planned.containerMounts, [homeFolder, tmpFolder], user)
   const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
   const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
   const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search, gitPrograms })
-  return { workspace, home, homeFolder, tmpFolder, mounts, containerMounts, links, created: [...git.created, ...kept.created], env }
+  const view: View = { workspace, home, homeFolder, tmpFolder, ...planned, links, env }
+  return { view, again: async () => ({ ...view, ...(await plan()) }) }
 }
 
 /**

@@ -96,9 +96,20 @@ function ownFiles({ uid, gid }: User, home: string, network: Network): Readonly<
       '',
     ].join('\n'),
     group: [...groups, 'root:x:0:', 'nogroup:x:65534:', ''].join('\n'),
-    ...(network === 'none' && { hosts: '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n' }),
+    ...(network === 'none' && { hosts: '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n', 'resolv.conf': '' }),
   }
 }
+
+/**
+ * What of it is laid over an image's own: one may not know the user's number, so that programs fail that ask for their name. Engines
+ * write the host's names and name servers into a container, also where it has no network.
+ */
+export const ofContainers = (own: string, network: Network): readonly Mount[] =>
+  ['passwd', 'group', ...(network === 'none' ? ['hosts', 'resolv.conf'] : [])].map((name) => ({
+    source: join(own, name),
+    target: `/etc/${name}`,
+    mode: 'read-only',
+  }))
 
 /** Links on the way to a path that is named by another than its real one: `/home` → `var/home`. */
 export async function linksTo(path: string): Promise<View['links']> {

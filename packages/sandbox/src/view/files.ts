@@ -1,5 +1,6 @@
 /** What planning a view asks of the disk: questions that have an answer for what is not there. */
-import { chmod, lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { chmod, lstat, mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { User } from '../backend.ts'
 
@@ -28,7 +29,22 @@ export const target = async (path: string): Promise<Kind | undefined> => {
 
 export const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
 
-export const text = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
+/** Bytes of a text that is read: settings are smaller. */
+const MAX_TEXT = 1024 * 1024
+
+/** Empty for what is no file, or is too large: a pipe that nobody writes to would be waited for for ever, a device may have no end. */
+export async function text(path: string): Promise<string> {
+  // Without O_NONBLOCK, to open a pipe waits for its other end.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined)
+  try {
+    const found = await file?.stat()
+    return file && found?.isFile() && found.size <= MAX_TEXT ? await file.readFile('utf8') : ''
+  } catch {
+    return ''
+  } finally {
+    await file?.close().catch(() => {})
+  }
+}
 
 /** Names and kinds in a folder; none where it can't be read. */
 export const list = async (folder: string): Promise<readonly { readonly name: string; readonly kind: Kind }[]> => {

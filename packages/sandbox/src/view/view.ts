@@ -24,8 +24,19 @@ export interface View {
   readonly containerMounts: readonly Mount[]
   /** Symbolic links of the system: `/bin` → `usr/bin`. */
   readonly links: readonly { readonly path: string; readonly to: string }[]
-  /** Empty folders that had to be made in the workspace to mount something there. They go with the sandbox: {@link releaseView}. */
-  readonly created: readonly string[]
+  /** {@link Guarded.absent} */
+  readonly absent: readonly string[]
   /** Environment of every command: names that were let through, and PATH, HOME, TMPDIR, pagers and prompts off. */
   readonly env: Readonly<Record<string, string>>
+}
+
+/** Paths that commands may not write. */
+export interface Guarded {
+  /** Over those that are there. */
+  readonly mounts: readonly Mount[]
+  /**
+   * Those that are not: absolute. A wall would take a mount point in the person's own folder, which stays there when this process
+   * is killed; so whatever a command makes at one is taken away when it ends (`take-away.ts`).
+   */
+  readonly absent: readonly string[]
 }

@@ -39,6 +39,8 @@ export async function sandboxRun(
     if (json) output.out(`${safeJson(completed)}\n`)
     const said = output.closed.aborted ? undefined : endText(completed, settings)
     if (said !== undefined) output.err(`${said}\n`)
+    for (const { path, to } of completed.removed ?? [])
+      output.err(`mulligan: the command made ${sanitize(path)}, which none may; it was moved to ${sanitize(to)}\n`)
     return output.closed.aborted && !interrupt.signal.aborted ? EXIT.ok : exitCodeOf(completed)
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error
@@ -104,7 +106,7 @@ function endText(
     timeout: `it took longer than ${timeout.value} s. --timeout, sandbox.timeout or MULLIGAN_SANDBOX_TIMEOUT gives it more, up to 600.`,
     memory: `it took more than ${sizeText(memory.value)} of memory. --memory, sandbox.memory or MULLIGAN_SANDBOX_MEM gives it more.`,
     disk: `it added more than ${sizeText(disk.value)} to the disk, or filled it. sandbox.disk gives it more.`,
-    output: 'it printed more than a command may. sandbox.output gives it more; or let it write to a file.',
+    output: 'it printed more than 1 GB. Let it write to a file.',
   }
   return reason in texts ? `mulligan: the command was stopped: ${texts[reason as Ended]}` : undefined
 }

@@ -14,6 +14,7 @@ import { sizeText } from '../../limits.ts'
 import { systemProgram } from '../../program.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { createStdio } from '../../stdio.ts'
+import type { View } from '../../view/view.ts'
 import { ARGS_FD, commandArgs, FILTER_FD, wallArgs } from './args.ts'
 import { startChild } from './child.ts'
 import { explain, NOT_INSTALLED, readFacts } from './explain.ts'
@@ -50,14 +51,10 @@ function build(
   const { view, user, network, limits } = request
   const prlimit = systemProgram('prlimit')
   const become = process.getuid?.() === 0 && user.onHost === 'same' ? changeTo(user) : []
-  const walls = wallArgs({
-    view,
-    user,
-    network,
-    proc: user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] },
-    shared: Math.round(limits.memory * SHARED),
-    hasFilter: filter !== undefined,
-  })
+  const proc = user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] }
+  const wallsOf = (view: View) =>
+    wallArgs({ view, user, network, proc, shared: Math.round(limits.memory * SHARED), hasFilter: filter !== undefined })
+  let walls = wallsOf(view)
   const inherited = inheritedDescriptors().filter((fd) => fd > FILTER_FD)
   const bounds = prlimit === undefined ? [] : [prlimit, '--core=0:0', `--fsize=${limits.disk}:${limits.disk}`, ...processes(request), '--']
   const running = new Set<Child>()
@@ -106,6 +103,10 @@ function build(
       name: 'bubblewrap',
       enforces: enforcement(request, confinement, filter !== undefined, prlimit !== undefined),
       launch,
+      adopt: async (next) => {
+        walls = wallsOf(next)
+        return next
+      },
       close: async () => {
         await Promise.all([...running].map((child) => child.kill()))
         await confinement.close()

@@ -1,19 +1,20 @@
 /** Commands in containers that are kept warm. The same for Docker and Podman. */
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Child, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
 import { SandboxError } from '../../errors.ts'
+import type { View } from '../../view/view.ts'
 import { type Engine, reasonOf } from './engine.ts'
 import { imageEnv, mergeEnv } from './image.ts'
 import { labelsOf, sweepContainers } from './labels.ts'
+import { archOf, launcher as launcherFile } from './launcher.ts'
 import { createPool, type Pool } from './pool.ts'
 import { enforcement, PROBE, readFacts } from './probe.ts'
 import { DEFAULT_IMAGE, type EngineName } from './pull-options.ts'
-import { seccompProfile } from './seccomp.ts'
-import { containerSpec } from './spec.ts'
+import { containerSpec, isRootOutside, WORKER_ARGV } from './spec.ts'
 import { startWarm, type Warm } from './warm.ts'
 
 /** Containers of one sandbox. Further commands wait for one. */
@@ -24,6 +25,8 @@ const MAX_STARTING = 2
 const PROBE_TIMEOUT = 60_000
 /** Open files and processes, where a limit has to be given; podman keeps 32768 processes for itself. The real limit is the cgroup's. */
 const MOST = 16_384
+/** Of an image that sets none. */
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 interface Info {
   readonly Architecture?: string
@@ -43,32 +46,43 @@ export async function openContainers(engine: Engine, request: OpenRequest): Prom
     const ofImage = await imageEnv(engine, image)
     await sweepContainers(api)
     const { Architecture, SecurityOptions }: Info = await api.info()
-    // Also behind a socket that is called Docker's.
     const isPodman = (await api.version()).Components?.some((one) => one.Name.startsWith('Podman')) ?? false
-    const spec = containerSpec({
-      limits,
-      network,
-      user,
-      image,
-      mounts: view.containerMounts,
-      labels: labelsOf(randomUUID()),
-      isRootless: SecurityOptions?.some((option) => option.includes('rootless')) ?? false,
-      seccomp: Architecture === undefined ? undefined : await profile(Architecture, isPodman, view),
-      ulimits: isPodman ? await ownUlimits() : [],
-    })
+    const arch = archOf(Architecture ?? '')
+    const asRoot = isRootOutside(user, SecurityOptions?.some((option) => option.includes('rootless')) ?? false)
+    const launcher = await writeLauncher(arch, { user, asRoot, path: ofImage['PATH'], view })
+    const ulimits = isPodman ? await ownUlimits() : []
+    const labels = labelsOf(randomUUID())
     const shared = { onHost: view.tmpFolder, inside: '/tmp' }
-    pool = createPool<Warm>({
-      make: () => startWarm(engine, spec, shared),
-      destroy: (warm) => warm.remove(),
-      isAlive: (warm) => warm.isAlive(),
-      maxAlive: MAX_CONTAINERS,
-      maxIdle: MAX_IDLE,
-      maxMaking: MAX_STARTING,
-    })
-    const warm = pool
+    const poolOf = ({ containerMounts: mounts }: View): Pool<Warm> => {
+      const spec = containerSpec({ limits, network, user, image, mounts, labels, asRoot, launcher, isPodman, ulimits })
+      return createPool<Warm>({
+        make: () => startWarm(engine, spec, shared),
+        destroy: (warm) => warm.remove(),
+        isAlive: (warm) => warm.isAlive(),
+        maxAlive: MAX_CONTAINERS,
+        maxIdle: MAX_IDLE,
+        maxMaking: MAX_STARTING,
+      })
+    }
+    let warm = poolOf(view)
+    pool = warm
     const launch = (one: Launch) => launchIn(warm, engine, { ...one, env: mergeEnv(ofImage, one.env) })
+    const seen = (of: View): View => ({ ...of, mounts: of.containerMounts })
+    const adopt = async (next: View): Promise<View> => {
+      await warm.close()
+      warm = poolOf(next)
+      pool = warm
+      return seen(next)
+    }
     const facts = readFacts(await inTime(ask(launch, PROBE, view.env), name))
-    return { name, enforces: enforcement(facts, request, name), view: { ...view, mounts: view.containerMounts }, launch, close }
+    return {
+      name,
+      enforces: enforcement(facts, { ...request, hasFilter: arch !== undefined }, name),
+      view: seen(view),
+      launch,
+      adopt,
+      close,
+    }
   } catch (error) {
     await close().catch(() => {})
     if (error instanceof SandboxError) throw error
@@ -129,12 +143,20 @@ async function inTime<T>(work: Promise<T>, engine: EngineName): Promise<T> {
   return Promise.race([work, late])
 }
 
-/** Docker takes it as a text, Podman from a file: beside the folders that commands see. */
-async function profile(architecture: string, isPodman: boolean, view: OpenRequest['view']): Promise<string | undefined> {
-  const json = seccompProfile(architecture)
-  if (json === undefined || !isPodman) return json
-  const file = join(dirname(view.homeFolder), 'seccomp.json')
-  await writeFile(file, json)
+/** Beside the folders that commands see. @returns its path; undefined where there is none for the architecture */
+async function writeLauncher(
+  arch: string | undefined,
+  {
+    user,
+    asRoot,
+    path = DEFAULT_PATH,
+    view,
+  }: Pick<OpenRequest, 'user' | 'view'> & { readonly asRoot: boolean; readonly path: string | undefined },
+): Promise<string | undefined> {
+  if (arch === undefined) return undefined
+  const file = join(dirname(view.homeFolder), 'launcher')
+  await writeFile(file, launcherFile({ arch, user, asRoot, argv: WORKER_ARGV, env: [`PATH=${path}`] }))
+  await chmod(file, 0o755)
   return file
 }
 

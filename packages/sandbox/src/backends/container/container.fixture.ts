@@ -66,7 +66,7 @@ function fixture(name: EngineName): Fixture {
     mounts,
     containerMounts: mounts,
     links: [],
-    created: [],
+    absent: [],
     env: ENV,
   }
   const opened: OpenBackend[] = []

@@ -19,7 +19,7 @@ const backend = await (name === 'docker' ? docker : podman).open({
     mounts,
     containerMounts: mounts,
     links: [],
-    created: [],
+    absent: [],
     env: {},
   },
   limits: DEFAULT_LIMITS,

@@ -14,6 +14,7 @@ echo cpu $(first $g/cpu.max $g/cpu/cpu.cfs_quota_us) $(first $g/cpu/cpu.cfs_peri
 echo capabilities $(sed -n 's/^CapBnd:[^0-9a-f]*//p' /proc/self/status) $(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status)
 echo privileges $(sed -n 's/^NoNewPrivs:[^0-9]*//p' /proc/self/status)
 echo seccomp $(sed -n 's/^Seccomp:[^0-9]*//p' /proc/self/status)
+echo user $(sed -n 's/^Uid:[^0-9]*//p' /proc/self/status)
 echo interfaces $(ls /sys/class/net)
 `
 
@@ -28,11 +29,24 @@ export const readFacts = (text: string): Facts =>
       .map(([name = '', ...values]) => [name, values]),
   )
 
+export interface Asked extends Pick<OpenRequest, 'limits' | 'network' | 'user'> {
+  /** Whether the filter is ours: an engine's own one looks at no file's mode. */
+  readonly hasFilter: boolean
+}
+
 /** @throws SandboxError where a wall is missing that has to be there */
-export function enforcement(facts: Facts, { limits, network }: Pick<OpenRequest, 'limits' | 'network'>, engine: string): Enforcement {
+export function enforcement(facts: Facts, { limits, network, user, hasFilter }: Asked, engine: string): Enforcement {
   const isPowerless = (facts['capabilities'] ?? ['?']).every((mask) => /^0+$/.test(mask))
   if (!isPowerless) throw new SandboxError({ message: `${engine} gave a container capabilities that it was told to drop` })
   if (facts['privileges']?.[0] !== '1') throw new SandboxError({ message: `${engine} does not set no-new-privileges` })
+  const uid = facts['user']?.[0]
+  if (uid !== String(user.uid))
+    throw new SandboxError({
+      message: `${engine} can't run commands as uid ${user.uid}: they would be uid ${uid ?? '?'}`,
+      remedy:
+        'The kernel has to let containers make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone), or the workspace has to belong to another user than root.',
+    })
+  if (hasFilter && facts['seccomp']?.[0] !== '2') throw new SandboxError({ message: `the kernel of ${engine} filters no system calls` })
   const isCut = (facts['interfaces'] ?? ['?']).every((name) => name === 'lo')
   if (network === 'none' && !isCut)
     throw new SandboxError({ message: `${engine} gave a container a network that it was told to leave out` })
@@ -42,7 +56,9 @@ export function enforcement(facts: Facts, { limits, network }: Pick<OpenRequest,
   const isWithin = (value: string, most: number): boolean => /^\d+$/.test(value) && Number(value) <= most
   const none = (what: string) => ({ hold: 'none' as Hold, by: `${engine} limits no ${what} on this machine` })
   return {
-    files: { hold: 'hard', by: 'read-only image, only the shared folders' },
+    files: hasFilter
+      ? { hold: 'hard', by: 'read-only image, only the shared folders, seccomp' }
+      : { hold: 'partial', by: 'read-only image, only the shared folders; no seccomp filter for this architecture' },
     network: network === 'none' ? { hold: 'hard', by: 'a network of its own without a way out' } : { hold: 'none', by: 'set to bridge' },
     memory: !isWithin(memory, limits.memory)
       ? none('memory')

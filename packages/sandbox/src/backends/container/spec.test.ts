@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../limits.ts'
 import { cgroupFolder } from './census.ts'
 import { mergeEnv } from './image.ts'
+import { archOf, LAUNCHER, launcher } from './launcher.ts'
 import { enforcement, readFacts } from './probe.ts'
-import { seccompProfile } from './seccomp.ts'
-import { containerSpec, type SpecOptions } from './spec.ts'
+import { containerSpec, isRootOutside, type SpecOptions } from './spec.ts'
 
 const OPTIONS: SpecOptions = {
   limits: { ...DEFAULT_LIMITS, memory: 1000, cpus: 0.5, processes: 10 },
@@ -13,9 +13,10 @@ const OPTIONS: SpecOptions = {
   mounts: [],
   image: 'x',
   labels: { a: 'b' },
-  isRootless: false,
-  seccomp: undefined,
+  asRoot: false,
+  launcher: '/host/launcher',
   ulimits: [],
+  isPodman: false,
 }
 
 describe('what an engine is asked for', () => {
@@ -26,7 +27,8 @@ describe('what an engine is asked for', () => {
     expect(HostConfig).toMatchObject({
       NetworkMode: 'none',
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', 'seccomp=unconfined'],
+      MaskedPaths: expect.arrayContaining(['/proc/slabinfo', '/sys/kernel']),
       ReadonlyRootfs: true,
       AutoRemove: true,
       Memory: 1000,
@@ -37,10 +39,24 @@ describe('what an engine is asked for', () => {
   })
 
   test.each([
-    [{ user: { uid: 1000, gid: 1000, onHost: 'root' } }, '0:0'],
-    [{ isRootless: true }, '0:0'],
-    [{}, '1000:1001'],
-  ] as const)('%j is user %s', (changes, user) => expect(containerSpec({ ...OPTIONS, ...changes }).User).toBe(user))
+    ['root', false, '0:0', ['SETFCAP']],
+    ['same', true, '0:0', ['SETFCAP']],
+    ['same', false, '1000:1001', undefined],
+  ] as const)('a user that is %s on the host, of an engine without root: %j', (onHost, isRootless, user, added) => {
+    const asRoot = isRootOutside({ uid: 1000, gid: 1001, onHost }, isRootless)
+    const { User, HostConfig } = containerSpec({ ...OPTIONS, asRoot })
+    expect([User, HostConfig?.CapAdd]).toEqual([user, added])
+  })
+
+  test('the launcher runs first; on another architecture the shell, behind the filter of the engine', () => {
+    expect(containerSpec(OPTIONS)).toMatchObject({
+      Entrypoint: [LAUNCHER],
+      HostConfig: { Mounts: [{ Source: '/host/launcher', Target: LAUNCHER, ReadOnly: true }] },
+    })
+    const bare = containerSpec({ ...OPTIONS, launcher: undefined, isPodman: true })
+    expect(bare.Entrypoint?.slice(0, 2)).toEqual(['/bin/sh', '-c'])
+    expect(bare.HostConfig?.SecurityOpt).toEqual(['no-new-privileges', expect.stringMatching(/^mask=\/proc\/acpi:/)])
+  })
 
   test('of two mounts on one place, the later one', () => {
     const mounts = [
@@ -48,17 +64,35 @@ describe('what an engine is asked for', () => {
       { source: '/b', target: '/y', mode: 'read-only' },
       { source: '/c', target: '/x', mode: 'read-only' },
     ] as const
-    expect(containerSpec({ ...OPTIONS, mounts }).HostConfig?.Mounts).toEqual([
+    expect(containerSpec({ ...OPTIONS, mounts, launcher: undefined }).HostConfig?.Mounts).toEqual([
       { Type: 'bind', Source: '/b', Target: '/y', ReadOnly: true },
       { Type: 'bind', Source: '/c', Target: '/x', ReadOnly: true },
     ])
   })
 
-  test('a profile for each architecture, or the own one of the engine', () => {
-    const profile = JSON.parse(seccompProfile('arm64') ?? '')
-    expect(profile.architectures).toEqual(['SCMP_ARCH_AARCH64'])
-    expect(profile).toEqual({ ...JSON.parse(seccompProfile('x86_64') ?? ''), architectures: profile.architectures })
-    expect(seccompProfile('riscv64')).toBeUndefined()
+  test.each([
+    ['x86_64', 0x0f, 0x05, 67],
+    ['arm64', 0x01, 0x00, 116],
+  ])('a launcher for %s: calls of one size, then what they point to', (architecture, first, second, size) => {
+    const arch = archOf(architecture) as string
+    const user = { uid: 1000, gid: 1001, onHost: 'root' } as const
+    const file = Buffer.from(launcher({ arch, user, asRoot: true, argv: ['/bin/sh', '-c', 'work'], env: ['PATH=/bin'] }))
+    expect(file.subarray(0, 4).toString('latin1')).toBe('\x7fELF')
+    // unshare, three files in four calls each, 64 capabilities, two prctl, execve, exit_group.
+    const calls = 1 + 12 + 64 + 2 + 1 + 1
+    const code = file.subarray(0x78, 0x78 + calls * size)
+    for (let at = 0; at < calls; at++) {
+      const end = code.subarray(at * size, (at + 1) * size)
+      expect(architecture === 'arm64' ? end.readUInt32LE(size - 4) : end.readUInt16LE(size - 2)).toBe(
+        architecture === 'arm64' ? 0xd4000001 : first | (second << 8),
+      )
+    }
+    for (const text of ['/proc/self/uid_map\0', '1000 0 1\0', '1001 0 1\0', 'deny\0', '/bin/sh\0', 'work\0', 'PATH=/bin\0'])
+      expect(file.indexOf(text)).toBeGreaterThan(0x78 + calls * size - 1)
+  })
+
+  test('no launcher for what is not known here', () => {
+    expect([archOf('riscv64'), archOf('constructor'), archOf('amd64')]).toEqual([undefined, undefined, 'x64'])
   })
 })
 
@@ -69,11 +103,13 @@ const V1 = {
   cpu: ['50000', '100000'],
   capabilities: ['0000000000000000', '0000000000000000'],
   privileges: ['1'],
+  seccomp: ['2'],
+  user: ['1000', '1000', '1000', '1000'],
   interfaces: ['lo'],
 }
 
 describe('what is in force', () => {
-  const of = (changes: object) => enforcement({ ...V1, ...changes }, OPTIONS, 'docker')
+  const of = (changes: object) => enforcement({ ...V1, ...changes }, { ...OPTIONS, hasFilter: true }, 'docker')
   const holds = (changes: object) => Object.fromEntries(Object.entries(of(changes)).map(([name, { hold }]) => [name, hold]))
   const ALL = { files: 'hard', network: 'hard', memory: 'hard', processes: 'hard', cpu: 'hard', disk: 'partial', treeKill: 'hard' }
 
@@ -93,6 +129,9 @@ describe('what is in force', () => {
   test.each([
     [{ capabilities: ['00000000a80425fb', '0000000000000000'] }, /capabilities/],
     [{ capabilities: undefined }, /capabilities/],
+    [{ user: ['0', '0', '0', '0'] }, /can't run commands as uid 1000: they would be uid 0/],
+    [{ user: undefined }, /can't run commands as uid 1000/],
+    [{ seccomp: ['0'] }, /filters no system calls/],
     [{ privileges: ['0'] }, /no-new-privileges/],
     [{ interfaces: ['eth0', 'lo'] }, /network/],
     [{ interfaces: undefined }, /network/],

@@ -2,15 +2,19 @@
 import type Dockerode from 'dockerode'
 import type { OpenRequest, User } from '../../backend.ts'
 import type { Mount } from '../../view/view.ts'
+import { LAUNCHER } from './launcher.ts'
 import { WORKER, WORKER_PROCESSES } from './worker.ts'
 
 export interface SpecOptions extends Pick<OpenRequest, 'limits' | 'network' | 'user'> {
   readonly mounts: readonly Mount[]
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
-  /** The engine runs as an ordinary user: its container's root is that user. */
-  readonly isRootless: boolean
-  readonly seccomp: string | undefined
+  /** Whether the container's uid 0 is what the host sees of the commands ({@link isRootOutside}). */
+  readonly asRoot: boolean
+  /** The launcher's file on the host; undefined for an architecture that has none: the engine's own filter has to do. */
+  readonly launcher: string | undefined
+  /** Also behind a socket that is called Docker's: it has words of its own for some things. */
+  readonly isPodman: boolean
   /** Resource limits that the engine could not set higher than its own. */
   readonly ulimits: readonly { readonly Name: string; readonly Soft: number; readonly Hard: number }[]
 }
@@ -19,16 +23,33 @@ export interface SpecOptions extends Pick<OpenRequest, 'limits' | 'network' | 'u
 const SCRATCH = 64 * 1024 * 1024
 const TMPFS = `rw,nosuid,nodev,mode=1777,size=${SCRATCH}`
 
+/**
+ * What only root may read of the kernel, or write: to the host a command may be root, and neither folder has a namespace of its own.
+ * First what Docker takes by itself.
+ */
+const MASKED = [
+  ...['acpi', 'asound', 'interrupts', 'kcore', 'keys', 'latency_stats', 'sched_debug', 'scsi', 'timer_list', 'timer_stats'],
+  ...['iomem', 'ioports', 'kpagecgroup', 'kpagecount', 'kpageflags', 'pagetypeinfo', 'pressure', 'slabinfo', 'vmallocinfo', 'vmcore'],
+]
+  .map((name) => `/proc/${name}`)
+  // There, to read alone can do something (`hot_add`). What is left are cgroups and names of network interfaces.
+  .concat(
+    ['block', 'bus', 'class/zram-control', 'dev', 'devices', 'firmware', 'hypervisor', 'kernel', 'module', 'power'].map(
+      (name) => `/sys/${name}`,
+    ),
+  )
+
 export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOptions {
-  const { limits, network, user, mounts, image, labels, isRootless, seccomp, ulimits } = options
+  const { limits, network, user, mounts, image, labels, asRoot, launcher, ulimits, isPodman } = options
+  const own: readonly Mount[] = launcher === undefined ? [] : [{ source: launcher, target: LAUNCHER, mode: 'read-only' }]
   return {
     Image: image,
-    Entrypoint: ['/bin/sh', '-c', WORKER],
+    Entrypoint: launcher === undefined ? [...WORKER_ARGV] : [LAUNCHER],
     Cmd: [],
     Healthcheck: { Test: ['NONE'] },
     Hostname: 'sandbox',
     WorkingDir: '/',
-    User: inside(user, isRootless),
+    User: asRoot ? '0:0' : `${user.uid}:${user.gid}`,
     Labels: { ...labels },
     // When the socket closes, stdin does, the worker ends, and the container is removed.
     OpenStdin: true,
@@ -40,11 +61,19 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
       AutoRemove: true,
       NetworkMode: network,
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges', ...(seccomp === undefined ? [] : [`seccomp=${seccomp}`])],
+      // Without it the kernel lets nobody show uid 0 under another number. It is the launcher's: no command has it.
+      ...(asRoot && launcher !== undefined && { CapAdd: ['SETFCAP'] }),
+      // The launcher puts a filter of its own in force, before anything else runs.
+      SecurityOpt: [
+        'no-new-privileges',
+        ...(launcher === undefined ? [] : ['seccomp=unconfined']),
+        ...(isPodman ? [`mask=${MASKED.join(':')}`] : []),
+      ],
+      ...(!isPodman && { MaskedPaths: MASKED }),
       ReadonlyRootfs: true,
       Tmpfs: { '/run': TMPFS, '/var/tmp': TMPFS },
       ShmSize: SCRATCH,
-      Mounts: lastOfEach(mounts).map(({ source, target, mode }) => ({
+      Mounts: lastOfEach([...mounts, ...own]).map(({ source, target, mode }) => ({
         Type: 'bind',
         Source: source,
         Target: target,
@@ -54,7 +83,11 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
       MemorySwap: limits.memory,
       NanoCpus: Math.round(limits.cpus * 1e9),
       PidsLimit: limits.processes + WORKER_PROCESSES,
-      Ulimits: ulimits.map((ulimit) => ({ ...ulimit })),
+      Ulimits: [
+        { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'fsize', Soft: limits.disk, Hard: limits.disk },
+        ...ulimits.map((ulimit) => ({ ...ulimit })),
+      ],
       // Output is the caller's; on the engine's disk it would be a copy that nobody bounds.
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
@@ -62,8 +95,11 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
   }
 }
 
-/** No engine lets a container's uid be a host's root under another number: there it is 0, without any capability. */
-const inside = ({ uid, gid, onHost }: User, isRootless: boolean): string => (isRootless || onHost === 'root' ? '0:0' : `${uid}:${gid}`)
+/** What the container runs all the time. */
+export const WORKER_ARGV: readonly string[] = ['/bin/sh', '-c', WORKER]
+
+/** Of an engine that runs as an ordinary user, a container's root is that user. */
+export const isRootOutside = ({ onHost }: User, isRootless: boolean): boolean => isRootless || onHost === 'root'
 
 /** Engines refuse two mounts on one place, where a later one would lie over the first. */
 const lastOfEach = (mounts: readonly Mount[]): readonly Mount[] =>

@@ -17,18 +17,24 @@ const MARK = 'MULLIGAN_SANDBOX_COMMAND'
 
 const nothing = { hold: 'none', by: 'no sandbox was asked for' } as const
 
-const enforcement = ({ enforces }: Confinement): Enforcement => ({
+/** Whether a cgroup knows all that a command has started: the process table, of which each look takes milliseconds, need not be asked. */
+const knowsAll = ({ by }: Confinement): boolean => by === 'cgroup v1' || by === 'cgroup v2'
+
+const enforcement = (confinement: Confinement): Enforcement => ({
   files: nothing,
   network: nothing,
-  ...enforces,
+  ...confinement.enforces,
   disk: { hold: 'partial', by: 'free space is read four times a second' },
-  treeKill: { hold: 'partial', by: 'descendants are looked up in the process table' },
+  treeKill: {
+    hold: 'partial',
+    by: knowsAll(confinement) ? 'a cgroup, which nothing keeps root in' : 'descendants are looked up in the process table',
+  },
 })
 
 /** All of the machine. `/tmp` is everybody's, so the sandbox's own is named by `TMPDIR`. */
 const wholeMachine = (view: View): View => {
   const mounts = [{ source: '/', target: '/', mode: 'read-write' }] as const
-  return { ...view, mounts, containerMounts: mounts, env: { ...view.env, TMPDIR: view.tmpFolder } }
+  return { ...view, mounts, containerMounts: mounts, absent: [], env: { ...view.env, TMPDIR: view.tmpFolder } }
 }
 
 export const none: Backend = {
@@ -43,7 +49,7 @@ export const none: Backend = {
       enforces: enforcement(confinement),
       view: wholeMachine(view),
       launch: async (launch) => {
-        const child = await start(launch, await confinement.cell(), openStdio)
+        const child = await start(launch, await confinement.cell(), openStdio, knowsAll(confinement))
         running.add(child)
         const forget = () => running.delete(child)
         child.exited.then(forget, forget)
@@ -57,7 +63,7 @@ export const none: Backend = {
   },
 }
 
-async function start({ argv, cwd, env, stdin }: Launch, cell: Cell, openStdio: OpenStdio): Promise<Child> {
+async function start({ argv, cwd, env, stdin }: Launch, cell: Cell, openStdio: OpenStdio, isGroup: boolean): Promise<Child> {
   const value = `${owner()}.${randomUUID()}`
   const mark = `${MARK}=${value}`
   try {
@@ -77,8 +83,13 @@ async function start({ argv, cwd, env, stdin }: Launch, cell: Cell, openStdio: O
       stderr,
       exited,
       kill: async () => {
+        // Killed on its way in, it is in no cgroup yet.
+        if (isGroup && process.exitCode === null && process.signalCode === null) {
+          process.kill('SIGKILL')
+          await exited
+        }
         await cell.kill()
-        await tree.kill()
+        if (!isGroup) await tree.kill()
         await cell.dispose()
       },
     }

@@ -4,7 +4,7 @@ import type { Mount, View } from '../../view/view.ts'
 
 export interface ProfileOptions {
   /** With real paths: `/private/tmp`, not `/tmp`. Nothing can be shown at another place than its own. */
-  readonly view: Pick<View, 'workspace' | 'home' | 'homeFolder' | 'tmpFolder' | 'mounts'>
+  readonly view: Pick<View, 'workspace' | 'home' | 'homeFolder' | 'tmpFolder' | 'mounts' | 'absent'>
   readonly network: Network
 }
 
@@ -70,6 +70,7 @@ export function seatbeltProfile({ view, network }: ProfileOptions): string {
     rule('allow', 'file-read-metadata', [...LINKS, ...ancestors(shown.map(({ target }) => target))].map(literal)),
     rule('allow', 'file-write-data file-ioctl', DEVICES.map(literal)),
     ...shown.flatMap(folderRules),
+    ...view.absent.map((path) => rule('deny', 'file-write*', [subpath(path)])),
     ...(network === 'none'
       ? []
       : [

@@ -18,6 +18,7 @@ const VIEW: ProfileOptions['view'] = {
     same('/Users/me/code/a "b" \\c', 'read-write'),
     same('/Users/me/code/a "b" \\c/.git/hooks', 'read-only'),
   ],
+  absent: ['/Users/me/code/a "b" \\c/.mulligan'],
 }
 
 type Expression = string | readonly Expression[]
@@ -89,7 +90,7 @@ describe('the profile', () => {
 })
 
 test.skipIf(process.platform === 'darwin')('is not to be had elsewhere', async () => {
-  const view = { ...VIEW, containerMounts: [], links: [], created: [], env: {} }
+  const view = { ...VIEW, containerMounts: [], links: [], absent: [], env: {} }
   const request = { view, limits: DEFAULT_LIMITS, network: 'none', user: { uid: 1, gid: 1, onHost: 'same' }, image: undefined } as const
   await expect(seatbelt.open(request)).rejects.toMatchObject({ name: 'SandboxError', message: expect.stringContaining('macOS') })
 })

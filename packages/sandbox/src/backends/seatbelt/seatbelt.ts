@@ -26,7 +26,8 @@ export const seatbelt: Backend = {
     const backend: OpenBackend = {
       name: 'seatbelt',
       enforces: enforcement(host.enforces, request.network),
-      view,
+      // Its profile names paths, whether anything is there or not.
+      view: { ...view, absent: [] },
       launch,
       close: host.close,
     }

@@ -1,4 +1,5 @@
 import { endingText } from '../bash/ending.ts'
+import { remarks } from '../bash/report.ts'
 import type { Job, JobEnd } from './jobs.ts'
 
 export const statusOf = (job: Job): 'running' | 'ended' | 'lost' => {
@@ -18,5 +19,7 @@ const REASONS = {
 export function endText(end: JobEnd | undefined): string {
   if (end === undefined) return 'is running.'
   if (end === 'lost') return 'is lost: the sandbox it ran in broke.'
-  return end.reason === 'exit' || end.reason === 'signal' ? `${endingText(end)}.` : REASONS[end.reason]
+  const ending = end.reason === 'exit' || end.reason === 'signal' ? `${endingText(end)}.` : REASONS[end.reason]
+  // What was printed can be read in pages: of it, the end is kept.
+  return [ending, ...remarks({ ...end, droppedBytes: 0 })].join(' ')
 }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createExecutor, render, type ToolResult } from '@mulligan/core'
 import { createSandbox, SandboxError } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
@@ -174,6 +174,23 @@ describe('limits', () => {
     const { result, text } = await call('bash', { command: 'yes' })
     expect(result).toMatchObject({ ok: false, status: 'failed', details: { reason: 'output' } })
     expect(text).toContain('A person can change that: sandbox.output.')
+  })
+
+  test('much output is no reason to end it: its own exit code stays, and how much there was is told', async () => {
+    const { call } = turn(shell().tools)
+    const { result, text } = await call('bash', { command: "head -c 14000000 /dev/zero | tr '\\0' x; echo; echo 3 failed; exit 3" })
+    expect(result).toMatchObject({ ok: false, status: 'failed', details: { reason: 'exit', exitCode: 3, droppedBytes: 13_800_010 } })
+    expect(text).toContain('13.8 MB between the beginning and the end were not kept')
+    expect(text).toContain('3 failed')
+  })
+
+  test.skipIf(BACKEND === 'none')('what it made where no command may is told, and where it is now', async () => {
+    const { tools } = shell()
+    const { result, text } = await turn(tools).call('bash', { command: 'mkdir .git && echo made' })
+    expect(result).toMatchObject({ ok: true, data: { stdout: 'made' } })
+    const [, to = ''] = /\.git was moved to (\S+): commands can't make it\. Ask the user/.exec(text) ?? []
+    expect(existsSync(to)).toBe(true)
+    rmSync(dirname(to), { recursive: true })
   })
 
   test.skipIf(BACKEND === 'none')('memory', async () => {

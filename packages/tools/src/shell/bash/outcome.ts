@@ -6,7 +6,7 @@ import { answerOf } from './answers.ts'
 import type { Around } from './around.ts'
 import { endingText } from './ending.ts'
 import { type Attempt, notRun, type Unsafe } from './not-run.ts'
-import { outputText, readable, shownToPerson } from './report.ts'
+import { outputText, readable, remarks, shownToPerson } from './report.ts'
 import { wallText } from './settings.ts'
 
 export interface BashData {
@@ -43,7 +43,8 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const { exitCode, signal, reason, droppedBytes, durationMs } = completed
   const printed = readable(completed)
   const content = outputText(printed)
-  const shown = shownToPerson(printed)
+  const notes = remarks(completed)
+  const shown = { ...shownToPerson(printed), ...(notes.length > 0 && { notes }) }
   const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
   if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
 
@@ -51,7 +52,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const answer = exitCode !== null && reason === 'exit' && isUnderstood(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {
     const says = `${answer.says} (exit code ${exitCode}).`
-    if (answer.search && printed.stdout === '') return empty(data, says)
+    if (answer.search && printed.stdout === '') return empty(data, says, notes.length > 0 ? { notes } : {})
     return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
   }
   const attempt: Attempt = { script, commands, unsafe, exitCode, ...printed, content }
@@ -62,6 +63,12 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
     wallText(script, completed, network),
     await missingModules(script, exitCode, around),
   ])
+}
+
+/** Failures have no notes of their own: what they would say stands in the message. */
+interface Shown {
+  readonly display?: string
+  readonly notes?: readonly string[]
 }
 
 const ownTimeout = (script: string, exitCode: number | null): string | undefined =>
@@ -80,15 +87,11 @@ const missingModules = async (script: string, exitCode: number | null, around: A
 const mayHaveLeft = ({ completed: { reason }, network, unsafe }: Ended): boolean =>
   reason !== 'exit' && reason !== 'signal' && network !== 'none' && unsafe.length > 0
 
-function failure(
-  ended: Ended,
-  content: string,
-  shown: { readonly display?: string },
-  reasons: readonly (string | undefined)[],
-): ToolFailure {
+function failure(ended: Ended, content: string, shown: Shown, reasons: readonly (string | undefined)[]): ToolFailure {
   const { completed, timeout } = ended
   const { exitCode, signal, reason, droppedBytes, durationMs } = completed
-  const why = reasons.filter((one) => one !== undefined)
+  const { notes = [], ...display } = shown
+  const why = [...reasons.filter((one) => one !== undefined), ...notes]
   const isUnknown = mayHaveLeft(ended)
   const ending =
     reason === 'exit' || reason === 'signal'
@@ -104,7 +107,7 @@ function failure(
     droppedBytes,
     durationMs,
     content: content === '' ? '(no output)' : content,
-    ...shown,
+    ...display,
   })
 }
 
@@ -112,16 +115,16 @@ function failure(
 const GOES_ON =
   /\b(?:serve|server|dev|start|watch|--watch|runserver|http\.server|tail -[fF]|nodemon|vite|webpack-dev-server|docker compose up)\b/
 
-function timedOut(
-  { script, completed, timeout, input, maxTimeout }: Ended,
-  content: string,
-  shown: { readonly display?: string },
-): ToolFailure {
+function timedOut({ script, completed, timeout, input, maxTimeout }: Ended, content: string, shown: Shown): ToolFailure {
   const { signal, droppedBytes, durationMs } = completed
+  const { notes = [], ...display } = shown
   const longer = Math.min(maxTimeout, timeout * 5)
   const other = GOES_ON.test(script) || timeout >= maxTimeout ? { background: true } : { timeout: longer }
   return new ToolFailure(
-    `The command was ended after ${timeout} s, with all that it had started. Changes that it had made remain. It may need more time, or wait for something.`,
+    [
+      `The command was ended after ${timeout} s, with all that it had started. Changes that it had made remain. It may need more time, or wait for something.`,
+      ...notes,
+    ].join(' '),
     {
       errorType: 'timeout',
       exitCode: null,
@@ -131,7 +134,7 @@ function timedOut(
       durationMs,
       call: { tool: 'bash', input: { ...input, ...other } },
       content: content === '' ? '(no output)' : content,
-      ...shown,
+      ...display,
     },
   )
 }

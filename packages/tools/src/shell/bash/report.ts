@@ -1,4 +1,5 @@
 /** What the model and the person read of a command's output. Pure. */
+import type { Completed } from '@mulligan/sandbox'
 import { size } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
 import { isBinary, lastLines, plainText } from '../common/plain-text.ts'
@@ -27,4 +28,13 @@ export function outputText({ stdout, stderr }: Printed): string {
 export function shownToPerson(printed: Printed): { readonly display?: string } {
   const lines = lastLines(outputText(printed), SHOWN_LINES, SHOWN_WIDTH)
   return lines.length === 0 ? {} : { display: fenced(lines.join('\n')) }
+}
+
+/** What the output itself does not tell: how much there was of it, and what was taken away again. */
+export function remarks({ stdout, stderr, droppedBytes, removed = [] }: Completed): readonly string[] {
+  const total = droppedBytes + Buffer.byteLength(stdout) + Buffer.byteLength(stderr)
+  return [
+    ...(droppedBytes === 0 ? [] : [`${size(total)} were printed; ${size(droppedBytes)} between the beginning and the end were not kept.`]),
+    ...removed.map(({ path, to }) => `${path} was moved to ${to}: commands can't make it. Ask the user to do that outside of the sandbox.`),
+  ]
 }
