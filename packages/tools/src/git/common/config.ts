@@ -11,7 +11,7 @@ export interface ConfigEntry {
   readonly key: string
   readonly value: string
   /** It has no value, which git takes for true. */
-  readonly implicit: boolean
+  readonly implicit?: boolean
 }
 
 /** Reads `git config --list -z --show-scope --show-origin`. */
