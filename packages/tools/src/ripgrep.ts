@@ -2,7 +2,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
-import { startProgram } from '@mulligan/sandbox'
+import { safePath, startProgram } from '@mulligan/sandbox'
 
 /** Longer records are dropped and counted: a match in a minified file of hundreds of megabytes is one record. */
 const MAX_RECORD_CHARS = 32 * 1024 * 1024
@@ -110,7 +110,8 @@ function killAll(): void {
 }
 
 function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
+  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+  return { ...Object.fromEntries(passed), PATH: safePath(process.env['PATH']) }
 }
 
 /** Cuts a byte stream into records; `undefined` stands for one that was too long. */

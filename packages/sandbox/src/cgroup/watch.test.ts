@@ -47,7 +47,7 @@ describe.runIf(process.platform !== 'win32')('a watch over memory', () => {
 test('what systemd-run is asked for: the limits, and a command that does not see the bus', () => {
   const limits = { memory: 64 * MB, cpus: 0.5, processes: 20, timeout: 1, output: 1, outputStop: 1, disk: 1 }
   expect(scope(limits, '/usr/bin/systemd-run', ['XDG_RUNTIME_DIR=/run/user/1000'], 'mulligan-1-2-3-4', ['echo', 'a b'])).toEqual([
-    ...['/usr/bin/env', 'XDG_RUNTIME_DIR=/run/user/1000', 'systemd-run', '--user', '--scope', '--quiet', '--collect'],
+    ...['/usr/bin/env', 'XDG_RUNTIME_DIR=/run/user/1000', '/usr/bin/systemd-run', '--user', '--scope', '--quiet', '--collect'],
     ...['--unit=mulligan-1-2-3-4', '-p', 'MemoryMax=67108864', '-p', 'MemorySwapMax=0', '-p', 'TasksMax=20', '-p', 'CPUQuota=50%', '--'],
     ...['/usr/bin/env', '-u', 'XDG_RUNTIME_DIR', '-u', 'DBUS_SESSION_BUS_ADDRESS', 'echo', 'a b'],
   ])

@@ -285,7 +285,7 @@ describe('the process', () => {
   })
 })
 
-test('the settings are read, and the filters of the repository are turned off by name', () => {
+test('the settings are read, and what filters the repository itself names', () => {
   const listed = [
     ...['global', 'file:/home/a/.gitconfig', 'filter.lfs.clean\ngit-lfs clean -- %f'],
     ...['local', 'file:.git/config', 'filter.a=b.clean.process\nevil\nlines'],

@@ -10,6 +10,8 @@ export interface ConfigEntry {
   /** Section and variable in lower case. */
   readonly key: string
   readonly value: string
+  /** It has no value, which git takes for true. */
+  readonly implicit?: boolean
 }
 
 /** Reads `git config --list -z --show-scope --show-origin`. */
@@ -20,7 +22,8 @@ export function configEntries(listed: string): ConfigEntry[] {
     const [scope = '', origin = '', pair = ''] = fields.slice(at, at + 3)
     const end = pair.indexOf('\n')
     const file = origin.startsWith('file:') ? origin.slice('file:'.length) : ''
-    entries.push({ scope, file, key: end === -1 ? pair : pair.slice(0, end), value: end === -1 ? 'true' : pair.slice(end + 1) })
+    const implicit = end === -1
+    entries.push({ scope, file, key: implicit ? pair : pair.slice(0, end), value: implicit ? '' : pair.slice(end + 1), implicit })
   }
   return entries
 }

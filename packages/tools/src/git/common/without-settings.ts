@@ -44,7 +44,9 @@ export async function withoutSettings<T>(
 /** Those of a linked working tree stand in a file of their own, which git finds by the folder's name: here they are in one. */
 const settingsOf = (config: readonly ConfigEntry[]): string =>
   harmlessConfig(
-    config.filter(({ scope, key }) => !PERSONAL.has(scope) && key !== 'extensions.worktreeconfig').map(({ key, value }) => [key, value]),
+    config
+      .filter(({ scope, key }) => !PERSONAL.has(scope) && key !== 'extensions.worktreeconfig')
+      .map(({ key, value, implicit }) => [key, implicit ? undefined : value]),
   )
 
 /** Windows lets not everybody make a link. What is not there is none either way. */
