@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { type Place, place, using } from '../fixtures/cli.ts'
 
 const PRICE = `export function discounted(price, percent) {
   return price * (1 + percent / 100)
