@@ -34,6 +34,8 @@ describe('a run', () => {
         diagnostics: [{ include: '*.txt', command: [process.execPath, 'check.cjs'], timeout: 20 }],
       }),
     })
+    // Without the person's word the project's checks don't run.
+    expect((await here.run(['trust', '--yes'])).code).toBe(0)
     await using model = await scriptedModel([
       call('edit_file', { path: 'b.txt', edits: [{ old_text: 'good', new_text: 'bad' }] }),
       say('Done.'),
@@ -49,6 +51,7 @@ describe('a run', () => {
       'mulligan.json': JSON.stringify({ diagnostics: [check('project')] }),
       '../.config/mulligan/config.json': JSON.stringify({ diagnostics: [check('person')] }),
     })
+    expect((await here.run(['trust', '--yes'])).code).toBe(0)
     await using model = await scriptedModel([call('edit_file', { path: 'b.txt', edits: [{ old_text: '', new_text: 'b' }] }), say('Done.')])
     await here.run(['Do it.', '--yes', ...using(model)])
     expect(lastToolResults(model.requests[1] as never)[0]?.text).toContain('Checked with node check.cjs person, node check.cjs project:')

@@ -4,6 +4,8 @@ import { isAbsolute, relative } from 'node:path'
 import { readRegular } from '../regular-file.ts'
 
 const MAX_BYTES = 256 * 1024
+/** Of a link that leads out of its folder too. */
+const UNREADABLE = 'it is no text that can be read'
 
 export interface TextRead {
   readonly text?: string
@@ -19,14 +21,14 @@ export function readText(root: string | undefined, path: string): TextRead {
   let real: string
   try {
     real = realpathSync(path)
-    if (!isInside(root, real)) return { problem: 'it is a link that leads out of its folder' }
+    if (!isInside(root, real)) return { problem: UNREADABLE }
   } catch {
     return {}
   }
   const read = readRegular(real, MAX_BYTES)
   if (read.kind === 'absent') return {}
   if (read.kind === 'odd') return { problem: read.why }
-  if (read.text.includes('\0')) return { problem: 'it is no text' }
+  if (read.text.includes('\0')) return { problem: UNREADABLE }
   const text = read.text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
   return { text, ...(!read.isWhole && { problem: `only its first ${MAX_BYTES / 1024} KB are read` }) }
 }

@@ -105,14 +105,14 @@ describe('without a terminal', () => {
     const read = call('page', {})
     const outside = { ...OWN_TOOL('page', 'read', 'untrusted: true,'), ...OWN_TOOL('trusted_page', 'read') }
     it('a command that can reach the network needs a person, --yes notwithstanding', async () => {
-      using here = place({ ...outside, [OWN]: json({ sandbox: { network: 'bridge' }, policy: [{ decision: 'allow' }] }) })
+      using here = trusted(place({ ...outside, [OWN]: json({ sandbox: { network: 'bridge' }, policy: [{ decision: 'allow' }] }) }))
       expect(await unattended(here, [read, bash('touch b')], ['--yes'])).toMatchObject({ code: 4, results: ['ok', 'denied'] })
     })
 
     it('control: one that can not, or after content that is trusted, does not', async () => {
-      using here = place(outside)
+      using here = trusted(place(outside))
       expect((await unattended(here, [read, bash('touch b')], ['--yes'])).results[1]).not.toBe('denied')
-      using networked = place({ ...outside, [OWN]: json({ sandbox: { network: 'bridge' } }) })
+      using networked = trusted(place({ ...outside, [OWN]: json({ sandbox: { network: 'bridge' } }) }))
       expect((await unattended(networked, [call('trusted_page', {}), bash('touch b')], ['--yes'])).results[1]).not.toBe('denied')
     })
   })

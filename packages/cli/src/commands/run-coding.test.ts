@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { type Place, place, using } from '../fixtures/cli.ts'
 
 const PRICE = `export function discounted(price, percent) {
   return price * (1 + percent / 100)
@@ -64,7 +64,8 @@ const said = (request: RecordedRequest | undefined): string =>
   JSON.stringify((request?.body as { messages: readonly unknown[] }).messages.at(-1))
 
 it('finds, reads, patches, is told what broke, mends, checks and commits', async () => {
-  using here = trusted(place(FILES))
+  using here = place(FILES)
+  expect((await here.run(['trust', '--yes'])).code).toBe(0)
   const git = repository(here)
   const mended = { old_text: '(1 - percent / 100', new_text: '(1 - percent / 100)' }
   await using model = await scriptedModel([

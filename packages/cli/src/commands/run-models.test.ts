@@ -67,15 +67,16 @@ describe('a run without --model', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('would send this conversation to models.invalid')])
   })
 
-  it.each<[string, object]>([
-    ['mine', { remote_host: 'https://ollama.com' }],
-    ['gpt-oss:120b-cloud', {}],
-  ])('lets no project’s file choose %s, which Ollama passes on', async (name, shown) => {
+  // What the name tells is not asked about: only which others there are.
+  it.each<[string, object, string]>([
+    ['mine', { remote_host: 'https://ollama.com' }, 'POST /api/show'],
+    ['gpt-oss:120b-cloud', {}, 'GET /api/tags'],
+  ])('lets no project’s file choose %s, which Ollama passes on', async (name, shown, asked) => {
     using here = place({ '.mulligan/config.json': JSON.stringify({ model: `ollama/${name}` }) })
     await using ollama = await fakeServer({ '/api/show': { capabilities: ['completion', 'tools'], ...shown } })
     const { code, stderr } = await here.run(['Hello there'], { env: { OLLAMA_HOST: ollama.url } })
     expect([code, stderr]).toEqual([2, expect.stringContaining('would send this conversation to ollama.com')])
-    expect(ollama.seen).toEqual(['POST /api/show'])
+    expect(ollama.seen).toEqual([asked])
   })
 })
 

@@ -134,6 +134,7 @@ it('where no sandbox can be opened, a check is not run either: the change stands
     'a.js': 'one\n',
     'mulligan.json': JSON.stringify({ diagnostics: [{ include: '*.js', command: ['touch', 'ran'] }] }),
   })
+  expect((await here.run(['trust', '--yes'])).code).toBe(0)
   const edit = call('edit_file', { path: 'a.js', edits: [{ old_text: 'one', new_text: 'two' }] })
   await using model = await scriptedModel([call('read_file', { path: 'a.js' }), edit, say('Done.')])
   const env = { MULLIGAN_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' }

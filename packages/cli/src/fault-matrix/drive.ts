@@ -24,10 +24,11 @@ const KEY = `sk-${CANARY}-key`
 /** A workspace with the fault tools; home and data lie elsewhere, under a name that must not get out. */
 export function workspace(given: Readonly<Record<string, string>> = {}): Place & { readonly home: string } {
   const tools = readdirSync(TOOLS).map((file) => [`.mulligan/tools/${file}`, readFileSync(join(TOOLS, file), 'utf8')] as const)
-  const here = trusted(place({ ...Object.fromEntries(tools), ...given }))
+  const here = place({ ...Object.fromEntries(tools), ...given })
   const home = join(dirname(here.dir), `${CANARY}-home`)
   here.write(`../${CANARY}-home/secret.txt`, `${CANARY}-secret`)
   symlinkSync(home, join(here.dir, 'link'))
+  trusted({ dir: here.dir, data: join(home, 'data') })
   return { ...here, home }
 }
 
