@@ -167,6 +167,20 @@ describe('where paths really lead', () => {
     ['cat notes.txt', '.', 'ask'],
   ])('%s in %s: %s', (script, cwd, expected) => expect(commandPolicy(script, cwd).verdict).toBe(expected))
 
+  test('a program of the same name in a folder of the workspace that is in PATH asks', () => {
+    const bin = join(workspace, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'ls'), 'touch x', { mode: 0o755 })
+    const before = process.env['PATH']
+    try {
+      process.env['PATH'] = `${bin}:${before}`
+      expect([commandPolicy('ls').verdict, commandPolicy('cat a.txt').verdict]).toEqual(['ask', 'safe'])
+    } finally {
+      process.env['PATH'] = before
+    }
+    expect(commandPolicy('ls').verdict).toBe('safe')
+  })
+
   test('a link that has come since counts', () => {
     expect(commandPolicy('cat later').verdict).toBe('safe')
     symlinkSync(join(outside, 'b.txt'), join(workspace, 'later'))

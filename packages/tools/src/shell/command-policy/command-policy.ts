@@ -1,7 +1,7 @@
 /** The word on a command in a workspace: what its text says, and for what would run unasked where its paths really lead. */
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { delimiter, resolve } from 'node:path'
 import { isBelow } from './paths.ts'
 import { type CommandVerdict, readCommand } from './read-command.ts'
 import { isSecretPath } from './secret-files.ts'
@@ -31,8 +31,10 @@ export function createCommandPolicy({ workspace, home = homedir(), commandPolicy
       last = { command, cwd, read: readCommand(command, { cwd: resolve(workspace, cwd), workspace: resolve(workspace), home }) }
     const { read } = last
     // Not kept: a link may have come since.
-    if (read.verdict === 'ask' || staysInside(read.paths, workspace, home)) return read
-    const reason = 'a link leads it out of the workspace or to a file with keys'
+    const [program = ''] = read.commands[0]?.words ?? []
+    if (read.verdict === 'ask' || (staysInside(read.paths, workspace, home) && !isShadowed(program, resolve(workspace, cwd), workspace)))
+      return read
+    const reason = 'a link leads it out of the workspace or to a file with keys, or its program is one of the workspace'
     return { ...read, verdict: 'ask', reason, commands: read.commands.map((one) => ({ ...one, reason })) }
   }
 }
@@ -44,6 +46,13 @@ function staysInside(paths: readonly string[], workspace: string, home: string):
     const real = realPath(path)
     return real === undefined || (isBelow(real, root) && !isSecretPath(real, home))
   })
+}
+
+/** `npx` puts `node_modules/.bin` of the workspace first, where a call may have put an `ls` of its own. */
+function isShadowed(program: string, cwd: string, workspace: string): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).map((folder) => resolve(cwd, folder))
+  const own = folders.filter((folder) => isBelow(realPath(folder) ?? folder, realPath(workspace) ?? workspace))
+  return own.some((folder) => realPath(resolve(folder, program)) !== undefined)
 }
 
 function realPath(path: string): string | undefined {

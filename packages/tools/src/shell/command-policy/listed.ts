@@ -27,10 +27,7 @@ const NAMES_ONLY = /^(?:[lLcq]|files-with-matches|files-without-match|count|quie
 
 const LISTED: Readonly<Record<string, Listed>> = {
   true: { operands: 'none' },
-  false: { operands: 'none' },
   pwd: { flags: 'LP', operands: 'none' },
-  whoami: { operands: 'none' },
-  nproc: { operands: 'none' },
   uname: { flags: 'asnrvmpio', operands: 'none' },
   id: { flags: 'ugGnr', operands: 'none' },
   echo: { flags: 'neE', operands: 'text' },
@@ -49,17 +46,13 @@ const LISTED: Readonly<Record<string, Listed>> = {
   cut: { flags: 's', values: { d: TEXT, f: /^[\d,-]+$/, c: /^[\d,-]+$/ } },
   sort: { flags: 'bdfhinMrRuV', values: { k: /^[\d.,bdfghinMrRV]+$/, t: TEXT }, long: 'unique reverse numeric-sort human-numeric-sort' },
   diff: { flags: 'qsuUwbBiN', long: 'brief unified ignore-all-space ignore-blank-lines' },
-  cmp: { flags: 'bls', long: 'silent quiet' },
   file: { flags: 'bhi', long: 'brief mime mime-type mime-encoding' },
   stat: { flags: 'Lft', values: { c: TEXT }, long: 'format= printf= terse' },
   du: { flags: 'abchHkmsS', values: { d: NUMBER }, long: 'all bytes human-readable summarize total max-depth=' },
   tree: { flags: 'adfhinpsuDF', values: { L: NUMBER, I: TEXT, P: TEXT }, long: 'dirsfirst noreport' },
   realpath: { flags: 'emsz' },
   readlink: { flags: 'efmnqsz' },
-  md5sum: SUM,
-  sha1sum: SUM,
   sha256sum: SUM,
-  sha512sum: SUM,
   grep: {
     flags: 'EFGHPTZabchiLlnoqrsvwxyz',
     values: GREP_VALUES,
