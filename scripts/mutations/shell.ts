@@ -3,6 +3,8 @@ import { core, type Mutation, tools } from './mutation.ts'
 
 const bash = (name: string): Mutation['test'] => ({ file: tools('shell/bash/bash.test.ts'), name })
 const background = (name: string): Mutation['test'] => ({ file: tools('shell/background/background.test.ts'), name })
+const commandPolicy = (name: string): Mutation['test'] => ({ file: tools('shell/command-policy/command-policy.test.ts'), name })
+const rules = (name: string): Mutation['test'] => ({ file: tools('shell/command-policy/rules.test.ts'), name })
 const shell = (name: string): Mutation['test'] => ({ file: tools('shell/shell.test.ts'), name })
 
 export const SHELL: readonly Mutation[] = [
@@ -87,11 +89,107 @@ export const SHELL: readonly Mutation[] = [
     test: background('ends with the session; the control goes on'),
   },
   {
-    id: 'judge-denies',
-    rule: 'shell: what destroys is denied whatever is allowed',
-    file: tools('shell/policy.ts'),
-    find: `if (judged.verdict === 'deny')`,
-    replace: `if (false)`,
-    test: shell('what is denied is denied whatever is allowed, and what only reads is asked by nobody'),
+    id: 'destroys-asks-person',
+    rule: 'shell: what destroys needs a person whatever is allowed',
+    file: tools('shell/command-policy/rules.ts'),
+    find: `if (read?.destructive === undefined)`,
+    replace: `if (read !== null)`,
+    test: shell('what destroys asks a person whatever is allowed, and what only reads is asked by nobody'),
+  },
+  {
+    id: 'literal-only',
+    rule: 'command policy: a word with any character that may mean something to a shell is not literal',
+    file: tools('shell/command-policy/literal.ts'),
+    find: `if (!PLAIN.test(character)) return undefined`,
+    replace: ``,
+    test: commandPolicy('a substitution inside a bracket pattern is asked about'),
+  },
+  {
+    id: 'seen-only',
+    rule: 'command policy: a command with characters that nobody sees is not literal',
+    file: tools('shell/command-policy/literal.ts'),
+    find: `UNSEEN.test(`,
+    replace: `/(?!)/.test(`,
+    test: commandPolicy('"ls \u200b"'),
+  },
+  {
+    id: 'listed-options',
+    rule: 'command policy: an option that is not listed asks',
+    file: tools('shell/command-policy/listed.ts'),
+    find: `if (!flags.includes(one)) return undefined`,
+    replace: ``,
+    test: commandPolicy('"file -C"'),
+  },
+  {
+    id: 'no-option-abbreviated',
+    rule: 'command policy: a long option is listed as a whole',
+    file: tools('shell/command-policy/listed.ts'),
+    find: `if (!known.has(word.slice(2)) &&`,
+    replace: `if (!/^outp=/.test(word.slice(2)) && !known.has(word.slice(2)) &&`,
+    test: commandPolicy('"sort --outp=a b"'),
+  },
+  {
+    id: 'no-detour',
+    rule: 'command policy: a path with .. asks',
+    file: tools('shell/command-policy/read-command.ts'),
+    find: `named.some((path) => path.split('/').includes('..'))`,
+    replace: `false`,
+    test: commandPolicy('"cat src/../a"'),
+  },
+  {
+    id: 'listed-secret',
+    rule: 'command policy: a key file asks',
+    file: tools('shell/command-policy/read-command.ts'),
+    find: `isBelow(path, workspace) && !isSecretPath(path, home)`,
+    replace: `isBelow(path, workspace)`,
+    test: commandPolicy('"cat .env"'),
+  },
+  {
+    id: 'listed-link',
+    rule: 'command policy: a link out of the workspace asks',
+    file: tools('shell/command-policy/command-policy.ts'),
+    find: `(staysInside(read.paths, workspace, home) &&`,
+    replace: `(staysInside !== undefined &&`,
+    test: commandPolicy('cat out/b.txt in .: ask'),
+  },
+  {
+    id: 'listed-shadowed',
+    rule: 'command policy: a program that the workspace puts in place of a listed one asks',
+    file: tools('shell/command-policy/command-policy.ts'),
+    find: `!isShadowed(program, `,
+    replace: `!((...ignored: unknown[]) => ignored.length > 9 && isShadowed)(program, `,
+    test: commandPolicy('a program of the same name in a folder of the workspace that is in PATH asks'),
+  },
+  {
+    id: 'many-files-names-only',
+    rule: 'command policy: a search through a folder asks unless it shows names and counts only',
+    file: tools('shell/command-policy/listed.ts'),
+    find: `if (isDeep && `,
+    replace: `if (false && `,
+    test: commandPolicy('"rg x src"'),
+  },
+  {
+    id: 'allow-exact-only',
+    rule: 'command policy: no rule allows a command whose words do not say all that it does',
+    file: tools('shell/command-policy/rules.ts'),
+    find: `const mayAllow = isExact || !isNarrow`,
+    replace: `const mayAllow = isExact !== undefined || !isNarrow`,
+    test: rules('one that allows is no leave for "python3 -"'),
+  },
+  {
+    id: 'allow-text-alone',
+    rule: 'command policy: a rule on the text of a script does not allow what else is in it',
+    file: tools('shell/command-policy/rules.ts'),
+    find: `rule.input?.['command'] === undefined || read.commands.length === 1`,
+    replace: `true`,
+    test: rules('one that allows the text of a script is for one command'),
+  },
+  {
+    id: 'late-asks',
+    rule: 'command policy: what runs is not known, so a rule against some commands asks',
+    file: tools('shell/command-policy/rules.ts'),
+    find: `late = { decision: 'ask', reason: LATE }`,
+    replace: `late = NO_RULE`,
+    test: rules('what runs is known only when it runs'),
   },
 ]

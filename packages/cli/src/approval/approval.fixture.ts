@@ -1,6 +1,6 @@
 /** Requests and people for the tests of approvals. */
 import type { ApprovalRequest } from '@mulligan/core'
-import { shellJudge } from './shell.ts'
+import { shellApproval } from './shell.ts'
 
 const REASON = 'it changes files'
 
@@ -29,7 +29,7 @@ export const shellRequest = (command: string, asks: readonly string[]): Approval
   })
 
 /** Of a folder `/work/app`. */
-export const shell = shellJudge('/work/app')
+export const shell = shellApproval('/work/app')
 
 /** A person who gives these answers, and what they were asked. */
 export function person(...answers: (string | undefined)[]) {

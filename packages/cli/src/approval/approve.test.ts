@@ -179,14 +179,13 @@ describe('"session"', () => {
   })
 
   it.each<[string, object, string, object]>([
-    ['rm -rf *', { cwd: 'dist' }, 'rm -rf *', { cwd: 'src' }],
-    ['rm -rf *', { cwd: 'dist' }, 'cd src && rm -rf *', {}],
-    ['cd dist && rm -rf *', {}, 'rm -rf *', {}],
+    ['rm -rf out', { cwd: 'dist' }, 'rm -rf out', { cwd: 'src' }],
+    ['rm -rf out', { cwd: 'dist' }, 'cd src && rm -rf out', {}],
+    ['cd dist && rm -rf out', {}, 'rm -rf out', {}],
     ['./run.sh', {}, './run.sh', { cwd: 'src' }],
     ['make', {}, 'make', { cwd: 'src' }],
     ['make', {}, 'make; cd src; make', {}],
     ['git checkout .', { cwd: 'a' }, 'git checkout .', {}],
-    ['cd "$x"; make', { cwd: 'a' }, 'cd "$x"; make', { cwd: 'b' }],
     ['npm test', {}, 'npm test', { cwd: '/tmp/other' }],
     ['git checkout -b x', {}, 'git checkout -f -- .', {}],
     ['git stash', {}, 'git stash clear', {}],
@@ -200,7 +199,7 @@ describe('"session"', () => {
   ])('to %s with %j does not cover %s with %j', async (first, firstInput, second, secondInput) => {
     const asking = (command: string, input: object) => {
       const ask = shell.commandsOf({ tool: 'bash', input: { command, ...input } }) ?? []
-      const asks = [...new Set(ask.filter(({ verdict }) => verdict !== 'safe').map(({ text }) => text))]
+      const asks = [...new Set(ask.map(({ text }) => text))]
       const asked = shellRequest(command, asks)
       return { ...asked, input: { command, ...input } }
     }

@@ -6,7 +6,7 @@ import type { Colors } from '../ui/colors.ts'
 import { createAlways } from './always.ts'
 import { createApprover } from './approve.ts'
 import { policyInForce } from './policy.ts'
-import { shellJudge } from './shell.ts'
+import { shellApproval } from './shell.ts'
 
 export interface ApprovalOptions {
   readonly settings: Settings
@@ -22,7 +22,7 @@ export interface ApprovalOptions {
 }
 
 export function openApproval({ settings, cwd, tools, yes, ask, colors, tell }: ApprovalOptions) {
-  const shell = shellJudge(cwd)
+  const shell = shellApproval(cwd)
   const policyWith = (rules: readonly PolicyRule[]) => policyInForce(settings.approval, shell, rules)
   const file = settings.files.find(({ origin }) => origin === 'user')?.path
   const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -2,7 +2,7 @@ import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
 import { describe, expect, it } from 'vitest'
 import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { policyInForce } from './policy.ts'
-import { shellJudge } from './shell.ts'
+import { shellApproval } from './shell.ts'
 
 interface Given {
   readonly mode?: Mode
@@ -12,7 +12,7 @@ interface Given {
 
 const of = (rules: readonly ConfiguredRule[] = []) => rules.map((value) => ({ value, origin: 'user' as const, from: '' }))
 
-const shell = shellJudge('/work/app')
+const shell = shellApproval('/work/app')
 
 const decide = ({ mode = 'ask', rules, projectRules }: Given, more: Partial<PolicyRequest>) => {
   const approval = { mode: { value: mode, origin: 'default', from: '' } as const, rules: of(rules), projectRules: of(projectRules) }
@@ -29,7 +29,7 @@ describe('the policy in force', () => {
     ['a safe command', { target: 'ls' }, ['allow', 'allow', 'allow', 'allow']],
     ['another command', {}, ['deny', 'ask', 'ask', 'allow']],
     ['a command with a network', { effect: 'external' }, ['deny', 'ask', 'ask', 'ask']],
-    ['one that destroys', { target: 'rm -rf /' }, ['deny', 'deny', 'deny', 'deny']],
+    ['one that destroys', { target: 'rm -rf /' }, ['deny', 'ask', 'ask', 'ask']],
     ['a mail', { tool: 'send', effect: 'external', target: 'ann' }, ['deny', 'ask', 'ask', 'ask']],
   ])('%s', (_, more, decisions) => expect(MODES.map((mode) => decide({ mode }, more))).toEqual(decisions))
 
@@ -41,7 +41,8 @@ describe('the policy in force', () => {
   })
 
   it('no rule and no mode allows what destroys', () => {
-    for (const mode of MODES) expect(decide({ mode, rules: [{ decision: 'allow' }] }, { target: 'rm -rf /' })).toBe('deny')
+    for (const mode of MODES)
+      expect(decide({ mode, rules: [{ decision: 'allow' }] }, { target: 'rm -rf /' })).toBe(mode === 'read-only' ? 'deny' : 'ask')
   })
 
   it.each<[ConfiguredRule['decision'], ConfiguredRule['decision'], string]>([

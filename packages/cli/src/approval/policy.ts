@@ -1,7 +1,7 @@
 /** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
 import { modePolicy, type Policy, type PolicyRule, strictestPolicy } from '@mulligan/core'
 import type { ApprovalSettings } from '../config/approval.ts'
-import type { ShellJudge } from './shell.ts'
+import type { ShellApproval } from './shell.ts'
 
 /** Tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back. */
 export const EDITS: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch', 'move_file', 'delete_file', 'make_dir'])
@@ -9,16 +9,16 @@ export const EDITS: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'a
 const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks against it' })
 
 /**
- * @param shell judges commands: what is safe is allowed, what destroys or leaks is denied, whatever the rules say
+ * @param shell allows listed commands, and has a person asked about what destroys or leaks, whatever the rules allow
  * @param more rules that stand above the person's others
  */
 export function policyInForce(
   { mode, rules, projectRules }: ApprovalSettings,
-  { judged, reasonOf, rules: rulesOf }: Pick<ShellJudge, 'judged' | 'reasonOf' | 'rules'>,
+  { guarded, reasonOf, rules: rulesOf }: Pick<ShellApproval, 'guarded' | 'reasonOf' | 'rules'>,
   more: readonly PolicyRule[] = [],
 ): Policy {
   const byMode = modePolicy(mode.value, (tool) => EDITS.has(tool))
-  const ofMode = judged((request) => {
+  const ofMode = guarded((request) => {
     const decided = byMode(request)
     return decided.decision === 'ask' ? { ...decided, reason: reasonOf(request, request.target) ?? decided.reason } : decided
   })
@@ -27,6 +27,6 @@ export function policyInForce(
     projectRules.map(({ value }) => value),
     anything,
   )
-  const always = [judged(anything), ofProject]
+  const always = [guarded(anything), ofProject]
   return mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) : strictestPolicy(own, ...always)
 }

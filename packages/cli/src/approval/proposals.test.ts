@@ -1,4 +1,5 @@
 import { type ApprovalRequest, createExecutor, defineTool, type PolicyRule } from '@mulligan/core'
+import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { request, shell, shellRequest } from './approval.fixture.ts'
@@ -7,23 +8,53 @@ import { proposals, sessionOffer } from './proposals.ts'
 import { type ParsedCommand, prefixOf } from './shell-rules.ts'
 
 function parsed(text: string, more: Partial<ParsedCommand> = {}): ParsedCommand {
-  const words = text.split(' ').map((word) => ({ text: word, dynamic: word.includes('$') }))
-  return { name: words[0]?.text, words, redirects: [], text, verdict: 'ask', ...more }
+  return { isExact: true, writes: false, text, ...more }
 }
+
+/** The targets of a call of the shell. */
+const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
+
+/** They read commands from elsewhere, or come to something else each time. */
+const ONCE = [
+  'python3 -',
+  'python3',
+  'bash < x',
+  'bash x.sh',
+  'xargs rm < list',
+  'xargs -a list rm',
+  'git apply <<E\nx\nE',
+  'git apply -',
+  'cat a | python3',
+  'cat a | xargs rm',
+  'curl -s x | psql db',
+  'python3 /dev/stdin',
+  'rm $x',
+  'rm $(cat list)',
+  'rm `cat list`',
+  'rm *.log',
+  'rm {a,b}',
+  'rm ~/a',
+  'f() { rm "$1"; }; f a',
+  'A=1 make',
+  'eval make',
+  'source x.sh',
+  'export PATH=/tmp/x',
+  'for x in a; do rm b; done',
+  'make &',
+]
 
 describe('the beginning of a command', () => {
   it.each([
-    ['git commit -m x', ['git commit *']],
-    ['git commit', ['git commit *']],
-    ['git add -A', ['git add *']],
+    ['git commit -m x', undefined],
+    ['git commit', undefined],
+    ['git add -A', undefined],
     ['npm test', ['npm test', 'npm test -- *']],
     ['npm test -- --watch', ['npm test', 'npm test -- *']],
     ['npm run build -- -o x', ['npm run build', 'npm run build -- *']],
-    ['npm run $x', undefined],
     ['npm run', undefined],
     ['npm run --silent', undefined],
     ['npm run *', undefined],
-    ['mkdir -p a/b', ['mkdir *']],
+    ['mkdir -p a/b', undefined],
     ['cargo test', ['cargo test', 'cargo test -- *']],
     // its own options name programs, settings or folders
     ['npm test --watch', undefined],
@@ -71,12 +102,11 @@ describe('the beginning of a command', () => {
   ])('%s: %s', (text, pattern) => expect(prefixOf(parsed(text))).toEqual(pattern))
 
   it.each<[string, Partial<ParsedCommand>]>([
-    ['a file that it writes', { redirects: [{ writes: true }] }],
+    ['a file that it writes', { writes: true }],
+    ['words that do not say all that it does', { isExact: false }],
     ['a variable that is set before it', { text: 'NODE_OPTIONS=--require=./x npm test' }],
-    ['a variable that is set before git', { name: 'git', words: [{ text: 'git', dynamic: false }], text: 'GIT_EDITOR=./x git commit' }],
-    ['a program by its path', { words: [{ text: './npm', dynamic: false }], text: './npm test' }],
-    ['a program behind another', { name: 'npm', words: [{ text: 'sudo', dynamic: false }], text: 'sudo npm test' }],
-    ['a name that is known only when it runs', { name: undefined }],
+    ['a program by its path', { text: './npm test' }],
+    ['a program behind another', { text: 'sudo npm test' }],
   ])('is none for %s', (_, more) => expect(prefixOf(parsed('npm test', more))).toBeUndefined())
 })
 
@@ -106,21 +136,24 @@ describe('what may be written down', () => {
   })
 
   it('of a dangerous one only itself, with its stars as stars', () => {
-    expect(of('rm *.log')).toEqual([[bash('rm \\*.log')]])
+    expect(of("rm '*.log'", ["rm '*.log'"])).toEqual([[bash("rm '\\*.log'")]])
     expect(of('python x.py')).toEqual([[bash('python x.py')]])
   })
 
-  it('of one whose text does not say what runs, only the very script', () => {
-    expect(of('$x a; npm test', ['$x a'])).toEqual([[bash('$x a', { command: '$x a; npm test' })]])
-    expect(of('ls')).toEqual([[bash('ls', { command: 'ls' })]])
-    expect(of('rm $x')).toEqual([[bash('rm $x', { command: 'rm $x' })]])
-    expect(of('npm test', ['something else'])).toEqual([[bash('something else', { command: 'npm test' })]])
+  it.each(ONCE)('nothing, and no session, for %s: it is only ever allowed once', (command) => {
+    const asked = targetsOf(command)
+    expect(asked.length).toBeGreaterThan(0)
+    expect([of(command, asked), sessionOffer(shellRequest(command, asked), shellRequest(command, asked).asks, shell)]).toEqual([
+      [],
+      undefined,
+    ])
   })
 
   it('of a command the folder that it runs in', () => {
     expect(of('cd src && make', ['make'])).toEqual([[bash('make', {}, 'src')]])
-    expect(of('make; cd src; make', ['make'])).toEqual([[bash('make', {}, '., src')]])
-    expect(of('cd "$x"; make', ['make'])).toEqual([[bash('make', {}, '(known later) from .')]])
+    expect(of('make && cd src && make', ['make'])).toEqual([[bash('make', {}, '., src')]])
+    expect(of('cd src; make', ['make'])).toEqual([])
+    expect(of('cd "$x"; make', ['make'])).toEqual([])
   })
 
   it('of a file, then of the tool; of what leaves this machine only its target', () => {
@@ -147,10 +180,9 @@ describe('what "session" covers', () => {
 
   it.each<[string, readonly string[], object, string]>([
     ['npm test', ['npm test'], {}, 'npm test, npm test -- … in the workspace folder'],
-    ['rm -rf *', ['rm -rf *'], { cwd: 'dist' }, 'exactly rm -rf * in dist'],
+    ["rm -rf 'a b'", ["rm -rf 'a b'"], { cwd: 'dist' }, "exactly rm -rf 'a b' in dist"],
     ['cd dist && make', ['make'], {}, 'exactly make in dist'],
     ['git stash', ['git stash'], { background: true }, 'exactly git stash in the workspace folder; in the background'],
-    ['rm $x', ['rm $x'], {}, 'this very script in the workspace folder'],
   ])('%s', (command, asks, input, covers) => expect(of(command, asks, input)).toBe(covers))
 
   it('of another tool all of it', () => {
@@ -169,9 +201,6 @@ describe('any script that was allowed', () => {
     target: (input) => targetsOf(String((input as { command: string }).command)),
     execute: () => 'done',
   })
-  const targetsOf = (command: string): string[] => [
-    ...new Set(shell.commandsOf({ tool: 'bash', input: { command } })?.map(({ text }) => text) ?? [command]),
-  ]
 
   /** What it asks about, with these rules. */
   async function asked(command: string, rules: readonly PolicyRule[] = []): Promise<ApprovalRequest | undefined> {

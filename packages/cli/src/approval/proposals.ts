@@ -1,7 +1,7 @@
 /** Which rules stand for an answer. Pure. */
 import { type ApprovalRequest, type AskedTarget, literalPattern, type PolicyRule } from '@mulligan/core'
 import type { ShellRules } from './shell.ts'
-import { type ParsedCommand, prefixOf, standsAlone } from './shell-rules.ts'
+import { type ParsedCommand, prefixOf } from './shell-rules.ts'
 
 export interface SessionOffer {
   readonly rules: readonly PolicyRule[]
@@ -18,6 +18,7 @@ export function sessionOffer(request: ApprovalRequest, asks: readonly AskedTarge
   if (forced || effect === 'external') return undefined
   const commands = shell.commandsOf(request)
   if (!commands) return { rules: [{ decision: 'allow', tool, effect }], covers: `every ${tool} (${effect})` }
+  if (!asks.every(({ target }) => isExact(target, commands))) return undefined
   const background = String(input['background'] ?? false)
   const rules = asks
     .flatMap(({ target }) => prefixRules(request, target, commands, shell) ?? exactRules(request, target, commands, shell))
@@ -26,10 +27,14 @@ export function sessionOffer(request: ApprovalRequest, asks: readonly AskedTarge
   return { rules, covers: `${[...new Set(covered)].join('; ')}${background === 'true' ? '; in the background' : ''}` }
 }
 
-/** What may be written down, the narrowest first. Not where only a person may answer. */
+/**
+ * What may be written down, the narrowest first. Not where only a person may answer, nor for commands whose words do not say all that
+ * they do: those are only ever allowed once.
+ */
 export function proposals(request: ApprovalRequest, asks: readonly AskedTarget[], shell: Shell): readonly (readonly PolicyRule[])[] {
   if (request.forced) return []
   const commands = shell.commandsOf(request)
+  if (commands && !asks.every(({ target }) => isExact(target, commands))) return []
   const exact = asks.flatMap(({ target }) => exactRules(request, target, commands, shell))
   if (commands) {
     const isWider = asks.some(({ target }) => prefixRules(request, target, commands, shell) !== undefined)
@@ -41,19 +46,18 @@ export function proposals(request: ApprovalRequest, asks: readonly AskedTarget[]
   return request.effect === 'write' ? [exact, [{ decision: 'allow', tool: request.tool, effect: 'write' }]] : [exact]
 }
 
-/** In the folder that it runs in. A command whose text is not all that is asked about: only in the very script that it stands in. */
+/** Of the shell in the folder that it runs in. */
 function exactRules(
   request: ApprovalRequest,
   target: string,
   commands: readonly ParsedCommand[] | undefined,
   shell: Shell,
 ): readonly PolicyRule[] {
-  const { tool, effect, input } = request
+  const { tool, effect } = request
   const rule: PolicyRule = { decision: 'allow', tool, effect, target: literalPattern(target) }
   if (!commands) return [rule]
   const cwd = literalPattern(shell.folderOf(request, target))
-  const script = isWhole(target, commands) ? {} : { command: literalPattern(String(input['command'])) }
-  return [{ ...rule, input: { ...script, cwd } }]
+  return [{ ...rule, input: { cwd } }]
 }
 
 function prefixRules(
@@ -72,17 +76,18 @@ function coveredBy(request: ApprovalRequest, target: string, commands: readonly 
   const where = folder === '.' ? 'in the workspace folder' : `in ${folder}`
   const prefixes = prefixesOf(target, commands)
   if (prefixes) return `${prefixes.map((prefix) => prefix.replace(/\*$/, '…')).join(', ')} ${where}`
-  return isWhole(target, commands) ? `exactly ${target} ${where}` : `this very script ${where}`
+  return `exactly ${target} ${where}`
 }
 
 const find = (target: string, commands: readonly ParsedCommand[]) => commands.find(({ text }) => text === target)
 
-function isWhole(target: string, commands: readonly ParsedCommand[]): boolean {
-  const command = find(target, commands)
-  return command !== undefined && standsAlone(command)
+/** Wherever it stands in the script. */
+function isExact(target: string, commands: readonly ParsedCommand[]): boolean {
+  const mine = commands.filter(({ text }) => text === target)
+  return mine.length > 0 && mine.every((one) => one.isExact)
 }
 
 function prefixesOf(target: string, commands: readonly ParsedCommand[]): readonly string[] | undefined {
   const command = find(target, commands)
-  return command && standsAlone(command) ? prefixOf(command) : undefined
+  return command && prefixOf(command)
 }

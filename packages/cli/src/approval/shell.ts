@@ -1,6 +1,6 @@
-/** The shell's part in approvals: what its judge says of a command. */
+/** The shell's part in approvals: what the command policy says of a command. */
 import { type ApprovalRequest, type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
-import { commandRules, createJudge, folderOfTarget, judgedPolicy } from '@mulligan/tools'
+import { commandRules, createCommandPolicy, folderOfTarget, shellPolicy } from '@mulligan/tools'
 import type { ParsedCommand } from './shell-rules.ts'
 
 export type ShellCall = Pick<ApprovalRequest, 'tool' | 'input'>
@@ -15,28 +15,29 @@ export interface ShellRules {
   readonly rules: typeof rulesPolicy
 }
 
-export interface ShellJudge extends ShellRules {
-  /** What is safe is allowed, what destroys or leaks is denied; the policy decides on the rest. */
-  readonly judged: (policy: Policy) => Policy
-  /** Why a target of the shell is not plainly safe. */
+export interface ShellApproval extends ShellRules {
+  /** Listed commands are allowed, destructive ones ask a person; the policy decides on the rest. */
+  readonly guarded: (policy: Policy) => Policy
+  /** Why a target of the shell asks. */
   readonly reasonOf: (call: ShellCall, target: string) => string | undefined
 }
 
 export const NO_SHELL: ShellRules = { commandsOf: () => undefined, folderOf: () => '.', rules: rulesPolicy }
 
-export function shellJudge(workspace: string): ShellJudge {
-  const judge = createJudge({ workspace })
-  const place = { workspace, judge }
-  const judgedOf = ({ tool, input: { command, cwd } }: ShellCall) =>
-    tool === 'bash' && typeof command === 'string' ? judge(command, typeof cwd === 'string' ? cwd : '.') : undefined
+export function shellApproval(workspace: string): ShellApproval {
+  const commandPolicy = createCommandPolicy({ workspace })
+  const place = { workspace, commandPolicy }
+  const verdictOf = ({ tool, input: { command, cwd } }: ShellCall) =>
+    tool === 'bash' && typeof command === 'string' ? commandPolicy(command, typeof cwd === 'string' ? cwd : '.') : undefined
   return {
-    judged: (policy) => judgedPolicy(policy, place),
+    guarded: (policy) => shellPolicy(policy, place),
     rules: (rules: readonly PolicyRule[], fallback?: Policy) => commandRules(rules, fallback, place),
-    commandsOf: (call) => judgedOf(call)?.commands,
-    folderOf: (call, target) => folderOfTarget({ commands: judgedOf(call)?.commands ?? [] }, { input: call.input, target }, workspace),
+    commandsOf: (call) => verdictOf(call)?.commands,
+    folderOf: (call, target) => folderOfTarget({ commands: verdictOf(call)?.commands ?? [] }, { input: call.input, target }, workspace),
     reasonOf: (call, target) => {
-      const judged = judgedOf(call)
-      return (judged?.commands.find(({ text, verdict }) => text === target && verdict !== 'safe') ?? judged?.whole)?.reason
+      const read = verdictOf(call)
+      if (!read || read.verdict === 'safe') return undefined
+      return read.destructive ?? read.commands.find(({ text }) => text === target)?.reason ?? read.reason
     },
   }
 }

@@ -83,7 +83,7 @@ describe('without a terminal', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('There are read-only, ask, auto-edit, auto.')])
   })
 
-  it('of the shell, destructive commands are denied whatever is allowed', async () => {
+  it('of the shell, destructive commands need a person whatever is allowed, --yes notwithstanding', async () => {
     using here = place({ [OWN]: json({ policy: [{ decision: 'allow' }] }), 'keep.txt': 'x' })
     const results = await unattended(
       here,

@@ -1,7 +1,7 @@
 /** The tools of one run, the same in every arm: those for files, and those for commands where there is a sandbox. */
 import { type Tool, ToolFailure, wrapTools } from '@mulligan/core'
 import { type BackendName, createSandbox, type Sandbox } from '@mulligan/sandbox'
-import { createJudge, createWorkspace, fileTools, shellTools } from '@mulligan/tools'
+import { createCommandPolicy, createWorkspace, fileTools, shellTools } from '@mulligan/tools'
 import { folderSandbox } from '../sandbox.ts'
 import type { Place } from './place.ts'
 
@@ -44,11 +44,11 @@ export function openTools({ dir, outputs }: Place, backend: 'auto' | BackendName
 
 /** Nobody is asked in an eval, so what would never be allowed is refused: in every arm, and in the sandbox too. */
 function withoutDestructive(tools: readonly Tool[], dir: string): readonly Tool[] {
-  const judge = createJudge({ workspace: dir })
+  const commandPolicy = createCommandPolicy({ workspace: dir })
   return wrapTools(tools, (run, input, ctx) => {
     const { command, cwd = '.' } = input as { readonly command?: unknown; readonly cwd?: string }
-    const judged = typeof command === 'string' ? judge(command, cwd) : undefined
-    if (judged?.verdict === 'deny') throw new ToolFailure(judged.reason, { errorType: 'permission', status: 'denied' })
+    const read = typeof command === 'string' ? commandPolicy(command, cwd) : undefined
+    if (read?.destructive !== undefined) throw new ToolFailure(read.destructive, { errorType: 'permission', status: 'denied' })
     return run(input, ctx)
   })
 }

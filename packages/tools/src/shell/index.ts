@@ -5,7 +5,7 @@ import { createJobs } from './background/jobs.ts'
 import { bashTool } from './bash/tool.ts'
 import { bashKillTool } from './bash_kill/tool.ts'
 import { bashOutputTool } from './bash_output/tool.ts'
-import { createJudge } from './common/judged.ts'
+import { createCommandPolicy } from './command-policy/command-policy.ts'
 import { openedOnce } from './common/sandbox.ts'
 import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
 
@@ -38,8 +38,8 @@ export interface ShellTools {
 export function shellTools({ workspace, sandbox: open, network = 'none', timeout = DEFAULT_TIMEOUT, home }: ShellOptions): ShellTools {
   const sandbox = openedOnce(open)
   const jobs = createJobs()
-  const judge = createJudge({ workspace: workspace.root, ...(home !== undefined && { home }) })
-  const session: ShellSession = { workspace, sandbox, jobs, judge }
+  const commandPolicy = createCommandPolicy({ workspace: workspace.root, ...(home !== undefined && { home }) })
+  const session: ShellSession = { workspace, sandbox, jobs, commandPolicy }
   return {
     tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
     dispose: async () => {

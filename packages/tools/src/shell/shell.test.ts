@@ -1,7 +1,7 @@
 import { defaultPolicy, rulesPolicy } from '@mulligan/core'
 import { conformance } from '@mulligan/testing'
 import { describe, expect, test } from 'vitest'
-import { judgedPolicy, shellTools } from '../index.ts'
+import { shellPolicy, shellTools } from '../index.ts'
 import { createWorkspace } from '../workspace/workspace.ts'
 import { temporary } from '../workspace.fixture.ts'
 import { shell } from './shell.fixture.ts'
@@ -53,48 +53,52 @@ describe('the policy', () => {
   /** The strictest of the answers on each simple command, as the executor takes it. */
   const decide = (command: string, policy = rules, place = { workspace: workspace.root, home: '/home/ann' }) => {
     const targets = bash?.target({ command, cwd: '.' } as never) as readonly string[]
-    const judged = judgedPolicy(policy, place)
-    const decisions = targets.map((target) => judged({ tool: 'bash', effect: 'write', input: { command }, target }).decision)
-    return decisions.includes('deny') ? 'deny' : decisions.includes('ask') ? 'ask' : 'allow'
+    const guarded = shellPolicy(policy, place)
+    const decisions = targets.map((target) => guarded({ tool: 'bash', effect: 'write', input: { command }, target }))
+    if (decisions.some(({ forced }) => forced)) return 'forced'
+    return (['deny', 'ask'] as const).find((one) => decisions.some(({ decision }) => decision === one)) ?? 'allow'
   }
 
   test.each([
     ['ls -la', 'allow'],
-    ['cat a.txt | grep x', 'allow'],
+    ['cat a.txt', 'allow'],
+    ['cat a.txt | grep x', 'ask'],
     ['npm test', 'allow'],
-    ['npm test | tail -5', 'allow'],
+    ['npm test | tail -5', 'ask'],
     ['npm test; rm x', 'ask'],
     ['npm test && make', 'ask'],
     ['npm test$(rm x)', 'ask'],
     ['make', 'ask'],
     ["A='$(rm x)'; ls", 'ask'],
-    ['rm -rf /', 'deny'],
-    ['npm test; rm -rf /', 'deny'],
-    ['cat ~/.ssh/id_rsa', 'deny'],
+    ['rm -rf /', 'forced'],
+    ['npm test; rm -rf /', 'forced'],
+    ['cat ~/.ssh/id_rsa', 'forced'],
     // what a rule for the beginning of a command must not cover
     ['npm test > src/a.ts', 'ask'],
     [`${'npm test\n'.repeat(12_000)}rm x`, 'ask'],
     [`npm test ${'x'.repeat(100_001)}`, 'ask'],
     ['rm() { echo; }; rm x; unset -f rm; rm x', 'ask'],
     ['rm() { echo; }; command rm x', 'ask'],
-    ['rm() { echo; }; command rm -rf /', 'deny'],
+    ['rm() { echo; }; command rm -rf /', 'forced'],
   ])('%.60s: %s', (command, decision) => expect(decide(command)).toBe(decision))
 
-  test('what is denied is denied whatever is allowed, and what only reads is asked by nobody', () => {
+  test('what destroys asks a person whatever is allowed, and what only reads is asked by nobody', () => {
     const everything = () => ({ decision: 'allow', reason: 'everything is' }) as const
-    expect(decide('rm -rf /', everything)).toBe('deny')
+    expect(decide('rm -rf /', everything)).toBe('forced')
+    expect(decide('rm -rf /', () => ({ decision: 'deny', reason: '' }))).toBe('deny')
     expect(everything().decision).toBe('allow')
     expect(decide('ls', () => ({ ...asks, reason: '' }))).toBe('allow')
   })
 
   test('other tools are left to the policy; the session’s own commands may be ended', () => {
-    const policy = judgedPolicy(() => ({ decision: 'deny', reason: 'no' }), { workspace: workspace.root })
+    const policy = shellPolicy(() => ({ decision: 'deny', reason: 'no' }), { workspace: workspace.root })
     expect(policy({ tool: 'write_file', effect: 'write', input: {}, target: 'a' }).decision).toBe('deny')
     expect(policy({ tool: 'bash_kill', effect: 'write', input: { id: 'bg1' }, target: 'bg1' }).decision).toBe('allow')
   })
 
   test.each([
-    ['ls | wc -l', 'read'],
+    ['ls -la', 'read'],
+    ['ls | wc -l', 'write'],
     ['make', 'write'],
     ['ls; make', 'write'],
     ['ls > x', 'write'],
@@ -102,6 +106,6 @@ describe('the policy', () => {
 
   test('a call acts on each of its simple commands', () => {
     expect(bash?.target({ command: 'cd  src && npm   test; npm test', cwd: '.' } as never)).toEqual(['cd src', 'npm test'])
-    expect(bash?.target({ command: '# nothing', cwd: '.' } as never)).toEqual(['# nothing'])
+    expect(bash?.target({ command: '# nothing', cwd: '.' } as never)).toEqual(['(script) # nothing'])
   })
 })

@@ -86,8 +86,8 @@ describe('what an end comes to', () => {
     ['echo "x" | gerp x', 'echo "x" | grep x', 'There is no command "gerp"'],
     [
       'x=$(cta a.txt); echo "$x"; [ -n "$x" ] || exit 127',
-      'x=$(cat a.txt); echo "$x"; [ -n "$x" ] || exit 127',
-      'There is no command "cta"',
+      undefined,
+      'What stands before it in the command may have been done. Nearest: cat',
     ],
     ['vitest run', 'npx vitest run', 'There is no command "vitest"'],
     ['lint-x || ok', undefined, 'There is no command'],
@@ -162,7 +162,6 @@ describe('limits', () => {
 
   test.each([
     ['with the network, a command that may write is indeterminate', 'bridge', 'echo hi > a; sleep 30', 'indeterminate'],
-    ['control: one that only reads failed', 'bridge', 'sleep 30', 'failed'],
     ['control: without the network it failed, and its changes are in the workspace', 'none', 'echo hi > a; sleep 30', 'failed'],
   ] as const)('time: %s', async (_, network, command, status) => {
     const { call } = turn(shell({}, { network, sandboxOptions: { network, backend: network === 'none' ? BACKEND : 'none' } }).tools)

@@ -5,12 +5,13 @@ import type { SessionSandbox } from '../common/sandbox.ts'
 import type { ShellCall, ShellSession } from '../common/session.ts'
 import { simpleCommands } from '../common/simple-commands.ts'
 import { waitsForKeys } from './interactive.ts'
+import { syntaxProblem } from './syntax.ts'
 
 /** Seconds. */
 const CHECK_TIMEOUT = 10
 
-export function wrongBefore({ judge, sandbox }: ShellSession, call: ShellCall): Issue | undefined | Promise<Issue | undefined> {
-  const { command, cwd, background } = call
+export function wrongBefore({ sandbox }: ShellSession, call: ShellCall): Issue | undefined | Promise<Issue | undefined> {
+  const { command, background } = call
   const issue = (constraint: string, suggestion: string | undefined): Issue => ({
     path: ['command'],
     keyword: 'refinement',
@@ -18,7 +19,7 @@ export function wrongBefore({ judge, sandbox }: ShellSession, call: ShellCall): 
     constraint,
     ...(suggestion !== undefined && { suggestion }),
   })
-  const { syntaxError } = judge(command, cwd)
+  const syntaxError = syntaxProblem(command)
   if (!syntaxError) {
     const waits = waitsForKeys(command, simpleCommands(command), background)
     return waits && issue(`a command that needs no keyboard: ${waits.says}`, waits.fixed)

@@ -6,7 +6,7 @@ import type { Job } from '../background/jobs.ts'
 import { isCommandError, notStarted, sandboxFault } from '../common/faults.ts'
 import { liveLines } from '../common/live-lines.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
-import { simpleCommands } from '../common/simple-commands.ts'
+import { simpleCommands, startedName } from '../common/simple-commands.ts'
 import { lookAround } from './around.ts'
 import { type BashData, outcome } from './outcome.ts'
 
@@ -49,9 +49,8 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
   return tell(completed)
 }
 
-function ended({ judge }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {
-  const { commands, whole } = judge(command, cwd)
-  const unsafe = commands.filter(({ verdict }) => verdict !== 'safe')
+function ended({ commandPolicy }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {
+  const { commands, whole } = commandPolicy(command, cwd)
   return {
     script: command,
     commands: simpleCommands(command),
@@ -60,8 +59,8 @@ function ended({ judge }: ShellSession, { command, cwd, timeout, background }: S
     maxTimeout: MAX_TIMEOUT,
     input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }) },
     unsafe: [
-      ...unsafe.map(({ name = '', words }) => ({ name, words: words.map(({ text }) => text) })),
-      ...(whole ? [{ name: '', words: [] }] : []),
+      ...commands.flatMap(({ reads, words }) => (reads ? [] : [{ name: startedName(words), words }])),
+      ...(whole?.isLate ? [{ name: '', words: [] }] : []),
     ],
     network: sandbox.enforces.network.hold === 'none' ? ('bridge' as const) : sandbox.network,
   }

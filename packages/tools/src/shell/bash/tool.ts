@@ -2,8 +2,8 @@ import { defineTool, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { NEW_REPOSITORY } from '../../git/common/parameters.ts'
+import { commandKeys, commandTargets } from '../command-policy/command-policy.ts'
 import { checkedFirst } from '../common/checked-first.ts'
-import { keysOf, targetsOf } from '../common/judged.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
 import { wrongBefore } from './before.ts'
 import { fromOtherShapes } from './other-shapes.ts'
@@ -62,11 +62,11 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
       background: ['run_in_background', 'is_background', 'isBackground', 'detach'],
     },
     effectOf: ({ command, cwd, background }) =>
-      session.judge(command, cwd).verdict === 'safe' && !background ? 'read' : network === 'none' ? 'write' : 'external',
-    target: ({ command, cwd }) => targetsOf(session.judge(command, cwd), command),
+      session.commandPolicy(command, cwd).verdict === 'safe' && !background ? 'read' : network === 'none' ? 'write' : 'external',
+    target: ({ command, cwd }) => commandTargets(session.commandPolicy(command, cwd), command),
     // The same command can be written in any number of ways, so no reading of two of them tells that they differ.
     indeterminateScope: 'tool',
-    denialKeys: ({ command, cwd }, target) => keysOf(session.judge(command, cwd), target),
+    denialKeys: ({ command, cwd }, target) => commandKeys(session.commandPolicy(command, cwd), target),
     examples: [
       {
         outcome: 'ok',

@@ -1,6 +1,6 @@
 import type { Workspace } from '../../workspace/workspace.ts'
 import type { Jobs } from '../background/jobs.ts'
-import type { Judge } from './judged.ts'
+import type { CommandPolicy } from '../command-policy/command-policy.ts'
 import type { SessionSandbox } from './sandbox.ts'
 
 /** What the tools of one session share. */
@@ -8,7 +8,7 @@ export interface ShellSession {
   readonly workspace: Workspace
   readonly sandbox: SessionSandbox
   readonly jobs: Jobs
-  readonly judge: Judge
+  readonly commandPolicy: CommandPolicy
 }
 
 /** A call of `bash`, with its defaults. */

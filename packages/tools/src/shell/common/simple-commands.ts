@@ -1,5 +1,6 @@
 /** The simple commands of a script, in order: what each is given on stdin, and whose exit may be the script's. Pure. */
 import { type CompoundList, type PipelineNode, parse, type Redirection, type Statement, type Word } from 'unbash'
+import { isParsable } from '../command-policy/script.ts'
 
 export interface ScriptWord {
   /** Without quotes. An expansion stands there as it is written. */
@@ -26,20 +27,20 @@ export interface SimpleCommand {
   readonly defines?: true
 }
 
+/** Characters: what is longer is data that was put in a script. */
+const MAX_PARSED = 100_000
+
 interface Where {
   readonly fed: boolean
   readonly ends: boolean
 }
-
-/** Characters: what is longer is data that was put in a script. */
-const MAX_PARSED = 100_000
 
 /** Programs that run another one, whose exit code becomes theirs. */
 const PREFIXES = new Set(['env', 'command', 'exec', 'nohup', 'nice', 'timeout', 'stdbuf', 'time', 'sudo', 'builtin', 'setsid'])
 
 /** Not those in substitutions and in the bodies of functions. Of a script that does not parse, those that were understood. */
 export function simpleCommands(script: string): readonly SimpleCommand[] {
-  if (script.length > MAX_PARSED) return []
+  if (!isParsable(script, MAX_PARSED)) return []
   const options: Options = {
     anyEnds: /\bset [^\n;]{0,50}(?:-\w{0,9}e|errexit)/.test(script),
     pipesEnd: script.includes('pipefail'),
@@ -52,7 +53,7 @@ export function simpleCommands(script: string): readonly SimpleCommand[] {
 }
 
 /** Nothing of the script was left out for want of understanding. */
-export const isUnderstood = (script: string): boolean => script.length <= MAX_PARSED && !parse(script).errors?.length
+export const isUnderstood = (script: string): boolean => isParsable(script, MAX_PARSED) && !parse(script).errors?.length
 
 type Node = PipelineNode | Statement['command']
 type Part = readonly [Node, Where]
@@ -135,6 +136,10 @@ export function started(command: SimpleCommand): SimpleCommand {
   }
   return at === 0 ? command : { ...command, ...named(words.slice(at)) }
 }
+
+/** The program that runs in the end. */
+export const startedName = (words: readonly string[]): string =>
+  started({ ...named(words.map((value) => ({ value, pos: 0, end: 0 }))), inputs: [], sets: [], fed: false, ends: false }).name
 
 /** Their own options, variables and durations. */
 const OF_PREFIX = /^-|^\w+=|^\d+(?:\.\d+)?[smhd]?$/

@@ -1,12 +1,22 @@
 /** Where a script's syntax breaks off, and what it lacks. */
-import { parse } from './parse.ts'
-import type { SyntaxProblem } from './types.ts'
+import { parse } from 'unbash'
+import { isParsable } from '../command-policy/script.ts'
+
+export interface SyntaxProblem {
+  readonly message: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+  /** The script with what is missing added; only where it parses then. */
+  readonly fixed?: string
+}
 
 /** Of scripts longer than this nothing is mended. */
 const MOST = 10_000
 
 export function syntaxProblem(script: string): SyntaxProblem | undefined {
-  const [first] = parse(script).errors ?? []
+  const [first] = isParsable(script) ? (parse(script).errors ?? []) : []
   if (first === undefined) return undefined
   const before = script.slice(0, first.pos).split('\n')
   const fixed = script.length > MOST ? undefined : repairs(script, first.message).find(parses)

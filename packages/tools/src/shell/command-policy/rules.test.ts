@@ -1,16 +1,16 @@
 import { type PolicyRule, rulesPolicy } from '@mulligan/core'
 import { expect, test } from 'vitest'
-import { createJudge, targetsOf } from './common/judged.ts'
-import { commandRules } from './policy.ts'
+import { commandTargets, createCommandPolicy } from './command-policy.ts'
+import { commandRules } from './rules.ts'
 
 const place = { workspace: '/work/app', home: '/home/ann' }
 const anything = () => ({ decision: 'allow', reason: '' }) as const
-const judge = createJudge(place)
+const commandPolicy = createCommandPolicy(place)
 
 /** The strictest for its targets. */
 function decide(command: string, rules: readonly PolicyRule[], input = {}, policy = commandRules(rules, anything, place)): string {
   const { cwd = '.' } = input as { cwd?: string }
-  const decisions = targetsOf(judge(command, cwd), command).map(
+  const decisions = commandTargets(commandPolicy(command, cwd), command).map(
     (target) => policy({ tool: 'bash', effect: 'write', input: { command, ...input }, target }).decision,
   )
   return (['deny', 'ask', 'allow'] as const).find((one) => decisions.includes(one)) ?? 'none'
@@ -63,6 +63,39 @@ test.each(['echo touch x', 'git -C tag status', 'ls', 'mv touch x', 'git commit 
 
 test.each(['A=1 npm test', 'timeout 5 npm test', 'npm test > f', '/tmp/npm test'])('one that allows is no leave for %s', (command) =>
   expect(decide(command, [{ decision: 'allow', tool: 'bash', target: 'npm test *' }, { decision: 'ask' }])).toBe('ask'))
+
+test.each([
+  'python3 -',
+  'python3 - <<E\nx\nE',
+  'python3 a.py < b',
+  'echo x | python3',
+  'python3 $x',
+  'python3 *',
+  'A=1 python3 a.py',
+  'python3 a.py &',
+])('one that allows is no leave for %j, which is only ever allowed once', (command) => {
+  const allow = [
+    { decision: 'allow', tool: 'bash', target: '*python3*' },
+    { decision: 'allow', tool: 'bash', target: 'echo x' },
+    { decision: 'ask' },
+  ] as const
+  expect(decide(command, allow)).toBe('ask')
+  // Nor by its own target alone, where the script is allowed in another way.
+  for (const target of commandTargets(commandPolicy(command), command).filter((one) => one.includes('python3')))
+    expect(commandRules(allow, anything, place)({ tool: 'bash', effect: 'write', input: { command }, target }).decision).toBe('ask')
+  expect(decide('python3 a.py', allow)).toBe('allow')
+})
+
+test('one that allows the text of a script is for one command, and one without a text is for all', () => {
+  const byText: PolicyRule[] = [{ decision: 'allow', tool: 'bash', input: { command: 'npm test*' } }, { decision: 'ask' }]
+  expect([decide('npm test', byText), decide('npm test; rm x', byText), decide('npm test $(rm x)', byText)]).toEqual([
+    'allow',
+    'ask',
+    'ask',
+  ])
+  const all: PolicyRule[] = [{ decision: 'allow', tool: 'bash' }, { decision: 'ask' }]
+  expect(decide('npm test $(rm x)', all)).toBe('allow')
+})
 
 test('the first that matches decides, whichever form it matches', () => {
   const allow: PolicyRule = { decision: 'allow', tool: 'bash', target: 'env touch x' }

@@ -1,0 +1,68 @@
+/** Programs that run other programs, or text that they are given. */
+
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** Behind their own options and operands stands a command. */
+const WRAPPERS = new Set(
+  `sudo doas pkexec env nice ionice chrt taskset nohup setsid timeout stdbuf time command builtin exec noglob nocorrect coproc unbuffer
+  fakeroot firejail catchsegv caffeinate torsocks proxychains proxychains4 setarch linux32 linux64 numactl strace ltrace valgrind unshare
+  nsenter chroot setpriv capsh gosu su-exec systemd-run systemd-inhibit dbus-run-session xvfb-run busybox toybox watch flock entr gdb
+  faketime dotenv direnv mise asdf xargs parallel find fd fdfind jobs docker podman nerdctl kubectl ssh su runuser script sg`.split(/\s+/),
+)
+export const SHELL = /^(?:sh|bash|dash|zsh|ksh|ash|mksh|rbash|fish|csh|tcsh)$/
+export const INTERPRETER =
+  /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php\d*|lua[\d.]*|tclsh|Rscript|osascript|pwsh|powershell|tsx|ts-node)$/
+
+/** They read a script from a text, a file or stdin, or change what the commands after them mean. */
+const ONCE = new Set(
+  `eval source . xargs parallel at batch crontab ed ex patch bc dc export declare typeset local readonly alias unalias set unset shopt
+  enable hash trap exec builtin command read mapfile readarray printf getopts let coproc pushd popd dirs bind complete umask ulimit
+  tee ssh su sudo doas watch busybox toybox script flock`.split(/\s+/),
+)
+
+/**
+ * Whether a literal command is only ever allowed once: it reads commands from elsewhere, or changes what others mean. Else its words
+ * alone say what it does.
+ *
+ * @param isFed something else of the script is its input
+ */
+export const isOnlyOnce = (words: readonly string[], isFed: boolean): boolean =>
+  isFed || isTooLong(words) || [words, ...tails(words)].some(readsElsewhere)
+
+function readsElsewhere([program = '', ...args]: readonly string[]): boolean {
+  const name = baseName(program)
+  if (ONCE.has(name) || SHELL.test(name)) return true
+  if (args.some((word) => word === '-' || /^(?:\/dev\/(?:stdin|fd\/)|\/proc\/(?:self|thread-self|\d+)\/fd\/)/.test(word))) return true
+  return INTERPRETER.test(name) && args.every((word) => word.startsWith('-')) && !args.some((word) => /^--?(?:v|V|version)$/.test(word))
+}
+
+const MAX_TAILS = 100
+
+/** What a command may come to without what starts it: every end of its words, because whose option is which is not known here. */
+export function tails(words: readonly string[]): readonly (readonly string[])[] {
+  const [first = '', ...args] = words
+  if (!WRAPPERS.has(baseName(first))) return []
+  return args.slice(0, MAX_TAILS).map((_, at) => args.slice(at))
+}
+
+/** More ends than are looked at. */
+export const isTooLong = (words: readonly string[]): boolean => WRAPPERS.has(baseName(words[0] ?? '')) && words.length > MAX_TAILS
+
+/** `A=1 timeout 5 …` runs text that is known only when it runs: nothing about it can be told from its words. */
+export function runsOtherText([program = '', ...args]: readonly string[]): boolean {
+  const name = baseName(program)
+  if (/^(?:source|\.|alias|eval)$/.test(name)) return true
+  return (
+    (SHELL.test(name) || INTERPRETER.test(name)) &&
+    (SHELL.test(name) || args.length === 0 || args.some((word) => /^-(?:\w*[ceEpr])?$/.test(word)))
+  )
+}
+
+const GIT_VALUES = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--super-prefix', '--config-env', '--attr-source'])
+
+/** `git -C a tag x` is `git tag x`. */
+export function withoutGitOptions(words: readonly string[]): readonly string[] {
+  let at = 1
+  for (; words[at]?.startsWith('-') === true; at++) if (GIT_VALUES.has(words[at] ?? '')) at++
+  return ['git', ...words.slice(at)]
+}
