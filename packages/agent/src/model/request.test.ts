@@ -84,7 +84,7 @@ describe('a reply that does not end', () => {
       for (let n = 0; n < 1000; n++) yield part(n)
       yield finish
     })
-    expect(await fault()).toMatchObject({ retryable: false, message: expect.stringContaining('4,000,000 characters') })
+    expect(await fault()).toMatchObject({ retryable: false, message: expect.stringContaining('1,000,000 characters') })
     expect(source).toMatchObject({ ended: true })
     expect(source.taken).toBeLessThan(600)
   })
@@ -113,12 +113,12 @@ describe('a reply that does not end', () => {
   })
 
   it('has a ceiling without streaming', async () => {
-    const content = [{ type: 'text', text: 'x'.repeat(4_000_001) }]
+    const content = [{ type: 'text', text: 'x'.repeat(1_000_001) }]
     const model = { doGenerate: async () => ({ content, finishReason: { unified: 'stop' }, usage }) } as unknown as LanguageModelV4
     const ignore = () => undefined
     const { signal } = new AbortController()
     const reply = requestWhole(model, { prompt: [], tools: [], specs: [], noCalls: false, signal, onText: ignore, onReasoning: ignore })
-    await expect(reply).rejects.toThrow('4,000,000 characters')
+    await expect(reply).rejects.toThrow('1,000,000 characters')
   })
 })
 

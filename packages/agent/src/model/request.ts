@@ -2,6 +2,7 @@
  * One model request, over the contract that every AI SDK provider implements (`LanguageModelV4.doStream`). Calls come as
  * they were on the wire, with the raw text of their arguments: what they mean is the executor's business.
  */
+import { setImmediate as nextTask } from 'node:timers/promises'
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -25,6 +26,8 @@ export interface ModelRequest extends GatherOptions {
   readonly signal: AbortSignal
   /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
   readonly maxSilence?: number
+  /** Milliseconds between the response's headers and the first new part, after which it is given up. Default: 1,800 s. */
+  readonly maxWait?: number
 }
 
 export interface Reply extends Gathered {
@@ -33,13 +36,18 @@ export interface Reply extends Gathered {
   readonly usage: Usage
 }
 
-/** Characters of text, reasoning and arguments that one reply may have. */
-const MAX_REPLY = 4_000_000
+/** Characters of text, reasoning, names and arguments that one reply may have: twice the output limit of the largest models. */
+const MAX_REPLY = 1_000_000
+/** As many characters a further piece of text or reasoning counts for: each is kept, also an empty one. */
+const PIECE = 100
 const MAX_SILENCE = 300_000
+const MAX_WAIT = 1_800_000
+/** Milliseconds of reading after which timers and signals get their turn. */
+const SLICE = 20
 
 /**
  * @throws whatever the provider throws, and {@link BrokenStream} when the stream ends without a finish, {@link SilentStream}
- *   when it goes on without anything new, {@link EndlessReply} when it goes on and on
+ *   when nothing new comes, {@link EndlessReply} when it goes on and on, and the signal's reason when it is aborted
  */
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
@@ -50,30 +58,43 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   let finishReason: string | undefined
   let cut: Cut | undefined
   let received = 0
+  /** Calls whose arguments came in deltas, and were counted there. */
+  const streamed = new Set<string>()
 
   const reader = stream.getReader()
   let ended = false
-  let silence: NodeJS.Timeout | undefined
-  let silent = false
-  const { maxSilence = MAX_SILENCE } = request
-  /** The first part may take its time: a model may have to be loaded. */
-  const heard = () => {
-    silence?.refresh()
-    silence ??= setTimeout(() => {
-      silent = true
+  const { maxSilence = MAX_SILENCE, maxWait = MAX_WAIT } = request
+  let silent = 0
+  const giveUpAfter = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      silent = ms
       reader.cancel().catch(() => undefined)
       inner.abort()
-    }, maxSilence)
+    }, ms)
+  /** The first part may take its time: a model may have to be loaded. */
+  const wait = giveUpAfter(maxWait)
+  let silence: NodeJS.Timeout | undefined
+  const heard = () => {
+    clearTimeout(wait)
+    silence?.refresh()
+    silence ??= giveUpAfter(maxSilence)
   }
+  let yielded = performance.now()
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
-      if (silent) throw new SilentStream(maxSilence)
+      if (silent > 0) throw new SilentStream(silent)
+      // Parts that are there already are read without a turn of the event loop, however many they are.
+      if (performance.now() - yielded > SLICE) {
+        await nextTask()
+        yielded = performance.now()
+      }
+      request.signal.throwIfAborted()
       ended = done
       if (done) break
       if (isNew(part)) heard()
       // Every part counts, also one without characters.
-      received += 'delta' in part ? Math.max(1, part.delta.length) : 1
+      received += sizeOf(part, streamed)
       if (received > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
       switch (part.type) {
         case 'text-start':
@@ -101,6 +122,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       }
     }
   } finally {
+    clearTimeout(wait)
     clearTimeout(silence)
     if (!ended) {
       inner.abort()
@@ -110,6 +132,22 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
   return { ...gathering.finish(), finishReason, usage }
+}
+
+/** What a part takes of {@link MAX_REPLY}. */
+function sizeOf(part: LanguageModelV4StreamPart, streamed: Set<string>): number {
+  switch (part.type) {
+    case 'tool-input-start':
+      streamed.add(part.id)
+      return 1 + part.toolName.length
+    case 'tool-call':
+      return 1 + (streamed.has(part.toolCallId) ? 0 : (part.toolName?.length ?? 0) + (part.input?.length ?? 0))
+    case 'text-start':
+    case 'reasoning-start':
+      return PIECE
+    default:
+      return 'delta' in part ? Math.max(1, part.delta.length) : 1
+  }
 }
 
 /** Pings and the openings of what may never come don't count. */

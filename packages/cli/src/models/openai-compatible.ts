@@ -2,8 +2,7 @@
 import { mendingFetch, type Repair } from '@mulligan/repair'
 import { UsageError } from '../exit.ts'
 import { isNear, normalBaseUrl } from './base-url.ts'
-import { fetchHere } from './fetch.ts'
-import { patientFetch } from './patient-fetch.ts'
+import { fetchAtHome, fetchHere } from './fetch.ts'
 import { type ModelRequest, type OpenedModel, type OpenModel, samplingFor } from './provider.ts'
 import { countIn, fieldsOf } from './servers/fields.ts'
 import { bearer, createGet, type Get } from './servers/get.ts'
@@ -43,6 +42,9 @@ const loadedContext = (get: Get): Promise<number | undefined> =>
     () => undefined,
   )
 
+/** Repairs of one response that are told: each is an event. */
+const MAX_REPAIRS = 200
+
 interface Dialect {
   /** Whether it takes `top_k` and `min_p`. */
   readonly takesMore: boolean
@@ -63,8 +65,11 @@ export async function openWith(
   ])
   let repairs: Repair[] = []
   // What was cut off by its length is the engine's to refuse: it knows what each tool does.
-  const asSent = takesMore ? patientFetch : fetchHere
-  const mending = mendingFetch({ fetch: asSent, cutOff: 'keep', onRepair: (repair) => repairs.push(repair) })
+  const asSent = takesMore ? fetchAtHome : fetchHere
+  const onRepair = (repair: Repair): void => {
+    if (repairs.length < MAX_REPAIRS || repair.kind === 'dropped') repairs.push(repair)
+  }
+  const mending = mendingFetch({ fetch: asSent, cutOff: 'keep', onRepair })
   function takeRepairs(): readonly Repair[] {
     const taken = repairs
     repairs = []
