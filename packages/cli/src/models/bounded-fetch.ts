@@ -48,14 +48,15 @@ function bounded(body: ReadableStream<Uint8Array>, unit: Unit, limits: ReplyLimi
   let total = 0
   let open = 0
   let line = 0
-  let last = 0
+  let last: number | undefined
   const most = limits[unit]
 
   /** What is too large, once these bytes have come. */
   function excess(bytes: Uint8Array): string | undefined {
     total += bytes.length
     if (total > limits.reply) return `a reply of more than ${inMb(limits.reply)}`
-    for (const byte of bytes) {
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]
       if (++open > most) return `${unit === 'line' ? 'a line' : 'an event'} of more than ${inMb(most)}`
       if (byte === LF) {
         // An event ends with an empty line; a lone CR ends nothing, so that no reader waits for longer than is counted here.

@@ -1,5 +1,5 @@
 /** The text of a reply and the names of the tools, in the form in which families read them. */
-import { indexNames, resolveName } from '../name.ts'
+import { indexNames, toolNamed } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
 
@@ -9,10 +9,7 @@ export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
   return {
     names: index.names,
     exact: (name) => index.exact.get(name)?.tool,
-    resolve: (name) => {
-      const resolved = resolveName(name, index)
-      return resolved.kind === 'tool' ? resolved.tool : undefined
-    },
+    resolve: (name) => toolNamed(name, index),
   }
 }
 
