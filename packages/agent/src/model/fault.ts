@@ -19,9 +19,17 @@ export class BrokenStream extends Error {
 
 /** Nothing more of the reply came for so long that nothing is expected to. */
 export class SilentStream extends Error {
-  constructor(ms: number) {
-    super(`The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`)
+  /** Part of the reply has come: the next attempt may do better. */
+  readonly begun: boolean
+
+  constructor(ms: number, begun = true) {
+    super(
+      begun
+        ? `The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`
+        : `The model's server accepted the request and sent nothing of a reply for ${ms / 1000} s: look whether it still works, or set \`idleSeconds\` for a slow model.`,
+    )
     this.name = 'SilentStream'
+    this.begun = begun
   }
 }
 
@@ -90,7 +98,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
   if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
   const oversized = oversizedIn(error)
   if (oversized) return { message: oversized.message, retryable: false }
-  if (error instanceof SilentStream) return { message: error.message, retryable: true }
+  if (error instanceof SilentStream) return { message: error.message, retryable: error.begun }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown
     responseHeaders?: Record<string, string>

@@ -83,7 +83,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
-      if (silent > 0) throw new SilentStream(silent)
+      if (silent > 0) throw new SilentStream(silent, silence !== undefined)
       // Parts that are there already are read without a turn of the event loop, however many they are.
       if (performance.now() - yielded > SLICE) {
         await nextTask()

@@ -1,8 +1,7 @@
 /** Any server that speaks OpenAI's chat completions: a gateway, or llama.cpp, vLLM and LM Studio at an address of their own. */
-import { mendingFetch, type Repair } from '@mulligan/repair'
 import { UsageError } from '../exit.ts'
 import { isNear, normalBaseUrl } from './base-url.ts'
-import { fetchAtHome, fetchHere } from './fetch.ts'
+import { fetchAtHome, fetchHere, repairingFetch } from './fetch.ts'
 import { type ModelRequest, type OpenedModel, type OpenModel, samplingFor } from './provider.ts'
 import { countIn, fieldsOf } from './servers/fields.ts'
 import { bearer, createGet, type Get } from './servers/get.ts'
@@ -42,9 +41,6 @@ const loadedContext = (get: Get): Promise<number | undefined> =>
     () => undefined,
   )
 
-/** Repairs of one response that are told: each is an event. */
-const MAX_REPAIRS = 200
-
 interface Dialect {
   /** Whether it takes `top_k` and `min_p`. */
   readonly takesMore: boolean
@@ -63,18 +59,8 @@ export async function openWith(
     import('@ai-sdk/openai-compatible'),
     given === undefined ? lookUp?.(apiKey).catch(() => undefined) : undefined,
   ])
-  let repairs: Repair[] = []
-  // What was cut off by its length is the engine's to refuse: it knows what each tool does.
   const asSent = takesMore ? fetchAtHome : fetchHere
-  const onRepair = (repair: Repair): void => {
-    if (repairs.length < MAX_REPAIRS || repair.kind === 'dropped') repairs.push(repair)
-  }
-  const mending = mendingFetch({ fetch: asSent, cutOff: 'keep', onRepair })
-  function takeRepairs(): readonly Repair[] {
-    const taken = repairs
-    repairs = []
-    return taken
-  }
+  const repairing = repairingFetch(asSent)
   const { topK, minP, ...standard } = samplingFor(request)
   const more = takesMore ? { ...(topK !== undefined && { top_k: topK }), ...(minP !== undefined && { min_p: minP }) } : {}
   const modelOver = (fetch: typeof asSent) =>
@@ -87,10 +73,10 @@ export async function openWith(
       ...(apiKey && { apiKey }),
     })(name)
   return {
-    model: modelOver(mending),
+    model: modelOver(repairing.fetch),
     unmended: () => modelOver(asSent),
     baseUrl: baseURL,
-    takeRepairs,
+    takeRepairs: repairing.takeRepairs,
     sampling: standard,
     ...(contextTokens && { contextTokens }),
     secrets: apiKey ? [apiKey] : [],

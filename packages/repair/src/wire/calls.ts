@@ -62,7 +62,7 @@ export function step(calls: readonly Call[], entry: Entry, ids: Ids): Step {
   const call = owner(calls, delta)
   // Each entry is compared with all calls before it: without a limit, the work would grow with the square of their number.
   if (calls.length >= MAX_CALLS_PER_REPLY && (!call || call.scan.state === 'whole'))
-    return { calls, entry: undefined, repairs: [], dropped: call ? begins(delta) && !isRepetition(call, delta) : delta.name !== undefined }
+    return { calls, entry: undefined, repairs: [], dropped: delta.name !== undefined && (!call || begins(delta)) }
   if (!call) return open(calls, entry, delta, delta.name, ids)
   if (isRepetition(call, delta)) {
     const { noted, repairs } = note(call, [[WHY.again, entry, undefined]])
