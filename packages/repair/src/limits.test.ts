@@ -52,7 +52,11 @@ describe('calls of one reply', () => {
   it('the arguments of one that was dropped go to no other', async () => {
     const late: Sent = { index: MAX_CALLS_PER_REPLY, function: { arguments: '{"a":1}' } }
     const { index: _, ...nameless } = late
-    const { calls, dropped } = await streamed([numbers(MAX_CALLS_PER_REPLY + 1).map((n) => call(n, n === 128 ? '' : '{}')), [late], [nameless]])
+    const { calls, dropped } = await streamed([
+      numbers(MAX_CALLS_PER_REPLY + 1).map((n) => call(n, n === 128 ? '' : '{}')),
+      [late],
+      [nameless],
+    ])
     expect(calls.map((one) => one.function?.arguments)).toEqual(numbers(MAX_CALLS_PER_REPLY).map(() => '{}'))
     expect(dropped).toMatchObject([{ from: 1, why: expect.stringContaining('1 more call was dropped') }])
   })
