@@ -37,8 +37,8 @@ export interface AgentModel {
    */
   readonly maxThinking?: number
   /**
-   * Seconds without anything new after which a reply is given up, counted from the response's headers. Pings, comments and
-   * empty deltas are nothing new. Default: 300, and 1,800 before the first token, since a server may still load the model.
+   * Seconds without anything new after which a reply is given up. Pings, comments and empty deltas are nothing new. Default: 300,
+   * and 3,600 before the first token, since a server may still load the model.
    */
   readonly idleSeconds?: number
   /** What the person can do about a request that failed for good, in a sentence or two. It must not throw; it is given 5 s. */

@@ -26,7 +26,7 @@ export class SilentStream extends Error {
     super(
       begun
         ? `The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`
-        : `The model's server accepted the request and sent nothing of a reply for ${ms / 1000} s: look whether it still works, or set \`idleSeconds\` for a slow model.`,
+        : `The model's server sent nothing of a reply for ${ms / 1000} s: look whether it still works, or set \`idleSeconds\` for a slow model.`,
     )
     this.name = 'SilentStream'
     this.begun = begun

@@ -272,4 +272,14 @@ describe('a reply that never begins', () => {
     expect(await fault()).toMatchObject({ retryable: false, message: expect.stringContaining('nothing of a reply for 0.06 s') })
     expect(source.ended).toBe(true)
   })
+
+  it('is given up before its client hands out a stream, and a provider that does not heed the signal is left', async () => {
+    const model = { doStream: () => new Promise(() => undefined) } as unknown as LanguageModelV4
+    const ignore = () => undefined
+    const request = { prompt: [], tools: [], specs: [], noCalls: false, onText: ignore, onReasoning: ignore }
+    const { signal } = new AbortController()
+    await expect(requestModel(model, { ...request, signal, maxWait: 20 })).rejects.toThrow('nothing of a reply for 0.02 s')
+    const stopped = AbortSignal.abort(new Error('stopped'))
+    await expect(requestModel(model, { ...request, signal: stopped })).rejects.toThrow('stopped')
+  })
 })

@@ -24,9 +24,7 @@ export const modelFields = () =>
         .number()
         .positive()
         .max(MAX_IDLE)
-        .describe(
-          'Seconds without anything new after which a reply is given up, counted from the response’s headers. Default: 300, and 1,800 before the first token.',
-        ),
+        .describe('Seconds without anything new after which a reply is given up. Default: 300, and 3,600 before the first token.'),
       opensInReasoning: z
         .boolean()
         .describe('Its text begins inside its thinking, and the server leaves it in: as `--opens-in-reasoning`.'),
