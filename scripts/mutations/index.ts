@@ -5,6 +5,7 @@ import { APPROVAL } from './approval.ts'
 import { CHAT } from './chat.ts'
 import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
+import { MODEL_SERVERS } from './model-servers.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
@@ -20,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TOOLS,
   ...SHELL,
   ...OLLAMA,
+  ...MODEL_SERVERS,
   ...CHAT,
   ...CONFIG,
 ]
