@@ -101,16 +101,25 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     expect(run.resident).toBeLessThan(MOST_RESIDENT)
   })
 
-  const burst: (many: number) => Attack = (many) => ({ body: () => calls(protocol, many), stays: true })
+  /** All in one event or line; then nothing more comes. */
+  const burst: Attack = {
+    body: () => [
+      protocol.calls(
+        Array.from({ length: 20_000 }, () => ({ name: 'list_dir', arguments: '{}' })),
+        0,
+      ),
+    ],
+    stays: true,
+  }
 
-  it('is left when the time is up, in the middle of its calls', async () => {
-    const run = await attacked(protocol, burst(manyOf(protocol)), { args: ['--timeout', '1'] })
+  it('is left when the time is up, after 20,000 calls at once', async () => {
+    const run = await attacked(protocol, burst, { args: ['--timeout', '1'] })
     expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('I stopped after 1 s')])
     expect(run.resident).toBeLessThan(MOST_RESIDENT)
   })
 
-  it('is left at Ctrl-C, after 10,000 calls', async () => {
-    const run = await attacked(protocol, burst(10_000), {
+  it('is left at Ctrl-C, after 20,000 calls at once', async () => {
+    const run = await attacked(protocol, burst, {
       meanwhile: async ({ sent }, interrupt) => {
         await sent
         interrupt()
@@ -151,9 +160,9 @@ describe('a server', () => {
     expect(run.stderr).toContain('sent nothing of a reply for 1 s')
   })
 
-  const varied = (unit: string): string => {
+  const varied = (unit: string, length = 120_000): string => {
     let text = ''
-    for (let n = 0; text.length < 120_000; n++) text += `${unit} ${(n * 7919) % 100_003}\n`
+    for (let n = 0; text.length < length; n++) text += `${unit} ${(n * 7919) % 100_003}\n`
     return text
   }
   it.each([
@@ -161,9 +170,10 @@ describe('a server', () => {
     ['calls without a closing tag', varied('<tool_call>{"name": "read_file", [TOOL_CALLS]<function=x><|python_tag|>')],
     ['calls that come to nothing', varied('<tool_call>{"name": "list_dir", "arguments": {"path": "."}}</tool_call>')],
     ['brackets', varied('[[[[[[{"name": ')],
-    ['a million openers', varied('<tool_call>').repeat(8)],
+    ['openers of calls without end', varied('<tool_call>', 3_900_000)],
+    ['calls without a closing tag, without end', varied('<tool_call>{"name": [TOOL_CALLS]<function=x><|python_tag|>```<think>', 3_900_000)],
     ['brackets within brackets', '['.repeat(900_000)],
-  ])('whose text is full of %s is answered', async (_, text) => {
+  ])('whose text is full of %s comes to an end', async (_, text) => {
     const run = await attacked(openai, {
       *body() {
         for (let at = 0; at < text.length; at += 10_000) yield openai.text(text.slice(at, at + 10_000))
