@@ -58,9 +58,9 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'markup-bounded',
     rule: 'model servers: calls are looked for in a bounded text',
-    file: 'packages/repair/src/envelope/reader.ts',
-    find: `if (kept.length - shown > MAX_MARKUP) {`,
-    replace: `if (kept.length < 0) {`,
+    file: 'packages/repair/src/envelope/blocks.ts',
+    find: `if (text.length - from > MAX_MARKUP) {`,
+    replace: `if (text.length - from > Infinity) {`,
     test: limits('is read up to its limit, and not a character further'),
   },
   {

@@ -1,5 +1,6 @@
 /** The command against a model server that means harm: it stays small, and ends when it is told to. */
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Ended, place } from './fixtures/cli.ts'
@@ -122,6 +123,8 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     const run = await attacked(protocol, burst, {
       meanwhile: async ({ sent }, interrupt) => {
         await sent
+        // On its way to the work that would keep the signal waiting; when it comes there changes nothing here.
+        await sleep(1000)
         interrupt()
       },
     })

@@ -27,8 +27,10 @@ async function streamed(chunks: Iterable<readonly Sent[]>, ends: readonly string
   const text = await (
     await mendingFetch({ fetch: server, onRepair: (repair) => repairs.push(repair) })('http://x/v1/chat/completions')
   ).text()
-  const found = text.matchAll(/^data: (\{.*)$/gm).flatMap(([, json = '']): Sent[] => JSON.parse(json).choices[0].delta.tool_calls ?? [])
-  return { calls: [...found], dropped: repairs.filter(({ kind }) => kind === 'dropped') }
+  const found = [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(
+    ([, json = '']): Sent[] => JSON.parse(json).choices[0].delta.tool_calls ?? [],
+  )
+  return { calls: found, dropped: repairs.filter(({ kind }) => kind === 'dropped') }
 }
 
 describe('calls of one reply', () => {

@@ -55,21 +55,15 @@ export function indexNames<Tool extends Named>(tools: readonly Tool[]): NameInde
   return { names: tools.map((tool) => tool.name), exact, folded }
 }
 
-/** Which tool `requested` is. Ambiguity is refused with the candidates. */
-export function resolveName<Tool extends Named>(requested: string, index: NameIndex<Tool>): Resolved<Tool> {
-  const resolved = lookUp(requested, index)
-  if (resolved) return resolved
-  const near = nearest(strip(requested), [...index.exact.keys()], 6).map((name) => index.exact.get(name)?.tool.name ?? name)
-  return { kind: 'unknown', candidates: [...new Set(near)].slice(0, 3) }
-}
-
-/** The same without the names that are near: a reply may hold thousands of names that are none. */
-export function toolNamed<Tool extends Named>(requested: string, index: NameIndex<Tool>): Tool | undefined {
-  const resolved = lookUp(requested, index)
-  return resolved?.kind === 'tool' ? resolved.tool : undefined
-}
-
-function lookUp<Tool extends Named>(requested: string, index: NameIndex<Tool>): Resolved<Tool> | undefined {
+/**
+ * Which tool `requested` is. Ambiguity is refused with the candidates.
+ * @param known names among which a near one is looked for. Default: all of the index
+ */
+export function resolveName<Tool extends Named>(
+  requested: string,
+  index: NameIndex<Tool>,
+  known: Iterable<string> = index.exact.keys(),
+): Resolved<Tool> {
   const direct = index.exact.get(requested)
   if (direct && !direct.alias) return { kind: 'tool', tool: direct.tool }
   const stripped = strip(requested)
@@ -79,7 +73,9 @@ function lookUp<Tool extends Named>(requested: string, index: NameIndex<Tool>): 
   const tools = new Set(alike.map((one) => one.tool.name))
   if (tools.size > 1) return { kind: 'ambiguous', candidates: [...tools] }
   const [only] = alike
-  return only && found(requested, only, 'the same but for case and separators')
+  if (only) return found(requested, only, 'the same but for case and separators')
+  const near = nearest(stripped, [...known], 6).map((name) => index.exact.get(name)?.tool.name ?? name)
+  return { kind: 'unknown', candidates: [...new Set(near)].slice(0, 3) }
 }
 
 function found<Tool extends Named>(requested: string, entry: Entry<Tool>, why: string): Resolved<Tool> {

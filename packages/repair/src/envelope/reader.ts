@@ -3,7 +3,6 @@
  * reply has ended and it can be told. Text once handed out is never taken back.
  */
 
-import { MAX_MARKUP } from '../limits.ts'
 import { MAX_NAME, nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
 import type { Family, ToolIndex } from './family.ts'
 import { type LeakedCall, leakedCall } from './leaked.ts'
@@ -221,10 +220,6 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     }
     if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
     if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    if (kept.length - shown > MAX_MARKUP) {
-      const raw = kept.slice(shown)
-      return { text: visible(raw), reasoning: '', calls: [], quoted: [{ raw, why: 'it is too long to be read as calls', open: true }] }
-    }
     const { pieces, quoted } = piecesOf({ source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line) }, shown)
     return readPieces(pieces, quoted)
   }
@@ -280,7 +275,6 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
  */
 export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly LeakedCall[] {
-  if (reasoning.length > MAX_MARKUP) return []
   const source = sourceOf(reasoning, tools)
   const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning) }
   const { pieces } = piecesOf(hunt, 0)

@@ -1,5 +1,5 @@
 /** The text of a reply and the names of the tools, in the form in which families read them. */
-import { indexNames, toolNamed } from '../name.ts'
+import { indexNames, resolveName } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
 
@@ -9,7 +9,11 @@ export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
   return {
     names: index.names,
     exact: (name) => index.exact.get(name)?.tool,
-    resolve: (name) => toolNamed(name, index),
+    resolve: (name) => {
+      // A reply may hold thousands of names that are none: what is near them is not looked for.
+      const resolved = resolveName(name, index, [])
+      return resolved.kind === 'tool' ? resolved.tool : undefined
+    },
   }
 }
 
