@@ -7,6 +7,7 @@ import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
 import { EGRESS } from './egress.ts'
 import { LAYER } from './layer.ts'
+import { MODEL_SERVERS } from './model-servers.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
 import { REPAIR } from './repair.ts'
@@ -26,6 +27,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...SHELL,
   ...LAYER,
   ...OLLAMA,
+  ...MODEL_SERVERS,
   ...CHAT,
   ...CONFIG,
   ...EGRESS,

@@ -36,6 +36,11 @@ export interface AgentModel {
    * the second time the turn fails. Default: no limit.
    */
   readonly maxThinking?: number
+  /**
+   * Seconds without anything new after which a reply is given up. Pings, comments and empty deltas are nothing new. Default: 300,
+   * and 3,600 before the first token, since a server may still load the model.
+   */
+  readonly idleSeconds?: number
   /** What the person can do about a request that failed for good, in a sentence or two. It must not throw; it is given 5 s. */
   readonly advise?: (fault: FailedRequest) => Promise<string | undefined>
 }

@@ -59,6 +59,7 @@ export {
 } from './envelope/reader.ts'
 export { families } from './envelope/registry.ts'
 export { indexTools, sourceOf } from './envelope/source.ts'
+export { droppedCalls, MAX_CALLS_PER_REPLY } from './limits.ts'
 export { type Adapt, indexNames, type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
 export { parseToolCalls, readCall } from './parse-tool-calls.ts'
 export {

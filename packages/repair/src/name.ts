@@ -55,8 +55,15 @@ export function indexNames<Tool extends Named>(tools: readonly Tool[]): NameInde
   return { names: tools.map((tool) => tool.name), exact, folded }
 }
 
-/** Which tool `requested` is. Ambiguity is refused with the candidates. */
-export function resolveName<Tool extends Named>(requested: string, index: NameIndex<Tool>): Resolved<Tool> {
+/**
+ * Which tool `requested` is. Ambiguity is refused with the candidates.
+ * @param known names among which a near one is looked for. Default: all of the index
+ */
+export function resolveName<Tool extends Named>(
+  requested: string,
+  index: NameIndex<Tool>,
+  known: Iterable<string> = index.exact.keys(),
+): Resolved<Tool> {
   const direct = index.exact.get(requested)
   if (direct && !direct.alias) return { kind: 'tool', tool: direct.tool }
   const stripped = strip(requested)
@@ -67,7 +74,7 @@ export function resolveName<Tool extends Named>(requested: string, index: NameIn
   if (tools.size > 1) return { kind: 'ambiguous', candidates: [...tools] }
   const [only] = alike
   if (only) return found(requested, only, 'the same but for case and separators')
-  const near = nearest(stripped, [...index.exact.keys()], 6).map((name) => index.exact.get(name)?.tool.name ?? name)
+  const near = nearest(stripped, [...known], 6).map((name) => index.exact.get(name)?.tool.name ?? name)
   return { kind: 'unknown', candidates: [...new Set(near)].slice(0, 3) }
 }
 

@@ -14,6 +14,8 @@ export type RepairKind =
   | 'wire'
   /** A call that came as markup in text or reasoning. */
   | 'envelope'
+  /** More calls than one reply may have: `from` says how many were left out. */
+  | 'dropped'
   | 'name'
   | 'alias'
   | 'adapted'

@@ -157,10 +157,12 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 function output(record: CallRecord | undefined, signed: boolean): Output {
   if (!record) return { type: 'error-text', value: NO_RESULT }
   const { result, repairs } = record
-  const told =
-    signed && repairs.length > 0
+  const dropped = repairs.filter(({ kind }) => kind === 'dropped')
+  const read =
+    signed && repairs.length > dropped.length
       ? `\nNote: your call was read as ${callText({ tool: record.tool, input: record.input as Record<string, unknown> })}`
       : ''
+  const told = dropped.reduce((notes, { why }) => `${notes}\nNote: ${why}.`, read)
   if (!result.ok) return { type: 'error-text', value: render(result) + told }
   const parts = renderParts(result)
   if (parts.every((part) => part.type === 'text')) return { type: 'text', value: render(result) + told }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokenStream, requestFault } from './fault.ts'
+import { BrokenStream, OversizedReply, requestFault } from './fault.ts'
 import { repetition } from './repetition.ts'
 
 const api = (statusCode: number, body: unknown = '', responseHeaders: Record<string, string> = {}) => ({
@@ -31,6 +31,27 @@ describe('a failed model request', () => {
     ['model not found', 'model not found'],
   ])('says what the server said: %j', (body, says) => {
     expect(requestFault(api(400, body)).message).toContain(says)
+  })
+
+  it.each([
+    ['an escape sequence', 'no \x1b[31mroom\x1b[0m\x1b]0;owned\x07 left', 'no room left'],
+    ['C1 controls and a carriage return', 'no \x9b31mroom\rleft\x00', 'no 31mroomleft'],
+    ['marks that reorder', 'no \u202emoor\u2066 left\u200b', 'no moor left'],
+  ])('what it quotes has no %s in it', (_, said, shown) => {
+    expect(requestFault(api(400, { error: { message: said } })).message).toBe(`The model's server answered 400: ${shown}`)
+    expect(requestFault(new Error(said)).message).toContain(shown)
+  })
+
+  it.each(['\x1b[0m', '\x00', '\u200b', '\x1b]0;x\x07'])('a secret that is broken up by %j is found all the same', (mark) => {
+    const { message } = requestFault(api(401, { error: { message: `bad key sk-12${mark}34567` } }), ['sk-1234567'])
+    expect(message).toBe("The model's server answered 401: bad key [secret]")
+  })
+
+  it('a body that grew too large is what failed, also inside an error of the provider', () => {
+    const oversized = new OversizedReply('a line of more than 4 MB')
+    const wrapped = Object.assign(new Error('failed to read'), { name: 'AI_APICallError', statusCode: 200, cause: oversized })
+    for (const error of [oversized, wrapped])
+      expect(requestFault(error)).toEqual({ retryable: false, message: expect.stringContaining('sent a line of more than 4 MB') })
   })
 
   it('an HTML page is not quoted', () => {

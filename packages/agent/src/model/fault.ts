@@ -19,9 +19,17 @@ export class BrokenStream extends Error {
 
 /** Nothing more of the reply came for so long that nothing is expected to. */
 export class SilentStream extends Error {
-  constructor(ms: number) {
-    super(`The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`)
+  /** Part of the reply has come: the next attempt may do better. */
+  readonly begun: boolean
+
+  constructor(ms: number, begun = true) {
+    super(
+      begun
+        ? `The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`
+        : `The model's server sent nothing of a reply for ${ms / 1000} s: look whether it still works, or set \`idleSeconds\` for a slow model.`,
+    )
     this.name = 'SilentStream'
+    this.begun = begun
   }
 }
 
@@ -32,6 +40,15 @@ export class EndlessReply extends Error {
       `The model's reply was cut off at ${characters.toLocaleString('en')} characters because it did not end: ask for less at once, or use another model.`,
     )
     this.name = 'EndlessReply'
+  }
+}
+
+/** The server sent more than any reply takes, so the rest was not read. Whoever reads its bytes throws it. */
+export class OversizedReply extends Error {
+  /** @param what with its limit: "a line of more than 4 MB" */
+  constructor(what: string) {
+    super(`The model's server sent ${what}, which no reply needs, so it was cut off: look whether the server works, or use another one.`)
+    this.name = 'OversizedReply'
   }
 }
 
@@ -70,12 +87,18 @@ const RETRYABLE = new Set([408, 409, 425, 429])
 const MAX_MESSAGE = 400
 /** Characters of an error that are read. */
 const MAX_READ = 8000
+/** Characters of a server's own sentence that are looked through for secrets and shown in part. */
+const MAX_SAID = 64_000
+/** Escape sequences; controls but for tab and newline; marks of direction and others that are not seen. */
+const UNSHOWN = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]|\p{Cf}/gu
 const TOO_LONG = 'Start a new session, give the server a larger context, or use a model that has one.'
 
 /** What failed. No secret is in its message, whatever the server says. */
 export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
   if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
-  if (error instanceof SilentStream) return { message: error.message, retryable: true }
+  const oversized = oversizedIn(error)
+  if (oversized) return { message: oversized.message, retryable: false }
+  if (error instanceof SilentStream) return { message: error.message, retryable: error.begun }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown
     responseHeaders?: Record<string, string>
@@ -83,7 +106,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
     message?: unknown
     name?: unknown
   }
-  const said = redact(sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error'), secrets)
+  const said = redact(plain(sentence(responseBody) ?? (typeof message === 'string' ? message : 'unknown error')), secrets)
   const address = originOf(error)
   const exceeded = contextExceeded(
     [error, message, responseBody]
@@ -182,6 +205,19 @@ function sentence(body: unknown): string | undefined {
     return body.startsWith('<') ? undefined : body.trim()
   }
 }
+
+/** Provider packages wrap what a body is broken off with. */
+function oversizedIn(error: unknown, depth = 0): OversizedReply | undefined {
+  if (error instanceof OversizedReply || depth > 5) return error instanceof OversizedReply ? error : undefined
+  const cause = (error as { cause?: unknown } | undefined)?.cause
+  return cause === undefined ? undefined : oversizedIn(cause, depth + 1)
+}
+
+/**
+ * Without what a terminal would obey or not show. Before secrets are looked for: one that is broken up by such characters
+ * would be whole again on the screen.
+ */
+const plain = (text: string): string => text.slice(0, MAX_SAID).replace(UNSHOWN, '')
 
 function networkCode(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > 5) return undefined

@@ -2,7 +2,16 @@
  * Gathers the parts of a reply as they come. Text is shown as soon as it is known to be text; a call that was written into
  * it becomes a call; thinking that was left in it becomes reasoning.
  */
-import { families as all, createReply, type Family, type MeantCall, type Shown, type ToolSpec } from '@mulligan/repair'
+import {
+  families as all,
+  createReply,
+  droppedCalls,
+  type Family,
+  MAX_CALLS_PER_REPLY,
+  type MeantCall,
+  type Shown,
+  type ToolSpec,
+} from '@mulligan/repair'
 import type { AssistantPart, ProviderMetadata } from '../history/message.ts'
 import { repetition } from './repetition.ts'
 
@@ -47,6 +56,7 @@ export function createGathering(options: GatherOptions) {
   const reply = createReply(specs, { families, opensInReasoning })
   const parts: (Growing | ReportedCall)[] = []
   let reasoned = 0
+  let reported = 0
   const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()
 
   /** The part of this id, begun where there is none. */
@@ -103,23 +113,44 @@ export function createGathering(options: GatherOptions) {
 
   /** The reply has ended: what was held back is shown, and the calls are the ones that were meant. */
   function finish(): Gathered {
-    const reported = parts.filter((part) => part.type === 'call')
+    const taken = parts.filter((part) => part.type === 'call')
     // A signed turn goes back as it came: one call more or less in it would be refused.
     const signed = parts.some((part) => part.type !== 'text' && part.metadata !== undefined)
-    const { calls, unclear, ...rest } = reply.end(reported.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
+    const { calls, unclear, ...rest } = reply.end(taken.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
     show(
       rest,
       parts.findLast((part): part is Growing => part.type === 'text'),
     )
     const all = parts.flatMap((part): readonly ReplyPart[] => {
       if (part.type !== 'call' || signed) return [part]
-      return calls.filter((call) => call.reported === reported.indexOf(part)).map((call) => toPart(call, part.metadata))
+      return calls.filter((call) => call.reported === taken.indexOf(part)).map((call) => toPart(call, part.metadata))
     })
     const leaked = calls.filter((call) => call.reported === undefined).map((call) => toPart(call))
-    return { parts: [...all.filter(isSaid), ...leaked], unclear }
+    return { parts: withoutExcess([...all.filter(isSaid), ...leaked], reported - taken.length), unclear }
   }
 
-  return { open, add, addCall: (call: ReportedCall) => parts.push(call), finish, withoutCalls }
+  /** Calls beyond {@link MAX_CALLS_PER_REPLY} are only counted. */
+  function addCall(call: ReportedCall): void {
+    if (++reported <= MAX_CALLS_PER_REPLY) parts.push(call)
+  }
+
+  return { open, add, addCall, finish, withoutCalls }
+}
+
+/**
+ * The parts with as many calls as one reply may have: markup may hold more of them, and one reported call may stand for several.
+ * The first call says how many were left out, so that the model is told with its result.
+ */
+function withoutExcess(parts: readonly ReplyPart[], before: number): readonly ReplyPart[] {
+  let calls = 0
+  const kept = parts.filter((part) => part.type !== 'call' || ++calls <= MAX_CALLS_PER_REPLY)
+  const dropped = before + Math.max(0, calls - MAX_CALLS_PER_REPLY)
+  const first = kept.findIndex((part) => part.type === 'call')
+  return dropped === 0
+    ? kept
+    : kept.map((part, at) =>
+        part.type === 'call' && at === first ? { ...part, repairs: [...(part.repairs ?? []), droppedCalls(dropped)] } : part,
+      )
 }
 
 const isSaid = (part: ReplyPart): boolean => part.type !== 'text' || part.text !== ''

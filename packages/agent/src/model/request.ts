@@ -2,6 +2,7 @@
  * One model request, over the contract that every AI SDK provider implements (`LanguageModelV4.doStream`). Calls come as
  * they were on the wire, with the raw text of their arguments: what they mean is the executor's business.
  */
+import { setImmediate as nextTask } from 'node:timers/promises'
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -11,6 +12,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import { MAX_CALLS_PER_REPLY } from '@mulligan/repair'
 import type { ProviderMetadata, Usage } from '../history/message.ts'
 import type { Sampling } from '../options.ts'
 import { BrokenStream, EndlessReply, SilentStream } from './fault.ts'
@@ -25,6 +27,8 @@ export interface ModelRequest extends GatherOptions {
   readonly signal: AbortSignal
   /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
   readonly maxSilence?: number
+  /** Milliseconds between the request and the first new part, after which it is given up. Default: 3,600 s. */
+  readonly maxWait?: number
 }
 
 export interface Reply extends Gathered {
@@ -33,47 +37,62 @@ export interface Reply extends Gathered {
   readonly usage: Usage
 }
 
-/** Characters of text, reasoning and arguments that one reply may have. */
-const MAX_REPLY = 4_000_000
+/** Characters of text, reasoning, names and arguments that one reply may have: twice the output limit of the largest models. */
+const MAX_REPLY = 1_000_000
+/** As many characters a further piece of text or reasoning counts for: each is kept, also an empty one. */
+const PIECE = 100
 const MAX_SILENCE = 300_000
+const MAX_WAIT = 3_600_000
+/** Milliseconds of reading after which timers and signals get their turn. */
+const SLICE = 20
 
 /**
  * @throws whatever the provider throws, and {@link BrokenStream} when the stream ends without a finish, {@link SilentStream}
- *   when it goes on without anything new, {@link EndlessReply} when it goes on and on
+ *   when nothing new comes, {@link EndlessReply} when it goes on and on, and the signal's reason when it is aborted
  */
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
   const signal = AbortSignal.any([request.signal, inner.signal])
-  const { stream } = await model.doStream(options(request, signal))
+  const { maxSilence = MAX_SILENCE, maxWait = MAX_WAIT } = request
+  const giveUpAfter = (ms: number, begun: boolean): NodeJS.Timeout => setTimeout(() => inner.abort(new SilentStream(ms, begun)), ms)
+  /** The first part may take its time: a model may have to be loaded. Some clients read up to it before they hand out the stream. */
+  const wait = giveUpAfter(maxWait, false)
+  const { stream } = await unlessAborted(model.doStream(options(request, signal)), signal).catch((error: unknown) => {
+    clearTimeout(wait)
+    throw error
+  })
   const gathering = createGathering(request)
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   let finishReason: string | undefined
   let cut: Cut | undefined
   let received = 0
+  const sizeOf = createSizer()
 
   const reader = stream.getReader()
   let ended = false
+  const hangUp = (): void => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', hangUp, { once: true })
   let silence: NodeJS.Timeout | undefined
-  let silent = false
-  const { maxSilence = MAX_SILENCE } = request
-  /** The first part may take its time: a model may have to be loaded. */
   const heard = () => {
+    clearTimeout(wait)
     silence?.refresh()
-    silence ??= setTimeout(() => {
-      silent = true
-      reader.cancel().catch(() => undefined)
-      inner.abort()
-    }, maxSilence)
+    silence ??= giveUpAfter(maxSilence, true)
   }
+  let yielded = performance.now()
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
-      if (silent) throw new SilentStream(maxSilence)
+      // Parts that are there already are read without a turn of the event loop, however many they are.
+      if (performance.now() - yielded > SLICE) {
+        await nextTask()
+        yielded = performance.now()
+      }
+      signal.throwIfAborted()
       ended = done
       if (done) break
       if (isNew(part)) heard()
       // Every part counts, also one without characters.
-      received += 'delta' in part ? Math.max(1, part.delta.length) : 1
+      received += sizeOf(part)
       if (received > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
       switch (part.type) {
         case 'text-start':
@@ -101,16 +120,59 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       }
     }
   } finally {
+    clearTimeout(wait)
     clearTimeout(silence)
+    signal.removeEventListener('abort', hangUp)
     if (!ended) {
       inner.abort()
-      reader.cancel().catch(() => undefined)
+      hangUp()
     }
   }
   if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
   return { ...gathering.finish(), finishReason, usage }
 }
+
+/**
+ * What each part takes of {@link MAX_REPLY}. Of calls that are dropped the characters count for little: that many calls can
+ * still be counted, and they have an end all the same.
+ */
+function createSizer(): (part: LanguageModelV4StreamPart) => number {
+  /** Calls that are kept, and came in deltas: counted there. */
+  const streamed = new Set<string>()
+  let begun = 0
+  const dropped = (characters: number): number => 1 + (characters >> 6)
+  return (part) => {
+    switch (part.type) {
+      case 'tool-input-start': {
+        if (++begun > MAX_CALLS_PER_REPLY) return dropped(part.toolName.length)
+        streamed.add(part.id)
+        return 1 + part.toolName.length
+      }
+      case 'tool-input-delta':
+        return streamed.has(part.id) || begun <= MAX_CALLS_PER_REPLY ? Math.max(1, part.delta.length) : dropped(part.delta.length)
+      case 'tool-call': {
+        if (streamed.has(part.toolCallId)) return 1
+        const characters = (part.toolName?.length ?? 0) + (part.input?.length ?? 0)
+        return ++begun > MAX_CALLS_PER_REPLY ? dropped(characters) : 1 + characters
+      }
+      case 'text-start':
+      case 'reasoning-start':
+        return PIECE
+      default:
+        return 'delta' in part ? Math.max(1, part.delta.length) : 1
+    }
+  }
+}
+
+/** A provider may not heed its signal: the turn does. */
+const unlessAborted = <T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject)
+  })
 
 /** Pings and the openings of what may never come don't count. */
 const isNew = (part: LanguageModelV4StreamPart): boolean =>

@@ -70,6 +70,7 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
           ...(model.families && { families: model.families }),
           ...(model.sampling && { sampling: model.sampling }),
           ...(model.maxThinking !== undefined && { maxReasoning: model.maxThinking * CHARS_PER_TOKEN }),
+          ...(model.idleSeconds !== undefined && { maxSilence: model.idleSeconds * 1000, maxWait: model.idleSeconds * 1000 }),
           noCalls: concluding !== undefined,
           signal: clock.signal,
           onText: show('message.part.delta'),

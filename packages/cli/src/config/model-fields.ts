@@ -1,5 +1,8 @@
-/** What a configuration file may say about a model: how it is sampled, how large its context is, how long it may think. */
+/** What a configuration file may say about a model: how it is sampled, how large its context is, how long it may think and be silent. */
 import { z } from 'zod'
+
+/** Seconds; timers take little more than three weeks. */
+const MAX_IDLE = 86_400
 
 export const modelFields = () =>
   z
@@ -17,6 +20,11 @@ export const modelFields = () =>
         .describe(
           'Tokens that it may think in one reply; 0 is no limit. Default: 8,192 and a quarter of the context at most; no limit in the cloud.',
         ),
+      idleSeconds: z
+        .number()
+        .positive()
+        .max(MAX_IDLE)
+        .describe('Seconds without anything new after which a reply is given up. Default: 300, and 3,600 before the first token.'),
       opensInReasoning: z
         .boolean()
         .describe('Its text begins inside its thinking, and the server leaves it in: as `--opens-in-reasoning`.'),

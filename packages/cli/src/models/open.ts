@@ -87,7 +87,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   // A cloud's key goes elsewhere only when the command line says so.
   const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
   const id = `${provider}/${name}`
-  const { context, maxThinking, opensInReasoning, ...sampled } = settingsOf(id, own)
+  const { context, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
   const profile = cloud ? undefined : profileOf(name)
   const inEnv = await contextOf(provider, env)
   const given = inEnv.given ? inEnv.tokens : context
@@ -114,6 +114,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
       ...((flags.opensInReasoning || opensInReasoning) && { opensInReasoning: true }),
       ...(sampling && { sampling }),
       ...(limit > 0 && { maxThinking: limit }),
+      ...(idleSeconds !== undefined && { idleSeconds }),
       ...(looksFor && { families: looksFor }),
       ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
       ...(opened.takeWarnings && { takeWarnings: opened.takeWarnings }),

@@ -1,9 +1,7 @@
 /** Any server that speaks OpenAI's chat completions: a gateway, or llama.cpp, vLLM and LM Studio at an address of their own. */
-import { mendingFetch, type Repair } from '@mulligan/repair'
 import { UsageError } from '../exit.ts'
 import { isNear, normalBaseUrl } from './base-url.ts'
-import { fetchHere } from './fetch.ts'
-import { patientFetch } from './patient-fetch.ts'
+import { fetchAtHome, fetchHere, repairingFetch } from './fetch.ts'
 import { type ModelRequest, type OpenedModel, type OpenModel, samplingFor } from './provider.ts'
 import { countIn, fieldsOf } from './servers/fields.ts'
 import { bearer, createGet, type Get } from './servers/get.ts'
@@ -61,15 +59,8 @@ export async function openWith(
     import('@ai-sdk/openai-compatible'),
     given === undefined ? lookUp?.(apiKey).catch(() => undefined) : undefined,
   ])
-  let repairs: Repair[] = []
-  // What was cut off by its length is the engine's to refuse: it knows what each tool does.
-  const asSent = takesMore ? patientFetch : fetchHere
-  const mending = mendingFetch({ fetch: asSent, cutOff: 'keep', onRepair: (repair) => repairs.push(repair) })
-  function takeRepairs(): readonly Repair[] {
-    const taken = repairs
-    repairs = []
-    return taken
-  }
+  const asSent = takesMore ? fetchAtHome : fetchHere
+  const repairing = repairingFetch(asSent)
   const { topK, minP, ...standard } = samplingFor(request)
   const more = takesMore ? { ...(topK !== undefined && { top_k: topK }), ...(minP !== undefined && { min_p: minP }) } : {}
   const modelOver = (fetch: typeof asSent) =>
@@ -82,10 +73,10 @@ export async function openWith(
       ...(apiKey && { apiKey }),
     })(name)
   return {
-    model: modelOver(mending),
+    model: modelOver(repairing.fetch),
     unmended: () => modelOver(asSent),
     baseUrl: baseURL,
-    takeRepairs,
+    takeRepairs: repairing.takeRepairs,
     sampling: standard,
     ...(contextTokens && { contextTokens }),
     secrets: apiKey ? [apiKey] : [],

@@ -1,4 +1,5 @@
 /** Takes a reply apart: text, reasoning, and blocks of markup that are calls. */
+import { MAX_MARKUP } from '../limits.ts'
 import type { Block, Family, Source, ToolIndex } from './family.ts'
 import { isCareful } from './leaked.ts'
 import type { Lines } from './lines.ts'
@@ -43,7 +44,7 @@ export interface Hunt {
   readonly lines: Lines
 }
 
-/** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. */
+/** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. What is too long is text too, and doubtful. */
 export function piecesOf(hunt: Hunt, from: number): Pieces {
   const { source, triggers, lines } = hunt
   const { text } = source
@@ -52,6 +53,10 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
   const hits = hitsIn(text, triggers, from)
   let done = from
   let over: string | undefined
+  if (text.length - from > MAX_MARKUP) {
+    hits.skipTo(text.length)
+    quoted.push({ start: from, end: text.length, why: 'in a long text', open: true })
+  }
 
   const add = (kind: 'text' | 'reasoning', start: number, end: number): void => {
     if (end > start) pieces.push({ kind, start, end })

@@ -10,7 +10,8 @@ export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
     names: index.names,
     exact: (name) => index.exact.get(name)?.tool,
     resolve: (name) => {
-      const resolved = resolveName(name, index)
+      // A reply may hold thousands of names that are none: what is near them is not looked for.
+      const resolved = resolveName(name, index, [])
       return resolved.kind === 'tool' ? resolved.tool : undefined
     },
   }

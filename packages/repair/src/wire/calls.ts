@@ -1,4 +1,5 @@
 /** Which call a delta belongs to, whatever the server did to its id and index: on id first, then name, then index, then on whether the arguments are whole. */
+import { MAX_CALLS_PER_REPLY } from '../limits.ts'
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
 import { type Ids, idFor } from './ids.ts'
@@ -31,6 +32,8 @@ export interface Step {
   /** What goes out: the entry itself where nothing was mended, nothing where it is held back or a mere repetition. */
   readonly entry: Entry | undefined
   readonly repairs: readonly Repair[]
+  /** It began a call beyond {@link MAX_CALLS_PER_REPLY}. */
+  readonly dropped?: boolean
 }
 
 interface Delta {
@@ -57,6 +60,9 @@ export const WHY = {
 export function step(calls: readonly Call[], entry: Entry, ids: Ids): Step {
   const delta = readDelta(entry)
   const call = owner(calls, delta)
+  // Each entry is compared with all calls before it: without a limit, the work would grow with the square of their number.
+  if (calls.length >= MAX_CALLS_PER_REPLY && (!call || call.scan.state === 'whole'))
+    return { calls, entry: undefined, repairs: [], dropped: delta.name !== undefined && (!call || begins(delta)) }
   if (!call) return open(calls, entry, delta, delta.name, ids)
   if (isRepetition(call, delta)) {
     const { noted, repairs } = note(call, [[WHY.again, entry, undefined]])

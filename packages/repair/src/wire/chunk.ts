@@ -1,4 +1,5 @@
 /** One chunk of a streamed reply, mended: its calls, and why it ended. */
+import { MAX_CHOICES } from '../limits.ts'
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
 import { type Call, step, WHY } from './calls.ts'
@@ -17,6 +18,8 @@ interface Choice {
   readonly reason: unknown
   /** It has calls of another kind: nothing of it is touched any more. */
   readonly foreign?: true
+  /** How many calls it had beyond those that are taken. */
+  readonly dropped?: number
 }
 
 export interface Reply {
@@ -49,6 +52,7 @@ export function mendChunk(reply: Reply, chunk: Fields, rules: Rules): Mended {
   const mended = given.map((one) => {
     if (!isRecord(one)) return one
     const place = placeOf(one)
+    if (!choices.has(place) && choices.size >= MAX_CHOICES) return one
     const next = mendChoice(choices.get(place) ?? NO_CHOICE, one, rules)
     choices.set(place, next.choice)
     repairs.push(...next.repairs)
@@ -76,6 +80,9 @@ export function missingEnd(reply: Reply): { readonly chunks: readonly Fields[]; 
   return { chunks, repairs }
 }
 
+/** Calls that were left out because the reply had too many. */
+export const droppedIn = (reply: Reply): number => [...reply.choices.values()].reduce((sum, { dropped = 0 }) => sum + dropped, 0)
+
 /** The number of a choice; most servers send one choice, and some leave its number out. */
 const placeOf = (choice: Fields): number => (typeof choice['index'] === 'number' ? choice['index'] : 0)
 
@@ -102,11 +109,13 @@ function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice 
   const given = isRecord(fields['delta']) ? fields['delta'] : {}
   if (choice.foreign || isForeign(given)) return { choice: { ...choice, foreign: true }, before: undefined, fields, repairs }
   const delta = mendDelta(choice.calls, given, rules)
+  const dropped = (choice.dropped ?? 0) + delta.dropped
+  const more = dropped > 0 ? { dropped } : {}
   repairs.push(...delta.repairs)
   const reason = fields['finish_reason']
   if (!isReason(reason)) {
     const next = delta.fields === given ? fields : { ...fields, delta: delta.fields }
-    return { choice: { ...choice, calls: delta.calls }, before: undefined, fields: next, repairs }
+    return { choice: { ...choice, ...more, calls: delta.calls }, before: undefined, fields: next, repairs }
   }
   const begun = delta.calls.filter((call) => call.name !== undefined)
   const finish = mendFinish(reason, begun.length > 0, rules.cutOff)
@@ -126,7 +135,7 @@ function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice 
   }
   const isMended = cut.fields !== given || finish !== undefined
   return {
-    choice: { calls: begun, reason: finish ? finish.reason : reason },
+    choice: { calls: begun, reason: finish ? finish.reason : reason, ...more },
     before: before ?? cut.before,
     fields: isMended ? next : fields,
     repairs,
@@ -157,17 +166,19 @@ interface MendedDelta {
   readonly calls: readonly Call[]
   readonly fields: Fields
   readonly repairs: readonly Repair[]
+  readonly dropped: number
 }
 
 function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedDelta {
   const { function_call: legacy, ...rest } = delta
   const given: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
   const isLegacy = given.length === 0 && isRecord(legacy)
-  if (given.length === 0 && !isLegacy) return { calls, fields: delta, repairs: [] }
+  if (given.length === 0 && !isLegacy) return { calls, fields: delta, repairs: [], dropped: 0 }
   const repairs: Repair[] = []
   if (isLegacy && calls.length === 0) repairs.push({ kind: 'wire', from: 'function_call', to: 'tool_calls', why: WHY.legacy })
   let known = calls
   let isMended = isLegacy
+  let dropped = 0
   const out: unknown[] = []
   for (const entry of isLegacy ? [{ function: legacy }] : given) {
     if (!isRecord(entry)) {
@@ -177,10 +188,11 @@ function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedD
     const next = step(known, entry, rules)
     known = next.calls
     repairs.push(...next.repairs)
+    if (next.dropped) dropped++
     if (next.entry) out.push(next.entry)
     if (next.entry !== entry) isMended = true
   }
-  if (!isMended) return { calls: known, fields: delta, repairs }
+  if (!isMended) return { calls: known, fields: delta, repairs, dropped }
   const { tool_calls: _, ...others } = isLegacy ? rest : delta
-  return { calls: known, fields: out.length > 0 ? { ...others, tool_calls: out } : others, repairs }
+  return { calls: known, fields: out.length > 0 ? { ...others, tool_calls: out } : others, repairs, dropped }
 }

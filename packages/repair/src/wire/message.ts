@@ -1,4 +1,5 @@
 /** A whole reply, mended: the same faults as in a stream, without the pieces. */
+import { droppedCalls, MAX_CALLS_PER_REPLY, MAX_CHOICES } from '../limits.ts'
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
 import { argumentText, WHY } from './calls.ts'
@@ -13,7 +14,7 @@ export function mendReply(reply: Fields, rules: Rules): { readonly reply: Fields
   const given = reply['choices']
   if (!Array.isArray(given)) return { reply, repairs: [] }
   const repairs: Repair[] = []
-  const choices = given.map((choice) => (isRecord(choice) ? mendChoice(choice, rules, repairs) : choice))
+  const choices = given.map((choice, at) => (at < MAX_CHOICES && isRecord(choice) ? mendChoice(choice, rules, repairs) : choice))
   return { reply: choices.some((choice, at) => choice !== given[at]) ? { ...reply, choices } : reply, repairs }
 }
 
@@ -25,11 +26,12 @@ function mendChoice(choice: Fields, rules: Rules, repairs: Repair[]): Fields {
   const isLegacy = given.length === 0 && isRecord(legacy)
   if (isLegacy) repairs.push({ kind: 'wire', from: 'function_call', to: 'tool_calls', why: WHY.legacy })
   const came = isLegacy ? [{ function: legacy }] : given
-  const mended = mendCalls(came, rules, repairs)
+  const mended = mendCalls(came.slice(0, MAX_CALLS_PER_REPLY), rules, repairs)
+  if (came.length > mended.length) repairs.push(droppedCalls(came.length - mended.length))
   const finish = mendFinish(choice['finish_reason'], mended.length > 0, rules.cutOff)
   if (finish) repairs.push({ kind: 'wire', from: choice['finish_reason'], to: finish.reason, why: finish.why })
   const calls = finish?.isCut ? mended.with(-1, cutOff(mended.at(-1))) : mended
-  const isSame = !isLegacy && calls.every((call, at) => call === given[at])
+  const isSame = !isLegacy && calls.length === given.length && calls.every((call, at) => call === given[at])
   if (isSame && !finish) return choice
   return {
     ...choice,

@@ -1,7 +1,8 @@
 /** A streamed reply on its way through: every event that needs no mending leaves as the bytes it came in. */
+import { droppedCalls } from '../limits.ts'
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
-import { type Mended, mendChunk, missingEnd, NO_REPLY, type Reply, type Rules } from './chunk.ts'
+import { droppedIn, type Mended, mendChunk, missingEnd, NO_REPLY, type Reply, type Rules } from './chunk.ts'
 import { asChunks, rawOutput } from './failed-parse.ts'
 import { parseJson } from './json.ts'
 import { formatEvent, type SseEvent, SseSplitter } from './sse.ts'
@@ -17,9 +18,11 @@ export function mendStream(body: ReadableStream<Uint8Array>, options: StreamOpti
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const splitter = new SseSplitter(options.maxEventBytes)
   let reply = NO_REPLY
+  let dropped = 0
   const send = (events: readonly SseEvent[], controller: ReadableStreamDefaultController<Uint8Array>): boolean => {
     for (const event of events) {
       const next = mendEvent(reply, event, options)
+      dropped = Math.max(dropped, droppedIn(next.reply))
       reply = next.reply
       for (const bytes of next.out) controller.enqueue(bytes)
       for (const repair of next.repairs) tell(options.onRepair, repair)
@@ -35,6 +38,7 @@ export function mendStream(body: ReadableStream<Uint8Array>, options: StreamOpti
           if (!part.done) return
           const last = splitter.end()
           if (last) send([last], controller)
+          if (dropped > 0) tell(options.onRepair, droppedCalls(dropped))
           return controller.close()
         }
       },

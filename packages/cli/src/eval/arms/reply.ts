@@ -17,7 +17,7 @@ export interface RawReply {
 }
 
 /** Characters; a reply that goes on beyond is given up. */
-const MAX_REPLY = 4_000_000
+const MAX_REPLY = 1_000_000
 
 /** @throws whatever the provider throws, and Error for a stream without an end, or without anything in it */
 export async function readReply(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<RawReply> {

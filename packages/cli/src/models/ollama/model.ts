@@ -10,6 +10,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import { boundedFetch } from '../bounded-fetch.ts'
 import { patientFetch } from '../patient-fetch.ts'
 import { type BodySettings, chatBody } from './body.ts'
 import { createGauge, estimateOf, wasCut } from './cut.ts'
@@ -30,8 +31,8 @@ export interface OllamaModelOptions extends BodySettings {
   readonly onEnded: () => Promise<void>
 }
 
-/** Characters of an error that are read. */
-const MAX_ERROR = 20_000
+/** A line of a reply is an object, its calls with all their arguments among it. */
+const fetchLines = boundedFetch(patientFetch, 'line')
 
 export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
   const { model, numCtx } = settings
@@ -43,14 +44,14 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
   /** @throws APICallError, and what `fetch` throws */
   async function post(body: ChatBody, { abortSignal, headers }: LanguageModelV4CallOptions): Promise<ReadableStream<Uint8Array>> {
     const sent = { ...settings.headers, ...headers, 'content-type': 'application/json' }
-    const response = await patientFetch(url, {
+    const response = await fetchLines(url, {
       method: 'POST',
       headers: Object.fromEntries(Object.entries(sent).filter((entry): entry is [string, string] => entry[1] !== undefined)),
       body: JSON.stringify(body),
       ...(abortSignal && { signal: abortSignal }),
     })
     if (response.ok && response.body) return response.body
-    throw ollamaFault(response.status, await errorText(response), Object.fromEntries(response.headers), source)
+    throw ollamaFault(response.status, await response.text(), Object.fromEntries(response.headers), source)
   }
 
   /** What the counts say, and a warning where they say that something was lost. */
@@ -137,14 +138,4 @@ function cutText(expected: number, counted: number | undefined, numCtx: number):
   const what =
     expected > (counted ?? 0) ? `cut the prompt: of about ${says(expected)} tokens it ${read}` : `has no room left: it ${read} tokens`
   return `Ollama ${what}, its context has ${says(numCtx)}. The answer may miss what came first. MULLIGAN_CONTEXT sets a larger context.`
-}
-
-async function errorText({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length > MAX_ERROR) break
-  }
-  return text
 }

@@ -9,12 +9,12 @@ import { lines } from './ndjson.ts'
 import { createReplyReader } from './reply.ts'
 import { parseShown } from './shown.ts'
 
-async function read(pieces: readonly Uint8Array[], maxLine?: number): Promise<unknown[]> {
+async function read(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   const bytes = (async function* () {
     yield* pieces
   })()
   const found: unknown[] = []
-  for await (const line of lines(bytes, maxLine)) found.push(line)
+  for await (const line of lines(bytes)) found.push(line)
   return found
 }
 
@@ -40,7 +40,7 @@ describe('lines', () => {
     ['cut off', '{"a":1}\n{"b":'],
     ['without an end', `{"a":"${'x'.repeat(2000)}`],
   ])('%s: an error that quotes a little', async (_, text) => {
-    const error = await read([Buffer.from(text)], 1000).catch((thrown: Error) => thrown)
+    const error = await read([Buffer.from(text)]).catch((thrown: Error) => thrown)
     expect(error).toMatchObject({ name: 'AI_JSONParseError' })
     expect(String(error).length).toBeLessThan(600)
   })
