@@ -47,8 +47,8 @@ export const SANDBOX: readonly Mutation[] = [
     id: 'made-where-none-may',
     rule: 'sandbox: what a command makes at a protected path is taken away',
     file: sandbox('sandbox.ts'),
-    find: `return takeAway(view).finally(() => active--)`,
-    replace: `active--\n        return []`,
+    find: `takeAway(view).finally(() => active--)`,
+    replace: `Promise.resolve([]).finally(() => active--)`,
     test: check('a repository inside a folder without on'),
   },
   {
