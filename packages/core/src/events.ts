@@ -1,6 +1,7 @@
 /** What happened to a call, in order. Counters, guard and limits are reducers over these, so a resumed turn has them as they were. */
 
 import type { Repair } from '@mulligan/repair'
+import type { ProposedChanges } from './layer.ts'
 import type { ToolResult } from './result.ts'
 import type { Effect } from './tool.ts'
 
@@ -39,6 +40,8 @@ export type ToolEvent =
       readonly forced: boolean
       /** The calls, by id, that may have taken effect and because of which it asks. */
       readonly indeterminate?: readonly string[]
+      /** Of a call that ran on a layer: what it did there. The answer is about that. */
+      readonly changes?: Pick<ProposedChanges, 'hash' | 'summary' | 'targets'>
     })
   | (Of<'tool.approval.resolved'> & {
       readonly tool: string

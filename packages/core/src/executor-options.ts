@@ -1,5 +1,5 @@
 /** What an executor is made with, and what it does. */
-import type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
+import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
 import type { IncomingCall } from './call/understand.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import type { Policy, PolicyRequest } from './policy.ts'
@@ -51,7 +51,12 @@ export interface Executor {
   readonly prepare: (call: IncomingCall) => Promise<Prepared>
   /** Applies a person's answer. */
   readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
+  /** Runs it to its record. What it did on a layer is kept where the policy allows that, else discarded: nobody is asked. */
   readonly execute: (call: ReadyCall) => Promise<CallRecord>
+  /** Runs it; where it ran on a layer and a person has to decide about its changes, to that question. */
+  readonly perform: (call: ReadyCall) => Promise<Performed>
+  /** Applies a person's answer to what a call did on its layer. */
+  readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
   /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
   readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
   /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */

@@ -12,8 +12,10 @@ import {
   type CallRecord,
   type Decided,
   greaterEffect,
+  type HeldCall,
   keyOf,
   lockOf,
+  type Performed,
   type Prepared,
   type ReadyCall,
   resultEvent,
@@ -23,10 +25,12 @@ import {
 import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
+import type { ProposedChanges } from './layer.ts'
 import { defaultPolicy } from './policy.ts'
-import { decideOnTargets } from './policy-targets.ts'
+import { decideOnChanges, decideOnTargets } from './policy-targets.ts'
 import { notOk, type ToolError, type ToolResult } from './result.ts'
 import { bound } from './run/bound.ts'
+import { fromThrown } from './run/classify.ts'
 import { runTool, systemClock } from './run/run-tool.ts'
 import { createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
@@ -120,7 +124,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
       let { effect } = call
       for (const target of targetsOf(call)) effect = greaterEffect(effect, options.effectOf?.({ ...call, target }) ?? effect)
       const secrets = (await tool.secrets?.(value as never)) ?? []
-      return { ...call, effect, ...(secrets.length > 0 && { secrets }) }
+      // What leaves the machine is asked about beforehand.
+      const confinement = effect === 'external' ? 'direct' : await tool.layer?.confinement(value as never)
+      const isConfined = confinement === 'layer' || confinement === 'read-only'
+      return {
+        ...call,
+        ...(isConfined ? { effect: 'read', confinement } : { effect }),
+        ...(secrets.length > 0 && { secrets }),
+      }
     } catch (error) {
       // Not knowing is no leave: the call opens no secret file then, and sends nothing unasked.
       log(call.id, call.tool, error)
@@ -175,6 +186,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const decided = decideOnTargets(policy, { tool, effect, input }, targets, (error) => log(id, tool, error))
     const { decision, reason, forced: byPolicy = false } = decided
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
+    if (call.confinement === 'layer') {
+      // Nothing takes effect by running it: what it did is decided about afterwards.
+      hold(call, 1)
+      return { kind: 'ready', call }
+    }
     const uncertain = uncertainFor(call)
     const unopened = unnamed(call)
     const reasons = [
@@ -215,37 +231,55 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
+  /** Puts an answer on record. What is none counts as nobody's. */
+  function resolve(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
     const keys = keysOfTargets(
       call,
       request.asks.map(({ target }) => target),
     )
     emit({ type: 'tool.approval.resolved', ...about(call), target: request.target, keys, decision: known })
-    const { answer, reason } = known
+    return known
+  }
+
+  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
+    const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
     hold(call, -1)
     return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
   async function execute(call: ReadyCall): Promise<CallRecord> {
-    if (call.effect === 'read') return run(call)
-    const mine = effects.then(() => run(call))
+    const performed = await perform(call)
+    return performed.kind === 'result' ? performed.record : apply(performed, { answer: 'nobody' })
+  }
+
+  const perform = (call: ReadyCall): Promise<Performed> =>
+    call.effect === 'read' && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))
+
+  /** Effects one after the other. */
+  function inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const mine = effects.then(work)
     effects = mine.catch(() => undefined)
     return mine
   }
 
-  async function run(call: ReadyCall): Promise<CallRecord> {
+  async function run(call: ReadyCall): Promise<Performed> {
     const tool = toolOf(call)
     const started = clock.now()
+    let changes: ProposedChanges | undefined
+    const done = async (result: ToolResult, more?: Done): Promise<Performed> => ({
+      kind: 'result',
+      record: await finish(call, result, more),
+    })
     try {
       const refusal = cancelled() ?? notPermitted(call)
-      if (refusal) return await finish(call, refusal)
-      if (!tool) return await finish(call, notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
+      if (refusal) return await done(refusal)
+      if (!tool) return await done(notOk('unknown_tool', `There is no tool named "${call.tool}" any more.`, { status: 'failed' }))
       const lock = stillRunning.get(lockOf(call))
-      if (lock !== undefined) return await finish(call, refuse.stillRunning(call.tool, lock))
+      if (lock !== undefined) return await done(refuse.stillRunning(call.tool, lock))
       const inputHash = hash(call.inputKey)
-      if (!(await recordIntent(call, inputHash))) return await finish(call, refuse.unrecorded(call.tool))
+      if (!(await recordIntent(call, inputHash))) return await done(refuse.unrecorded(call.tool))
       const { result, attempts, late } = await runTool(as(tool, call.effect), await inputOf(call, tool), {
         callId: call.id,
         idempotencyKey: `${call.id}.${inputHash}`,
@@ -256,16 +290,81 @@ export function createExecutor(options: ExecutorOptions): Executor {
         log: (error) => log(call.id, call.tool, error),
         progress: (attempt, message) => emit({ type: 'tool.delta', ...about(call), attempt, message }),
         secrets: call.secrets,
+        confinement: call.confinement,
+        propose:
+          call.confinement === 'layer'
+            ? (proposed) => {
+                changes = proposed
+              }
+            : undefined,
       })
       if (late) awaitLate(call, tool, late, attempts, started)
-      return await finish(call, result, { attempts, durationMs: clock.now() - started })
+      const ran = { result, attempts, durationMs: clock.now() - started }
+      return changes ? await decideChanges(call, changes, ran) : await done(result, ran)
     } catch (error) {
       log(call.id, call.tool, error)
       const begun = hasBegun(state.approvals, call.id)
-      return await finish(call, refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
+      return await done(refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
     } finally {
       hold(call, -1)
     }
+  }
+
+  /** What was done on a layer is decided about as an effect is: by the policy, else by a person. */
+  async function decideChanges(read: ReadyCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<Performed> {
+    const call: ReadyCall = { ...read, effect: 'write' }
+    const { id, tool, effect, input, target } = call
+    const result = async (record: Promise<CallRecord>): Promise<Performed> => ({ kind: 'result', record: await record })
+    if (signal?.aborted) return result(discard(call, changes, refuse.cancelled(), ran))
+    const failed = (error: unknown) => log(id, tool, error)
+    const decided = decideOnChanges(policy, { tool, effect, input }, targetsOf(call), changes.targets, failed)
+    if (decided.decision === 'deny') return result(discard(call, changes, refuse.denied('policy', decided.reason), ran))
+    const uncertain = uncertainFor(call)
+    const reasons = [
+      ...(uncertain.length > 0 ? [whyUncertain(uncertain, new Set(stillRunning.values()))] : []),
+      ...(changes.forced === undefined ? [] : [changes.forced]),
+      ...(decided.forced ? [decided.reason] : []),
+    ]
+    if (decided.decision === 'allow' && reasons.length === 0) return result(keep(call, changes, ran))
+    const forced = reasons.length > 0
+    const named = uncertain.length > 0 && { indeterminate: uncertain.map((one) => one.id) }
+    const question = { ...about(call), target, reason: forced ? reasons.join('; and ') : decided.reason, forced, ...named }
+    const { hash, summary, targets } = changes
+    emit({ type: 'tool.approval.required', ...question, changes: { hash, summary, targets } })
+    const asks = decided.asks.length > 0 ? decided.asks : targetsOf(call).map((one) => ({ target: one, reason: question.reason }))
+    return { kind: 'held', call, request: { ...question, effect, input, asks, changes }, ran }
+  }
+
+  const apply = (held: HeldCall, decision: ApprovalDecision): Promise<CallRecord> =>
+    inOrder(async () => {
+      const { call, request, ran } = held
+      const { answer, reason } = resolve(call, request, decision)
+      if (grants(answer) && !signal?.aborted) return keep(call, request.changes, ran)
+      const why = signal?.aborted ? refuse.cancelled() : refuse.denied(grants(answer) ? 'nobody' : answer, reason)
+      return discard(call, request.changes, why, ran)
+    })
+
+  async function keep(call: ReadyCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<CallRecord> {
+    const tool = toolOf(call)
+    try {
+      const refusal = notPermitted(call)
+      if (refusal || !tool?.layer) return await discard(call, changes, refusal ?? refuse.broken(call.tool, false), ran)
+      if (!(await recordIntent(call, changes.hash))) return await discard(call, changes, refuse.unrecorded(call.tool), ran)
+      const notes = await tool.layer.keep(changes, call.id)
+      const result = { ...ran.result, notes: [...(ran.result.notes ?? []), ...notes] }
+      return await finish(call, result, { ...ran, changed: changes.targets })
+    } catch (error) {
+      log(call.id, call.tool, error)
+      return discard(call, changes, fromThrown(error, call.tool), ran)
+    }
+  }
+
+  async function discard(of: ReadyCall, changes: ProposedChanges, why: ToolError, ran: HeldCall['ran']): Promise<CallRecord> {
+    const call: ReadyCall = { ...of, effect: 'read' }
+    await toolOf(call)
+      ?.layer?.discard(changes)
+      .catch((error: unknown) => log(call.id, call.tool, error))
+    return finish(call, refuse.discarded(why, ran.result, changes.summary), ran)
   }
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
@@ -322,6 +421,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     readonly counter?: Understood['counter']
     /** As it came, when it could not be read. */
     readonly input?: unknown
+    /** Paths of the changes that were kept. */
+    readonly changed?: readonly string[]
   }
 
   /** The one place where a result is completed, bounded, counted and recorded. */
@@ -338,8 +439,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
       { attempts, durationMs, ...(attempts > 0 && trustOf(tool)) },
     )
-    const { notes: _, inputKey: __, secrets: ___, ...rest } = call
-    return { ...rest, input: done.input ?? call.input, attempts, result, durationMs }
+    const { notes: _, inputKey: __, secrets: ___, confinement: ____, ...rest } = call
+    return { ...rest, input: done.input ?? call.input, attempts, result, durationMs, ...(done.changed && { changed: done.changed }) }
   }
 
   /** Counts a wrong call and writes down what happened. Without a pause, so that parallel calls are judged one after another. */
@@ -379,6 +480,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     prepare,
     decide,
     execute,
+    perform,
+    apply,
     settle: (call, result) => finish(withResolvedName(call), result),
     effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state: () => state,

@@ -13,12 +13,13 @@ export {
   shown,
   validateJson,
 } from '@mulligan/repair'
-export type { ApprovalRequest, CallRecord, Decided, Prepared, ReadyCall } from './call/ready-call.ts'
+export type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
 export type { IncomingCall } from './call/understand.ts'
 export * from './errors.ts'
 export * from './events.ts'
 export * from './executor.ts'
 export * from './executor-options.ts'
+export type * from './layer.ts'
 export * from './policy.ts'
 export * from './policy-modes.ts'
 export { literalPattern } from './policy-pattern.ts'

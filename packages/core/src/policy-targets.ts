@@ -37,3 +37,20 @@ export function decideOnTargets(
   const asks = decided.flatMap(({ target, ...of }) => (of.decision === 'allow' ? [] : [{ target, reason: of.reason }]))
   return { decision, reason, forced, asks }
 }
+
+/**
+ * Whether what a call did on its layer may be kept: as the call itself would be decided, and a denial of any path that it changed
+ * counts too.
+ */
+export function decideOnChanges(
+  policy: Policy,
+  request: Omit<PolicyRequest, 'target'>,
+  targets: readonly [string, ...string[]],
+  changed: readonly string[],
+  failed: (error: unknown) => void,
+): TargetsDecision {
+  const decided = decideOnTargets(policy, request, targets, failed)
+  const [first, ...rest] = changed
+  const ofPaths = first === undefined ? undefined : decideOnTargets(policy, request, [first, ...rest], failed)
+  return ofPaths?.decision === 'deny' ? ofPaths : decided
+}

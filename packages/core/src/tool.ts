@@ -1,5 +1,6 @@
 /** What a tool is, and {@link defineTool}, which checks a definition once so that a call has nothing left to check. */
 import { type Effect, type JsonSchema, levelFor, nearest, type RepairLevel } from '@mulligan/repair'
+import type { Confinement, LayerUse, ProposedChanges } from './layer.ts'
 import type { SuggestedCall } from './result.ts'
 import { checker, type SchemaCheck, type ToolSchema } from './schema/schema.ts'
 
@@ -19,6 +20,10 @@ export interface ToolContext {
   readonly progress: (message: string) => void
   /** Secret files that this call may open: what `secrets` of its tool named and the person approved. Absent: none. */
   readonly secrets?: readonly string[]
+  /** How this call may run, of a tool with a `layer`. Absent: `direct`. */
+  readonly confinement?: Confinement
+  /** Of a call that runs on a layer: what it did there, before it returns or throws. Without it, nothing. */
+  readonly propose?: (changes: ProposedChanges) => void
 }
 
 /** Another name under which models ask for this tool; `adapt` turns the other shape of input into ours. */
@@ -96,6 +101,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly readsWorkspace?: boolean
   /** Secret files (keys, passwords) that the call would open: a person is asked first, `--yes` notwithstanding. Default: none. */
   readonly secrets?: (input: Input) => readonly string[] | Promise<readonly string[]>
+  /** Of a tool that can run on a throwaway layer: it hands what it did there to `ctx.propose`. */
+  readonly layer?: LayerUse<Input>
   /** Returns data or a `ToolResult`; throws `ModelRetry`, `ToolFailure` or `TransientError`. */
   readonly execute: (input: Input, ctx: ToolContext) => Output | Promise<Output>
 }
@@ -128,6 +135,7 @@ export interface Tool {
   readonly effectOf?: (input: never) => Effect
   readonly denialKeys?: (input: never, target: string) => readonly string[]
   readonly preview?: (input: never) => string | undefined | Promise<string | undefined>
+  readonly layer?: LayerUse
   readonly execute: (input: never, ctx: ToolContext) => unknown
 }
 
@@ -178,6 +186,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     sends = untrusted && effect === 'read' ? 'address' : undefined,
     readsWorkspace = true,
     secrets,
+    layer,
     ...unknown
   } = definition
   const rest = {
@@ -201,6 +210,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     ...(preview && { preview }),
     ...(sends && { sends }),
     ...(secrets && { secrets }),
+    ...(layer && { layer }),
   }
   const fields = { name, description, effect, aliases, execute, ...rest, ...optional }
   const fail = (what: string): never => {
@@ -212,7 +222,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
   // A misspelt `effect` would otherwise be an undeclared one.
   for (const field of Object.keys(unknown)) {
-    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview', 'sends', 'secrets'])
+    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview', 'sends', 'secrets', 'layer'])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)

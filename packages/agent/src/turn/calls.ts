@@ -84,15 +84,25 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 
   async function carryOut(ready: Exclude<Prepared, { kind: 'result' }>): Promise<CallRecord> {
     // A stopped turn asks nobody: the executor cancels what has not started.
-    if (ready.kind === 'ready' || context.signal.aborted) return executor.execute(ready.call)
+    if (ready.kind === 'ready' || context.signal.aborted) return perform(ready.call)
     const { call, request } = ready
+    const decided = await executor.decide(call, request, await decisionOn(request))
+    return decided.kind === 'result' ? decided.record : perform(decided.call)
+  }
+
+  /** What ran on a layer is decided about when it has run. */
+  async function perform(call: ReadyCall): Promise<CallRecord> {
+    const performed = await executor.perform(call)
+    return performed.kind === 'result' ? performed.record : executor.apply(performed, await decisionOn(performed.request))
+  }
+
+  function decisionOn(request: ApprovalRequest): Promise<ApprovalDecision> {
     // An answer from before a restart counts for the question that was asked then.
     const knowing = request.indeterminate ? ` knowing ${request.indeterminate.join(' ')}` : ''
-    const decision = await journal.wait(`approval ${call.id}${knowing}`, () =>
+    const of = request.changes ? ` changes ${request.changes.hash}` : ''
+    return journal.wait(`approval ${request.callId}${knowing}${of}`, () =>
       context.approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' })),
     )
-    const decided = await executor.decide(call, request, decision)
-    return decided.kind === 'result' ? decided.record : executor.execute(decided.call)
   }
 
   const last = calls.length - 1
@@ -141,7 +151,8 @@ export function pastCalls(events: readonly ToolEvent[]): Record<'asked' | 'begun
   for (const event of events) {
     if (event.type === 'tool.call') asked.set(event.callId, event)
     const call = asked.get('callId' in event ? event.callId : '')
-    if (event.type === 'tool.started' && call) begun.set(event.callId, call)
+    // A call on a layer starts with no effect, and once more with one when its changes are kept.
+    if (event.type === 'tool.started' && call) begun.set(event.callId, { ...call, effect: event.effect })
   }
   return { asked, begun }
 }

@@ -5,6 +5,9 @@ import type { Ledger, LedgerEntry } from '../outcome.ts'
 /** The engine's refusals are not failures of the work. */
 const NOT_TOLD = new Set<Status>(['cancelled', 'blocked', 'closed'])
 
+/** Characters of the paths that are named. */
+const MAX_TARGET = 300
+
 export function ledgerOf(records: readonly CallRecord[]): Ledger {
   const changed: LedgerEntry[] = []
   const failed: LedgerEntry[] = []
@@ -12,8 +15,10 @@ export function ledgerOf(records: readonly CallRecord[]): Ledger {
   for (const [at, record] of records.entries()) {
     const { id, tool, effect, target, result } = record
     const entry = { callId: id, tool, effect, target }
+    // Also of a command that failed: what it changed before is there.
+    if (record.changed?.length) changed.push({ ...entry, target: record.changed.join(', ').slice(0, MAX_TARGET) })
     if (result.ok) {
-      if (effect !== 'read') changed.push(entry)
+      if (effect !== 'read' && !record.changed) changed.push(entry)
       continue
     }
     const told = { ...entry, status: result.status, says: result.error }

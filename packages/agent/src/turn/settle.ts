@@ -23,7 +23,7 @@ export async function settleInterrupted(store: Store, turn: TurnRow, emit: (even
     usage = { inputTokens: usage.inputTokens + message.usage.inputTokens, outputTokens: usage.outputTokens + message.usage.outputTokens }
     for (const [ordinal, call] of callsOf(message).entries()) {
       const known = recorded.get(call.callId)
-      const event = asked.get(call.callId)
+      const event = begun.get(call.callId) ?? asked.get(call.callId)
       const record = known ?? settled(call, message.step, ordinal, event, begun.has(call.callId))
       all.push(record)
       if (known) continue

@@ -1,5 +1,6 @@
 /** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
 import { canonical, type Repair } from '@mulligan/repair'
+import type { Confinement, ProposedChanges } from '../layer.ts'
 import type { AskedTarget } from '../policy-targets.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
@@ -31,6 +32,8 @@ export interface ReadyCall extends CallIdentity {
   readonly inputKey: string
   /** Secret files that it would open. */
   readonly secrets?: readonly string[]
+  /** Where it is confined, so that running it has no effect: the effect of its tool is that of keeping what it did on its layer. */
+  readonly confinement?: Exclude<Confinement, 'direct'>
   /** Sentences that go with the result. */
   readonly notes: string[]
 }
@@ -47,6 +50,8 @@ export interface ApprovalRequest {
   readonly reason: string
   /** Only a person may answer, whatever has been allowed in advance. */
   readonly forced: boolean
+  /** What the call has done on its layer: the question is whether to keep that. */
+  readonly changes?: ProposedChanges
   /** The calls, by id, that may have taken effect and because of which it asks. A yes says that the person knows of them. */
   readonly indeterminate?: readonly string[]
 }
@@ -59,12 +64,26 @@ export interface CallRecord extends CallIdentity {
   readonly attempts: number
   readonly result: ToolResult
   readonly durationMs: number
+  /** Paths that it changed, of a call that ran on a layer and whose changes were kept. */
+  readonly changed?: readonly string[]
 }
 
 export type Prepared =
   | { readonly kind: 'result'; readonly record: CallRecord }
   | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
   | { readonly kind: 'ready'; readonly call: ReadyCall }
+
+/** A call that ran on a layer and waits for the decision about its changes. Plain data. */
+export interface HeldCall {
+  readonly kind: 'held'
+  readonly call: ReadyCall
+  readonly request: ApprovalRequest & { readonly changes: ProposedChanges }
+  /** What the call came to, apart from its changes. */
+  readonly ran: { readonly result: ToolResult; readonly attempts: number; readonly durationMs: number }
+}
+
+/** What running a call comes to: its record, or a question about what it did. */
+export type Performed = Extract<Prepared, { readonly kind: 'result' }> | HeldCall
 
 /** What is left when a person has been asked. */
 export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>

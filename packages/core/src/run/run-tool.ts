@@ -1,5 +1,6 @@
 /** Runs one tool to its result: attempts, backoff on transient faults, breaker, timeout, abort. */
 import { isMulliganError } from '../errors.ts'
+import type { Confinement, ProposedChanges } from '../layer.ts'
 import { notOk, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
@@ -42,6 +43,8 @@ export interface RunOptions {
   readonly log: (error: unknown) => void
   readonly progress: (attempt: number, message: string) => void
   readonly secrets: readonly string[] | undefined
+  readonly confinement: Confinement | undefined
+  readonly propose: ((changes: ProposedChanges) => void) | undefined
 }
 
 export interface Ran {
@@ -72,6 +75,8 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
           attempt: attempts,
           progress: (message) => options.progress(attempts, message),
           ...(options.secrets && { secrets: options.secrets }),
+          ...(options.confinement && { confinement: options.confinement }),
+          ...(options.propose && { propose: options.propose }),
         }),
       { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
     )

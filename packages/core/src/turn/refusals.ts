@@ -1,6 +1,7 @@
 /** The results of calls the engine refuses to run, in words for the model. */
 import type { ApprovalDecision } from '../events.ts'
-import { notOk, type ToolError } from '../result.ts'
+import { render } from '../render.ts'
+import { notOk, type ToolError, type ToolResult } from '../result.ts'
 import { type LimitReached, limitText } from './limits.ts'
 
 export const cancelled = (): ToolError => notOk('cancelled', 'The turn was stopped before this call started. Nothing was done.')
@@ -69,6 +70,14 @@ const NO_WORDS = {
   policy: 'The policy does not allow it.',
   before: 'It was refused before in this turn.',
 } as const
+
+/** What a command did on its layer is gone; what it printed is not. */
+export const discarded = (why: ToolError, ran: ToolResult, summary: string): ToolError => ({
+  ...why,
+  error: `What the command changed was discarded (${summary}): nothing of it has happened. ${why.error}`,
+  content: render(ran),
+  ...(ran.display !== undefined && { display: ran.display }),
+})
 
 const isSentence = (text: string): boolean => /[.!?]$/.test(text)
 
