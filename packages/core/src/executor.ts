@@ -5,6 +5,7 @@
  */
 
 import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
+import { heldCalls } from './call/held.ts'
 import {
   type ApprovalRequest,
   about,
@@ -12,7 +13,6 @@ import {
   type CallRecord,
   type Decided,
   greaterEffect,
-  type HeldCall,
   keyOf,
   lockOf,
   type Performed,
@@ -27,10 +27,9 @@ import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
 import type { ProposedChanges } from './layer.ts'
 import { defaultPolicy } from './policy.ts'
-import { decideOnChanges, decideOnTargets } from './policy-targets.ts'
+import { decideOnTargets } from './policy-targets.ts'
 import { notOk, type ToolError, type ToolResult } from './result.ts'
 import { bound } from './run/bound.ts'
-import { fromThrown } from './run/classify.ts'
 import { runTool, systemClock } from './run/run-tool.ts'
 import { createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
@@ -231,6 +230,25 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
+  const held = heldCalls({
+    policy,
+    isStopped: () => signal?.aborted === true,
+    layerOf: (call) => toolOf(call)?.layer,
+    uncertainty: (call) => {
+      const uncertain = uncertainFor(call)
+      return uncertain.length === 0
+        ? undefined
+        : { ids: uncertain.map(({ id }) => id), reason: whyUncertain(uncertain, new Set(stillRunning.values())) }
+    },
+    notPermitted,
+    recordIntent,
+    resolve,
+    finish,
+    emit,
+    log,
+  })
+  const apply: Executor['apply'] = (call, decision) => inOrder(() => held.apply(call, decision))
+
   /** Puts an answer on record. What is none counts as nobody's. */
   function resolve(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
@@ -300,7 +318,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       })
       if (late) awaitLate(call, tool, late, attempts, started)
       const ran = { result, attempts, durationMs: clock.now() - started }
-      return changes ? await decideChanges(call, changes, ran) : await done(result, ran)
+      return changes ? await held.decide(call, changes, ran) : await done(result, ran)
     } catch (error) {
       log(call.id, call.tool, error)
       const begun = hasBegun(state.approvals, call.id)
@@ -308,63 +326,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
     } finally {
       hold(call, -1)
     }
-  }
-
-  /** What was done on a layer is decided about as an effect is: by the policy, else by a person. */
-  async function decideChanges(read: ReadyCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<Performed> {
-    const call: ReadyCall = { ...read, effect: 'write' }
-    const { id, tool, effect, input, target } = call
-    const result = async (record: Promise<CallRecord>): Promise<Performed> => ({ kind: 'result', record: await record })
-    if (signal?.aborted) return result(discard(call, changes, refuse.cancelled(), ran))
-    const failed = (error: unknown) => log(id, tool, error)
-    const decided = decideOnChanges(policy, { tool, effect, input }, targetsOf(call), changes.targets, failed)
-    if (decided.decision === 'deny') return result(discard(call, changes, refuse.denied('policy', decided.reason), ran))
-    const uncertain = uncertainFor(call)
-    const reasons = [
-      ...(uncertain.length > 0 ? [whyUncertain(uncertain, new Set(stillRunning.values()))] : []),
-      ...(changes.forced === undefined ? [] : [changes.forced]),
-      ...(decided.forced ? [decided.reason] : []),
-    ]
-    if (decided.decision === 'allow' && reasons.length === 0) return result(keep(call, changes, ran))
-    const forced = reasons.length > 0
-    const named = uncertain.length > 0 && { indeterminate: uncertain.map((one) => one.id) }
-    const question = { ...about(call), target, reason: forced ? reasons.join('; and ') : decided.reason, forced, ...named }
-    const { hash, summary, targets } = changes
-    emit({ type: 'tool.approval.required', ...question, changes: { hash, summary, targets } })
-    const asks = decided.asks.length > 0 ? decided.asks : targetsOf(call).map((one) => ({ target: one, reason: question.reason }))
-    return { kind: 'held', call, request: { ...question, effect, input, asks, changes }, ran }
-  }
-
-  const apply = (held: HeldCall, decision: ApprovalDecision): Promise<CallRecord> =>
-    inOrder(async () => {
-      const { call, request, ran } = held
-      const { answer, reason } = resolve(call, request, decision)
-      if (grants(answer) && !signal?.aborted) return keep(call, request.changes, ran)
-      const why = signal?.aborted ? refuse.cancelled() : refuse.denied(grants(answer) ? 'nobody' : answer, reason)
-      return discard(call, request.changes, why, ran)
-    })
-
-  async function keep(call: ReadyCall, changes: ProposedChanges, ran: HeldCall['ran']): Promise<CallRecord> {
-    const tool = toolOf(call)
-    try {
-      const refusal = notPermitted(call)
-      if (refusal || !tool?.layer) return await discard(call, changes, refusal ?? refuse.broken(call.tool, false), ran)
-      if (!(await recordIntent(call, changes.hash))) return await discard(call, changes, refuse.unrecorded(call.tool), ran)
-      const notes = await tool.layer.keep(changes, call.id)
-      const result = { ...ran.result, notes: [...(ran.result.notes ?? []), ...notes] }
-      return await finish(call, result, { ...ran, changed: changes.targets })
-    } catch (error) {
-      log(call.id, call.tool, error)
-      return discard(call, changes, fromThrown(error, call.tool), ran)
-    }
-  }
-
-  async function discard(of: ReadyCall, changes: ProposedChanges, why: ToolError, ran: HeldCall['ran']): Promise<CallRecord> {
-    const call: ReadyCall = { ...of, effect: 'read' }
-    await toolOf(call)
-      ?.layer?.discard(changes)
-      .catch((error: unknown) => log(call.id, call.tool, error))
-    return finish(call, refuse.discarded(why, ran.result, changes.summary), ran)
   }
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
