@@ -1,0 +1,105 @@
+/** What a command did on its layer: for the door that keeps it, for the decision, and in words. Pure but for reading the diff's contents. */
+import type { Change, ChangeSet, Entry } from '@mulligan/sandbox'
+import type { LayerChange } from '../../changes/adopt.ts'
+import { turnDiff } from '../../changes/diff.ts'
+import type { FileChange } from '../../changes/net.ts'
+import { MISSING, type State } from '../../changes/state.ts'
+import { plural } from '../../files/common/page.ts'
+
+/** Files that a person is shown the lines of; the others are named. */
+const MAX_DIFFS = 40
+const MAX_LISTED = 200
+/** Characters. */
+const MAX_DIFF = 400_000
+
+/** What can be kept, and what can't: pipes, sockets, devices. */
+export function keepable({ changes }: Pick<ChangeSet, 'changes'>): { readonly kept: readonly Change[]; readonly left: readonly Change[] } {
+  const kept = changes.filter(({ unsupported, before, after }) => unsupported === undefined && readable(before) && readable(after))
+  return { kept, left: changes.filter((one) => !kept.includes(one)) }
+}
+
+const readable = (entry: Entry | undefined): boolean => entry?.type !== 'special' && (entry?.type !== 'file' || entry.sha256 !== undefined)
+
+export const toLayerChanges = (changes: readonly Change[]): readonly LayerChange[] =>
+  changes.filter(({ path }) => path !== '.').map(({ path, before, after }) => ({ path, before: stateOf(before), after: stateOf(after) }))
+
+function stateOf(entry: Entry | undefined): State {
+  switch (entry?.type) {
+    case 'file':
+      return { kind: 'file', hash: entry.sha256 ?? '', size: entry.size, mode: entry.mode, mtime: entry.mtimeMs }
+    case 'directory':
+      return { kind: 'directory', mode: entry.mode }
+    case 'link':
+      return { kind: 'link', target: entry.target }
+    case 'special':
+      return { kind: 'other' }
+    case undefined:
+      return MISSING
+  }
+}
+
+/** "2 files changed, 1 deleted". Folders count only where nothing else changed; the inside of `.git` is one thing. */
+export function summaryOf(changes: readonly Change[]): string {
+  const plain = changes.filter(({ git }) => !git)
+  const files = plain.filter(({ before, after }) => (after ?? before)?.type !== 'directory')
+  const counted = files.length > 0 ? files : plain
+  const what = files.length > 0 ? 'file' : 'folder'
+  const count = (...kinds: readonly Change['kind'][]): number => counted.filter(({ kind }) => kinds.includes(kind)).length
+  const parts = [
+    [count('modified', 'mode'), 'changed'],
+    [count('added'), 'added'],
+    [count('deleted'), 'deleted'],
+  ] as const
+  const said = parts.filter(([n]) => n > 0).map(([n, verb], at) => `${at === 0 ? plural(n, what) : n} ${verb}`)
+  if (changes.some(({ git }) => git)) said.push('the git repository changed')
+  return said.join(', ')
+}
+
+/** Paths for policies and the ledger: the files, without git's own, which the repository stands for. */
+export function targetsOf(changes: readonly Change[]): readonly string[] {
+  const files = changes.filter(({ before, after, git }) => !git && (after ?? before)?.type !== 'directory')
+  const paths = (files.length > 0 ? files : changes.filter(({ git }) => !git)).map(({ path }) => path)
+  return changes.some(({ git }) => git) ? [...paths, '.git'] : paths
+}
+
+/** What is loaded or run on the machine itself later, so that only a person may keep it. */
+export function protectedReason(changes: readonly Change[]): string | undefined {
+  const named = changes.filter((one) => one.protected).map(({ path }) => path)
+  if (named.length === 0) return undefined
+  const more = named.length > 3 ? ` and ${named.length - 3} more` : ''
+  return `it changes ${named.slice(0, 3).join(', ')}${more}, which can make programs run outside of the sandbox`
+}
+
+export interface Contents {
+  /** Of a file in the workspace, as it was when the change set was made. */
+  readonly before: (path: string) => Promise<Buffer>
+  /** Of a file of the layer. */
+  readonly after: (path: string) => Promise<Buffer>
+}
+
+/** As a unified diff, with what is too much or too many named only. */
+export async function diffOf(changes: readonly Change[], { before, after }: Contents): Promise<string> {
+  const shown = changes.filter(({ path, git, before: was, after: is }) => path !== '.' && !git && (is ?? was)?.type !== 'directory')
+  const sources = new Map<string, () => Promise<Buffer>>()
+  const all = shown.slice(0, MAX_DIFFS).map((change): FileChange => {
+    const [old, now] = [stateOf(change.before), stateOf(change.after)]
+    if (old.kind === 'file') sources.set(old.hash, () => before(change.path))
+    if (now.kind === 'file') sources.set(now.hash, () => after(change.path))
+    return { kind: KINDS[change.kind], path: change.path, before: old, after: now }
+  })
+  const diffs = await turnDiff(all, async (hash) => (await sources.get(hash)?.()) ?? Buffer.alloc(0))
+  const rest = shown.slice(MAX_DIFFS)
+  const listed = rest.slice(0, MAX_LISTED).map(({ kind, path }) => `${KINDS[kind]} ${path}`)
+  if (rest.length > MAX_LISTED) listed.push(`and ${rest.length - MAX_LISTED} more`)
+  const git = changes.filter((one) => one.git).map(({ kind, path }) => `${KINDS[kind]} ${path}`)
+  const ofGit = git.length > 20 ? [...git.slice(0, 20), `and ${git.length - 20} more in .git`] : git
+  const text = [...diffs.map((diff) => diff.text), ...listed, ...ofGit].join('\n')
+  return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n(the rest is not shown)` : text
+}
+
+const KINDS: Readonly<Record<Change['kind'], FileChange['kind']>> = {
+  added: 'created',
+  modified: 'changed',
+  mode: 'changed',
+  deleted: 'deleted',
+}

@@ -1,0 +1,37 @@
+/** Git's own locks, held while what a command did to a repository is made: git started meanwhile waits or refuses, as for another git. */
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ModelRetry } from '@mulligan/core'
+
+/** What git writes under a lock, and what a commit changes. Objects need none: their names are their contents. */
+const LOCKED = /^(?:index|HEAD|packed-refs|config|refs\/(?!.*\.lock$).+)$/
+
+/**
+ * @param paths from the workspace that are about to be changed
+ * @throws ModelRetry (conflict) when git holds one of the locks
+ */
+export async function withGitLocks<T>(root: string, paths: readonly string[], work: () => Promise<T>): Promise<T> {
+  const wanted = paths.filter((path) => path.startsWith('.git/') && LOCKED.test(path.slice('.git/'.length))).map((path) => `${path}.lock`)
+  const held: string[] = []
+  try {
+    for (const path of wanted) {
+      const lock = await open(join(root, path), 'wx').catch((error: NodeJS.ErrnoException) => error)
+      if (!(lock instanceof Error)) {
+        await lock.close()
+        held.push(path)
+      } else if (lock.code === 'EEXIST') throw locked(path)
+      // The folder of a new branch is not there yet, so nobody holds a lock in it.
+      else if (lock.code !== 'ENOENT') throw lock
+    }
+    return await work()
+  } finally {
+    await Promise.all(held.map((path) => rm(join(root, path), { force: true })))
+  }
+}
+
+const locked = (path: string): ModelRetry =>
+  new ModelRetry(`Another git is at work in the repository (${path} is there), so nothing of the command was kept.`, {
+    errorType: 'conflict',
+    parameter: 'command',
+    constraint: 'a repository that no other git is changing',
+  })
