@@ -8,6 +8,7 @@ import { bashOutputTool } from './bash_output/tool.ts'
 import { createCommandPolicy } from './command-policy/command-policy.ts'
 import { openedOnce } from './common/sandbox.ts'
 import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
+import { createLayers } from './layer/layers.ts'
 
 export interface ShellOptions {
   readonly workspace: Workspace
@@ -17,6 +18,13 @@ export interface ShellOptions {
   readonly network?: 'none' | 'bridge'
   /** Seconds a command may take where a call does not say. Default 120, at most 600. */
   readonly timeout?: number
+  /**
+   * Commands run on throwaway layers of the workspace where those can be had, and elsewhere with the workspace read-only: nothing
+   * is asked before, and what they did is decided about afterwards. Not with a network. Default false.
+   */
+  readonly layers?: boolean
+  /** With `layers`: secret files, as paths from the workspace, that commands may read. Default: none. */
+  readonly readableSecrets?: readonly string[]
   /** The person's home folder, for what may not be touched there. Default: theirs. */
   readonly home?: string
 }
@@ -35,11 +43,26 @@ export interface ShellTools {
  * // … shell.tools …
  * await shell.dispose()
  */
-export function shellTools({ workspace, sandbox: open, network = 'none', timeout = DEFAULT_TIMEOUT, home }: ShellOptions): ShellTools {
+export function shellTools({
+  workspace,
+  sandbox: open,
+  network = 'none',
+  timeout = DEFAULT_TIMEOUT,
+  layers = false,
+  readableSecrets,
+  home,
+}: ShellOptions): ShellTools {
   const sandbox = openedOnce(open)
   const jobs = createJobs()
   const commandPolicy = createCommandPolicy({ workspace: workspace.root, ...(home !== undefined && { home }) })
-  const session: ShellSession = { workspace, sandbox, jobs, commandPolicy }
+  const session: ShellSession = {
+    workspace,
+    sandbox,
+    jobs,
+    commandPolicy,
+    ...(layers &&
+      network === 'none' && { layers: createLayers({ workspace, sandbox, ...(readableSecrets && { readable: readableSecrets }) }) }),
+  }
   return {
     tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
     dispose: async () => {

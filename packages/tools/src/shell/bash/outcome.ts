@@ -1,5 +1,5 @@
 /** What a command that ended comes to in the contract. */
-import { empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
+import { type Confinement, empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
 import type { Completed } from '@mulligan/sandbox'
 import { isUnderstood, type SimpleCommand } from '../common/simple-commands.ts'
 import { answerOf } from './answers.ts'
@@ -33,6 +33,9 @@ export interface Ended {
   /** The commands that may do more than read. */
   readonly unsafe: readonly Unsafe[]
   readonly network: 'none' | 'bridge'
+  readonly confinement: Confinement
+  /** Further sentences for the model. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -43,7 +46,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const { exitCode, signal, reason, droppedBytes, durationMs } = completed
   const printed = readable(completed)
   const content = outputText(printed)
-  const notes = remarks(completed)
+  const notes = [...remarks(completed), ...ended.notes]
   const shown = { ...shownToPerson(printed), ...(notes.length > 0 && { notes }) }
   const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
   if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
@@ -61,9 +64,15 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   throw failure(ended, content, shown, [
     ownTimeout(script, exitCode),
     wallText(script, completed, network),
+    triedToWrite(ended) ? READ_ONLY : undefined,
     await missingModules(script, exitCode, around),
   ])
 }
+
+const READ_ONLY = 'The workspace is read-only for a command that does not say writes="direct"; with it, a person is asked first.'
+
+const triedToWrite = ({ confinement, completed }: Ended): boolean =>
+  confinement === 'read-only' && /Read-only file system|EROFS/.test(completed.stderr)
 
 /** Failures have no notes of their own: what they would say stands in the message. */
 interface Shown {
@@ -101,6 +110,7 @@ function failure(ended: Ended, content: string, shown: Shown, reasons: readonly 
   return new ToolFailure([ending, ...unknown, ...why].join(' '), {
     ...(isUnknown && { status: 'indeterminate' as const }),
     ...(reason === 'timeout' && { errorType: 'timeout' as const }),
+    ...(triedToWrite(ended) && { call: { tool: 'bash', input: { ...ended.input, writes: 'direct' } } }),
     exitCode,
     signal,
     reason,
@@ -115,14 +125,14 @@ function failure(ended: Ended, content: string, shown: Shown, reasons: readonly 
 const GOES_ON =
   /\b(?:serve|server|dev|start|watch|--watch|runserver|http\.server|tail -[fF]|nodemon|vite|webpack-dev-server|docker compose up)\b/
 
-function timedOut({ script, completed, timeout, input, maxTimeout }: Ended, content: string, shown: Shown): ToolFailure {
+function timedOut({ script, completed, timeout, input, maxTimeout, confinement }: Ended, content: string, shown: Shown): ToolFailure {
   const { signal, droppedBytes, durationMs } = completed
   const { notes = [], ...display } = shown
   const longer = Math.min(maxTimeout, timeout * 5)
   const other = GOES_ON.test(script) || timeout >= maxTimeout ? { background: true } : { timeout: longer }
   return new ToolFailure(
     [
-      `The command was ended after ${timeout} s, with all that it had started. Changes that it had made remain. It may need more time, or wait for something.`,
+      `The command was ended after ${timeout} s, with all that it had started. ${confinement === 'direct' ? 'Changes that it had made remain. ' : ''}It may need more time, or wait for something.`,
       ...notes,
     ].join(' '),
     {

@@ -7,6 +7,7 @@ import { isCommandError, notStarted, sandboxFault } from '../common/faults.ts'
 import { liveLines } from '../common/live-lines.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
 import { simpleCommands, startedName } from '../common/simple-commands.ts'
+import type { RanOnLayer, ShellLayers } from '../layer/layers.ts'
 import { lookAround } from './around.ts'
 import { type BashData, outcome } from './outcome.ts'
 
@@ -31,8 +32,9 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
     signal.throwIfAborted()
     throw sandboxFault(error, workspace.root)
   }
-  const tell = (completed: Completed): Promise<ToolOk<BashData>> =>
-    outcome(ended(session, call, completed, sandbox), lookAround(workspace, sandbox, cwd.relative, signal))
+  const confinement = ctx.confinement ?? 'direct'
+  const tell = (completed: Completed, notes: readonly string[] = []): Promise<ToolOk<BashData>> =>
+    outcome({ ...ended(session, call, completed, sandbox), confinement, notes }, lookAround(workspace, sandbox, cwd.relative, signal))
 
   if (call.background) {
     const job = await jobs.start(sandbox, { script: call.command, cwd: cwd.absolute }).catch(fault)
@@ -40,13 +42,38 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
     return end && end.exitCode !== 0 ? tell(end) : started(job)
   }
   const lines = liveLines(ctx.progress)
+  const command = { script: call.command, cwd: cwd.absolute, timeout: call.timeout, signal, onOutput: lines.push }
+  if (confinement === 'layer' && session.layers) {
+    const ran = await session.layers.run(command).catch(fault).finally(lines.end)
+    if (ran.completed.reason === 'aborted') signal.throwIfAborted()
+    return proposed(session.layers, ran, ctx, () => tell(ran.completed, ran.notes))
+  }
+  const masks = confinement === 'read-only' ? await session.layers?.masks(signal) : undefined
   const completed = await sandbox
-    .run({ script: call.command, cwd: cwd.absolute, timeout: call.timeout, signal, onOutput: lines.push })
+    .run({ ...command, ...(confinement === 'read-only' && { workspace: 'read-only', masks: masks ?? [] }) })
     .catch((error: unknown) => (isCommandError(error) ? error.completed : fault(error)))
     .finally(lines.end)
   // An effect that was cut off is indeterminate, which is the executor's to say.
   if (completed.reason === 'aborted') signal.throwIfAborted()
   return tell(completed)
+}
+
+/** Of a call that has to be made again nothing is kept. */
+async function proposed(
+  layers: ShellLayers,
+  { changes }: RanOnLayer,
+  ctx: ToolContext,
+  tell: () => Promise<ToolOk<BashData>>,
+): Promise<ToolOk<BashData>> {
+  try {
+    const result = await tell()
+    if (changes) ctx.propose?.(changes)
+    return result
+  } catch (error) {
+    if (changes && error instanceof ModelRetry) await layers.discard(changes)
+    else if (changes) ctx.propose?.(changes)
+    throw error
+  }
 }
 
 function ended({ commandPolicy }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {

@@ -1,10 +1,11 @@
-import { defineTool, type Tool } from '@mulligan/core'
+import { defineTool, type LayerUse, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { NEW_REPOSITORY } from '../../git/common/parameters.ts'
 import { commandKeys, commandTargets } from '../command-policy/command-policy.ts'
 import { checkedFirst } from '../common/checked-first.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
+import type { ShellLayers } from '../layer/layers.ts'
 import { wrongBefore } from './before.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { run } from './run.ts'
@@ -25,6 +26,12 @@ const parameters = (timeout: number) =>
     timeout: z.number().min(1).max(MAX_TIMEOUT).default(timeout).describe('seconds'),
     background: z.boolean().default(false).describe('return at once; no timeout'),
   })
+
+const layered = (timeout: number) =>
+  parameters(timeout).extend({
+    writes: z.literal('direct').optional().describe('"direct": on the real files, as for a server; asks first'),
+  })
+
 export interface BashOptions {
   /** What commands can reach. */
   readonly network: 'none' | 'bridge'
@@ -39,7 +46,7 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
   const tool = defineTool({
     name: 'bash',
     description: describe(import.meta.url, { NETWORK: network === 'none' ? 'no network' : 'with network' }),
-    input: parameters(timeout),
+    input: session.layers ? layered(timeout) : parameters(timeout),
     effect: network === 'none' ? 'write' : 'external',
     timeout: MAX_TIMEOUT + MARGIN,
     aliases: [
@@ -93,7 +100,21 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
       },
       { outcome: 'failed', input: { command: 'echo 1 test failed; exit 1' } },
     ],
+    ...(session.layers && { layer: layerUse(session, session.layers) }),
     execute: (call, ctx) => run(session, call, ctx),
   })
   return checkedFirst<ShellCall>(tool, (call) => wrongBefore(session, call))
+}
+
+/** A command is confined unless it says that it must not be, or outlives its call. */
+function layerUse({ sandbox }: ShellSession, layers: ShellLayers): LayerUse<ShellCall> {
+  return {
+    confinement: async ({ background, writes }) => {
+      if (background || writes === 'direct') return 'direct'
+      if (await layers.areThere()) return 'layer'
+      return (await sandbox.get()).backend === 'none' ? 'direct' : 'read-only'
+    },
+    keep: layers.keep,
+    discard: layers.discard,
+  }
 }

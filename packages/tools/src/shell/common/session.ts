@@ -1,6 +1,7 @@
 import type { Workspace } from '../../workspace/workspace.ts'
 import type { Jobs } from '../background/jobs.ts'
 import type { CommandPolicy } from '../command-policy/command-policy.ts'
+import type { ShellLayers } from '../layer/layers.ts'
 import type { SessionSandbox } from './sandbox.ts'
 
 /** What the tools of one session share. */
@@ -9,6 +10,8 @@ export interface ShellSession {
   readonly sandbox: SessionSandbox
   readonly jobs: Jobs
   readonly commandPolicy: CommandPolicy
+  /** Where commands run on layers. Absent: they run in the workspace itself. */
+  readonly layers?: ShellLayers
 }
 
 /** A call of `bash`, with its defaults. */
@@ -18,6 +21,8 @@ export interface ShellCall {
   /** Seconds. */
   readonly timeout: number
   readonly background: boolean
+  /** `direct`: on the real files, after a question. Only where commands run on layers otherwise. */
+  readonly writes?: 'direct' | undefined
 }
 
 /** Seconds a command may take where a call does not say, and at most. */

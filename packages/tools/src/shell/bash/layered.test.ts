@@ -1,0 +1,147 @@
+/** `bash` on layers, as a turn runs it: nothing is asked before, and mode or person decide about what a command did. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ApprovalDecision, createExecutor, type Mode, modePolicy, render, type ToolEvent } from '@mulligan/core'
+import { createSandbox } from '@mulligan/sandbox'
+import { describe, expect, test } from 'vitest'
+import { NEW_REPOSITORY } from '../../git/common/parameters.ts'
+import { temporary } from '../../workspace.fixture.ts'
+import { type ShellFixtureOptions, shell } from '../shell.fixture.ts'
+
+const FILES = { ...NEW_REPOSITORY, '.gitignore': 'dist/\n', 'a.txt': 'one\n' }
+const OVERLAY = { layers: true, sandboxOptions: { backend: 'bubblewrap' } } as const
+
+function session(
+  mode: Mode,
+  answer: ApprovalDecision['answer'] = 'nobody',
+  options: ShellFixtureOptions | ((root: string) => ShellFixtureOptions) = OVERLAY,
+) {
+  const root = temporary()
+  const made = shell(FILES, typeof options === 'function' ? options(root) : options, root)
+  const asked: string[] = []
+  const events: ToolEvent[] = []
+  const executor = createExecutor({ tools: made.tools, policy: modePolicy(mode), onEvent: (event) => void events.push(event) })
+  let ordinal = 0
+  const call = async (command: string, more: object = {}) => {
+    const id = `s/1/1/${ordinal}`
+    const prepared = await executor.prepare({ id, step: 1, ordinal: ordinal++, name: 'bash', input: { command, ...more } })
+    if (prepared.kind === 'result') return prepared.record
+    if (prepared.kind === 'approval') {
+      asked.push('before')
+      const decided = await executor.decide(prepared.call, prepared.request, { answer })
+      return decided.kind === 'result' ? decided.record : executor.execute(decided.call)
+    }
+    const performed = await executor.perform(prepared.call)
+    if (performed.kind === 'result') return performed.record
+    asked.push(performed.request.changes.summary)
+    return executor.apply(performed, { answer })
+  }
+  return { root: made.root, call, asked, text: (path: string) => readFileSync(join(made.root, path), 'utf8') }
+}
+
+describe('on a layer', () => {
+  test.each<Mode>([
+    'read-only',
+    'ask',
+    'auto-edit',
+    'auto',
+  ])('in the mode %s, what changes nothing runs without a question', async (mode) => {
+    const { call, asked } = session(mode)
+    for (const command of ['for f in *.txt; do cat "$f"; done', 'cat <<E\n$(wc -l < a.txt)\nE', 'mkdir dist && echo x > dist/x'])
+      expect((await call(command)).result).toMatchObject({ ok: true })
+    expect(asked).toEqual([])
+  })
+
+  test('even `rm -rf` has done nothing when the question is put, nor after a no', async () => {
+    const { call, asked, text } = session('ask', 'no')
+    const { result } = await call('rm -rf -- * && echo gone')
+    expect([asked, text('a.txt')]).toEqual([['1 file deleted'], 'one\n'])
+    expect(render(result)).toMatch(/^denied[\s\S]*discarded \(1 file deleted\)[\s\S]*gone/)
+  })
+
+  test('a yes keeps it', async () => {
+    const { call, asked, text } = session('ask', 'once')
+    expect(await call('echo two > a.txt')).toMatchObject({ effect: 'write', changed: ['a.txt'], result: { ok: true } })
+    expect([asked, text('a.txt')]).toEqual([['1 file changed'], 'two\n'])
+  })
+
+  test('auto keeps at once, read-only never', async () => {
+    const auto = session('auto')
+    await auto.call('echo two > a.txt')
+    const closed = session('read-only', 'once')
+    expect((await closed.call('echo two > a.txt')).result).toMatchObject({ status: 'denied' })
+    expect([auto.asked, auto.text('a.txt'), closed.asked, closed.text('a.txt')]).toEqual([[], 'two\n', [], 'one\n'])
+  })
+
+  test('a failed command is failed, with what it changed kept', async () => {
+    const { call, text } = session('auto')
+    expect((await call('echo two > a.txt; exit 3')).result).toMatchObject({ ok: false, status: 'failed' })
+    expect(text('a.txt')).toBe('two\n')
+  })
+
+  test('a command that has to be written otherwise changes nothing', async () => {
+    const { call, asked, text } = session('ask', 'once')
+    expect((await call('echo two > a.txt; ech hi')).result).toMatchObject({ ok: false, status: 'retry' })
+    expect([asked, text('a.txt')]).toEqual([[], 'one\n'])
+  })
+
+  test('one that is cut off is failed and not indeterminate, and leaves nothing', async () => {
+    const { call, text } = session('auto')
+    const { result } = await call('echo two > a.txt; sleep 30', { timeout: 1 })
+    expect([render(result), text('a.txt')]).toEqual([
+      expect.stringMatching(/^failed \(timeout\)[\s\S]*nothing that it changed was kept/),
+      'one\n',
+    ])
+    expect(render(result)).not.toContain('Changes that it had made remain')
+  })
+
+  test('what must write the real files, or stays in the background, asks before', async () => {
+    const { call, asked, root } = session('ask', 'nobody')
+    await call('touch direct', { writes: 'direct' })
+    await call('sleep 30', { background: true })
+    expect([asked, existsSync(join(root, 'direct'))]).toEqual([['before', 'before'], false])
+    const allowed = session('ask', 'once')
+    await allowed.call('touch direct', { writes: 'direct' })
+    expect(existsSync(join(allowed.root, 'direct'))).toBe(true)
+  })
+
+  test('the person changes a file while it is asked about: a conflict, and theirs stays', async () => {
+    const made = shell(FILES, OVERLAY)
+    const executor = createExecutor({ tools: made.tools, policy: modePolicy('ask') })
+    const prepared = await executor.prepare({ id: 's/1/1/0', step: 1, ordinal: 0, name: 'bash', input: { command: 'echo two > a.txt' } })
+    const performed = prepared.kind === 'ready' ? await executor.perform(prepared.call) : undefined
+    if (performed?.kind !== 'held') throw new Error('not held')
+    writeFileSync(join(made.root, 'a.txt'), 'mine\n')
+    expect((await executor.apply(performed, { answer: 'once' })).result).toMatchObject({ status: 'retry', errorType: 'conflict' })
+    expect(readFileSync(join(made.root, 'a.txt'), 'utf8')).toBe('mine\n')
+  })
+})
+
+describe('where no layer can be had', () => {
+  const without = (root: string) => ({
+    layers: true,
+    sandbox: async () => ({
+      ...(await createSandbox({ workspace: root, backend: 'bubblewrap' })),
+      layers: async () => ({ hold: 'none' as const, by: 'a test' }),
+    }),
+  })
+
+  test('a command runs unasked with the workspace read-only, and one that tried to write is told how', async () => {
+    const { call, asked, text } = session('ask', 'nobody', without)
+    expect((await call('cat a.txt | tr o O')).result).toMatchObject({ ok: true, data: { stdout: 'One' } })
+    const { result } = await call('echo two > a.txt')
+    expect([asked, text('a.txt')]).toEqual([[], 'one\n'])
+    expect(result).toMatchObject({
+      status: 'failed',
+      details: { call: { tool: 'bash', input: { command: 'echo two > a.txt', writes: 'direct' } } },
+    })
+  })
+
+  test('without walls all but the listed commands ask', async () => {
+    const { call, asked } = session('ask', 'nobody', { layers: true, sandboxOptions: { backend: 'none' } })
+    await call('cat a.txt')
+    expect(asked).toEqual([])
+    await call('cat a.txt | wc -l')
+    expect(asked).toEqual(['before'])
+  })
+})
