@@ -1,9 +1,10 @@
 /** The command as a process of its own: what of the person gets into a run, Ctrl-C, and a machine without a sandbox. */
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
+import { BIN, endOf, NO_SERVERS, type Place, place, using } from '../fixtures/cli.ts'
 import { sandboxThere } from '../fixtures/sandbox.ts'
 import { policy } from './policy.fixture.ts'
 import type { Report } from './report.ts'
@@ -61,6 +62,18 @@ it('Ctrl-C keeps what was measured, and --resume makes the rest', async () => {
   expect(model.requests).toHaveLength(6 + 1 + 4 * 2)
 })
 
+/** The command in a mount namespace where the system's bubblewrap can't be run: that one is not looked for in PATH. */
+function withoutBubblewrap(here: Place, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const hide = 'for at in /usr/bin/bwrap /usr/local/bin/bwrap; do [ -e $at ] && mount --bind /dev/null $at; done; PATH=$1; shift; exec "$@"'
+  const own = process.getuid?.() === 0 ? '-m' : '-rm'
+  const child = spawn('unshare', [own, 'sh', '-c', hide, 'sh', env['PATH'] ?? '', process.execPath, BIN, ...args], {
+    cwd: here.dir,
+    env: { PATH: process.env['PATH'] ?? '', HOME: here.dir, MULLIGAN_DATA_DIR: here.data, ...NO_SERVERS },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return endOf(child)
+}
+
 it('where there is no sandbox, tasks for the shell are left out, and no arm can run a command', async () => {
   using here = place()
   const empty = join(here.data, 'bin')
@@ -68,7 +81,7 @@ it('where there is no sandbox, tasks for the shell are left out, and no arm can 
   await using model = await scriptedModel(policy({}))
   const env = { PATH: empty }
   const args = ['eval', '--tasks', 'value-in-file,run-command', ...using(model)]
-  const { code, stdout } = await here.run(args, { env })
+  const { code, stdout } = await withoutBubblewrap(here, args, env)
   expect(code).toBe(0)
   expect(stdout).toMatch(/Left out, for want of a sandbox: run-command/)
   expect(stdout).toMatch(/sandbox: none found, no tools for commands/)
