@@ -62,6 +62,7 @@ describe('docs/sandbox.md', () => {
       env: [],
       image: 'x',
       cpus: 9,
+      gitPrograms: 'run',
     }
     const refused = Object.entries(values).filter(([key, value]) => refusedIn({ sandbox: { [key]: value } }) !== undefined)
     expect(told.sort()).toEqual(refused.map(([key]) => key).sort())
