@@ -67,7 +67,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   })
   const values = new WeakMap<ReadyCall, unknown>()
   /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
-  const inFlight = new Map<string, number>()
+  const inFlight = new Map<string, Set<string>>()
   /** Effects that were given up on and still run: they keep their lock. */
   const stillRunning = new Map<string, string>()
   const lateNews: string[] = []
@@ -163,7 +163,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** Warns of a repeated call, and refuses it the next time. */
   function loop(call: ReadyCall, tool: Tool | undefined): ToolError | undefined {
     if (!tool || tool.polls) return undefined
-    const times = repeats(state.guard, call) + (inFlight.get(keyOf(call)) ?? 0)
+    const times = repeats(state.guard, call) + (inFlight.get(keyOf(call))?.size ?? 0)
     if (times < WARN_AT - 1) return undefined
     const blocked = times >= BLOCK_AT - 1
     emit({ type: 'guard.warning', ...about(call), step: call.step, repeats: times, blocked })
@@ -187,7 +187,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
     if (call.confinement === 'layer') {
       // Nothing takes effect by running it: what it did is decided about afterwards.
-      hold(call, 1)
+      hold(call)
       return { kind: 'ready', call }
     }
     const uncertain = uncertainFor(call)
@@ -200,7 +200,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       ...(byPolicy ? [reason] : []),
     ]
     const forced = reasons.length > 0 ? reasons.join('; and ') : undefined
-    hold(call, 1)
+    hold(call)
     if (decision === 'allow' && forced === undefined) return { kind: 'ready', call }
     const named = uncertain.length > 0 && { indeterminate: uncertain.map(({ id }) => id) }
     const question = { ...about(call), target, reason: forced ?? reason, forced: forced !== undefined, ...named }
@@ -263,7 +263,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
-    hold(call, -1)
+    release(call)
     return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
@@ -324,7 +324,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const begun = hasBegun(state.approvals, call.id)
       return await done(refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
     } finally {
-      hold(call, -1)
+      release(call)
     }
   }
 
@@ -412,6 +412,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     more: { readonly attempts: number; readonly durationMs: number; readonly untrusted?: boolean },
   ): ToolResult {
     const wrong = !bounded.ok && bounded.status === 'retry'
+    // With its outcome on record it would count twice.
+    release(call)
     if (!wrong) {
       emit({ ...resultEvent(call, bounded), ...more })
       return bounded
@@ -430,11 +432,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return result
   }
 
-  function hold(call: ReadyCall, by: 1 | -1): void {
+  function hold(call: ReadyCall): void {
     const key = keyOf(call)
-    const held = (inFlight.get(key) ?? 0) + by
-    if (held > 0) inFlight.set(key, held)
-    else inFlight.delete(key)
+    inFlight.set(key, (inFlight.get(key) ?? new Set()).add(call.id))
+  }
+
+  function release(call: ReadyCall): void {
+    const key = keyOf(call)
+    const held = inFlight.get(key)
+    held?.delete(call.id)
+    if (held?.size === 0) inFlight.delete(key)
   }
 
   return {

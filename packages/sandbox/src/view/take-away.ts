@@ -2,15 +2,14 @@
  * Takes away what a command made where nothing was and nothing may be (`.git`, `.mulligan`), so that nothing of it takes effect on
  * the host. It is moved, not deleted: a person may have made it meanwhile.
  */
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { chmod, type FileHandle, lstat, mkdtemp, open, rename, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
-import { promisify } from 'node:util'
 import type { Removed } from '../command.ts'
 import { SandboxError } from '../errors.ts'
+import { runProgram, systemProgram } from '../program.ts'
 import { isWithin } from '../run/paths.ts'
 import type { View } from './view.ts'
 
@@ -121,12 +120,18 @@ async function move({ folder, name, path }: Found, to: string): Promise<string> 
   const aside = inside(folder, name + suffix, path + suffix)
   await renameEntry(from, aside)
   try {
-    await execute('cp', ['-a', '--', aside, to])
-    await execute('rm', ['-rf', '--', aside])
+    await runProgram(program('cp'), ['-a', '--', aside, to])
+    await runProgram(program('rm'), ['-rf', '--', aside])
     return to
   } catch {
     return path + suffix
   }
+}
+
+function program(name: string): string {
+  const found = systemProgram(name)
+  if (found === undefined) throw new Error(`there is no ${name}`)
+  return found
 }
 
 async function renameEntry(from: string, to: string): Promise<void> {
@@ -138,5 +143,3 @@ async function renameEntry(from: string, to: string): Promise<void> {
     await rename(from, to)
   })
 }
-
-const execute = promisify(execFile)
