@@ -40,7 +40,7 @@ export const AGENT: readonly Mutation[] = [
     id: 'ledger',
     rule: '9: the person gets the ledger, from the engine',
     file: 'packages/agent/src/turn/ledger.ts',
-    find: `if (effect !== 'read') changed.push(entry)`,
+    find: `if (effect !== 'read' && !record.changed) changed.push(entry)`,
     replace: ``,
     test: agent('a wrong call comes back with what to fix'),
   },

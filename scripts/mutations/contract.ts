@@ -192,8 +192,8 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'effects-in-order',
     rule: '5: effects of one response run in order',
     file: core('executor.ts'),
-    find: `if (call.effect === 'read') return run(call)`,
-    replace: `if (call.id !== '') return run(call)`,
+    find: `call.effect === 'read' && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))`,
+    replace: `run(call)`,
     test: contract('effects of one response run in order'),
   },
   {

@@ -1,5 +1,5 @@
 /** What a throwaway layer holds. */
-import type { Mutation } from './mutation.ts'
+import { core, type Mutation } from './mutation.ts'
 
 const source = (name: string): string => `packages/sandbox/src/layer/${name}`
 const layer = (name: string): Mutation['test'] => ({
@@ -122,5 +122,29 @@ export const LAYER: readonly Mutation[] = [
     find: `if (manifest) waiting.push({ id, folder, manifest })`,
     replace: `if (manifest && isGone('')) waiting.push({ id, folder, manifest })`,
     test: killed('killed > waiting'),
+  },
+  {
+    id: 'changes-are-decided',
+    rule: 'what a command did on its layer is kept when the policy or a person says so',
+    file: core('call/held.ts'),
+    find: `if (decided.decision === 'allow' && !forced) return`,
+    replace: `if (decided.decision !== 'deny') return`,
+    test: { file: 'packages/core/src/layer.test.ts', name: 'nothing is asked before it runs' },
+  },
+  {
+    id: 'changed-paths-are-asked-of',
+    rule: 'a path that a policy denies is not changed by an allowed command',
+    file: core('policy-targets.ts'),
+    find: `return ofPaths?.decision === 'deny' ? ofPaths : decided`,
+    replace: `return decided`,
+    test: { file: 'packages/core/src/layer.test.ts', name: 'a path that may not be changed is not' },
+  },
+  {
+    id: 'git-locks-are-heeded',
+    rule: 'a keep waits for no other git: it refuses',
+    file: 'packages/tools/src/shell/layer/git-locks.ts',
+    find: `else if (lock.code === 'EEXIST') throw locked(path)`,
+    replace: `else if (lock.code === 'EEXIST') continue`,
+    test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'another git at work, or another commit since, is a conflict' },
   },
 ]
