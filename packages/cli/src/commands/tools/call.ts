@@ -107,7 +107,11 @@ function print({ result, repairs }: CallRecord, asked: ApprovalRequest | undefin
   }
   if (!result.ok && result.details?.['by'] === 'nobody') {
     for (const { target, reason } of asked?.asks ?? []) err(`It asks because of ${oneLine(target, 200)}: ${oneLine(reason, 300)}\n`)
-    err('Run it in a terminal, or with --yes; MULLIGAN_MODE and a policy in the configuration say what asks.\n')
+    err(
+      asked?.forced
+        ? 'Run it in a terminal: only a person can allow it.\n'
+        : 'Run it in a terminal, or with --yes; MULLIGAN_MODE and a policy in the configuration say what asks.\n',
+    )
   }
   for (const repair of repairs) err(`Repaired: ${repairText(repair)}\n`)
   out(`${sanitize(render(result))}\n`)

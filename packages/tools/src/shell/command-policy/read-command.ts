@@ -45,6 +45,7 @@ export interface CommandVerdict {
 }
 
 const NOT_LISTED = 'it is not on the list of commands that only read'
+const JOINED = 'only a single listed command runs without a question'
 const DYNAMIC = 'its text does not show all that it runs'
 
 export interface Start {
@@ -87,7 +88,8 @@ function literalAll(literal: readonly LiteralCommand[], place: Start, reason: st
     // A folder that is not known cannot be shown.
     const isExact = cwd !== undefined && !isOnlyOnce(argv, isFed)
     const words = argv.map((text) => ({ text, dynamic: false }))
-    const command = simpleCommand({ words, written: words, writes: redirects, more: [], cwd, isExact, reason })
+    const why = reason !== undefined && literal.length > 1 && redirects.length === 0 && listedPaths(argv) !== undefined ? JOINED : reason
+    const command = simpleCommand({ words, written: words, writes: redirects, more: [], cwd, isExact, reason: why })
     if (argv[0] === 'cd') {
       moved = true
       cwd = argv.length === 2 && !/^-/.test(argv[1] as string) && after !== '|' ? absolute(argv[1] as string, { cwd }) : undefined
