@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createExecutor, render, type ToolResult } from '@mulligan/core'
@@ -162,9 +163,12 @@ describe('limits', () => {
 
   test.each([
     ['with the network, a command that may write is indeterminate', 'bridge', 'echo hi > a; sleep 30', 'indeterminate'],
+    ['control: one that only reads failed', 'bridge', 'cat pipe', 'failed'],
     ['control: without the network it failed, and its changes are in the workspace', 'none', 'echo hi > a; sleep 30', 'failed'],
   ] as const)('time: %s', async (_, network, command, status) => {
-    const { call } = turn(shell({}, { network, sandboxOptions: { network, backend: network === 'none' ? BACKEND : 'none' } }).tools)
+    const { root, tools } = shell({}, { network, sandboxOptions: { network, backend: network === 'none' ? BACKEND : 'none' } })
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    const { call } = turn(tools)
     expect((await call('bash', { command, timeout: 1 })).result).toMatchObject({ ok: false, status, errorType: 'timeout' })
   })
 
