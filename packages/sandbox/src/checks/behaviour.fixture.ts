@@ -22,9 +22,10 @@ const leftover = (name: string, script: (mark: string) => string): Check =>
   tree(name, async (bench) => {
     const [host, mark] = [`host-${randomUUID()}`, `left-${randomUUID()}`]
     await bench.outside(script(host))
-    const outside = bench.processesWith(host)
-    for (const pid of outside) process.kill(pid, 'SIGKILL')
-    assert.ok(outside.length > 0, 'control: nothing was left outside either')
+    // One that is about to start its program has no name yet.
+    const isLeft = await bench.until(() => bench.processesWith(host).length > 0)
+    for (const pid of bench.processesWith(host)) process.kill(pid, 'SIGKILL')
+    assert.ok(isLeft, 'control: nothing was left outside either')
     const { stdout } = await bench.inside({ script: `${script(mark)}\necho over`, timeout: 60 })
     assert.equal(stdout, 'over\n')
     assert.deepEqual(bench.processesWith(mark), [])
