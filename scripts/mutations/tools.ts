@@ -27,6 +27,14 @@ export const TOOLS: readonly Mutation[] = [
     test: { file: tools('changes/undo.test.ts'), name: 'a file that was changed since is a conflict' },
   },
   {
+    id: 'matches-are-read-again',
+    rule: 'grep: what ripgrep printed is shown only where a file inside holds it',
+    file: tools('files/grep/read-again.ts'),
+    find: `if (await holds(at.root, absolute, lines, chars).catch(() => false)) same.add(path)`,
+    replace: `same.add(path)`,
+    test: { file: tools('files/grep/grep.test.ts'), name: 'what is printed of a file is shown only where the file holds it' },
+  },
+  {
     id: 'unique-or-refused',
     rule: 'edit: a text that stands in several places is refused',
     file: tools('files/edit_file/plan.ts'),

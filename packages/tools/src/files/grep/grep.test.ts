@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { RipgrepEnd } from '../../ripgrep.ts'
+import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
 import { context, fixture, refused, run } from '../../workspace.fixture.ts'
 import { DEFAULT_LIMITS } from '../common/limits.ts'
 import { badPattern } from './bad-pattern.ts'
@@ -195,6 +195,32 @@ describe('grep', () => {
     const result = await run(many.tool('grep'), { pattern: 'hit' })
     expect(result).toMatchObject({ count: 50, data: { partial: true } })
     expect(result.notes?.[0]).toContain('Only the first 10 of 50')
+  })
+
+  test('what is printed of a file is shown only where the file holds it', async () => {
+    const files = fixture({
+      'a.txt': 'one\nneedle\n',
+      'bom.txt': Buffer.from('\ufeffone\nneedle ü\n'),
+      'le.txt': Buffer.from('\ufeffüb\nneedle\n', 'utf16le'),
+      'be.txt': Buffer.from('\ufeffüb\nneedle\n', 'utf16le').swap16(),
+      'bytes.txt': Buffer.from([0xff, 0xfe ^ 1, 0x0a, ...Buffer.from('needle \xff', 'latin1'), 0x0a]),
+      'crlf.txt': 'one\r\nneedle\r\n',
+    })
+    const all = await run(files.tool('grep'), { pattern: 'needle', context: 1 })
+    expect(all.notes).toBeUndefined()
+    expect(all.data['files']).toHaveLength(6)
+
+    // As after a link was swapped in: ripgrep saw another file.
+    const elsewhere: typeof ripgrep = (args, options) =>
+      ripgrep(args, {
+        ...options,
+        onRecord: (record) =>
+          options.onRecord(record.replaceAll(/needle|bmVlZGxl/g, (found) => (found === 'needle' ? 'SECRET' : 'U0VDUkVU'))),
+      })
+    const swapped = await run(grepTool(files.workspace, DEFAULT_LIMITS, elsewhere), { pattern: 'needle', path: '.' })
+    expect(swapped.data['files']).toEqual([])
+    expect(JSON.stringify(swapped)).not.toContain('SECRET')
+    expect(swapped.notes?.[0]).toMatch(/^Left out: a\.txt, .* changed during the search\.$/)
   })
 
   test('long lines are cut around the match', async () => {

@@ -14,6 +14,7 @@ interface RgEvent {
     readonly path?: Text
     readonly lines?: Text
     readonly line_number?: number | null
+    readonly absolute_offset?: number
     readonly submatches?: readonly Submatch[]
   }
 }
@@ -30,8 +31,24 @@ export interface FoundInFile {
   readonly lines: FoundLine[]
 }
 
+/** Where ripgrep saw a line: bytes of the text in UTF-8, and of the line the bytes of its first match. */
+export interface Place {
+  readonly offset: number
+  readonly bytes: number
+  readonly match: Submatch | undefined
+}
+
+export interface HeldLine extends FoundLine {
+  readonly place: Place
+}
+
+export interface HeldInFile {
+  readonly path: string
+  readonly lines: HeldLine[]
+}
+
 export interface Gathered {
-  readonly files: readonly FoundInFile[]
+  readonly files: readonly HeldInFile[]
   /** Matching lines, held or not. */
   readonly total: number
   /** Some were only counted. */
@@ -55,13 +72,13 @@ export interface GatherOptions {
 }
 
 export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
-  const files = new Map<string, FoundInFile | undefined>()
+  const files = new Map<string, HeldInFile | undefined>()
   let total = 0
   return {
     add(record) {
       if (record === '') return
       const event = JSON.parse(record) as RgEvent
-      const { path, lines, line_number: line, submatches } = event.data
+      const { path, lines, line_number: line, absolute_offset: offset = 0, submatches } = event.data
       if ((event.type !== 'match' && event.type !== 'context') || !path || !lines) return
       const printed = plain(path)
       let file = files.get(printed)
@@ -71,20 +88,17 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
         files.set(printed, file)
       }
       if (!file) return
-      const text = plain(lines).replace(/\r?\n$/, '')
-      const first = submatches?.[0]
-      if (event.type === 'match' && ++total > most) return
+      if (event.type === 'match') total++
       if (total > most) return
-      if (event.type === 'context' || !first) file.lines.push({ line: line ?? 0, text: around(text, 0, 0, chars) })
-      else {
-        const start = charsOf(text, first.start)
-        const end = Math.max(start, charsOf(text, first.end))
-        file.lines.push({ line: line ?? 0, text: around(text, start, end, chars), column: start + 1 })
-      }
+      const bytes = bytesOf(lines)
+      const [first] = event.type === 'match' ? (submatches ?? []) : []
+      const match = first && { start: first.start, end: first.end }
+      const place = { offset, bytes: bytes.length, match }
+      file.lines.push({ line: line ?? 0, ...shownLine(bytes.toString('utf8'), place, chars), place })
     },
     result: () => ({
       files: [...files.values()]
-        .filter((file): file is FoundInFile => file !== undefined && file.lines.length > 0)
+        .filter((file): file is HeldInFile => file !== undefined && file.lines.length > 0)
         .sort((a, b) => (a.path < b.path ? -1 : 1)),
       total,
       overflow: total > most,
@@ -92,7 +106,17 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
   }
 }
 
-const plain = (text: Text): string => ('text' in text ? text.text : Buffer.from(text.bytes, 'base64').toString('utf8'))
+const bytesOf = (text: Text): Buffer => ('text' in text ? Buffer.from(text.text) : Buffer.from(text.bytes, 'base64'))
+const plain = (text: Text): string => ('text' in text ? text.text : bytesOf(text).toString('utf8'))
+
+/** A line as it is shown, with the column where something matched. */
+export function shownLine(line: string, { match }: Pick<Place, 'match'>, chars: number): Pick<FoundLine, 'text' | 'column'> {
+  const text = line.replace(/\r?\n$/, '')
+  if (!match) return { text: around(text, 0, 0, chars) }
+  const start = charsOf(text, match.start)
+  const end = Math.max(start, charsOf(text, match.end))
+  return { text: around(text, start, end, chars), column: start + 1 }
+}
 
 /** ripgrep counts bytes. */
 function charsOf(text: string, bytes: number): number {
@@ -112,14 +136,14 @@ export function around(text: string, start: number, end: number, chars: number):
 }
 
 /** The matches of one page, each with the context around it. */
-export function pageOfMatches(files: readonly FoundInFile[], page: number, limit: number, context: number): FoundInFile[] {
+export function pageOfMatches(files: readonly HeldInFile[], page: number, limit: number, context: number): HeldInFile[] {
   const first = (page - 1) * limit
-  const result: FoundInFile[] = []
+  const result: HeldInFile[] = []
   let index = 0
   for (const file of files) {
     const taken = file.lines.filter((line) => line.column !== undefined && index++ >= first && index <= first + limit)
     if (taken.length > 0) {
-      const near = (line: FoundLine) => taken.some((match) => Math.abs(match.line - line.line) <= context)
+      const near = (line: HeldLine) => taken.some((match) => Math.abs(match.line - line.line) <= context)
       const lines = context === 0 ? taken : file.lines.filter((line) => taken.includes(line) || (line.column === undefined && near(line)))
       result.push({ path: file.path, lines })
     }

@@ -14,6 +14,7 @@ import { tooSlow } from '../common/walk.ts'
 import { badPattern, withoutDoubling } from './bad-pattern.ts'
 import { gather, pageOfMatches, rendered } from './matches.ts'
 import { withOnly } from './only-files.ts'
+import { readAgain, withoutPlace } from './read-again.ts'
 
 const DEFAULT_MATCHES = 100
 const MAX_MATCHES = 5000
@@ -114,7 +115,13 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (overflow) notes.push(`Only the first ${limits.heldMatches} of ${total} matches can be paged. Narrow path, include or pattern.`)
     if (total === 0) return nothing(call, root, notes)
     const paged = pageOf(Array.from({ length: Math.min(total, limits.heldMatches) }), call.page, call.limit)
-    const shown = pageOfMatches(files, call.page, call.limit, call.context)
+    const held = pageOfMatches(files, call.page, call.limit, call.context)
+    // A file that is searched by its name was opened before.
+    const wasOpen = root.at.kind === 'file' && process.platform === 'linux'
+    const { files: shown, changed } = wasOpen
+      ? { files: held.map(withoutPlace), changed: [] }
+      : await readAgain(root, held, limits.matchChars)
+    if (changed.length > 0) notes.push(`Left out: ${changed.map(printable).join(', ')} changed during the search.`)
     const heading = `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}${paged.pages > 1 ? `, page ${call.page} of ${paged.pages}` : ''}`
     return ok(
       { files: shown, total, totalFiles: files.length, partial: end.stopped === 'deadline' || overflow },
