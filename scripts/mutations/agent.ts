@@ -5,6 +5,22 @@ const longSession = (name: string): Mutation['test'] => ({ file: 'packages/agent
 
 export const AGENT: readonly Mutation[] = [
   {
+    id: 'writes-are-fenced',
+    rule: 'store: a process whose session was taken over writes nothing and has no further effect',
+    file: 'packages/agent/src/store/sqlite.ts',
+    find: `if (!isMine(id)) throw new SessionTakenOver(id)`,
+    replace: `isMine(id)`,
+    test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },
+  },
+  {
+    id: 'running-process-keeps-its-session',
+    rule: 'store: a process that runs keeps its session, however late it renews its claim',
+    file: 'packages/agent/src/store/claim.ts',
+    find: `return start === '' || now === undefined ? leaseUntil > Date.now() : start === now`,
+    replace: `return leaseUntil > Date.now()`,
+    test: { file: 'packages/agent/src/store/fence.test.ts', name: 'keeps a session with a process that runs' },
+  },
+  {
     id: 'indeterminate-across-turns',
     rule: '5: an effect of an earlier turn that was cut off is known in the next',
     file: 'packages/agent/src/turn/turn.ts',

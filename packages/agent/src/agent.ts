@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly mentions?: readonly string[]
   /** Whether the prompt carries what may come from the workspace, such as piped input. Default false. */
   readonly attached?: boolean
+  /** Takes the session from another process that runs a turn of it; that one stops before its next effect. Default false. */
+  readonly takeOver?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -30,7 +32,10 @@ export interface Agent {
   /** One turn. Never throws for anything a model, tool or server does. @throws UnknownSession */
   readonly run: (options: RunOptions) => Promise<TurnOutcome>
   /** Takes up the session's last turn where the process that ran it ended. @throws UnknownSession; returns undefined when it was finished. */
-  readonly resume: (sessionId: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome | undefined>
+  readonly resume: (
+    sessionId: string,
+    options?: { readonly signal?: AbortSignal; readonly takeOver?: boolean },
+  ) => Promise<TurnOutcome | undefined>
   /**
    * Replaces what was said before the latest steps by a digest, between two turns. A turn does so by itself when its context
    * is nearly full. @returns undefined where nothing would be gained. @throws UnknownSession, SessionBusy
@@ -72,11 +77,12 @@ export function createAgent(options: AgentOptions): Agent {
     prompt,
     mentions = [],
     attached = false,
+    takeOver = false,
     signal = new AbortController().signal,
   }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
     if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
-    return exclusively(id, async () => {
+    return exclusively(id, takeOver, async () => {
       const last = await store.lastTurn(id)
       if (last?.status === 'running') await settleInterrupted(store, last, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
@@ -92,9 +98,9 @@ export function createAgent(options: AgentOptions): Agent {
 
   async function resume(
     sessionId: string,
-    { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+    { signal = new AbortController().signal, takeOver = false }: { readonly signal?: AbortSignal; readonly takeOver?: boolean } = {},
   ): Promise<TurnOutcome | undefined> {
-    return exclusively(sessionId, async () => {
+    return exclusively(sessionId, takeOver, async () => {
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
       const past = (await store.events({ sessionId, turnId: last.id })) as unknown as readonly ToolEvent[]
@@ -105,7 +111,7 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   async function compact(sessionId: string): Promise<CompactionReport | undefined> {
-    return exclusively(sessionId, async () => {
+    return exclusively(sessionId, false, async () => {
       const last = await store.lastTurn(sessionId)
       if (!last) return undefined
       const emit = await emitter(sessionId, last.id)
@@ -180,9 +186,9 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** One turn of a session at a time, whoever asks. @throws UnknownSession, SessionBusy */
-  async function exclusively<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+  async function exclusively<T>(sessionId: string, takeOver: boolean, work: () => Promise<T>): Promise<T> {
     if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
-    const claim = await store.claim(sessionId)
+    const claim = await store.claim(sessionId, { takeOver })
     if ('busy' in claim) throw new SessionBusy(sessionId, claim.busy)
     try {
       return await work()

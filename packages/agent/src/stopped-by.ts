@@ -14,3 +14,5 @@ export type StoppedBy =
   /** The request does not fit the model's context, whatever is left out. */
   | 'context'
   | 'store'
+  /** Another process has claimed the session since. */
+  | 'taken-over'

@@ -8,13 +8,21 @@ export interface Write {
   readonly parameters: readonly unknown[]
 }
 
+/** A statement for one session. */
+export interface SessionWrite extends Write {
+  readonly sessionId: string
+}
+
 export interface NodeSqlite {
   readonly dialect: SqliteDialect
   /**
    * All in one transaction, in order, or none. Synchronous, so that nothing gets in between, and a row costs what SQLite takes for it.
+   * `check` runs inside, before the first one, and may throw.
    * `durable`: on disk even if the power fails, which WAL with synchronous=NORMAL does not promise for the latest commits.
    */
-  readonly write: (batch: readonly Write[], durable: boolean) => void
+  readonly write: (batch: readonly Write[], durable: boolean, check?: () => void) => void
+  /** The first column of the first row. */
+  readonly value: (query: Write) => unknown
 }
 
 const MAX_STATEMENTS = 200
@@ -39,9 +47,11 @@ export function openSqlite(path: string): NodeSqlite {
     return made
   }
 
-  function transaction(batch: readonly Write[]): void {
-    database.exec('BEGIN')
+  function transaction(batch: readonly Write[], check: (() => void) | undefined): void {
+    // At once to write: a check that reads first could not become a write later, if another process wrote in between.
+    database.exec('BEGIN IMMEDIATE')
     try {
+      check?.()
       for (const { sql, parameters } of batch) prepare(sql).statement.run(...(parameters as never[]))
       database.exec('COMMIT')
     } catch (error) {
@@ -51,11 +61,12 @@ export function openSqlite(path: string): NodeSqlite {
   }
 
   return {
-    write: (batch, durable) => {
-      if (!durable) return transaction(batch)
+    value: ({ sql, parameters }) => Object.values(prepare(sql).statement.get(...(parameters as never[])) ?? {})[0],
+    write: (batch, durable, check) => {
+      if (!durable) return transaction(batch, check)
       database.exec('PRAGMA synchronous = FULL')
       try {
-        transaction(batch)
+        transaction(batch, check)
       } finally {
         database.exec('PRAGMA synchronous = NORMAL')
       }

@@ -9,10 +9,12 @@ export interface Database {
     title: string
     created_at: number
     updated_at: number
-    /** Who runs a turn of it now: `PID@HOST#CLAIM`. */
+    /** Who runs a turn of it now: `PID.START@HOST#CLAIM`. */
     owner: string | null
     /** Until when the owner is believed to live where that can't be seen. */
     lease_until: number
+    /** Counts the claims. A write of an earlier claim is refused. */
+    fence: Generated<number>
   }
   turns: {
     /** Order within the store: clocks go back. */
@@ -80,6 +82,7 @@ const VERSIONS: readonly (readonly string[])[] = [
        PRIMARY KEY (session_id, id)) WITHOUT ROWID`,
     `CREATE TABLE steps (turn_id TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (turn_id, name)) WITHOUT ROWID`,
   ],
+  [`ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`],
 ]
 
 /** @throws Error when the store was written by a newer version */

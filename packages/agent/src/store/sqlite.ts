@@ -10,11 +10,11 @@ import type { Compaction } from '../context/compaction.ts'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
 import { claimSession } from './claim.ts'
-import { type NodeSqlite, openSqlite, type Write } from './dialect.ts'
+import { type NodeSqlite, openSqlite, type SessionWrite, type Write } from './dialect.ts'
 import { joinHistory } from './history.ts'
 import { fromCallRow, fromEventRow, fromMessageRow, toCallRow, toEventRow, toMessageRow } from './rows.ts'
 import { type Database, migrate } from './schema.ts'
-import type { SessionRow, Store, TurnRow } from './store.ts'
+import { type Claim, type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 /**
  * Opens the store, creating it (folder 0700, file 0600) or bringing it up to date.
@@ -23,11 +23,15 @@ import type { SessionRow, Store, TurnRow } from './store.ts'
  */
 export async function openStore(path: string): Promise<Store> {
   if (path !== ':memory:') prepareFile(path)
-  const { dialect, write } = openSqlite(path)
+  const { dialect, write, value } = openSqlite(path)
   const db = new Kysely<Database>({ dialect })
   await migrate(db, path)
   if (path !== ':memory:') for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
-  const queue = createQueue(write)
+  const fenceOf = db.selectFrom('sessions').select('fence').where('id', '=', '').compile().sql
+  /** The number of the latest claim of this store, by session. */
+  const fences = new Map<string, number>()
+  const isMine = (id: string): boolean => !fences.has(id) || value({ sql: fenceOf, parameters: [id] }) === fences.get(id)
+  const queue = createQueue(write, isMine)
   const insertMessage = compiledOnce((row: ReturnType<typeof toMessageRow>) =>
     db
       .insertInto('messages')
@@ -50,16 +54,23 @@ export async function openStore(path: string): Promise<Store> {
   const insertStep = compiledOnce((row: Database['steps']) => db.insertInto('steps').values(row))
 
   async function read<T>(get: () => Promise<T>): Promise<T> {
-    await queue.flush()
+    await queue.flush().catch((error: unknown) => {
+      if (!(error instanceof SessionTakenOver)) throw error
+    })
     return get()
+  }
+
+  async function claim(sessionId: string, takeOver = false): Promise<Claim> {
+    const claimed = await claimSession(db, sessionId, takeOver)
+    if ('fence' in claimed) fences.set(sessionId, claimed.fence)
+    return claimed
   }
 
   return {
     createSession: ({ id, cwd, title }) => {
       const now = Date.now()
-      return queue.add(
-        db.insertInto('sessions').values({ id, cwd, title, created_at: now, updated_at: now, owner: null, lease_until: 0 }).compile(),
-      )
+      const row = { id, cwd, title, created_at: now, updated_at: now, owner: null, lease_until: 0 }
+      return queue.add(id, db.insertInto('sessions').values(row).compile())
     },
     session: async (id) => (await read(() => sessions(db).where('sessions.id', '=', id).execute())).map(toSession)[0],
     sessions: async ({ cwd, idPrefix = '', before, limit = 50 } = {}) => {
@@ -75,16 +86,17 @@ export async function openStore(path: string): Promise<Store> {
     deleteSession: (id) =>
       read(async () => {
         if ((await db.selectFrom('sessions').select('id').where('id', '=', id).executeTakeFirst()) === undefined) return {}
-        const claim = await claimSession(db, id)
-        if ('busy' in claim) return claim
+        const claimed = await claim(id)
+        if ('busy' in claimed) return claimed
         try {
           write(deletionOf(db, id), true)
+          fences.delete(id)
           return {}
         } finally {
-          await claim.release()
+          await claimed.release()
         }
       }),
-    claim: (sessionId) => read(() => claimSession(db, sessionId)),
+    claim: (sessionId, { takeOver } = {}) => read(() => claim(sessionId, takeOver)),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()
       const turn = {
@@ -98,20 +110,22 @@ export async function openStore(path: string): Promise<Store> {
         started_at: now,
         ended_at: null,
       }
-      void queue.add(db.insertInto('turns').values(turn).compile())
+      void queue.add(sessionId, db.insertInto('turns').values(turn).compile())
       void queue.add(
+        sessionId,
         db
           .insertInto('messages')
           .values(toMessageRow(sessionId, message, now))
           .onConflict((on) => on.column('id').doNothing())
           .compile(),
       )
-      void queue.add(db.updateTable('sessions').set({ updated_at: now }).where('id', '=', sessionId).compile())
+      void queue.add(sessionId, db.updateTable('sessions').set({ updated_at: now }).where('id', '=', sessionId).compile())
       await queue.flush()
     },
     endTurn: async (outcome) => {
-      const { turnId, status, answer } = outcome
+      const { sessionId, turnId, status, answer } = outcome
       void queue.add(
+        sessionId,
         db
           .updateTable('turns')
           .set({ status, answer, outcome: JSON.stringify(outcome), ended_at: Date.now() })
@@ -147,17 +161,17 @@ export async function openStore(path: string): Promise<Store> {
       return joinHistory(messages.map(fromMessageRow), calls.map(fromCallRow)) as readonly Message[]
     },
     saveMessage: async (sessionId, message: AssistantMessage) => {
-      void queue.add(insertMessage(toMessageRow(sessionId, message, Date.now())))
+      void queue.add(sessionId, insertMessage(toMessageRow(sessionId, message, Date.now())))
       // A reply has cost seconds and money: it is not left to the next turn of the event loop.
       await queue.flush()
     },
     saveCall: async (sessionId, turnId, record: CallRecord) => {
-      void queue.add(insertCall(toCallRow(sessionId, turnId, record, Date.now())))
+      void queue.add(sessionId, insertCall(toCallRow(sessionId, turnId, record, Date.now())))
       // What became of an effect is known from now on, also if the process is killed at once.
       if (record.effect !== 'read' && record.attempts > 0) await queue.flush()
     },
     append: async (events, durable) => {
-      for (const event of events) void queue.add(insertEvent(toEventRow(event)))
+      for (const event of events) void queue.add(event.sessionId, insertEvent(toEventRow(event)))
       if (durable) await queue.flush(true)
     },
     events: async ({ sessionId, turnId, after = 0 }) => {
@@ -215,7 +229,7 @@ export async function openStore(path: string): Promise<Store> {
         if (steps.has(name)) return steps.get(name) as T
         const value = await fn()
         steps.set(name, value)
-        await queue.add(insertStep({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
+        await queue.add(sessionOf(turnId), insertStep({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
         return value
       }
       return { step, wait: step }
@@ -226,6 +240,9 @@ export async function openStore(path: string): Promise<Store> {
     },
   }
 }
+
+/** A turn is named after its session. */
+const sessionOf = (turnId: string): string => turnId.slice(0, turnId.lastIndexOf('/'))
 
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -287,10 +304,20 @@ function compiledOnce<Row extends object>(build: (row: Row) => Compilable): (row
 const PASSING = new Set([5, 6, 8, 10, 13, 14])
 const mayPass = (error: unknown): boolean => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff)
 
-/** Writes that wait for each other: one transaction for all that came together, in order. */
-function createQueue(write: NodeSqlite['write']) {
-  let waiting: Write[] = []
+/**
+ * Writes that wait for each other: one transaction for all that came together, in order.
+ *
+ * @param isMine asked within the transaction: whether the session can still be written here
+ */
+function createQueue(write: NodeSqlite['write'], isMine: (sessionId: string) => boolean) {
+  let waiting: SessionWrite[] = []
   let scheduled = false
+
+  function transaction(batch: readonly SessionWrite[], durable: boolean): void {
+    write(batch, durable, () => {
+      for (const id of new Set(batch.map(({ sessionId }) => sessionId))) if (!isMine(id)) throw new SessionTakenOver(id)
+    })
+  }
 
   /** What a full or busy disk would not take stays queued, and the next flush that is waited for says why. */
   async function flush(durable = false): Promise<void> {
@@ -298,19 +325,22 @@ function createQueue(write: NodeSqlite['write']) {
     waiting = []
     if (batch.length === 0) return
     try {
-      write(batch, durable)
+      transaction(batch, durable)
     } catch (error) {
-      if (mayPass(error)) waiting = [...batch, ...waiting]
+      if (error instanceof SessionTakenOver) {
+        waiting = [...batch.filter(({ sessionId }) => sessionId !== error.sessionId), ...waiting]
+        await flush(durable)
+      } else if (mayPass(error)) waiting = [...batch, ...waiting]
       else oneByOne(batch, durable)
       throw error
     }
   }
 
   /** One row that can never be written must not take the others with it. */
-  function oneByOne(batch: readonly Write[], durable: boolean): void {
+  function oneByOne(batch: readonly SessionWrite[], durable: boolean): void {
     for (const one of batch) {
       try {
-        write([one], durable)
+        transaction([one], durable)
       } catch (error) {
         if (mayPass(error)) waiting.push(one)
       }
@@ -319,8 +349,8 @@ function createQueue(write: NodeSqlite['write']) {
 
   return {
     /** Queued for the next turn of the event loop, together with all that comes until then. */
-    add(one: Write): Promise<void> {
-      waiting.push(one)
+    add(sessionId: string, { sql, parameters }: Write): Promise<void> {
+      waiting.push({ sessionId, sql, parameters })
       if (!scheduled) {
         scheduled = true
         setImmediate(() => {

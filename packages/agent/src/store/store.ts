@@ -38,6 +38,16 @@ export interface TurnRow {
 
 export type Claim = { readonly release: () => Promise<void> } | { readonly busy: string }
 
+/** Another process has claimed the session since: nothing of it can be written here any more. */
+export class SessionTakenOver extends Error {
+  readonly sessionId: string
+  constructor(sessionId: string) {
+    super(`session ${sessionId} was taken over by another process`)
+    this.name = 'SessionTakenOver'
+    this.sessionId = sessionId
+  }
+}
+
 export interface Store {
   readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
@@ -50,9 +60,12 @@ export interface Store {
   readonly deleteSession: (id: string) => Promise<{ readonly busy?: string }>
   /**
    * Takes the session for one turn, or says who has it. A claim ends with `release`, with its process, or, where that can't
-   * be seen, when it has not been renewed for a while.
+   * be seen, when it has not been renewed for a while. From then on each write to the session by an earlier claim throws
+   * {@link SessionTakenOver}, and nothing of it is stored.
+   *
+   * @param options.takeOver also from a process that is alive: one that is suspended, say. Default false
    */
-  readonly claim: (sessionId: string) => Promise<Claim>
+  readonly claim: (sessionId: string, options?: { readonly takeOver?: boolean }) => Promise<Claim>
   /** @throws when there is a turn of that id */
   readonly startTurn: (turn: Omit<TurnRow, 'status'>, message: UserMessage) => Promise<void>
   readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>

@@ -19,6 +19,7 @@ import {
 import { openWindow } from '../context/open.ts'
 import { type AssistantMessage, callsOf, ownWords, textOf, type Usage } from '../history/message.ts'
 import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
+import { SessionTakenOver } from '../store/store.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
@@ -204,15 +205,18 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
 
   /** The store could not be written: the person still gets the ledger, from what is known here. */
   function unsaved(error: unknown): TurnOutcome {
-    const says = `The session could not be saved: ${(error as Error)?.message ?? 'unknown error'}. Is the disk full?`
     const { sessionId } = context
-    const answer = summaryOf('I stopped: the session could not be saved.')
+    const isTaken = error instanceof SessionTakenOver
+    const says = isTaken
+      ? `Another process took over session ${sessionId}, so this one stopped.`
+      : `The session could not be saved: ${(error as Error)?.message ?? 'unknown error'}. Is the disk full?`
+    const answer = summaryOf(isTaken ? 'I stopped: another process took over this session.' : 'I stopped: the session could not be saved.')
     return {
       sessionId,
       turnId,
       status: 'failed',
       answer,
-      stoppedBy: 'store',
+      stoppedBy: isTaken ? 'taken-over' : 'store',
       error: says,
       ledger: ledgerOf(records),
       usage,
