@@ -1,8 +1,8 @@
 /** Between rows and what they stand for. Large parts are kept once: events name the call or message that has them. */
-import type { CallRecord, Effect } from '@mulligan/core'
+import { type CallRecord, type Effect, notOk } from '@mulligan/core'
 import type { Selectable } from 'kysely'
 import type { AgentEvent } from '../events.ts'
-import type { AssistantMessage, UserMessage } from '../history/message.ts'
+import { type AssistantMessage, ownWords, type UserMessage } from '../history/message.ts'
 import type { Database } from './schema.ts'
 
 export function toMessageRow(sessionId: string, message: UserMessage | AssistantMessage, now: number) {
@@ -17,7 +17,21 @@ export function toMessageRow(sessionId: string, message: UserMessage | Assistant
   }
 }
 
-export const fromMessageRow = (row: Selectable<Database['messages']>): UserMessage | AssistantMessage => JSON.parse(row.content)
+/** The value of a column of JSON; undefined where it is damaged: that costs the one value, and not the session. */
+export function readJson<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    return undefined
+  }
+}
+
+export function fromMessageRow(row: Selectable<Database['messages']>): UserMessage | AssistantMessage {
+  const { id, turn_id: turnId, step } = row
+  const text = 'This message is damaged in the store and could not be read.'
+  const damaged = row.role === 'user' ? ({ role: 'user', id, turnId, text: `[${text}]` } as const) : { ...ownWords(turnId, text), id, step }
+  return readJson(row.content) ?? damaged
+}
 
 export function toCallRow(sessionId: string, turnId: string, record: CallRecord, now: number) {
   return {
@@ -50,12 +64,12 @@ export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => (
   ...(row.wire_id !== null && { wireId: row.wire_id }),
   tool: row.tool,
   ...(row.requested_tool !== null && { requestedTool: row.requested_tool }),
-  input: JSON.parse(row.input),
+  input: readJson(row.input),
   effect: row.effect as Effect,
   target: row.target,
   attempts: row.attempts,
-  repairs: JSON.parse(row.repairs),
-  result: JSON.parse(row.result),
+  repairs: readJson(row.repairs) ?? [],
+  result: readJson(row.result) ?? notOk('internal', 'This result is damaged in the store and could not be read.'),
   durationMs: row.duration_ms,
 })
 
@@ -73,8 +87,9 @@ export function fromEventRow(
   row: Selectable<Database['events']>,
   calls: ReadonlyMap<string, CallRecord>,
   messages: ReadonlyMap<string, UserMessage | AssistantMessage>,
-): AgentEvent {
-  const payload = JSON.parse(row.payload) as Record<string, unknown>
+): AgentEvent | undefined {
+  const payload = readJson<Record<string, unknown>>(row.payload)
+  if (payload === undefined) return undefined
   if (row.type === 'tool.result' && !('result' in payload)) payload['result'] = calls.get(String(payload['callId']))?.result
   if (row.type === 'message.completed') payload['message'] = messages.get(String(payload['messageId']))
   return { id: row.id, sessionId: row.session_id, turnId: row.turn_id, at: row.at, type: row.type, ...payload } as unknown as AgentEvent

@@ -12,7 +12,7 @@ import type { AssistantMessage, Message } from '../history/message.ts'
 import { claimSession } from './claim.ts'
 import { type NodeSqlite, openSqlite, type SessionWrite, type Write } from './dialect.ts'
 import { joinHistory } from './history.ts'
-import { fromCallRow, fromEventRow, fromMessageRow, toCallRow, toEventRow, toMessageRow } from './rows.ts'
+import { fromCallRow, fromEventRow, fromMessageRow, readJson, toCallRow, toEventRow, toMessageRow } from './rows.ts'
 import { type Database, migrate } from './schema.ts'
 import { type Claim, type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
@@ -51,7 +51,12 @@ export async function openStore(path: string): Promise<Store> {
       ),
   )
   const insertEvent = compiledOnce((row: ReturnType<typeof toEventRow>) => db.insertInto('events').values(row))
-  const insertStep = compiledOnce((row: Database['steps']) => db.insertInto('steps').values(row))
+  const insertStep = compiledOnce((row: Database['steps']) =>
+    db
+      .insertInto('steps')
+      .values(row)
+      .onConflict((on) => on.columns(['turn_id', 'name']).doUpdateSet((to) => ({ value: to.ref('excluded.value') }))),
+  )
 
   async function read<T>(get: () => Promise<T>): Promise<T> {
     await queue.flush().catch((error: unknown) => {
@@ -197,7 +202,7 @@ export async function openStore(path: string): Promise<Store> {
         .execute()
       const calls = new Map(callRows.map((row) => [row.id, fromCallRow(row)]))
       const messages = new Map(messageRows.map((row) => [row.id, fromMessageRow(row)]))
-      return rows.map((row) => fromEventRow(row, calls, messages)) as readonly AgentEvent[]
+      return rows.map((row) => fromEventRow(row, calls, messages)).filter((event) => event !== undefined)
     },
     compaction: async (sessionId) => {
       const row = await read(() =>
@@ -210,7 +215,7 @@ export async function openStore(path: string): Promise<Store> {
           .limit(1)
           .executeTakeFirst(),
       )
-      return row && (JSON.parse(row.payload) as Compaction)
+      return row && readJson<Compaction>(row.payload)
     },
     lastEventId: async (sessionId) => {
       const row = await read(() =>
@@ -224,7 +229,10 @@ export async function openStore(path: string): Promise<Store> {
     },
     journal: async (turnId) => {
       const rows = await read(() => db.selectFrom('steps').selectAll().where('turn_id', '=', turnId).execute())
-      const steps = new Map<string, unknown>(rows.map(({ name, value }) => [name, JSON.parse(value)]))
+      // A damaged value is a step that is taken again: of calls, what was recorded counts.
+      const steps = new Map<string, unknown>(
+        rows.flatMap(({ name, value }) => (readJson(value) === undefined ? [] : [[name, readJson(value)]])),
+      )
       async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
         if (steps.has(name)) return steps.get(name) as T
         const value = await fn()

@@ -207,6 +207,28 @@ describe('the SQLite file', () => {
     await store.close()
   })
 
+  it('what is damaged costs itself, and not the session', async () => {
+    const path = join(folder, 'store.db')
+    const store = await openStore(path)
+    await fill(store)
+    const step = async () => (await store.journal('s/1')).step('a', async () => 1)
+    await step()
+    await store.session('s')
+    const database = new DatabaseSync(path)
+    database.exec(`UPDATE messages SET content = '{"role":"user","te' WHERE role = 'user'; UPDATE calls SET result = 'x', repairs = '', input = '{';
+      UPDATE events SET payload = '{' WHERE id = 1; UPDATE steps SET value = '{'`)
+    database.close()
+    expect(await store.history('s')).toMatchObject([
+      { role: 'user', id: 's/1/0', text: expect.stringContaining('damaged') },
+      message,
+      { role: 'results', records: [{ tool: 'search', result: { ok: false, errorType: 'internal' } }] },
+    ])
+    expect((await store.events({ sessionId: 's' })).map(({ id }) => id)).toEqual([2, 3, 4])
+    const again = await openStore(path)
+    expect(await (await again.journal('s/1')).step('a', async () => 2)).toBe(2)
+    await Promise.all([store.close(), again.close()])
+  })
+
   it('is private, and is all there after it was closed', async () => {
     const path = join(folder, 'deep', 'store.db')
     const store = await openStore(path)
