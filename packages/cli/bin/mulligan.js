@@ -18,6 +18,7 @@ function isNewEnough(version) {
 }
 
 function start() {
+  if (process.env.MULLIGAN_STARTED_AGAIN) endWithParent()
   delete process.env.MULLIGAN_STARTED_AGAIN
   const main = ['../dist/bundle/main.js', '../dist/main.js']
     .map((path) => new URL(path, import.meta.url))
@@ -50,8 +51,15 @@ function startOnNewer() {
     )
   import('child_process').then(({ spawn }) => {
     const env = Object.assign({}, process.env, { MULLIGAN_STARTED_AGAIN: '1' })
-    follow(spawn(node, process.argv.slice(1), { stdio: 'inherit', env }), node)
+    follow(spawn(node, process.argv.slice(1), { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env }), node)
   })
+}
+
+/** However the process that started this one ends, also by SIGKILL: nobody would see what the agent goes on to do. */
+function endWithParent() {
+  if (!process.channel) return
+  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel.unref()
 }
 
 function follow(child, node) {

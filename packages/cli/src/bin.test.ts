@@ -1,4 +1,6 @@
-import { chownSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BIN, type Place, place } from './fixtures/cli.ts'
@@ -35,6 +37,28 @@ describe('bin/mulligan.js', () => {
     const { code, stdout } = await here.run(['a', '--b'], { bin, execArgv: OLD })
     expect([code, JSON.parse(stdout)]).toEqual([7, [process.versions.node, ['a', '--b']]])
   })
+
+  it.skipIf(process.platform === 'win32').each([true, false])(
+    'what it started ends with it, also when it is killed: %s',
+    async (follows) => {
+      using here = place()
+      const bin = install(here)
+      here.write('app/packages/cli/dist/main.js', 'export const run = () => { console.log(process.pid); setInterval(() => {}, 1000) }')
+      // As it was: the control.
+      if (!follows) writeFileSync(bin, readFileSync(bin, 'utf8').replace("process.on('disconnect'", "process.on('never'"))
+      mkdirSync(join(here.dir, 'app/node_modules/node/bin'), { recursive: true })
+      symlinkSync(process.execPath, join(here.dir, 'app/node_modules/node/bin/node'))
+      const parent = spawn(process.execPath, [...OLD, bin], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const pid = Number(String((await once(parent.stdout, 'data'))[0]))
+      parent.kill('SIGKILL')
+      if (follows) await once(parent.stdout, 'close')
+      else {
+        await once(parent, 'exit')
+        process.kill(pid, 'SIGKILL')
+      }
+      expect(pid).toBeGreaterThan(0)
+    },
+  )
 
   it.skipIf(process.getuid?.() !== 0)('but not on one that somebody else has put above', async () => {
     using here = place()
