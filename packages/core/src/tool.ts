@@ -103,6 +103,20 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly secrets?: (input: Input) => readonly string[] | Promise<readonly string[]>
   /** Of a tool that can run on a throwaway layer: it hands what it did there to `ctx.propose`. */
   readonly layer?: LayerUse<Input>
+  /**
+   * Changes files of the workspace and nothing else, each recorded so that it can be taken back. The mode `auto-edit` allows it.
+   * Default false.
+   */
+  readonly edits?: boolean
+  /** Where not all tools fit into a request, those of the highest priority are sent; the others can be found. Default 0. */
+  readonly priority?: number
+  /**
+   * What a digest of the conversation keeps of its calls. `notes`: their input, as the model's own words. `latest`: the latest result,
+   * whole, which replaces those before. Default: what scores high in their input and results.
+   */
+  readonly digest?: 'notes' | 'latest'
+  /** What a person is shown of a call where it says more than the target, such as the pattern of a search. Default: the target. */
+  readonly subject?: (input: Input) => string
   /** Returns data or a `ToolResult`; throws `ModelRetry`, `ToolFailure` or `TransientError`. */
   readonly execute: (input: Input, ctx: ToolContext) => Output | Promise<Output>
 }
@@ -136,6 +150,10 @@ export interface Tool {
   readonly denialKeys?: (input: never, target: string) => readonly string[]
   readonly preview?: (input: never) => string | undefined | Promise<string | undefined>
   readonly layer?: LayerUse
+  readonly edits: boolean
+  readonly priority: number
+  readonly digest?: 'notes' | 'latest'
+  readonly subject?: (input: never) => string
   readonly execute: (input: never, ctx: ToolContext) => unknown
 }
 
@@ -187,6 +205,10 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     readsWorkspace = true,
     secrets,
     layer,
+    edits = false,
+    priority = 0,
+    digest,
+    subject,
     ...unknown
   } = definition
   const rest = {
@@ -203,6 +225,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     errorStrings,
     untrusted,
     readsWorkspace,
+    edits,
+    priority,
   }
   const optional = {
     ...(effectOf && { effectOf }),
@@ -211,6 +235,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     ...(sends && { sends }),
     ...(secrets && { secrets }),
     ...(layer && { layer }),
+    ...(digest && { digest }),
+    ...(subject && { subject }),
   }
   const fields = { name, description, effect, aliases, execute, ...rest, ...optional }
   const fail = (what: string): never => {
@@ -222,7 +248,18 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (!Object.hasOwn(DEFAULT_RETRIES, effect)) fail(`effect must be read, write or external, not ${JSON.stringify(effect)}`)
   // A misspelt `effect` would otherwise be an undeclared one.
   for (const field of Object.keys(unknown)) {
-    const [meant] = nearest(field, [...Object.keys(fields), 'input', 'effectOf', 'denialKeys', 'preview', 'sends', 'secrets', 'layer'])
+    const [meant] = nearest(field, [
+      ...Object.keys(fields),
+      'input',
+      'effectOf',
+      'denialKeys',
+      'preview',
+      'sends',
+      'secrets',
+      'layer',
+      'digest',
+      'subject',
+    ])
     fail(`there is no field ${JSON.stringify(field)}${meant ? `; did you mean ${meant}?` : ''}`)
   }
   if (!['off', 'safe', 'full'].includes(repair)) fail(`repair must be off, safe or full, not ${JSON.stringify(repair)}`)

@@ -53,7 +53,7 @@ const refused = (status: Status, error: string, more: Partial<CallRecord> = {}):
   })
 
 function digestOf(messages: readonly Message[], budget = BUDGET): string {
-  const memory = createMemory()
+  const memory = createMemory((tool) => (tool === 'todo' ? 'latest' : tool === 'think' ? 'notes' : undefined))
   memory.add(messages)
   return memory.digest(budget).text
 }
@@ -79,7 +79,7 @@ describe('the digest', () => {
   it('is the same for the same messages, in whatever portions they come, and when it is asked for twice', () => {
     fc.assert(
       fc.property(session, fc.nat(40), (messages, at) => {
-        const inTwo = createMemory()
+        const inTwo = createMemory((tool) => (tool === 'todo' ? 'latest' : tool === 'think' ? 'notes' : undefined))
         inTwo.add(messages.slice(0, at))
         inTwo.digest(BUDGET)
         inTwo.add(messages.slice(at))

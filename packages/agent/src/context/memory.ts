@@ -28,15 +28,16 @@ const NOTES = 1.5
 const WRITTEN = 0.5
 const FAILURE = 0.5
 
-/** Tools whose input is what the model says to itself. */
-const THINKING = new Set(['think', 'progress_update'])
 const REFUSED = new Set(['denied', 'indeterminate', 'closed', 'blocked', 'cancelled'])
 /** Past this the user's words are kept by the line. */
 const MAX_WHOLE = 20_000
 
-export function createMemory(): Memory {
+/** What a tool says of itself for the digest; see `digest` of a tool. */
+export type DigestOf = (tool: string) => 'notes' | 'latest' | undefined
+
+export function createMemory(digestOf: DigestOf): Memory {
   const lines = createLines()
-  const standing = createStanding()
+  const standing = createStanding((tool) => digestOf(tool) === 'latest')
   let users: string[] = []
   let userTokens = 0
   let last = { text: -1, tokens: 0 }
@@ -75,7 +76,7 @@ export function createMemory(): Memory {
     const { tool, target, effect, result } = one
     const inputs = words(one.input)
     for (const text of inputs) lines.mention(text)
-    if (THINKING.has(tool)) {
+    if (digestOf(tool) === 'notes') {
       for (const text of inputs) lines.add(text, { source: 'model', label: '', bonus: NOTES })
       return
     }

@@ -18,6 +18,7 @@ export function openWindow(context: OpenContext, preamble: Preamble): ContextWin
     compaction,
     calibration,
     tools: preamble.sent,
+    digestOf: (name) => preamble.tools.find((tool) => tool.name === name)?.digest,
     emit,
   })
 }

@@ -49,13 +49,12 @@ export interface Tally {
 
 /** The engine's refusals are not failures of the work. */
 const NOT_FAILED = new Set(['cancelled', 'blocked', 'closed', 'denied', 'indeterminate'])
-/** Each result has the whole list: only the latest counts. */
-const KEEPS_LIST = new Set(['todo'])
 const MAX_TARGETS = 200
 const MAX_SPILLS = 12
 const MAX_WORDS = 300
 
-export function createStanding(): Standing {
+/** @param keepsLatest of a tool: each result has the whole list, so only the latest counts */
+export function createStanding(keepsLatest: (tool: string) => boolean): Standing {
   const unknown = new Map<string, Unknown>()
   const denied = new Map<string, Open>()
   const closed = new Map<string, 'turn' | 'other_success'>()
@@ -78,7 +77,7 @@ export function createStanding(): Standing {
       for (const [one, { about: of }] of denied) if (of === about) denied.delete(one)
       for (const [one, until] of closed) if (until === 'other_success' && one !== tool) closed.delete(one)
       if (effect !== 'read') keep(changed, about, (changed.get(about) ?? 0) + 1)
-      if (KEEPS_LIST.has(tool)) lists.set(tool, render(result))
+      if (keepsLatest(tool)) lists.set(tool, render(result))
       return
     }
     const { status, error, details } = result

@@ -12,7 +12,7 @@ import type { Compaction, CompactionReason, CompactionReport } from './compactio
 import type { ContextUse } from './context-use.ts'
 import { estimateText } from './estimate.ts'
 import { messageTokens, toolTokens } from './measure.ts'
-import { createMemory } from './memory.ts'
+import { createMemory, type DigestOf } from './memory.ts'
 import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './room.ts'
 import { shareStep } from './share.ts'
 import { planCut, unitsOf } from './units.ts'
@@ -38,6 +38,7 @@ export interface ContextOptions {
   readonly calibration: Calibration
   /** What the next request has. */
   readonly tools: () => readonly Tool[]
+  readonly digestOf: DigestOf
   readonly emit: (event: TurnEvent) => Promise<void>
 }
 
@@ -45,9 +46,9 @@ export interface ContextOptions {
 const PER_MESSAGE = 8
 const PER_REQUEST = 120
 
-export function createContextWindow({ target, history, calibration, tools, emit, ...options }: ContextOptions): ContextWindow {
+export function createContextWindow({ target, history, calibration, tools, digestOf, emit, ...options }: ContextOptions): ContextWindow {
   const transcript: Message[] = [...history]
-  const memory = createMemory()
+  const memory = createMemory(digestOf)
   let remembered = 0
   let compaction = known(options.compaction, history, target.turnId)
   /** The first message that is sent; undefined while a resumed turn has not come to it. */

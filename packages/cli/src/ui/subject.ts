@@ -1,22 +1,14 @@
 import type { Tool } from '@mulligan/core'
 
-/** They act on a folder; what they look for, or what they say, tells more. */
-const TELLING: ReadonlyMap<string, string> = new Map([
-  ['glob', 'pattern'],
-  ['grep', 'pattern'],
-  ['git_commit', 'message'],
-  ['bash', 'command'],
-])
-
 /** What a call acts on, as its tool says it; the input where the tool is unknown or the input is not what it takes. */
 export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown) => string {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   return (name, input) => {
     try {
-      const key = TELLING.get(name)
-      const telling = key === undefined ? undefined : (input as Readonly<Record<string, unknown>>)[key]
+      const tool = byName.get(name)
+      const telling: unknown = tool?.subject?.(input as never)
       if (typeof telling === 'string') return telling.split('\n')[0] ?? ''
-      const target: unknown = byName.get(name)?.target(input as never)
+      const target: unknown = tool?.target(input as never)
       if (Array.isArray(target) && target.length > 0) return target.join(', ')
       if (typeof target === 'string' && target !== '') return target
     } catch {

@@ -3,9 +3,6 @@ import { type Tool, tokensIn } from '@mulligan/core'
 import { charactersOf, tokensOf } from './budget.ts'
 import { FIND_TOOLS, findTools } from './find-tools.ts'
 
-/** What a small model needs first. */
-const FIRST = ['read_file', 'edit_file', 'write_file', 'grep', 'bash', 'list_dir', 'glob', 'todo']
-
 export interface ToolChoice {
   /** In every request, in this order. */
   readonly always: readonly Tool[]
@@ -30,7 +27,7 @@ export function chooseTools({ tools, budget, lean }: ChooseOptions): ToolChoice 
   if (lean === undefined && tokensOf(tools) <= budget) return { always: tools, hidden: [] }
   // Somebody else's tool of that name: there is nothing to find the others with.
   if (tools.some(({ name }) => name === FIND_TOOLS)) return { always: tools, hidden: [] }
-  const wanted = lean === undefined ? inOrder(FIRST, tools) : inOrder(lean, tools).filter(({ name }) => lean.includes(name))
+  const wanted = lean === undefined ? tools.toSorted((a, b) => b.priority - a.priority) : inOrder(lean, tools)
   const always: Tool[] = []
   const hidden = (): readonly Tool[] => tools.filter((tool) => !always.includes(tool))
   let taken = charactersOf(findTools(tools, tools))
@@ -46,8 +43,6 @@ export function chooseTools({ tools, budget, lean }: ChooseOptions): ToolChoice 
   return rest.length === 0 ? { always, hidden: rest } : { always: [...always, findTools(tools, rest)], hidden: rest }
 }
 
-/** Those that are named first, then the others as they come. */
-function inOrder(names: readonly string[], tools: readonly Tool[]): readonly Tool[] {
-  const named = names.flatMap((name) => tools.filter((tool) => tool.name === name))
-  return [...new Set([...named, ...tools])]
-}
+const inOrder = (names: readonly string[], tools: readonly Tool[]): readonly Tool[] => [
+  ...new Set(names.flatMap((name) => tools.filter((tool) => tool.name === name))),
+]

@@ -31,6 +31,7 @@ export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAUL
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
     timeout: FILE_TIMEOUT,
     aliases: ['patch', 'apply_diff', 'applypatch'].map((name) => ({ name, adapt: fromOtherShapes })),
     parameterAliases: { patch: ['input', 'diff', 'patch_text'] },

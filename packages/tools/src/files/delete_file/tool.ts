@@ -25,6 +25,7 @@ export function deleteFileTool(workspace: Workspace): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
     timeout: FILE_TIMEOUT,
     aliases: ['delete', 'remove', 'remove_file', 'rm', 'unlink', 'rmdir', 'delete_directory'].map((name) => ({ name, adapt: fromShell })),
     parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename', 'target', 'dir', 'directory'] },

@@ -57,6 +57,8 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
+    priority: 70,
     timeout: FILE_TIMEOUT,
     aliases: ['edit', 'update_file', 'str_replace', 'multi_edit', 'multiedit', 'replace_in_file', 'search_replace'].map((name) => ({
       name,

@@ -41,6 +41,8 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    priority: 20,
+    subject: ({ pattern }) => pattern,
     timeout: WALK_TIMEOUT,
     aliases: ['find_files', 'file_search', 'search_file_names'],
     parameterAliases: {

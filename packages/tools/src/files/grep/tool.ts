@@ -51,6 +51,8 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     description: describe(import.meta.url, { SECONDS: limits.searchSeconds }),
     input,
     effect: 'read',
+    priority: 50,
+    subject: ({ pattern }) => pattern,
     timeout: WALK_TIMEOUT,
     aliases: ['search', 'ripgrep', 'rg', 'grep_search', 'search_files', 'search_file_content'].map((name) => ({ name, adapt: fromOthers })),
     parameterAliases: {

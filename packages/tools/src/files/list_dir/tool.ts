@@ -37,6 +37,7 @@ export function listDirTool(workspace: Workspace): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    priority: 30,
     timeout: FILE_TIMEOUT,
     aliases: ['ls', 'list_directory', 'list_files'],
     parameterAliases: { path: ['dir', 'directory', 'dir_path', 'folder'], ignore: ['exclude'], hidden: ['all', 'show_hidden'] },

@@ -19,6 +19,7 @@ export function makeDirTool(workspace: Workspace): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
     timeout: FILE_TIMEOUT,
     aliases: ['mkdir', 'make_directory', 'create_directory', 'create_dir', 'create_folder'].map((name) => ({ name, adapt: fromShell })),
     parameterAliases: { path: ['dir', 'directory', 'dir_path', 'directory_path', 'folder', 'folder_path', 'file_path'] },

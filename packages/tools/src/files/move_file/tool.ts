@@ -26,6 +26,7 @@ export function moveFileTool(workspace: Workspace): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
     timeout: FILE_TIMEOUT,
     aliases: ['move', 'mv', 'move_directory', { name: 'rename', adapt: fromNewName }, { name: 'rename_file', adapt: fromNewName }],
     parameterAliases: {

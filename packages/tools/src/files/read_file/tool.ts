@@ -40,6 +40,7 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
     description: describe(import.meta.url, { PAGE: `${Math.round(limits.pageBytes / 1024)} KiB` }),
     input,
     effect: 'read',
+    priority: 80,
     timeout: FILE_TIMEOUT,
     aliases: ['read', 'view', 'cat', 'open_file'].map((name) => ({ name, adapt: fromRange })),
     parameterAliases: { path: ['filepath', 'filePath', 'file_path', 'file', 'filename', 'absolute_path'], limit: ['lines', 'max_lines'] },

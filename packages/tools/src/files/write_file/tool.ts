@@ -40,6 +40,8 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    edits: true,
+    priority: 60,
     timeout: FILE_TIMEOUT,
     aliases: ['write', { name: 'create_file' }, { name: 'create', adapt: fromCreate }],
     parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], content: ['contents', 'text', 'file_text'] },

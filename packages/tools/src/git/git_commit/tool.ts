@@ -66,6 +66,7 @@ export function gitCommitTool(workspace: Workspace, git: Git, { hooks = 'protect
     description: describe(import.meta.url),
     input,
     effect: 'write',
+    subject: ({ message }) => message,
     timeout: COMMIT_TIMEOUT,
     aliases: ['gitCommit', 'git-commit', 'commit'],
     parameterAliases: {

@@ -48,6 +48,8 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
     description: describe(import.meta.url, { NETWORK: network === 'none' ? 'no network' : 'with network' }),
     input: session.layers ? layered(timeout) : parameters(timeout),
     effect: network === 'none' ? 'write' : 'external',
+    priority: 40,
+    subject: ({ command }) => command,
     timeout: MAX_TIMEOUT + MARGIN,
     aliases: [
       ...[

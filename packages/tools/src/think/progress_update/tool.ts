@@ -19,6 +19,7 @@ export function progressUpdateTool(): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    digest: 'notes',
     readsWorkspace: false,
     timeout: 10,
     aliases: ['progress', 'report_progress', 'update_progress'],

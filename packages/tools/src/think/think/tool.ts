@@ -28,6 +28,7 @@ export function thinkTool(state: SessionState): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    digest: 'notes',
     readsWorkspace: false,
     timeout: 10,
     aliases: ['react', 'thinking', 'scratchpad', { name: 'sequentialthinking', adapt: fromSequence }],

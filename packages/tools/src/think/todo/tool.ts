@@ -52,6 +52,8 @@ export function todoTool(state: SessionState): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'read',
+    priority: 10,
+    digest: 'latest',
     readsWorkspace: false,
     timeout: 10,
     aliases: ['update_plan', 'todowrite', 'todo_write', 'write_todos', 'update_todos', 'todoread', 'todo_read'].map((name) => ({
