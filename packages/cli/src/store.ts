@@ -1,6 +1,6 @@
 /** The sessions on this machine. */
 import { openStore, type Store } from '@mulligan/agent'
-import { UsageError } from './exit.ts'
+import { damagedHint, UsageError } from './exit.ts'
 import type { DataPaths } from './paths.ts'
 
 /** @throws UsageError */
@@ -10,7 +10,7 @@ export async function openStoreAt({ store }: Pick<DataPaths, 'store'>): Promise<
   } catch (error) {
     throw new UsageError(
       `the store ${store} can't be opened: ${(error as Error).message}`,
-      'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
+      damagedHint(error) ?? 'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
     )
   }
 }

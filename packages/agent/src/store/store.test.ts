@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage } from '../history/message.ts'
 import { memoryStore } from './memory.ts'
+import { repairStore } from './repair.ts'
 import { openStore } from './sqlite.ts'
 import type { SessionFilter, Store } from './store.ts'
 
@@ -227,6 +229,48 @@ describe('the SQLite file', () => {
     const again = await openStore(path)
     expect(await (await again.journal('s/1')).step('a', async () => 2)).toBe(2)
     await Promise.all([store.close(), again.close()])
+  })
+
+  it('of which pages are damaged is repaired: what can be read is there again, and the damaged file is kept', async () => {
+    const path = join(folder, 'store.db')
+    const store = await openStore(path)
+    for (const id of ['a', 's', 'z']) await store.createSession({ id, cwd: '/w', title: id })
+    await store.startTurn(
+      { id: 's/1', sessionId: 's', prompt: 'go', model: 'p/m' },
+      { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
+    )
+    for (let n = 1; n <= 400; n++) await store.saveCall('s', 's/1', { ...record, id: `s/1/${n}/0`, step: n, input: 'x'.repeat(2000) })
+    await store.close()
+    const before = new DatabaseSync(path)
+    const { page } = before.prepare("SELECT pageno AS page FROM dbstat WHERE name = 'calls' ORDER BY pageno LIMIT 1 OFFSET 100").get() as {
+      page: number
+    }
+    before.close()
+    const file = await open(path, 'r+')
+    await file.write(Buffer.alloc(4096, 0x5a), 0, 4096, (page - 1) * 4096)
+    await file.close()
+    const damaged = await openStore(path)
+    await expect(damaged.history('s')).rejects.toThrow(/malformed/)
+    await damaged.close()
+
+    const { saved, damaged: of, kept } = await repairStore(path)
+    expect([saved.sessions, saved.turns, saved.messages, of]).toEqual([3, 1, 1, ['calls']])
+    expect(saved.calls).toBeGreaterThan(390)
+    expect(saved.calls).toBeLessThan(400)
+    expect(existsSync(kept)).toBe(true)
+    const again = await openStore(path)
+    expect(await again.history('s')).toHaveLength(1)
+    expect(await again.claim('s')).toHaveProperty('release')
+    await again.close()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('that is not a database is not repaired, and left as it is', async () => {
+    const path = join(folder, 'store.db')
+    writeFileSync(path, 'no database at all '.repeat(100))
+    await expect(repairStore(path)).rejects.toThrow(/not a database/)
+    await expect(repairStore(join(folder, 'none.db'))).rejects.toThrow(/there is no store/)
+    expect(readdirSync(folder)).toEqual(['store.db'])
   })
 
   it('is private, and is all there after it was closed', async () => {

@@ -38,6 +38,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'sessions show': ['mulligan sessions show --last', 'mulligan sessions show 20261121-2356'],
   'sessions resume': ['mulligan sessions resume', 'mulligan sessions resume 20261121-2356 "and now the tests"'],
   'sessions delete': ['mulligan sessions delete 20261121-2356', 'mulligan sessions delete --older-than 30d --yes'],
+  'sessions repair': ['mulligan sessions repair'],
   'sessions export': [
     'mulligan sessions export --last > session.md',
     'mulligan sessions export 20261121-2356 --format json -o session.json',

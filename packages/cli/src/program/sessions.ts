@@ -4,6 +4,7 @@ import type { RunFlags } from '../commands/run.ts'
 import type { DeleteFlags } from '../commands/sessions/delete.ts'
 import type { ListFlags } from '../commands/sessions/list.ts'
 import type { SessionFlags } from '../commands/sessions/open.ts'
+import type { RepairFlags } from '../commands/sessions/repair.ts'
 import type { ExportFlags } from '../commands/sessions/show.ts'
 import { inFolder, isAtTerminal, positiveInteger, type Register } from './register.ts'
 import { withJsonFlags, withTurnFlags } from './turn-flags.ts'
@@ -12,7 +13,7 @@ const WHICH = 'which; the beginning of its id will do'
 const LAST = ['--last', 'the latest of this folder'] as const
 
 export const addSessions: Register = (program, { act, output }) => {
-  const sessions = program.command('sessions').description('the sessions of the folder; show, resume, delete or export one')
+  const sessions = program.command('sessions').description('the sessions of the folder; show, resume, delete, export or repair')
   inFolder(sessions.command('list', { isDefault: true }).description('the sessions of the folder, the latest first'))
     .option('--all', 'those of every folder')
     .option('--limit <n>', 'at most so many; default: 50', positiveInteger)
@@ -46,6 +47,11 @@ export const addSessions: Register = (program, { act, output }) => {
     .action((ids: string[], flags: DeleteFlags) =>
       act(async () => (await import('../commands/sessions/delete.ts')).deleteSessions(ids, flags, output)),
     )
+  sessions
+    .command('repair')
+    .description('save what can be read of a damaged store of sessions')
+    .option('--json', 'JSON on stdout')
+    .action((flags: RepairFlags) => act(async () => (await import('../commands/sessions/repair.ts')).repairSessions(flags, output)))
   sessions
     .command('export')
     .description('write a session to a file, or to stdout')

@@ -225,6 +225,24 @@ it.skipIf(!hasTerminal)('in a terminal a person is asked, and a no deletes nothi
   expect(await answered('y\r')).toEqual([0, true, 2])
 })
 
+it('a damaged store says what to do, and is repaired', async () => {
+  using here = place()
+  const path = join(here.data, 'mulligan.db')
+  const store = await openStore(path)
+  await converse(store, 'one', here.dir)
+  await store.close()
+  const whole = readFileSync(path)
+  writeFileSync(path, Buffer.concat([Buffer.from('x'.repeat(100)), whole.subarray(100)]))
+  const refused = await sessions(here, 'list')
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mulligan sessions repair')])
+  expect(await inProcess(here, ['sessions', 'repair'])).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be repaired") })
+
+  writeFileSync(path, whole)
+  const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session, \d+ messages? and \d+ calls?\. All of it could be read\.\n/)])
+  expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
+})
+
 it('a real session is shown with what its calls came to', async () => {
   using here = place({ 'a.md': 'x\n' })
   await using model = await scriptedModel([call('read_file', { file_path: 'a.md' }), say('It says x.')])
