@@ -13,7 +13,7 @@ import {
   withDiagnostics,
 } from '@mulligan/tools'
 import { checkInSandbox } from './check-in-sandbox.ts'
-import { sandboxOptions } from './config/sandbox.ts'
+import { readableSecrets, sandboxOptions } from './config/sandbox.ts'
 import type { Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { folderSandbox } from './sandbox.ts'
@@ -47,6 +47,8 @@ export function builtInTools(
     sandbox: sandbox.open,
     network: backend?.value === 'none' ? 'bridge' : (network?.value ?? 'none'),
     timeout: timeout.value,
+    layers: true,
+    readableSecrets: readableSecrets(settings.sandbox, workspace.root),
   })
   const tools = [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(session), ...webTools({ search: searchOf(settings, env) })]
   const checks = settings.diagnostics.flatMap(({ value }) =>

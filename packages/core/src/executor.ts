@@ -185,8 +185,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const decided = decideOnTargets(policy, { tool, effect, input }, targets, (error) => log(id, tool, error))
     const { decision, reason, forced: byPolicy = false } = decided
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
-    if (call.confinement === 'layer') {
-      // Nothing takes effect by running it: what it did is decided about afterwards.
+    if (call.confinement !== undefined) {
+      // Nothing takes effect by running it: what it did on a layer is decided about afterwards.
       hold(call)
       return { kind: 'ready', call }
     }
