@@ -18,6 +18,7 @@ import type { Approve } from '../../approval/approve.ts'
 import { openApproval } from '../../approval/open.ts'
 import { recoverChanges } from '../../changes.ts'
 import { EXIT } from '../../exit.ts'
+import { endIgnored } from '../../ignored.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
@@ -84,6 +85,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     asked = request
     return approve(request, signal)
   })
+  await endIgnored(toolbox.ignored, flags.yes === true && !interrupt.signal.aborted, output)
   await toolbox.close()
   interrupt.dispose()
   unwatch()
