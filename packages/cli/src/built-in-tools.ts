@@ -4,6 +4,7 @@ import type { Sandbox } from '@mulligan/sandbox'
 import {
   fileTools,
   gitTools,
+  type ShellTools,
   shellTools,
   type ThinkOptions,
   thinkTools,
@@ -13,7 +14,7 @@ import {
   withDiagnostics,
 } from '@mulligan/tools'
 import { checkInSandbox } from './check-in-sandbox.ts'
-import { sandboxOptions } from './config/sandbox.ts'
+import { readableSecrets, sandboxOptions } from './config/sandbox.ts'
 import type { Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { folderSandbox } from './sandbox.ts'
@@ -31,6 +32,7 @@ export interface BuiltInOptions {
 
 export interface BuiltInTools {
   readonly tools: readonly Tool[]
+  readonly ignored: ShellTools['ignored']
   /** Ends the commands that still run, and closes the sandbox. */
   readonly close: () => Promise<void>
 }
@@ -40,13 +42,19 @@ export function builtInTools(
   workspace: Workspace,
   { settings, session = {}, onSandbox = () => undefined, env = process.env }: BuiltInOptions,
 ): BuiltInTools {
-  const sandbox = folderSandbox(sandboxOptions(settings.sandbox, workspace.root), onSandbox)
+  let isOpened = false
+  const sandbox = folderSandbox(sandboxOptions(settings.sandbox, workspace.root), (opened) => {
+    isOpened = true
+    onSandbox(opened)
+  })
   const { backend, network, timeout } = settings.sandbox
   const shell = shellTools({
     workspace,
     sandbox: sandbox.open,
     network: backend?.value === 'none' ? 'bridge' : (network?.value ?? 'none'),
     timeout: timeout.value,
+    layers: true,
+    readableSecrets: readableSecrets(settings.sandbox, workspace.root),
   })
   const tools = [...fileTools(workspace), ...gitTools(workspace), ...thinkTools(session), ...webTools({ search: searchOf(settings, env) })]
   const checks = settings.diagnostics.flatMap(({ value }) =>
@@ -55,6 +63,11 @@ export function builtInTools(
   const checked = withDiagnostics(tools, { workspace, checks, run: checkInSandbox(sandbox.open) })
   return {
     tools: [...checked, ...shell.tools],
+    // Where no command has run, no sandbox is opened to ask.
+    ignored: {
+      changed: async () => (isOpened ? shell.ignored.changed() : []),
+      keep: async () => (isOpened ? shell.ignored.keep() : []),
+    },
     close: async () => {
       await shell.dispose()
       await sandbox.close()

@@ -4,7 +4,7 @@ import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
 import type { Sandbox } from '@mulligan/sandbox'
 import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolFiles, type UserToolProblem } from '@mulligan/tools'
-import { builtInTools } from './built-in-tools.ts'
+import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 import { readSettings, type Settings } from './config/settings.ts'
 import { UsageError } from './exit.ts'
 import { asOwnCode } from './own-code.ts'
@@ -23,6 +23,7 @@ export interface Toolbox {
   readonly untrusted?: FolderTools
   /** What is left out: what could not be loaded, and own tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
+  readonly ignored: BuiltInTools['ignored']
   /** Ends the commands that still run, and closes the sandbox. */
   readonly close: () => Promise<void>
 }
@@ -50,7 +51,7 @@ export async function openToolbox(
 ): Promise<Toolbox> {
   enter(cwd)
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
-  const { tools: builtIn, close } = builtInTools(workspace, { settings, session, onSandbox })
+  const { tools: builtIn, ignored, close } = builtInTools(workspace, { settings, session, onSandbox })
   const files = folderTools(cwd)
   const { tools, problems } = needsTrust(files)
     ? { tools: [], problems: files.found.problems }
@@ -71,6 +72,7 @@ export async function openToolbox(
     own: new Set(own.map(({ name }) => name)),
     problems: [...problems, ...taken],
     ...(needsTrust(files) && { untrusted: files }),
+    ignored,
     close,
   }
 }

@@ -17,7 +17,7 @@ import { sandboxLine } from './sandbox.ts'
 import { sessionTools } from './session-tools.ts'
 import { watchStray } from './stray.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
-import { openToolbox, problemText } from './toolbox.ts'
+import { openToolbox, problemText, type Toolbox } from './toolbox.ts'
 import type { Ask } from './ui/ask.ts'
 import type { Colors } from './ui/colors.ts'
 import type { Output } from './ui/output.ts'
@@ -54,6 +54,7 @@ export interface AgentChoice {
 
 export interface Workbench {
   readonly tools: readonly Tool[]
+  readonly ignored: Toolbox['ignored']
   readonly agent: (choice: AgentChoice) => Agent
   /** Ends the commands that still run, and closes the sandbox. */
   readonly close: () => Promise<void>
@@ -118,6 +119,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
 
   return {
     tools: toolbox.tools,
+    ignored: toolbox.ignored,
     agent,
     close: async () => {
       await toolbox.close()

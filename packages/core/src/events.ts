@@ -67,6 +67,8 @@ export type ToolEvent =
       readonly late?: boolean
       /** The result holds content from outside the machine's trust. */
       readonly untrusted?: boolean
+      /** Of a call that ran on a layer and whose changes were kept: their paths. */
+      readonly changed?: readonly string[]
     })
   | (Of<'tool.retry'> & {
       readonly step: number

@@ -185,8 +185,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const decided = decideOnTargets(policy, { tool, effect, input }, targets, (error) => log(id, tool, error))
     const { decision, reason, forced: byPolicy = false } = decided
     if (decision === 'deny') return refused(call, refuse.denied('policy', reason))
-    if (call.confinement === 'layer') {
-      // Nothing takes effect by running it: what it did is decided about afterwards.
+    if (call.confinement !== undefined) {
+      // Nothing takes effect by running it: what it did on a layer is decided about afterwards.
       hold(call)
       return { kind: 'ready', call }
     }
@@ -398,7 +398,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       call,
       await bounded(notes.length > 0 ? { ...marked, notes } : marked, call.id),
       done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
-      { attempts, durationMs, ...(attempts > 0 && trustOf(tool)) },
+      { attempts, durationMs, ...(attempts > 0 && trustOf(tool)), ...(done.changed && { changed: done.changed }) },
     )
     const { notes: _, inputKey: __, secrets: ___, confinement: ____, ...rest } = call
     return { ...rest, input: done.input ?? call.input, attempts, result, durationMs, ...(done.changed && { changed: done.changed }) }
@@ -409,7 +409,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     call: ReadyCall,
     bounded: ToolResult,
     counter: Understood['counter'],
-    more: { readonly attempts: number; readonly durationMs: number; readonly untrusted?: boolean },
+    more: Pick<Extract<ToolEvent, { readonly type: 'tool.result' }>, 'attempts' | 'durationMs' | 'untrusted' | 'changed'>,
   ): ToolResult {
     const wrong = !bounded.ok && bounded.status === 'retry'
     // With its outcome on record it would count twice.

@@ -98,6 +98,13 @@ describe('in every mode', () => {
     expect(record && render(record.result)).toMatch(/discarded \(1 file changed\)[\s\S]*printed/)
   })
 
+  test('auto-edit keeps at once, and asks about what is run on the real files', async () => {
+    const policy = modePolicy('auto-edit')
+    const { asked } = await session({ policy })('write a.txt 2')
+    expect([asked, files.get('a.txt')]).toEqual(['no', '2'])
+    expect((await session({ policy }, shell('direct'))('write a.txt 3')).asked).toBe('before')
+  })
+
   test('auto keeps at once', async () => {
     const { asked, record } = await session({ policy: modePolicy('auto') })('write a.txt 2')
     expect([asked, files.get('a.txt'), record?.result.ok]).toEqual(['no', '2', true])

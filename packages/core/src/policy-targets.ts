@@ -49,7 +49,7 @@ export function decideOnChanges(
   changed: readonly string[],
   failed: (error: unknown) => void,
 ): TargetsDecision {
-  const decided = decideOnTargets(policy, request, targets, failed)
+  const decided = decideOnTargets(policy, { ...request, changes: changed }, targets, failed)
   const [first, ...rest] = changed
   const ofPaths = first === undefined ? undefined : decideOnTargets(policy, request, [first, ...rest], failed)
   return ofPaths?.decision === 'deny' ? ofPaths : decided

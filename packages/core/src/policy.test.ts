@@ -156,6 +156,14 @@ describe('modes', () => {
     ]).toEqual(expected)
   })
 
+  it.each<[Mode, string]>([
+    ['read-only', 'deny'],
+    ['ask', 'ask'],
+    ['auto-edit', 'allow'],
+    ['auto', 'allow'],
+  ])('%s: what a command changed on its layer is like an edit: %s', (mode, expected) =>
+    expect(modePolicy(mode, edits)(request({ tool: 'bash', changes: ['a.txt'] })).decision).toBe(expected))
+
   it('of two the stricter one', () => {
     for (const [at, a] of MODES.entries()) for (const b of MODES.slice(at)) expect([stricterMode(a, b), stricterMode(b, a)]).toEqual([a, a])
   })

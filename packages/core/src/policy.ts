@@ -8,6 +8,8 @@ export interface PolicyRequest {
   readonly input: Readonly<Record<string, unknown>>
   /** What the call acts on: a path, a channel, one simple command. */
   readonly target: string
+  /** Paths that the call changed on its throwaway layer: the question is whether to keep them, and undo takes them back. */
+  readonly changes?: readonly string[]
 }
 
 export interface PolicyDecision {

@@ -18,7 +18,7 @@ import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 import { plain } from '../ui/colors.ts'
 import { createAlways } from './always.ts'
-import { person, request, shell, shellRequest } from './approval.fixture.ts'
+import { keepRequest, person, request, shell, shellRequest } from './approval.fixture.ts'
 import { createApprover } from './approve.ts'
 import { policyInForce } from './policy.ts'
 
@@ -124,6 +124,16 @@ describe('"always"', () => {
     const command = 'timeout 5 npm test'
     await answering(['a', '1'], { own }).approve(shellRequest(command, [command]))
     expect(parseJsonc(written())).toEqual({ ok: true, value: { policy: [{ ...NPM, target: command }, ...own] } })
+  })
+
+  it('at a keep is for keeping what the same command does, and not for the real files', async () => {
+    const { approve, asked } = answering(['a', '1', 'n'])
+    const keep = keepRequest('make', ['make'])
+    expect([await approve(keep), await approve(keep)]).toEqual([{ answer: 'always' }, { answer: 'session' }])
+    const written = { ...NPM, target: 'make', input: { cwd: '.', writes: 'layer' } }
+    expect(parseJsonc(readFileSync(file, 'utf8'))).toEqual({ ok: true, value: { policy: [written] } })
+    const direct = { ...shellRequest('make', ['make']), input: { command: 'make', writes: 'direct' } }
+    expect([await approve(direct), asked.length]).toEqual([{ answer: 'no' }, 3])
   })
 
   it('is not offered where it would not help: the project asks, or only a person may answer', async () => {

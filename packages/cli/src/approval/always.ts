@@ -44,9 +44,14 @@ export function createAlways({ file, cwd, shell, policyWith, tell }: AlwaysOptio
   const folder = fromHome(cwd)
 
   /** Where a rule of the project asks, none of the person's can change that. */
-  const helps = ({ tool, effect, input }: ApprovalRequest, asks: readonly AskedTarget[], rules: readonly PolicyRule[]): boolean => {
+  const helps = (
+    { tool, effect, input, changes }: ApprovalRequest,
+    asks: readonly AskedTarget[],
+    rules: readonly PolicyRule[],
+  ): boolean => {
     const policy = policyWith(rules)
-    return asks.every(({ target }) => policy({ tool, effect, input, target }).decision === 'allow')
+    const request = { tool, effect, input, ...(changes && { changes: changes.targets }) }
+    return asks.every(({ target }) => policy({ ...request, target }).decision === 'allow')
   }
 
   return {

@@ -28,6 +28,19 @@ export const shellRequest = (command: string, asks: readonly string[]): Approval
     asks: asks.map((target) => ({ target, reason: REASON })),
   })
 
+/** The same after it ran on its layer, and changed a file. */
+export const keepRequest = (command: string, asks: readonly string[], more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
+  ...shellRequest(command, asks),
+  changes: {
+    id: 'l',
+    hash: 'h',
+    targets: ['a.txt'],
+    summary: '1 file changed',
+    diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n',
+  },
+  ...more,
+})
+
 /** Of a folder `/work/app`. */
 export const shell = shellApproval('/work/app')
 

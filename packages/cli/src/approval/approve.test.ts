@@ -1,10 +1,13 @@
 import type { ApprovalRequest } from '@mulligan/core'
+import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { plain } from '../ui/colors.ts'
 import { answerOf } from './answers.ts'
-import { person, request, shell, shellRequest } from './approval.fixture.ts'
+import { keepRequest, person, request, shell, shellRequest } from './approval.fixture.ts'
 import { type ApproverOptions, createApprover } from './approve.ts'
 import { inputLines, questionOf } from './question.ts'
+
+const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 
 const { signal } = new AbortController()
 const ALL = ['once', 'session', 'always', 'view', 'no'] as const
@@ -115,6 +118,39 @@ describe('a question', () => {
     expect(text).not.toContain('\u2060')
   })
 
+  it('about what a command did shows that, the command under it, and why it asks', async () => {
+    const { approve, asked } = approver(['y'], { shell, preview: async () => 'of what it might do' })
+    expect(await approve(keepRequest('npm  test; ls', ['npm test']), signal)).toEqual({ answer: 'once' })
+    expect(asked[0]).toBe(
+      [
+        '',
+        '? bash (write) npm test',
+        '  It has run, and nothing of it is kept yet: 1 file changed.',
+        '    --- a/a.txt',
+        '    +++ b/a.txt',
+        '    @@ -1 +1 @@',
+        '    -one',
+        '    +two',
+        '    command: npm  test; ls',
+        '  It asks because it changes files.',
+        '  Session covers npm test, npm test -- … in the workspace folder.',
+        '  [y]es once, [s]ession, [n]o and why: ',
+      ].join('\n'),
+    )
+  })
+
+  it('about much that a command did is cut, and shown when asked to', async () => {
+    const diff = `${Array.from({ length: 100 }, (_, at) => `+line ${at}`).join('\n')}\n`
+    const script = Array.from({ length: 30 }, (_, at) => `echo ${at}`).join('\n')
+    const long = keepRequest(script, ['(script)'])
+    const { approve, asked } = approver(['v', 'n'], { shell })
+    await approve({ ...long, changes: { id: 'l', hash: 'h', targets: [], summary: '1 file added', diff } }, signal)
+    expect(asked[0]).toContain('+line 39\n    … 60 more lines\n    command:\n      | echo 0\n')
+    expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  It asks')
+    expect(asked[1]).toContain('+line 99\n    command:\n')
+    expect(asked[1]).toContain('| echo 29\n  It asks')
+  })
+
   it('questions come one at a time', async () => {
     let open = 0
     let most = 0
@@ -134,6 +170,8 @@ describe('who answers', () => {
   it.each<[string, Partial<ApproverOptions> & { yes: boolean }, Partial<ApprovalRequest>, string]>([
     ['--yes allows what is asked', { yes: true }, {}, 'once'],
     ['--yes does not stand for a person where one is needed', { yes: true }, { forced: true }, 'nobody'],
+    ['--yes keeps what a command did', { yes: true }, keepRequest('make', ['make']), 'once'],
+    ['--yes does not keep what only a person may', { yes: true }, keepRequest('make', ['make'], { forced: true }), 'nobody'],
     ['without a terminal nobody is there', { yes: false }, {}, 'nobody'],
     ['a question closed without an answer is a no', { yes: false, ask: person(undefined).ask }, {}, 'no'],
   ])('%s', async (_, options, more, answer) => {
@@ -207,6 +245,37 @@ describe('"session"', () => {
     expect(await approve(asking(first, firstInput), signal)).toEqual({ answer: 'session' })
     expect(await approve(asking(first, firstInput), signal)).toEqual({ answer: 'session' })
     expect(await approve(asking(second, secondInput), signal)).toEqual({ answer: 'no' })
+  })
+
+  it('about what a command did covers the same command, not on the real files, and not what only a person may keep', async () => {
+    const { approve, asked } = approver(['s', 'n', 'n', 'n'], { shell })
+    const keep = keepRequest('make', ['make'])
+    expect(await approve(keep, signal)).toEqual({ answer: 'session' })
+    expect(await approve(keep, signal)).toEqual({ answer: 'session' })
+    expect(asked).toHaveLength(1)
+    expect(await approve({ ...shellRequest('make', ['make']), input: { command: 'make', writes: 'direct' } }, signal)).toEqual({
+      answer: 'no',
+    })
+    expect(await approve({ ...keep, forced: true }, signal)).toEqual({ answer: 'no' })
+    expect(await approve(keepRequest('make all', ['make all']), signal)).toEqual({ answer: 'no' })
+  })
+
+  it('on the real files covers those alone', async () => {
+    const { approve } = approver(['s', 'n'], { shell })
+    const direct = { ...shellRequest('make', ['make']), input: { command: 'make', writes: 'direct' } }
+    expect(await approve(direct, signal)).toEqual({ answer: 'session' })
+    expect(await approve(direct, signal)).toEqual({ answer: 'session' })
+    expect(await approve(keepRequest('make', ['make']), signal)).toEqual({ answer: 'no' })
+  })
+
+  it.each([
+    'python3 - <<E\nprint(1)\nE',
+    'sh < run.sh',
+    'for f in *; do rm $f; done',
+  ])('is not offered for %s, whatever it did', async (command) => {
+    const { approve, asked } = approver(['y'], { shell })
+    await approve(keepRequest(command, targetsOf(command)), signal)
+    expect(asked[0]).toContain('[y]es once, [n]o')
   })
 
   it('of the shell without a network does not hold with one', async () => {

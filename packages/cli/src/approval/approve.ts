@@ -40,7 +40,7 @@ export function createApprover({ yes, ask, colors, shell = NO_SHELL, preview, al
     if (!ask) return { answer: 'nobody' }
     const forSession = sessionOffer(request, asks, shell)
     const offers = always?.offers(request, asks) ?? []
-    const diff = await preview?.(request)
+    const diff = request.changes ? undefined : await preview?.(request)
     const covers = forSession?.covers
     let { text, isCut } = questionOf(request, { diff, asks, covers }, colors)
     const offered = (): Answer['answer'][] => [

@@ -27,6 +27,9 @@ describe('the policy in force', () => {
     ['an edit', { tool: 'edit_file', target: 'a' }, ['deny', 'ask', 'allow', 'allow']],
     ['a commit', { tool: 'git_commit', target: 'a' }, ['deny', 'ask', 'ask', 'allow']],
     ['a safe command', { target: 'ls' }, ['allow', 'allow', 'allow', 'allow']],
+    ['one that changed files all the same', { target: 'ls', changes: ['a'] }, ['deny', 'ask', 'allow', 'allow']],
+    ['what a command did', { changes: ['a'] }, ['deny', 'ask', 'allow', 'allow']],
+    ['what one did that destroys', { target: 'rm -rf /', changes: ['a'] }, ['deny', 'ask', 'ask', 'ask']],
     ['another command', {}, ['deny', 'ask', 'ask', 'allow']],
     ['a command with a network', { effect: 'external' }, ['deny', 'ask', 'ask', 'ask']],
     ['one that destroys', { target: 'rm -rf /' }, ['deny', 'ask', 'ask', 'ask']],
@@ -55,6 +58,19 @@ describe('the policy in force', () => {
     ['deny', 'allow', 'deny'],
   ])('the person says %s, the project %s: %s', (own, project, decision) =>
     expect(decide({ rules: [{ decision: own }], projectRules: [{ decision: project }] }, {})).toBe(decision))
+
+  it('rules about paths hold for what a command changed; those about commands are of the command', () => {
+    const given = (decision: ConfiguredRule['decision']): Given => ({
+      mode: 'auto',
+      rules: [{ decision: 'allow', tool: 'bash', target: 'npm test' }, { decision, target: 'db/*' }, { decision: 'ask' }],
+    })
+    for (const decision of ['ask', 'deny'] as const) {
+      expect(decide(given(decision), { changes: ['a', 'db/x'] })).toBe(decision)
+      expect(decide({ mode: 'auto', projectRules: [{ decision, target: 'db/*' }] }, { changes: ['a', 'db/x'] })).toBe(decision)
+      expect(decide(given(decision), { changes: ['a'] })).toBe('allow')
+    }
+    expect(decide(given('allow'), { changes: ['a', 'db/x'] })).toBe('allow')
+  })
 
   it('a project can not make the mode laxer', () => {
     for (const decision of ['ask', 'allow'] as const)

@@ -1,5 +1,5 @@
 /** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
-import { modePolicy, type Policy, type PolicyRule, strictestPolicy } from '@mulligan/core'
+import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestOf, strictestPolicy } from '@mulligan/core'
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellApproval } from './shell.ts'
 
@@ -20,13 +20,23 @@ export function policyInForce(
   const byMode = modePolicy(mode.value, (tool) => EDITS.has(tool))
   const ofMode = guarded((request) => {
     const decided = byMode(request)
-    return decided.decision === 'ask' ? { ...decided, reason: reasonOf(request, request.target) ?? decided.reason } : decided
+    // What is known by now is what it did, and no longer what it might do.
+    if (decided.decision !== 'ask' || request.changes) return decided
+    return { ...decided, reason: reasonOf(request, request.target) ?? decided.reason }
   })
-  const own = rulesOf([...more, ...rules.map(({ value }) => value)], ofMode)
-  const ofProject = rulesOf(
-    projectRules.map(({ value }) => value),
-    anything,
-  )
+  const ownRules = [...more, ...rules.map(({ value }) => value)]
+  const own = withPaths(rulesOf(ownRules, ofMode), ownRules)
+  const ofOthers = projectRules.map(({ value }) => value)
+  const ofProject = withPaths(rulesOf(ofOthers, anything), ofOthers)
   const always = [guarded(anything), ofProject]
   return mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) : strictestPolicy(own, ...always)
+}
+
+/** What a command changed is subject to the rules about paths too: those of no tool, whose targets name no commands. */
+function withPaths(policy: Policy, rules: readonly PolicyRule[]): Policy {
+  const ofPath = rulesPolicy(
+    rules.filter(({ tool, target }) => tool === undefined && target !== undefined),
+    anything,
+  )
+  return (request) => strictestOf(policy(request), ...(request.changes ?? []).map((target) => ofPath({ ...request, target })))
 }

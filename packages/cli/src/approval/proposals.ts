@@ -56,8 +56,7 @@ function exactRules(
   const { tool, effect } = request
   const rule: PolicyRule = { decision: 'allow', tool, effect, target: literalPattern(target) }
   if (!commands) return [rule]
-  const cwd = literalPattern(shell.folderOf(request, target))
-  return [{ ...rule, input: { cwd } }]
+  return [{ ...rule, input: placeOf(request, target, shell) }]
 }
 
 function prefixRules(
@@ -67,8 +66,15 @@ function prefixRules(
   shell: Shell,
 ): readonly PolicyRule[] | undefined {
   const { tool, effect } = request
-  const cwd = literalPattern(shell.folderOf(request, target))
-  return prefixesOf(target, commands)?.map((prefix) => ({ decision: 'allow', tool, effect, target: prefix, input: { cwd } }))
+  const input = placeOf(request, target, shell)
+  return prefixesOf(target, commands)?.map((prefix) => ({ decision: 'allow', tool, effect, target: prefix, input }))
+}
+
+/** Where it runs. Who keeps what it did on a layer has not allowed it on the real files. */
+function placeOf({ changes, input, ...request }: ApprovalRequest, target: string, shell: Shell): NonNullable<PolicyRule['input']> {
+  const cwd = literalPattern(shell.folderOf({ ...request, input }, target))
+  const writes = changes ? 'layer' : input['writes']
+  return { cwd, ...(typeof writes === 'string' && { writes }) }
 }
 
 function coveredBy(request: ApprovalRequest, target: string, commands: readonly ParsedCommand[], shell: Shell): string {

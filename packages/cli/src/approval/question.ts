@@ -5,6 +5,8 @@ import { coloured } from '../ui/diff.ts'
 import { blanksCounted, oneLine, safeJson, visible } from '../ui/sanitize.ts'
 
 const MOST_LINES = 40
+/** Of a command, under what it did. */
+const MOST_COMMAND = 12
 const MOST_CHARS = 1000
 const MOST_ASKED = 12
 const MOST_COVERS = 300
@@ -23,33 +25,50 @@ export interface Shown {
 }
 
 /**
- * @param diff what would change; shown in place of the input
+ * @param diff what would change; shown in place of the input. Of a call that ran on its layer, what it did there is shown, and the call
  * @param asks the targets that it is about
  * @param covers what an answer for the session would cover
  * @param whole nothing is left out
  */
 export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole = false }: Asked, colors: Colors): Shown {
-  const { tool, effect, target } = request
-  const all = diff === undefined ? inputLines(request.input) : visible(diff.replace(/\n$/, '')).split('\n')
-  const lines = whole ? all : all.slice(0, MOST_LINES).map(clip)
-  const left = all.length - lines.length
+  const { tool, effect, target, changes } = request
+  const change = diff ?? changes?.diff
+  const parts = [
+    ...(change === undefined ? [] : [cut(diffLines(change), whole ? Infinity : MOST_LINES, (line) => coloured(line, colors))]),
+    ...(diff === undefined ? [cut(inputLines(request.input), whole ? Infinity : changes ? MOST_COMMAND : MOST_LINES)] : []),
+  ]
   const text = [
     '',
     `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
-    ...(diff === undefined ? lines : lines.map((line) => coloured(line, colors))).map((line) => `    ${line}`),
-    ...(left > 0 ? [`    … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
+    ...(changes ? [`  It has run, and nothing of it is kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
+    ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
     ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MOST_COVERS)}.`)]),
     '',
   ].join('\n')
-  return { text, isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
+  return { text, isCut: parts.some(({ isCut }) => isCut) }
+}
+
+const diffLines = (diff: string): string[] => visible(diff.replace(/\n$/, '')).split('\n')
+
+interface Cut {
+  readonly lines: readonly string[]
+  readonly isCut: boolean
+}
+
+function cut(all: readonly string[], most: number, paint = (line: string): string => line): Cut {
+  const lines = most === Infinity ? all : all.slice(0, most).map(clip)
+  const left = all.length - lines.length
+  const more = left > 0 ? [`… ${left} more ${left === 1 ? 'line' : 'lines'}`] : []
+  return { lines: [...lines.map(paint), ...more], isCut: left > 0 || lines.some((line, at) => line !== all[at]) }
 }
 
 /** Where only a part of the call is in question, which one. */
-function whyLines({ target, reason, forced }: ApprovalRequest, asks: readonly AskedTarget[]): string[] {
+function whyLines({ target, reason, forced, changes }: ApprovalRequest, asks: readonly AskedTarget[]): string[] {
   const only = forced ? ' Only you can allow it.' : ''
   const [first, ...more] = asks
-  if (forced || !first || (more.length === 0 && first.target === target)) return [`It asks because ${oneLine(reason, 300)}.${only}`]
+  if (forced || changes || !first || (more.length === 0 && first.target === target))
+    return [`It asks because ${oneLine(reason, 300)}.${only}`]
   const left = asks.length - MOST_ASKED
   return [
     'It asks because of',

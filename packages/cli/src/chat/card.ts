@@ -1,7 +1,7 @@
 /** What is shown of a tool call: one line that says what it did, and a few lines of what came of it. Pure. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Effect } from '@mulligan/core'
-import { duration, errorText, type LineStyle, mark, okText, repairText, type SeenCall } from '../ui/events-to-lines.ts'
+import { duration, errorText, keptText, type LineStyle, mark, okText, repairText, type SeenCall } from '../ui/events-to-lines.ts'
 import { oneLine, sanitize } from '../ui/sanitize.ts'
 
 export interface Card {
@@ -31,6 +31,7 @@ export function cardOf(seen: SeenCall | undefined, event: ResultEvent, { colors,
     ...(event.late ? ['came late'] : []),
     ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
     ...(event.durationMs >= SLOW && event.attempts > 0 ? [duration(event.durationMs)] : []),
+    ...(event.changed ? [keptText(event.changed)] : []),
   ]
   const name = [colors.bold(oneLine(tool, 64)), oneLine(subject(tool, seen?.input), 100)].filter(isSome).join(' ')
   const head = [name, [said, ...notes.map((note) => colors.dim(note))].filter(isSome).join(colors.dim(' · '))].filter(isSome).join('  ')

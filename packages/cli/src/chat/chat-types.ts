@@ -82,5 +82,6 @@ export interface Chat extends Pick<Board<ChatState>, 'state' | 'subscribe'> {
   readonly subject: LineStyle['subject']
   /** Lines from nobody in particular. */
   readonly tell: (text: string) => void
+  readonly ignored: Workbench['ignored']
   readonly close: () => Promise<void>
 }

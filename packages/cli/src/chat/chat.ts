@@ -1,6 +1,7 @@
 /** A chat: messages, commands and questions, and what is to be seen of them. It knows nothing of how that is drawn. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
 import { UsageError } from '../exit.ts'
+import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import { oneLine, sanitize } from '../ui/sanitize.ts'
@@ -35,6 +36,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let agent: { readonly of: Choice; readonly agent: Agent } | undefined
   /** What the person ran themselves since their last message. */
   let ownRuns: readonly OwnRun[] = []
+  let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
 
   const questions = openQuestions(
@@ -118,10 +120,19 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       session = outcome.sessionId
       show(...endItems(outcome, view.said, { colors, limits: choice.settings.limits }))
       if (outcome.status === 'failed') dropQueued()
+      await tellIgnored()
     } finally {
       unwatch()
       view = { ...view, calls: [], doing: undefined }
     }
+  }
+
+  /** Once for the same paths. */
+  async function tellIgnored(): Promise<void> {
+    const paths = await bench.ignored.changed().catch(() => [])
+    const line = paths.length === 0 ? '' : ignoredLine(paths, `/keep brings ${paths.length === 1 ? 'it' : 'them'} in.`)
+    if (line !== '' && line !== toldOfIgnored) tell(line)
+    toldOfIgnored = line
   }
 
   function send(text: string, signal: AbortSignal): Promise<TurnOutcome> {
@@ -154,7 +165,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools: bench.tools, turn, leave, agent: agentNow },
+    ...{ cwd, data, store, colors, tools: bench.tools, ignored: bench.ignored, turn, leave, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,
@@ -242,6 +253,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     subject: style.subject,
     answer: questions.answer,
     left: left.promise,
+    ignored: bench.ignored,
     close: bench.close,
   }
 }

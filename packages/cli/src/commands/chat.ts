@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Left } from '../chat/chat-types.ts'
 import { type Choice, type ChoiceFlags, choose } from '../chat/choice.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { ignoredLine } from '../ignored.ts'
 import { endProcess } from '../own-code.ts'
 import { fromHome, openDataDir, workingFolder } from '../paths.ts'
 import { chooseSession } from '../session.ts'
@@ -50,6 +51,8 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     })
     try {
       const left = await showChat({ chat, colors, history: openHistory(data.dir, cwd), complete: completerFor(chat, store, cwd) }, output)
+      const ignored = await chat.ignored.changed().catch(() => [])
+      if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))
       return left.atOnce || left.isEnded ? EXIT.cancelled : EXIT.ok
     } finally {

@@ -10,7 +10,7 @@ const OWN = '../.config/mulligan/config.json'
 const PROJECT = 'mulligan.json'
 const json = (value: unknown): string => JSON.stringify(value)
 const WRITE = call('write_file', { path: 'a.txt', content: 'new\n' })
-const bash = (command: string): ScriptedTurn => call('bash', { command })
+const bash = (command: string, more: object = {}): ScriptedTurn => call('bash', { command, ...more })
 const OWN_TOOL = (name: string, effect: string, more = '') => ({
   [`.mulligan/tools/${name}.mjs`]: `import { defineTool } from 'mulligan'
 export default defineTool({ name: '${name}', description: '${name}', effect: '${effect}', ${more}
@@ -84,14 +84,21 @@ describe('without a terminal', () => {
   })
 
   it('of the shell, destructive commands need a person whatever is allowed, --yes notwithstanding', async () => {
-    using here = place({ [OWN]: json({ policy: [{ decision: 'allow' }] }), 'keep.txt': 'x' })
+    using here = place({ [OWN]: json({ policy: [{ decision: 'allow' }] }), 'keep.txt': 'x', '../.ssh/id_rsa': 'KEY' })
     const results = await unattended(
       here,
-      [bash('rm -rf .'), bash('rm() { echo; }; command rm -rf .'), bash('true; cat ~/.ssh/id_rsa')],
+      [
+        bash('rm -rf ./*'),
+        bash('rm() { echo; }; command rm -rf ./*'),
+        bash('rm -rf .', { writes: 'direct' }),
+        bash('true; cat ~/.ssh/id_rsa', { writes: 'direct' }),
+      ],
       ['--yes', '--mode', 'auto'],
     )
-    expect(results).toMatchObject({ results: ['denied', 'denied', 'denied'] })
+    expect(results).toMatchObject({ code: 4, results: ['denied', 'denied', 'denied', 'denied'] })
     expect(here.has('keep.txt')).toBe(true)
+    // On a layer it is not there.
+    expect(await unattended(here, [bash('true; cat ~/.ssh/id_rsa')], ['--yes'])).toMatchObject({ results: ['failed'] })
   })
 
   it('a rule for one command is none for those beside it', async () => {
@@ -139,16 +146,19 @@ describe.skipIf(!hasTerminal)('in a terminal', () => {
     expect(await unattended(here, [call('write_file', { path: 'c.txt', content: 'c\n' })])).toMatchObject({ code: 0, results: ['ok'] })
   })
 
-  it('a no to a script is a no to each of its commands, however they are written', async () => {
-    using here = place()
+  it('a no to what a script did is a no to each of its commands, however they are written', async () => {
+    using here = place({ 'build/a': 'a', 'lib/build/a': 'a' })
     const again = [bash('rm "-r"  build'), bash('touch x; rm -r build'), bash('rm -r ./build/'), bash('cd lib; rm -r build')]
     await using model = await scriptedModel([bash('touch x && rm -r build'), ...again, say('I leave it.')])
     const { stdout } = await inTerminal(here, model, [
       [ASKS, 'n not now\r'],
       [ASKS, 'n\r'],
     ])
-    expect(stdout.match(/denied permission: The user said no\./g)).toHaveLength(2)
+    expect(
+      stdout.match(/denied permission: What the command changed was discarded \(.*\): nothing of it has happened\. The user said no\./g),
+    ).toHaveLength(2)
     expect(stdout.match(/denied permission: It was refused before in this turn\. Reason: not now/g)).toHaveLength(3)
-    expect(stdout).toMatch(/ {2}It asks because of\n {4}touch x: .+\n {4}rm -r build: .+\n/)
+    expect(stdout).toContain('  It has run, and nothing of it is kept yet: 1 file added, 1 deleted.\n')
+    expect([here.has('x'), here.has('build/a'), here.has('lib/build/a')]).toEqual([false, true, true])
   })
 })

@@ -1,10 +1,10 @@
-/** A command that was cut off is not run again under --yes, in whatever words; the ledger is a real file. */
+/** A command on the real files that was cut off is not run again under --yes, in whatever words; the ledger is a real file. */
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { place, using } from '../fixtures/cli.ts'
 import { sandboxThere } from '../fixtures/sandbox.ts'
 
-const bash = (command: string) => call('bash', { command })
+const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
 const APPEND = 'echo paid >> ledger'
 const SAME = ['plain', 'a space', 'another order', 'inside sh -c', 'another write'] as const
 const COMMANDS: Readonly<Record<(typeof SAME)[number], string>> = {
@@ -30,7 +30,7 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
     ['killed', 'SIGKILL'],
   ] as const)('a command that was cut off when the run was %s: every command that may write is denied; reads and other tools run', async (_, signal) => {
     using here = place()
-    await using model = await scriptedModel([bash(`${APPEND}; touch begun; sleep 60`)])
+    await using model = await scriptedModel([bash(`${APPEND}; touch begun; sleep 60`, { writes: 'direct' })])
     const { child, ended } = here.start(['Pay.', '--yes', '--json', ...using(model)])
     while (!here.has('begun')) await new Promise((resolve) => setTimeout(resolve, 20))
     child.kill(signal)
@@ -46,6 +46,23 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
     expect([code, ...statuses(outcome(stdout))]).toEqual([4, ...SAME.map(() => 'bash denied'), 'bash ok', 'write_file ok'])
     expect([here.read('ledger'), here.has('other')]).toEqual(['paid\n', false])
     model.assertDone()
+  })
+
+  it.each([
+    ['stopped', 'SIGINT'],
+    ['killed', 'SIGKILL'],
+  ] as const)('one on a layer has done nothing when the run was %s, and is in doubt nowhere', async (_, signal) => {
+    using here = place()
+    await using model = await scriptedModel([bash(`${APPEND}; echo begun; sleep 60`)])
+    const { child, ended } = here.start(['Pay.', '--yes', ...using(model)])
+    await new Promise<void>((resolve) => child.stderr?.on('data', (text: string) => /bash: .*begun/.test(text) && resolve()))
+    child.kill(signal)
+    await ended
+    expect(here.has('ledger')).toBe(false)
+
+    model.push(bash(APPEND), say('Paid.'))
+    const { code, stdout } = await here.run(['Go on.', '--yes', '--json', '--last', ...using(model)])
+    expect([code, ...statuses(outcome(stdout)), here.read('ledger')]).toEqual([0, 'bash ok', 'paid\n'])
   })
 
   it('control: in a session in which nothing was cut off, each of them runs', async () => {

@@ -82,7 +82,7 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
     await using model = await scriptedModel([
       bash('while :; do date +%s%N > beat; sleep 0.05; done', { background: true }),
       say('It runs.'),
-      bash('while :; do date +%s%N > beat2; sleep 0.05; done', { timeout: 60 }),
+      bash('while :; do date +%s%N > beat2; sleep 0.05; done', { timeout: 60, writes: 'direct' }),
     ])
     expect((await here.run(['Start it.', '--yes', ...using(model)])).code).toBe(0)
     expect(await changes(here.read, 'beat')).toBe(false)

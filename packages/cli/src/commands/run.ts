@@ -5,6 +5,7 @@ import { mentionsIn } from '../chat/input/mentions.ts'
 import { type ModelInForce, openModelInForce, type Person } from '../config/open-model.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
+import { endIgnored } from '../ignored.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
 import { readPrompt } from '../prompt.ts'
@@ -141,6 +142,7 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
     const agent = bench.agent({ settings, named, configured, yes: flags.yes === true, agentsMd: flags.agentsMd !== false })
     const outcome = await take(agent, session, prompt, AbortSignal.any([interrupt.signal, output.closed]))
     reporter.end(outcome)
+    await endIgnored(bench.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
     return codeOf(outcome, output, interrupt)
   } finally {
     await bench.close()

@@ -80,7 +80,7 @@ function counts(rule: ProjectRule, key: string, value: unknown, own: Own, isTrus
 }
 
 function doesWithoutWord(rule: ProjectRule, key: string, value: unknown, { hosts, isTrusted, allows }: Word): string | undefined {
-  if (rule.may === 'trusted') return isTrusted || allows(key, value) ? undefined : 'names commands that run by themselves'
+  if (rule.may === 'trusted') return isTrusted || allows(key, value) ? undefined : rule.does
   if (rule.may !== 'local') return undefined
   const host = rule.redirect(value)
   return host === undefined || hosts.includes(host) || allows(key, value) ? undefined : `would send this conversation to ${host}`

@@ -127,6 +127,7 @@ describe('a project widens nothing that the person has not given', () => {
     'sandbox.env': [undefined, ['A'], 'refused'],
     'sandbox.image': [undefined, 'x', 'refused'],
     'sandbox.gitPrograms': [undefined, 'run', 'refused'],
+    'sandbox.readable': [['.env.test'], ['.env'], ['.env.test']],
     'sandbox.profile': ['strict', 'default', 'strict'],
     'sandbox.network': [undefined, 'bridge', 'refused'],
     'sandbox.memory': ['1g', '2g', '1g'],

@@ -72,6 +72,7 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'sandbox.env': () => fc.constantFrom([], ['AWS_SECRET_ACCESS_KEY']),
   'sandbox.image': () => fc.constantFrom('evil', 'mine'),
   'sandbox.gitPrograms': () => fc.constantFrom('run', 'ignore'),
+  'sandbox.readable': () => fc.constantFrom([], ['.env.test'], ['~/app/.env']),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>
     fc.array(fc.record({ tool: fc.constantFrom('bash', '*'), decision: fc.constantFrom('allow', 'ask', 'deny') }), { maxLength: 2 }),
@@ -183,6 +184,7 @@ describe('a project’s file', () => {
     ['model', 'openai/x'],
     ['agents.far.model', 'anthropic/x'],
     ['diagnostics', [{ include: '*', command: ['evil'] }]],
+    ['sandbox.readable', ['.env']],
   ])('%s counts after the person’s word for this value, and no other', (key, value) => {
     const project = withValue({}, key.split('.'), value) as Config
     const word = (allowed: unknown): Word => ({

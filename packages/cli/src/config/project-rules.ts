@@ -13,7 +13,9 @@ export type Own = (key: string) => unknown
  * the person's word. `trusted`: after the person's word. `user`: never; a file that has it is refused.
  */
 export type ProjectRule = { readonly says: string } & (
-  | { readonly may: 'set' | 'fallback' | 'add' | 'trusted' }
+  | { readonly may: 'set' | 'fallback' | 'add' }
+  /** `does`: what its value does, after "which". */
+  | { readonly may: 'trusted'; readonly does: string }
   | {
       readonly may: 'lower' | 'tighten'
       readonly isStricter: (theirs: unknown, own: Own) => boolean
@@ -29,7 +31,7 @@ type Refuses = (theirs: unknown) => string | undefined
 export const set: ProjectRule = { may: 'set', says: 'may set it' }
 export const fallback: ProjectRule = { may: 'fallback', says: 'may choose it where you choose none, or trust it' }
 export const add = (says: string): ProjectRule => ({ may: 'add', says })
-export const trusted = (says: string): ProjectRule => ({ may: 'trusted', says })
+export const trusted = (says: string, does: string): ProjectRule => ({ may: 'trusted', says, does })
 export const local = (redirect: (theirs: never) => string | undefined): ProjectRule => ({
   may: 'local',
   says: 'may choose one on this machine; another after your word (`mulligan trust`)',

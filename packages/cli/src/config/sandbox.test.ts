@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { place } from '../fixtures/cli.ts'
 import { admit } from './admit.ts'
 import { type Environment, environment } from './environment.ts'
-import { type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings, withProfile } from './sandbox.ts'
+import { readableSecrets, type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings, withProfile } from './sandbox.ts'
+import { readSettings } from './settings.ts'
 
 const MB = 1024 * 1024
 const PROJECT = 'mulligan.json'
@@ -121,6 +122,29 @@ describe('what is in force', () => {
   })
 })
 
+describe('secret files that commands may read', () => {
+  it('are those of the workspace: of all, or of the one that is named', () => {
+    const paths = ['.env.test', './config/.env', '/work/.env', '/other/.env', '~/app/.env', '/work']
+    expect(readableSecrets(settings({ user: { readable: paths } }), '/work')).toEqual(['.env.test', 'config/.env', '.env'])
+    expect(readableSecrets(settings({}), '/work')).toEqual([])
+  })
+
+  it('are those of the person and, after their word, of the project', () => {
+    using here = place({ [PROJECT]: JSON.stringify({ sandbox: { readable: ['.env'] } }) })
+    here.write('../own.json', JSON.stringify({ sandbox: { readable: ['.env.test'] } }))
+    const readable = (isTrusted: boolean) => {
+      const word = { key: 'sandbox.readable', value: ['.env'] }
+      const trust = { version: 1, folders: isTrusted ? { [here.dir]: { settings: [word] } } : {} }
+      here.write('../data/trust.json', JSON.stringify(trust))
+      const env = { MULLIGAN_CONFIG: `${here.dir}/../own.json`, MULLIGAN_DATA_DIR: here.data }
+      const { sandbox, withheld } = readSettings(here.dir, {}, env)
+      return [readableSecrets(sandbox, here.dir), withheld.map(({ key, does }) => `${key} ${does}`)]
+    }
+    expect(readable(false)).toEqual([['.env.test'], ['sandbox.readable lets commands read these secret files']])
+    expect(readable(true)).toEqual([['.env', '.env.test'], []])
+  })
+})
+
 describe('what is wrong is said, with the key', () => {
   it.each([
     [OWN, { memory: 'lots' }, /sandbox\.memory: .*size.*512m/],
@@ -131,6 +155,7 @@ describe('what is wrong is said, with the key', () => {
     [OWN, { backend: 'bwrap' }, /sandbox\.backend: .*"bubblewrap"/],
     [OWN, { user: 'root' }, /sandbox\.user: a uid, or "auto"/],
     [OWN, { mounts: [{ path: 'data' }] }, /sandbox\.mounts\[0\]\.path: .*begins with \/ or ~\//],
+    [OWN, { readable: ['../.env'] }, /sandbox\.readable\[0\]: a path in the workspace/],
     [OWN, { env: ['A=1'] }, /sandbox\.env\[0\]: the name of a variable/],
     [PROJECT, { network: 'bridge' }, /sandbox\.network: bridge would loosen the sandbox, so a project's file can't set it/],
     [PROJECT, { backend: 'none' }, /sandbox\.backend would loosen/],

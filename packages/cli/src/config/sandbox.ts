@@ -1,5 +1,5 @@
 /** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
-import { dirname } from 'node:path'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import {
   BACKENDS,
   checkLimit,
@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 import { UsageError } from '../exit.ts'
 import { PROJECT_CONFIG, TOOLS_FOLDER, toHome } from '../paths.ts'
-import { key, keys, type ProjectRule, tighten, user } from './project-rules.ts'
+import { key, keys, type ProjectRule, tighten, trusted, user } from './project-rules.ts'
 import type { Setting } from './setting.ts'
 
 const BACKEND_CHOICES = ['auto', ...BACKENDS] as const
@@ -36,6 +36,12 @@ const limited = <T>(limit: keyof Limits, schema: Readonly<Record<string, unknown
     .meta({ ...schema, description, default: schema === SIZE ? sizeText(DEFAULT_LIMITS[limit]) : DEFAULT_LIMITS[limit] })
 const path = () => z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
 const variable = () => z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
+
+const secretFile = () =>
+  z
+    .string()
+    .min(1)
+    .refine((path) => !path.split(/[\\/]/).includes('..'), 'a path in the workspace')
 
 const loosens = user('would loosen the sandbox')
 /** A limit of the sandbox, below what the person has, or else the profile. */
@@ -95,6 +101,14 @@ export const sandboxFields = () =>
         }),
         loosens,
       ),
+      readable: key(
+        z
+          .array(secretFile())
+          .describe(
+            'Secret files, such as `.env.test`, that commands may read; the others are empty for them. Paths in the workspace; one that begins with / or ~/ is of that folder alone.',
+          ),
+        trusted('may name some after your word (`mulligan trust`)', 'lets commands read these secret files'),
+      ),
     },
     'The sandbox that commands run in.',
   )
@@ -120,6 +134,7 @@ export interface SandboxSettings {
   readonly env: Setting<readonly string[]> | undefined
   readonly image: Setting<string> | undefined
   readonly gitPrograms: Setting<(typeof GIT_PROGRAMS)[number]> | undefined
+  readonly readable: Setting<readonly string[]> | undefined
 }
 
 /** Of `mulligan sandbox run`. */
@@ -186,6 +201,18 @@ export function sandboxSettings({ flags, env, project, user }: Layers): SandboxS
     env: own('env'),
     image: own('image'),
     gitPrograms: own('gitPrograms'),
+    readable: readableOf(project, user),
+  }
+}
+
+/** Those of both files. */
+function readableOf(project: SandboxLayer, user: SandboxLayer): SandboxSettings['readable'] {
+  const given = [project, user].filter(({ values }) => values.readable !== undefined)
+  if (given.length === 0) return undefined
+  return {
+    value: [...new Set(given.flatMap(({ values }) => values.readable ?? []))],
+    origin: given.includes(user) ? 'user' : 'project',
+    from: given.map(({ shown }) => shown).join(', '),
   }
 }
 
@@ -230,6 +257,12 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string): Sa
     ...(gitPrograms && { gitPrograms: gitPrograms.value }),
   }
 }
+
+/** Secret files that commands may read, as paths from the workspace. */
+export const readableSecrets = ({ readable }: SandboxSettings, workspace: string): readonly string[] =>
+  (readable?.value ?? [])
+    .map((path) => relative(workspace, resolve(workspace, toHome(path))).replaceAll(sep, '/'))
+    .filter((path) => path !== '' && path.split('/')[0] !== '..' && !isAbsolute(path))
 
 /** @throws UsageError that names the flag */
 function checkFlags({ memory, timeout }: SandboxFlags): void {

@@ -117,7 +117,7 @@ export const configSchema = once(() =>
           }),
         )
         .describe('Commands that check a file after a change, in the sandbox. Those of all files add up, yours first.'),
-      trusted('may add some after your word (`mulligan trust`)'),
+      trusted('may add some after your word (`mulligan trust`)', 'names commands that run by themselves'),
     ),
     sandbox: sandboxFields(),
     ...approvalFields(),

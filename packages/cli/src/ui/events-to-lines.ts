@@ -102,10 +102,19 @@ function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, s
     ...(event.late ? ['came late'] : []),
     ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
     ...(event.attempts > 0 ? [duration(event.durationMs)] : []),
+    ...(event.changed ? [keptText(event.changed)] : []),
     ...(seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`),
   ]
   const line = [...head, tail, ...notes.map((note) => colors.dim(note))].filter((part) => part !== '').join(' ')
   return [line, ...displayLines(result.display, DISPLAY_LINES[event.effect], colors)]
+}
+
+const MOST_KEPT = 3
+
+/** Of a command, what it changed and was kept. */
+export function keptText(paths: readonly string[]): string {
+  const more = paths.length - MOST_KEPT
+  return oneLine(`kept ${paths.slice(0, MOST_KEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 200)
 }
 
 /** What a result is, as one character. */

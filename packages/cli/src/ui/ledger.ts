@@ -19,7 +19,7 @@ export function ledgerLines(
   }
   return [
     ...changed.map((entry) => `${green('changed')}  ${named(made(entry))}`),
-    ...failed.map((entry) => `${red('failed')}   ${named(entry)}${said(entry)}`),
+    ...failed.map((entry) => `${red(entry.status === 'denied' ? 'denied' : 'failed')}   ${named(entry)}${said(entry)}`),
     ...unknown.map((entry) => `${yellow('unknown')}  ${named(entry)}${said(entry)}`),
   ]
 }

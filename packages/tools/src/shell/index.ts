@@ -31,6 +31,16 @@ export interface ShellOptions {
 
 export interface ShellTools {
   readonly tools: readonly Tool[]
+  /** Changes to files that git ignores: the session's commands see them, and the workspace does not have them. */
+  readonly ignored: {
+    /** The outermost paths; none without layers. */
+    readonly changed: () => Promise<readonly string[]>
+    /**
+     * Brings them into the workspace, in bulk: undo does not take that back.
+     * @returns sentences that say what was kept
+     */
+    readonly keep: () => Promise<readonly string[]>
+  }
   /** Ends all background commands, and closes the sandbox. */
   readonly dispose: () => Promise<void>
 }
@@ -64,6 +74,7 @@ export function shellTools({
       network === 'none' && { layers: createLayers({ workspace, sandbox, ...(readableSecrets && { readable: readableSecrets }) }) }),
   }
   return {
+    ignored: { changed: async () => [], keep: async () => [] },
     tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
     dispose: async () => {
       await jobs.killAll()

@@ -1,6 +1,7 @@
-/** `/undo`, `/redo` and `/diff`: of this session where no turn is named. */
+/** `/undo`, `/redo` and `/diff`: of this session where no turn is named. `/keep`: what none of them knows of. */
 import { createChangeLog } from '@mulligan/tools'
 import { UsageError } from '../../exit.ts'
+import { oneLine } from '../../ui/sanitize.ts'
 import type { ChatControl, SlashCommand } from './command.ts'
 
 type Purpose = 'undo' | 'redo' | 'diff'
@@ -26,6 +27,18 @@ export const diff: SlashCommand = {
   run: async (turn, chat) => {
     const { diffCommand } = await import('../../commands/diff.ts')
     await diffCommand(turn || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
+  },
+}
+
+export const keep: SlashCommand = {
+  name: 'keep',
+  description:
+    'bring what commands changed of files that git ignores, such as build output, into the workspace; undo does not take it back',
+  run: async (_, { ignored, say }) => {
+    const kept = await ignored.keep()
+    if (kept.length === 0)
+      throw new UsageError('there is nothing to keep', 'No command of this session has changed files that git ignores.')
+    say(...kept.map((line) => oneLine(line, 400)))
   },
 }
 

@@ -52,7 +52,7 @@ async function otherLines({ choice, colors }: ChatControl): Promise<readonly str
 
 const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
   'read-only': 'looks and changes nothing',
-  ask: 'asks before each change',
+  ask: 'asks about each change',
   'auto-edit': 'changes files of the folder unasked, asks for the rest',
   auto: 'asks only where it must',
 }

@@ -2,6 +2,7 @@
 import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import type { DataPaths } from '../../paths.ts'
+import type { Toolbox } from '../../toolbox.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import type { Choice, ChoiceChanges } from '../choice.ts'
@@ -13,6 +14,7 @@ export interface ChatControl {
   readonly store: Store
   readonly colors: Colors
   readonly tools: readonly Tool[]
+  readonly ignored: Toolbox['ignored']
   readonly session: () => string | undefined
   readonly choice: () => Choice
   readonly view: () => View

@@ -3,7 +3,7 @@ import { nearest } from '@mulligan/core'
 import { UsageError } from '../../exit.ts'
 import { oneLine } from '../../ui/sanitize.ts'
 import type { Row } from '../view.ts'
-import { diff, redo, undo } from './changes.ts'
+import { diff, keep, redo, undo } from './changes.ts'
 import { agent, mode, model } from './choices.ts'
 import type { SlashCommand } from './command.ts'
 import { compact } from './compact.ts'
@@ -36,6 +36,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   undo,
   redo,
   diff,
+  keep,
   compact,
   clear,
   sessions,

@@ -1,6 +1,7 @@
-import type { Enforcement, Hold } from '@mulligan/sandbox'
+import type { Enforcement, Hold, LayerSupport } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
 import { place } from '../../fixtures/cli.ts'
+import { sandboxThere } from '../../fixtures/sandbox.ts'
 import { type Probed, reportOf, sandboxChecks } from './sandbox.ts'
 
 const enforces = (memory: Hold): Enforcement => ({
@@ -14,6 +15,10 @@ const enforces = (memory: Hold): Enforcement => ({
 })
 const there = (name: string, memory: Hold = 'hard'): Probed => ({ name, ok: true, enforces: enforces(memory) })
 const absent = (name: string): Probed => ({ name, ok: false, reason: `no ${name}`, remedy: `install ${name}` })
+const layersOf = (backend: Probed, layers: LayerSupport) =>
+  sandboxChecks({ ...reportOf([backend], backend.name), layers }, backend.name)
+    .filter(({ name }) => name === 'layers')
+    .map(({ state, says }) => `${state} ${says}`)
 const told = (asked: string, ...backends: readonly Probed[]) => {
   const report = reportOf(backends, asked)
   return [report.backend, ...sandboxChecks(report, asked).map(({ name, state, says }) => [name, state, says])]
@@ -57,6 +62,27 @@ describe('the sandbox', () => {
   })
 })
 
+const hasSandbox = await sandboxThere()
+
+describe('layers', () => {
+  it.each<[string, Probed, LayerSupport, RegExp]>([
+    ['are in force', there('bubblewrap'), { hold: 'overlay', by: 'overlayfs' }, /^ok overlayfs: commands run at once/],
+    ['are not, and commands are read-only', there('docker'), { hold: 'none', by: 'no' }, /^lacking none \(no\): commands can't write/],
+    ['are nothing without a sandbox', there('none'), { hold: 'none', by: 'no' }, /^unused none without a sandbox: .* ask before they run/],
+  ])('%s', (_, backend, layers, says) => expect(layersOf(backend, layers)).toEqual([expect.stringMatching(says)]))
+
+  it.skipIf(!hasSandbox)('are told of as they are here, and why not with the network', async () => {
+    using here = place()
+    const layers = async (env: Readonly<Record<string, string>>) =>
+      (await here.run(['doctor'], { env })).stdout.match(/^(.) layers +(.*)$/m)?.slice(1)
+    expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run at once|commands can't write/)])
+    expect(await layers({ MULLIGAN_SANDBOX_NETWORK: 'bridge' })).toEqual([
+      '-',
+      'not used: commands have the network, so they ask before they run',
+    ])
+  })
+})
+
 describe('mulligan doctor', () => {
   it('names what there is, and with --json the same as data', async () => {
     using here = place()
@@ -72,7 +98,7 @@ describe('mulligan doctor', () => {
     const { code, stdout } = await here.run(['doctor', '--json'], { env })
     const report = JSON.parse(stdout) as { usable: boolean; checks: { name: string }[]; sandbox: { backend: string; backends: Probed[] } }
     expect([code, report.usable, report.sandbox.backend]).toEqual([0, true, 'none'])
-    expect(report.checks.map(({ name }) => name)).toEqual(['node', 'ripgrep', 'git', 'model', 'data', 'sandbox'])
+    expect(report.checks.map(({ name }) => name)).toEqual(['node', 'ripgrep', 'git', 'model', 'data', 'sandbox', 'layers'])
     expect(report.sandbox.backends.find(({ name }) => name === 'none')?.enforces?.files.hold).toBe('none')
   })
 

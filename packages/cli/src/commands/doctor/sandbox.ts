@@ -1,5 +1,8 @@
-/** The sandbox as it would be opened here: which backend, what it holds and by what, and why the others do not. */
-import type { Enforcement, SandboxOptions } from '@mulligan/sandbox'
+/**
+ * The sandbox as it would be opened here: which backend, what it holds and by what, and why the others do not; and whether commands
+ * run on throwaway layers in it.
+ */
+import type { Enforcement, LayerSupport, SandboxOptions } from '@mulligan/sandbox'
 import { nameOf } from '../../sandbox.ts'
 import type { Check } from './check.ts'
 
@@ -15,11 +18,21 @@ export interface SandboxReport {
   /** Null where none can be opened. */
   readonly backend: string | null
   readonly backends: readonly Probed[]
+  /** Whether commands run on throwaway layers; absent where no sandbox can be opened. */
+  readonly layers?: LayerSupport
 }
 
 export async function probeSandbox(options: SandboxOptions): Promise<SandboxReport> {
-  const { probeBackends } = await import('@mulligan/sandbox')
-  return reportOf(await probeBackends(options), options.backend ?? 'auto')
+  const { createSandbox, probeBackends } = await import('@mulligan/sandbox')
+  const report = reportOf(await probeBackends(options), options.backend ?? 'auto')
+  if (report.backend === null) return report
+  if (options.network === 'bridge') return { ...report, layers: { hold: 'none', by: WITH_NETWORK } }
+  const sandbox = await createSandbox(options)
+  try {
+    return { ...report, layers: await sandbox.layers() }
+  } finally {
+    await sandbox.close()
+  }
 }
 
 /** `none` is taken only by name. */
@@ -29,12 +42,13 @@ export function reportOf(backends: readonly Probed[], asked: string): SandboxRep
 }
 
 /** One for the backend in force, and one for each that is not there. */
-export function sandboxChecks({ backend, backends }: SandboxReport, asked: string): readonly Check[] {
+export function sandboxChecks({ backend, backends, layers }: SandboxReport, asked: string): readonly Check[] {
   const chosen = backends.find(({ name }) => name === backend)
   const others = backends.filter(({ name, ok }) => name !== backend && name !== 'none' && (asked === 'auto' || name === asked) && !ok)
   if (asked !== 'auto' && !backends.some(({ name }) => name === asked))
     return [{ ...NOTHING, says: `${asked} is not for ${process.platform}: commands are refused`, remedy: 'Set sandbox.backend to auto.' }]
-  return [chosen ? inForce(chosen, asked) : NOTHING, ...others.map((other) => absent(other, chosen !== undefined))]
+  const onLayers = chosen && layers ? [layersCheck(chosen.name, layers)] : []
+  return [chosen ? inForce(chosen, asked) : NOTHING, ...onLayers, ...others.map((other) => absent(other, chosen !== undefined))]
 }
 
 const NOTHING: Check = {
@@ -54,6 +68,18 @@ function inForce({ name, enforces }: Probed, asked: string): Check {
   return { name: 'sandbox', state: isFull ? 'ok' : 'lacking', says, rows, ...(needsCgroup && { remedy: CGROUP }) }
 }
 
+/** What becomes of the writes of a command, and when it asks. */
+function layersCheck(backend: string, { hold, by }: LayerSupport): Check {
+  const name = 'layers'
+  if (hold === 'overlay')
+    return { name, state: 'ok', says: `${by}: commands run at once, and it is what they changed that is decided about` }
+  if (backend === 'none')
+    return { name, state: 'unused', says: 'none without a sandbox: all but simple commands that only read ask before they run' }
+  if (by === WITH_NETWORK) return { name, state: 'unused', says: `not used: ${by}, so they ask before they run` }
+  return { name, state: 'lacking', says: `none (${by}): commands can't write; one that is to write says so, and asks before it runs` }
+}
+
+const WITH_NETWORK = 'commands have the network'
 const CGROUP = 'A cgroup would hold memory, processes and cores: log in through systemd, so that systemd-run --user works, or run as root.'
 
 const absent = ({ name, reason = 'it could not be opened', remedy }: Probed, isCovered: boolean): Check => ({

@@ -6,6 +6,7 @@ import {
   type CallRecord,
   createExecutor,
   type Executor,
+  type HeldCall,
   indexNames,
   type Prepared,
   render,
@@ -17,6 +18,7 @@ import type { Approve } from '../../approval/approve.ts'
 import { openApproval } from '../../approval/open.ts'
 import { recoverChanges } from '../../changes.ts'
 import { EXIT } from '../../exit.ts'
+import { endIgnored } from '../../ignored.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { fileLog } from '../../log.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
@@ -83,6 +85,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     asked = request
     return approve(request, signal)
   })
+  await endIgnored(toolbox.ignored, flags.yes === true && !interrupt.signal.aborted, output)
   await toolbox.close()
   interrupt.dispose()
   unwatch()
@@ -93,11 +96,18 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
 
 const isNamed = (name: string, tools: readonly Tool[]): boolean => resolveName(name, indexNames(tools)).kind === 'tool'
 
-async function settle(prepared: Prepared, executor: Executor, signal: AbortSignal, approve: Approve): Promise<CallRecord> {
-  if (prepared.kind === 'result') return prepared.record
-  if (prepared.kind === 'ready') return executor.execute(prepared.call)
-  const { call, request } = prepared
-  return settle(await executor.decide(call, request, await approve(request, signal)), executor, signal, approve)
+async function settle(prepared: Prepared | HeldCall, executor: Executor, signal: AbortSignal, approve: Approve): Promise<CallRecord> {
+  const next = (one: Prepared | HeldCall): Promise<CallRecord> => settle(one, executor, signal, approve)
+  switch (prepared.kind) {
+    case 'result':
+      return prepared.record
+    case 'ready':
+      return next(await executor.perform(prepared.call))
+    case 'approval':
+      return next(await executor.decide(prepared.call, prepared.request, await approve(prepared.request, signal)))
+    case 'held':
+      return executor.apply(prepared, await approve(prepared.request, signal))
+  }
 }
 
 function print({ result, repairs }: CallRecord, asked: ApprovalRequest | undefined, { json }: CallFlags, { out, err }: Output): void {

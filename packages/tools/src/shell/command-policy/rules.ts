@@ -17,7 +17,9 @@ export function shellPolicy(policy: Policy, place: CommandPlace = { workspace: p
   return (request) => {
     if (request.tool === 'bash_kill') return { decision: 'allow', reason: 'it ends what this session has started' }
     const read = verdictOf(commandPolicy, request)
-    if (read?.verdict === 'safe' && request.input['background'] !== true) return { decision: 'allow', reason: read.reason }
+    // One that changed files is none that only reads.
+    if (read?.verdict === 'safe' && request.input['background'] !== true && request.changes === undefined)
+      return { decision: 'allow', reason: read.reason }
     if (read?.destructive === undefined) return policy(request)
     return strictestOf(policy(request), { decision: 'ask', reason: read.destructive, forced: true })
   }
@@ -33,7 +35,8 @@ const LATE = 'what it runs is known only when it runs, and a rule is against som
 /**
  * `rulesPolicy` for rules about commands: the first that matches decides. One that denies or asks matches what the command comes
  * to as well, without variables, redirects and programs before it; one that allows, only a command whose words are all literal, as it
- * stands. `cwd` in `input` is the folder that the command runs in, from the workspace.
+ * stands. `cwd` in `input` is the folder that the command runs in, from the workspace; `writes` is `layer` where a call says nothing of
+ * it.
  *
  * @example
  * commandRules([{ tool: 'bash', target: 'git tag *', decision: 'deny' }], undefined, { workspace: process.cwd() })
@@ -55,7 +58,7 @@ export function commandRules(rules: readonly PolicyRule[], fallback?: Policy, pl
     const mine = read.commands.filter(({ text }) => text === request.target)
     const here: PolicyRequest = {
       ...request,
-      input: { background: false, ...request.input, cwd: folderOfTarget(read, request, place.workspace) },
+      input: { background: false, writes: 'layer', ...request.input, cwd: folderOfTarget(read, request, place.workspace) },
     }
     const isLate = mine.length === 0 ? read.whole?.isLate !== false : mine.some((one) => one.isLate)
     const isExact = mine.length > 0 && mine.every((one) => one.isExact)

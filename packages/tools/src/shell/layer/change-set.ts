@@ -79,7 +79,9 @@ export interface Contents {
 
 /** As a unified diff, with what is too much or too many named only. */
 export async function diffOf(changes: readonly Change[], { before, after }: Contents): Promise<string> {
-  const shown = changes.filter(({ path, git, before: was, after: is }) => path !== '.' && !git && (is ?? was)?.type !== 'directory')
+  // Of git's own files those that only a person may keep are shown too.
+  const isNamed = ({ git, protected: isProtected }: Change): boolean => git && !isProtected
+  const shown = changes.filter((one) => one.path !== '.' && !isNamed(one) && (one.after ?? one.before)?.type !== 'directory')
   const sources = new Map<string, () => Promise<Buffer>>()
   const all = shown.slice(0, MAX_DIFFS).map((change): FileChange => {
     const [old, now] = [stateOf(change.before), stateOf(change.after)]
@@ -91,7 +93,7 @@ export async function diffOf(changes: readonly Change[], { before, after }: Cont
   const rest = shown.slice(MAX_DIFFS)
   const listed = rest.slice(0, MAX_LISTED).map(({ kind, path }) => `${KINDS[kind]} ${path}`)
   if (rest.length > MAX_LISTED) listed.push(`and ${rest.length - MAX_LISTED} more`)
-  const git = changes.filter((one) => one.git).map(({ kind, path }) => `${KINDS[kind]} ${path}`)
+  const git = changes.filter(isNamed).map(({ kind, path }) => `${KINDS[kind]} ${path}`)
   const ofGit = git.length > 20 ? [...git.slice(0, 20), `and ${git.length - 20} more in .git`] : git
   const text = [...diffs.map((diff) => diff.text), ...listed, ...ofGit].join('\n')
   return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n(the rest is not shown)` : text

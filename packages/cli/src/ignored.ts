@@ -1,0 +1,25 @@
+/** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
+import type { Toolbox } from './toolbox.ts'
+import type { Output } from './ui/output.ts'
+import { oneLine } from './ui/sanitize.ts'
+
+const MOST_NAMED = 5
+
+/** @param then what brings them in, as a sentence */
+export function ignoredLine(paths: readonly string[], then = ''): string {
+  const more = paths.length - MOST_NAMED
+  const named = `${paths.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return oneLine(`Not in the workspace: ${named} (git ignores ${paths.length === 1 ? 'it' : 'them'}). ${then}`.trim(), 400)
+}
+
+/** Of one turn or call: keeps them where the person has said yes to everything, else says what is not there. Never throws. */
+export async function endIgnored({ changed, keep }: Toolbox['ignored'], isKept: boolean, { err }: Output): Promise<void> {
+  try {
+    const paths = await changed()
+    if (paths.length === 0) return
+    const lines = isKept ? await keep() : [ignoredLine(paths, '--yes keeps such changes.')]
+    err(lines.map((line) => `${oneLine(line, 400)}\n`).join(''))
+  } catch (error) {
+    err(`What commands changed of files that git ignores is not in the workspace: ${oneLine((error as Error).message, 300)}\n`)
+  }
+}
