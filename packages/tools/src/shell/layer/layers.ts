@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ProposedChanges, ToolFailure } from '@mulligan/core'
-import type { Change, Command, Completed, Layer, LayerError } from '@mulligan/sandbox'
+import type { Change, Command, Completed, KeptIgnored, Layer, LayerError, PrivateLayer } from '@mulligan/sandbox'
 import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
@@ -37,6 +37,15 @@ export interface ShellLayers {
   /** @returns sentences for the model. @throws ModelRetry (conflict); ToolFailure where the layer is not there any more */
   readonly keep: (changes: ProposedChanges, callId: string) => Promise<readonly string[]>
   readonly discard: (changes: ProposedChanges) => Promise<void>
+  readonly ignored: IgnoredChanges
+}
+
+/** Changes that commands of the session made in ignored files, which later commands see and the workspace does not. */
+export interface IgnoredChanges {
+  /** The outermost paths, such as `dist` or `node_modules/.cache`. */
+  readonly changed: () => Promise<readonly string[]>
+  /** Brings them to the workspace, in bulk: `undo` does not take this back. @returns sentences that say what was kept */
+  readonly keep: () => Promise<readonly string[]>
 }
 
 interface Waiting {
@@ -51,6 +60,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
   const waiting = new Map<string, Waiting>()
   let masks: Promise<readonly string[]> | undefined
   let last: Promise<unknown> = Promise.resolve()
+  let hasRun = false
 
   /** Layers of one session share what is below them. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -67,8 +77,14 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
     return masks
   }
 
+  /** Without a command there is nothing in it, and no sandbox is opened to see that. */
+  async function privateLayer(): Promise<PrivateLayer | undefined> {
+    return hasRun ? (await sandbox.get()).privateLayer({ masks: await secretsOnce(undefined) }) : undefined
+  }
+
   async function run(command: Command): Promise<RanOnLayer> {
     const opened = await sandbox.get()
+    hasRun = true
     const layer = await opened.openLayer({ masks: await secretsOnce(command.signal), ignored: ignoredBy(git, root) })
     let isWaiting = false
     try {
@@ -134,6 +150,10 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         }
       }),
     discard: (changes) => alone(async () => take(changes)?.layer.discard()),
+    ignored: {
+      changed: () => alone(async () => (await privateLayer())?.changed() ?? []),
+      keep: () => alone(async () => keptText((await (await privateLayer())?.keep()) ?? { kept: [], left: [] })),
+    },
   }
 }
 
@@ -143,6 +163,14 @@ const named = (paths: readonly string[]): string =>
 
 const ignoredNote = (paths: readonly string[]): readonly string[] =>
   paths.length === 0 ? [] : [`Git ignores ${named(paths)}: later commands of this session see these changes, the workspace does not.`]
+
+function keptText({ kept, left }: KeptIgnored): readonly string[] {
+  const why = Map.groupBy(left, (one) => one.why)
+  return [
+    ...(kept.length === 0 ? [] : [`Kept ${named(kept)}, which git ignores; undo does not take this back.`]),
+    ...[...why].map(([reason, some]) => `Not kept: ${named(some.map(({ path }) => path))} (${reason}).`),
+  ]
+}
 
 const leftNote = (left: readonly Change[]): readonly string[] =>
   left.length === 0
