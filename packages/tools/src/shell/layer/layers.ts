@@ -3,13 +3,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ProposedChanges, ToolFailure } from '@mulligan/core'
 import type { Change, Command, Completed, KeptIgnored, Layer, LayerError, PrivateLayer } from '@mulligan/sandbox'
+import { isIndex, saySame } from '../../changes/git-index.ts'
+import { sha256 } from '../../files/common/file-bytes.ts'
 import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
-import { diffOf, keepable, protectedReason, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
+import { type Contents, diffOf, keepable, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
 import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
+import { protectedReason } from './protected.ts'
 import { secretPaths } from './secrets.ts'
 
 export interface LayersOptions {
@@ -52,6 +55,8 @@ interface Waiting {
   readonly layer: Layer
   readonly hash: string
   readonly kept: readonly Change[]
+  /** Git's index as it was in the workspace, by path. */
+  readonly indexes: ReadonlyMap<string, Buffer>
 }
 
 export function createLayers({ workspace, sandbox, readable = [] }: LayersOptions): ShellLayers {
@@ -99,15 +104,18 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       const { kept, left } = keepable(set)
       const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
       if (kept.length === 0) return { completed, changes: undefined, notes }
-      const diff = await diffOf(kept, {
+      const contents: Contents = {
         before: (path) => readFile(join(root, path)),
         after: async (path) => {
           await using file = await layer.open(path)
           return file.readFile()
         },
-      })
-      const forced = protectedReason(kept)
-      waiting.set(layer.id, { layer, hash: set.hash, kept })
+      }
+      const diff = await diffOf(kept, contents)
+      const forced = await protectedReason(root, kept, contents, git)
+      const indexes = kept.filter(({ path, before }) => isIndex(path) && before?.type === 'file').map(({ path }) => path)
+      const held = await Promise.all(indexes.map(async (path) => [path, await contents.before(path)] as const))
+      waiting.set(layer.id, { layer, hash: set.hash, kept, indexes: new Map(held) })
       isWaiting = true
       const changes: ProposedChanges = {
         id: layer.id,
@@ -138,10 +146,12 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       alone(async () => {
         const found = take(changes)
         if (!found) throw new ToolFailure('What the command changed is not there any more, so nothing was kept. Run it again.')
-        const { layer, kept } = found
+        const { layer, kept, indexes } = found
         try {
-          const paths = kept.map(({ path }) => path)
-          await withGitLocks(root, paths, () => workspace.changes.adopt(callId, layer.open, toLayerChanges(kept)))
+          await withGitLocks(root, kept, async () => {
+            const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
+            await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
+          })
           // Ignored files in folders that the workspace did not have before.
           await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]
@@ -155,6 +165,14 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       keep: () => alone(async () => keptText((await (await privateLayer())?.keep()) ?? { kept: [], left: [] })),
     },
   }
+}
+
+/** Whoever has looked at the repository meanwhile may have written its index anew: that changed nothing. */
+async function withIndex(root: string, change: Change, was: Buffer | undefined): Promise<Change> {
+  const { path, before } = change
+  if (was === undefined || before?.type !== 'file') return change
+  const is = await readFile(join(root, path)).catch(() => undefined)
+  return is && saySame(is, was) ? { ...change, before: { ...before, size: is.length, sha256: sha256(is) } } : change
 }
 
 const MAX_NAMED = 5
