@@ -1,5 +1,6 @@
 import type { Tool } from '@mulligan/core'
 import type { Sandbox } from '@mulligan/sandbox'
+import { ignoringComments } from '../comments.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createJobs } from './background/jobs.ts'
 import { bashTool } from './bash/tool.ts'
@@ -61,7 +62,7 @@ export function shellTools({
     layers && network === 'none' ? createLayers({ workspace, sandbox, ...(readableSecrets && { readable: readableSecrets }) }) : undefined
   const session: ShellSession = { workspace, sandbox, jobs, commandPolicy, ...(onLayers && { layers: onLayers }) }
   return {
-    tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
+    tools: ignoringComments([bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)]),
     ignored: onLayers?.ignored ?? NONE,
     dispose: async () => {
       await jobs.killAll()
