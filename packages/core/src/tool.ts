@@ -59,6 +59,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly aliases?: readonly ToolAlias[]
   /** Other names of its parameters: `{ path: ['file_path', 'file'] }`. */
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
+  /** Parameters that models add out of habit and that say nothing here, such as `explanation`: they are dropped, at no retry. Default: none. */
+  readonly ignoredParameters?: readonly string[]
   /**
    * How far a wrong call is mended before the model is asked again: `safe` changes no text that the model wrote, `full` does
    * where the result fits the schema, `off` takes the arguments as they came. Default `full` for reads, else `safe`.
@@ -133,6 +135,7 @@ export interface Tool {
   readonly retries: number
   readonly aliases: readonly { readonly name: string; readonly adapt?: (input: Record<string, unknown>) => Record<string, unknown> }[]
   readonly parameterAliases: Readonly<Record<string, readonly string[]>>
+  readonly ignoredParameters: readonly string[]
   readonly repair: RepairLevel
   readonly examples: readonly ToolExample[]
   readonly service: string | ((input: never) => string)
@@ -189,6 +192,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     retries = DEFAULT_RETRIES[effect],
     aliases = [],
     parameterAliases = {},
+    ignoredParameters = [],
     repair = levelFor(effect),
     examples = [],
     target = JSON.stringify,
@@ -215,6 +219,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     timeout,
     retries,
     parameterAliases,
+    ignoredParameters,
     repair,
     examples,
     target,

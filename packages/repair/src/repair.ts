@@ -29,6 +29,8 @@ export type RepairKind =
   | 'wrapped'
   | 'enum'
   | 'unknown_dropped'
+  /** A parameter that tools elsewhere have, and that says nothing here. */
+  | 'ignored'
 
 /**
  * How far repair may go. `safe` makes no repair that changes a string value; `full` does, where the result validates;

@@ -14,8 +14,10 @@ export {
   type Running,
 } from './command.ts'
 export { CommandError, CommandRefused, SandboxError } from './errors.ts'
-export { type ConfigSetting, harmlessConfig } from './git/harmless-config.ts'
+export { type ConfigSetting, harmlessConfig, settingsIn } from './git/harmless-config.ts'
+export { riskySettings } from './git/risky-settings.ts'
 export { layerHint } from './layer/hint.ts'
+export type { KeptIgnored, PrivateLayer } from './layer/keep-private.ts'
 export type { Change, Changed, ChangeSet, Entry, Ignored, Layer, LayerOptions, LayerSupport, WaitingLayer } from './layer/types.ts'
 export { LayerError } from './layer/types.ts'
 export { type ListOptions, listLayers } from './layer/waiting.ts'

@@ -6,8 +6,9 @@ import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
 import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
 import { createFolders, type Folders, sweepFolders } from './folders.ts'
+import type { PrivateLayer } from './layer/keep-private.ts'
 import { createLayers, type Place } from './layer/layers.ts'
-import type { Changed, Layer, LayerOptions, LayerSupport } from './layer/types.ts'
+import type { Layer, LayerOptions, LayerSupport } from './layer/types.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { watchDisk } from './run/disk.ts'
 import { prepare } from './run/prepare.ts'
@@ -73,8 +74,8 @@ export interface Sandbox {
    * @throws LayerError where layers can't be had
    */
   readonly openLayer: (options?: LayerOptions) => Promise<Layer>
-  /** What the commands in layers of a session have changed of ignored files, against the workspace. Not while one runs. */
-  readonly privateLayer: (session?: string) => Promise<Changed>
+  /** What the commands in layers of a session have changed of ignored files. */
+  readonly privateLayer: (options?: Pick<LayerOptions, 'session' | 'masks'>) => Promise<PrivateLayer>
   /** Ends all commands and removes the sandbox's own folders; layers too, but those that wait. */
   readonly close: () => Promise<void>
 }

@@ -24,6 +24,7 @@ export { type CommandPlace, type CommandPolicy, commandTargets, createCommandPol
 export type { CommandVerdict, SimpleCommand } from './shell/command-policy/read-command.ts'
 export { commandRules, folderOfTarget, shellPolicy } from './shell/command-policy/rules.ts'
 export { type ShellOptions, type ShellTools, shellTools } from './shell/index.ts'
+export type { IgnoredChanges } from './shell/layer/layers.ts'
 export { createSpill } from './spill.ts'
 export type { Answer, Ask, Question } from './think/ask_user/tool.ts'
 export { type ThinkOptions, thinkTools } from './think/index.ts'

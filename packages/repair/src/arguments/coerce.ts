@@ -17,6 +17,8 @@ export interface CoerceOptions {
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
   /** For reads: a string may become the enum value it differs from by case only, unknown keys may go, a lone unknown key may be the lone missing one. */
   readonly lenient: boolean
+  /** Names, without regard to case and separators, of parameters that may come and say nothing here. */
+  readonly ignoredParameters?: readonly string[]
   /** Whose arguments they are: arguments that come wrapped in a call of another tool are left alone. */
   readonly toolName?: string
 }
@@ -171,17 +173,20 @@ function renameKeys(
   const at = path.map((step) => (typeof step === 'number' ? '[]' : `.${step}`)).join('')
   for (const [name, aliases] of Object.entries(walk.options.parameterAliases ?? {})) {
     const key = `.${name}`.slice(at.length + 1)
-    if (`.${name}` === `${at}.${key}`)
-      rename(
-        aliases.filter((alias) => unknown.has(alias)),
-        [key].filter(isFree),
-        'another name of this parameter',
-      )
+    if (`.${name}` !== `${at}.${key}`) continue
+    const exact = aliases.filter((alias) => unknown.has(alias))
+    const folded = new Set(exact.length > 0 ? [] : aliases.map(fold))
+    const named = exact.length > 0 ? exact : [...unknown].filter((one) => folded.has(fold(one)))
+    rename(named, [key].filter(isFree), 'another name of this parameter')
   }
   for (const key of unknown) {
     const same = Object.keys(properties).filter((name) => isFree(name) && fold(name) === fold(key))
     rename([key], same, 'the same name but for case and separators')
   }
+  const ignored = path.length > 0 ? [] : (walk.options.ignoredParameters ?? []).map(fold)
+  const said = new Set([...unknown].filter((key) => ignored.includes(fold(key))))
+  result = dropKeys(said, result, path, walk, 'ignored', 'it says nothing here')
+  for (const key of said) unknown.delete(key)
   if (!walk.options.lenient) return result
   const isMissing = (key: unknown): key is string => !Object.hasOwn(result, key as string)
   const missing = required.filter(isMissing)
@@ -189,11 +194,20 @@ function renameKeys(
   const meant = missing.filter((name) => isRecord(properties[name]) && fits(properties[name], result[lone], walk))
   // Markup in a name may tear the value too.
   if (missing.length === 1 && !lone.includes('<')) rename([...unknown], meant, 'the only unknown parameter, and the only one missing')
-  return schema['additionalProperties'] === false && !missing.some(isMissing) ? dropKeys(unknown, result, path, walk) : result
+  return schema['additionalProperties'] === false && !missing.some(isMissing)
+    ? dropKeys(unknown, result, path, walk, 'unknown_dropped', 'no such parameter: it had no effect')
+    : result
 }
 
 /** All at once, so that many cost no more than linear time. */
-function dropKeys(keys: ReadonlySet<string>, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
-  for (const key of keys) note(walk, 'unknown_dropped', [...path, key], value[key], undefined, 'no such parameter: it had no effect')
+function dropKeys(
+  keys: ReadonlySet<string>,
+  value: Record<string, unknown>,
+  path: Path,
+  walk: Walk,
+  kind: RepairKind,
+  why: string,
+): Record<string, unknown> {
+  for (const key of keys) note(walk, kind, [...path, key], value[key], undefined, why)
   return keys.size === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }

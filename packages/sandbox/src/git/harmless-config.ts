@@ -61,6 +61,9 @@ const words = (table: Readonly<Record<string, string>>, between: string): readon
 
 const HARMLESS = new RegExp(`^(?:${[...words(SECTIONS, ''), ...words(NAMED, '.+\\.')].join('|')})$`, 's')
 
+/** Whether it names no program, as far as its key tells. Pure. */
+export const isHarmless = (key: string): boolean => HARMLESS.test(key) && !key.includes('\n')
+
 /** A variable as `git config --list` names it, section and variable in lower case. Without a value it is true. */
 export type ConfigSetting = readonly [key: string, value: string | undefined]
 
@@ -73,14 +76,15 @@ export type ConfigSetting = readonly [key: string, value: string | undefined]
 export function harmlessConfig(settings: readonly ConfigSetting[]): string {
   const lines = settings.flatMap(([key, value]) => {
     const [, section = '', name, variable] = /^([^.]+)(?:\.(.+))?\.([^.]+)$/s.exec(key) ?? []
-    if (!HARMLESS.test(key) || key.includes('\n')) return []
+    if (!isHarmless(key)) return []
     const header = name === undefined ? `[${section}]` : `[${section} "${name.replace(/[\\"]/g, '\\$&')}"]`
     return [header, `\t${variable}${value === undefined ? '' : ` = ${quoted(value)}`}`]
   })
   return lines.map((line) => `${line}\n`).join('')
 }
 
-function settingsIn(listed: string): ConfigSetting[] {
+/** What `git config --list -z` prints. Pure. */
+export function settingsIn(listed: string): ConfigSetting[] {
   const entries = listed.split('\0').slice(0, -1)
   return entries.map((entry) => {
     const end = entry.indexOf('\n')

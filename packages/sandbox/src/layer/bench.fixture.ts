@@ -38,6 +38,11 @@ export interface LayerBench {
   readonly close: () => Promise<void>
 }
 
+export interface LayerCheck {
+  readonly name: string
+  readonly run: (bench: LayerBench) => Promise<void>
+}
+
 /** @param owner of the workspaces; default ours */
 export function createLayerBench(owner?: number): LayerBench {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'mulligan-layers-'))

@@ -9,11 +9,12 @@ import { removeFolder } from '../folders.ts'
 import { isWithin } from '../run/paths.ts'
 import type { View } from '../view/view.ts'
 import { MAX_ENTRIES, openChanged } from './changed.ts'
+import { openPrivate, type PrivateLayer } from './keep-private.ts'
 import { around, lastLine, runIn } from './mount.ts'
 import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
 import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
-import { type Changed, type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
+import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
 import { coversOf, layerView, maskedPaths, readOnlyView } from './views.ts'
 
 /** Where a command is run, other than in the sandbox itself. */
@@ -39,7 +40,7 @@ export interface LayersOptions {
 export interface Layers {
   readonly support: () => Promise<LayerSupport>
   readonly open: (options?: LayerOptions) => Promise<Layer>
-  readonly privateLayer: (session?: string) => Promise<Changed>
+  readonly privateLayer: (options?: Pick<LayerOptions, 'session' | 'masks'>) => Promise<PrivateLayer>
   /** @throws SandboxError where there are no walls that could hold it */
   readonly readOnly: (masks: readonly string[]) => Promise<Place>
   readonly close: () => Promise<void>
@@ -158,10 +159,10 @@ export function createLayers(options: LayersOptions): Layers {
         (error: Error) => ({ hold: 'none', by: error.message }),
       ),
     open: openLayer,
-    privateLayer: async (session) => {
+    privateLayer: async ({ session, masks = [] } = {}) => {
       const folder = await sessionOf(session)
       makeSession(folder, workspace)
-      return openChanged({ folder, workspace, privateRoot: undefined, ignored: nothingIgnored, masks: [], protect, limits: bounds })
+      return openPrivate({ folder, workspace, masks: maskedPaths(view, masks, await coversOf(view, masks)), protect })
     },
     readOnly: async (masks) => {
       if (backend.name === 'none')

@@ -120,7 +120,7 @@ async function isReplaced({ upper, privateRoot, lower }: Merge, path: string, sh
 }
 
 /** A folder that its owner may not write can't be moved elsewhere. */
-async function renameOwn(from: string, to: string): Promise<void> {
+export async function renameOwn(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)
   } catch (error) {
@@ -132,7 +132,7 @@ async function renameOwn(from: string, to: string): Promise<void> {
   }
 }
 
-const readAround = async (privateRoot: string): Promise<readonly string[]> =>
+export const readAround = async (privateRoot: string): Promise<readonly string[]> =>
   (await readFile(around(privateRoot), 'utf8').catch(() => '')).split('\0').filter((one) => one !== '')
 
 /** Before a command: folders of the workspace are seen as they are now, and what lay in one that is gone goes too. */

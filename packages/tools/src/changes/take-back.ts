@@ -1,8 +1,10 @@
 /** The plan that brings back what was before some steps, from the tree as it is now. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PROTECTED, protection } from '../workspace/protect.ts'
 import type { DiskBlobs } from './blobs.ts'
 import type { Gone } from './follow.ts'
+import { isIndex, saySame } from './git-index.ts'
 import { createPlanner, type Planner } from './planner.ts'
 import { isRather, type State, sameState } from './state.ts'
 import { coalesced, inverse, isBelow, type MoveStep, type SetStep, type Step } from './step.ts'
@@ -77,7 +79,8 @@ async function planSet(planning: Planning, { path, before: left, after: wanted }
   const { root, planner, blobs, movedTo, isProtected } = planning
   const now = await look(planner, path)
   if (now === undefined) return stuck(path, IN_THE_WAY)
-  const moved = sameState(now, left) ? undefined : movedTo(path)
+  const isLeft = sameState(now, left) || (await isSameIndex(planning, path, now, left))
+  const moved = isLeft ? undefined : movedTo(path)
   if (moved) return gone(path, moved)
   if (wanted.kind === 'missing' && left.kind === 'directory') {
     if (now.kind === 'directory') await planner.set(path, now, wanted, true)
@@ -96,8 +99,17 @@ async function planSet(planning: Planning, { path, before: left, after: wanted }
   if (wanted.kind === 'file' && !(await blobs.isWhole(wanted.hash)))
     return stuck(path, 'its earlier content is damaged or missing where changes are kept')
   await planner.set(path, now, wanted)
-  if (sameState(now, left)) return undefined
+  if (isLeft) return undefined
   return { path, why: now.kind === 'missing' ? 'it was removed since' : 'it was changed since', forceable: true }
+}
+
+/** Whoever has looked at the repository since may have written its index anew. */
+async function isSameIndex({ root, blobs }: Planning, path: string, now: State, left: State): Promise<boolean> {
+  if (!isIndex(path) || now.kind !== 'file' || left.kind !== 'file') return false
+  return Promise.all([readFile(join(root, path)), blobs.bytes(left.hash)]).then(
+    ([is, was]) => saySame(is, was),
+    () => false,
+  )
 }
 
 async function planMove({ root, planner, movedTo, isProtected }: Planning, { from, to, state }: MoveStep): Promise<Conflict | undefined> {

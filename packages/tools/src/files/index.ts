@@ -1,4 +1,5 @@
 import type { Tool } from '@mulligan/core'
+import { ignoringComments } from '../comments.ts'
 import { withSecrets } from '../workspace/with-secrets.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { applyPatchTool } from './apply_patch/tool.ts'
@@ -26,7 +27,7 @@ const NAMES_ONLY: ReadonlySet<unknown> = new Set([deleteFileTool, makeDirTool, l
  */
 export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}): Tool[] {
   const all = { ...DEFAULT_LIMITS, ...limits }
-  return [
+  const tools = [
     readFileTool,
     writeFileTool,
     editFileTool,
@@ -42,4 +43,5 @@ export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}
     const tool = NAMES_ONLY.has(make) ? make(workspace, all) : withSecrets(workspace, (opened) => make(opened, all))
     return withPreview(tool, workspace, (trial) => make(trial, all))
   })
+  return ignoringComments(tools)
 }

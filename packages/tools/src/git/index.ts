@@ -1,4 +1,5 @@
 import type { Tool } from '@mulligan/core'
+import { ignoringComments } from '../comments.ts'
 import { withSecrets } from '../workspace/with-secrets.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createGit } from './common/process.ts'
@@ -17,10 +18,10 @@ export type GitOptions = CommitOptions
  */
 export function gitTools(workspace: Workspace, options: GitOptions = {}): Tool[] {
   const git = createGit(workspace.root)
-  return [
+  return ignoringComments([
     gitStatusTool(workspace, git),
     withSecrets(workspace, (opened) => gitDiffTool(opened, git), { gone: true }),
     gitLogTool(workspace, git),
     gitCommitTool(workspace, git, options),
-  ]
+  ])
 }

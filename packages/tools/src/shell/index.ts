@@ -1,5 +1,6 @@
 import type { Tool } from '@mulligan/core'
 import type { Sandbox } from '@mulligan/sandbox'
+import { ignoringComments } from '../comments.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createJobs } from './background/jobs.ts'
 import { bashTool } from './bash/tool.ts'
@@ -8,7 +9,7 @@ import { bashOutputTool } from './bash_output/tool.ts'
 import { createCommandPolicy } from './command-policy/command-policy.ts'
 import { openedOnce } from './common/sandbox.ts'
 import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
-import { createLayers } from './layer/layers.ts'
+import { createLayers, type IgnoredChanges } from './layer/layers.ts'
 
 export interface ShellOptions {
   readonly workspace: Workspace
@@ -31,16 +32,8 @@ export interface ShellOptions {
 
 export interface ShellTools {
   readonly tools: readonly Tool[]
-  /** Changes to files that git ignores: the session's commands see them, and the workspace does not have them. */
-  readonly ignored: {
-    /** The outermost paths; none without layers. */
-    readonly changed: () => Promise<readonly string[]>
-    /**
-     * Brings them into the workspace, in bulk: undo does not take that back.
-     * @returns sentences that say what was kept
-     */
-    readonly keep: () => Promise<readonly string[]>
-  }
+  /** With `layers`: what commands changed in files that git ignores. Gone with `dispose` unless it is kept. */
+  readonly ignored: IgnoredChanges
   /** Ends all background commands, and closes the sandbox. */
   readonly dispose: () => Promise<void>
 }
@@ -65,20 +58,17 @@ export function shellTools({
   const sandbox = openedOnce(open)
   const jobs = createJobs()
   const commandPolicy = createCommandPolicy({ workspace: workspace.root, ...(home !== undefined && { home }) })
-  const session: ShellSession = {
-    workspace,
-    sandbox,
-    jobs,
-    commandPolicy,
-    ...(layers &&
-      network === 'none' && { layers: createLayers({ workspace, sandbox, ...(readableSecrets && { readable: readableSecrets }) }) }),
-  }
+  const onLayers =
+    layers && network === 'none' ? createLayers({ workspace, sandbox, ...(readableSecrets && { readable: readableSecrets }) }) : undefined
+  const session: ShellSession = { workspace, sandbox, jobs, commandPolicy, ...(onLayers && { layers: onLayers }) }
   return {
-    ignored: { changed: async () => [], keep: async () => [] },
-    tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
+    tools: ignoringComments([bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)]),
+    ignored: onLayers?.ignored ?? NONE,
     dispose: async () => {
       await jobs.killAll()
       await sandbox.close()
     },
   }
 }
+
+const NONE: IgnoredChanges = { changed: async () => [], keep: async () => [] }

@@ -28,7 +28,7 @@ export function deleteFileTool(workspace: Workspace): Tool {
     edits: true,
     timeout: FILE_TIMEOUT,
     aliases: ['delete', 'remove', 'remove_file', 'rm', 'unlink', 'rmdir', 'delete_directory'].map((name) => ({ name, adapt: fromShell })),
-    parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename', 'target', 'dir', 'directory'] },
+    parameterAliases: { path: ['file_path', 'file', 'filename', 'target', 'target_file', 'dir', 'directory'] },
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'old.txt' }, files: { 'old.txt': 'x\n' } },

@@ -17,15 +17,27 @@ const NAMES: Readonly<Record<string, 'old_text' | 'new_text' | 'replace_all'>> =
   replace_all: 'replace_all',
   replaceAll: 'replace_all',
   allow_multiple: 'replace_all',
+  TargetContent: 'old_text',
+  ReplacementContent: 'new_text',
+  AllowMultiple: 'replace_all',
 }
 
+const LISTS: ReadonlySet<string> = new Set(['edits', 'ReplacementChunks'])
+
 /** An `edits` list keeps its place and gets our names; without one, the fields beside `path` become a list of one. */
-export function fromOtherShapes(input: Record<string, unknown>): Record<string, unknown> {
-  if (input['edits'] !== undefined)
-    return {
-      ...input,
-      edits: Array.isArray(input['edits']) ? input['edits'].map((edit) => (isRecord(edit) ? rename(edit).edit : edit)) : input['edits'],
-    }
+export function fromOtherShapes({ command, dryRun, expected_replacements, ...given }: Record<string, unknown>): Record<string, unknown> {
+  const input = {
+    ...given,
+    // Of the tool that does all with files, and of one that may only try.
+    ...(command !== undefined && command !== 'str_replace' && { command }),
+    ...(dryRun !== undefined && dryRun !== false && { dryRun }),
+    ...(Number(expected_replacements) > 1 && { replace_all: true }),
+  }
+  const list = Object.keys(input).find((name) => LISTS.has(name))
+  if (list !== undefined) {
+    const { [list]: edits, ...rest } = input as Record<string, unknown>
+    return { ...rest, edits: Array.isArray(edits) ? edits.map((edit) => (isRecord(edit) ? rename(edit).edit : edit)) : edits }
+  }
   const { edit, rest } = rename(input)
   return Object.keys(edit).length === 0 ? rest : { ...rest, edits: [edit] }
 }

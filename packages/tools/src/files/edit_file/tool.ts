@@ -64,7 +64,8 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
       name,
       adapt: fromOtherShapes,
     })),
-    parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], edits: ['changes', 'replacements'] },
+    parameterAliases: { path: ['file_path', 'file', 'filename', 'target_file'], edits: ['changes', 'replacements', 'replacement_chunks'] },
+    ignoredParameters: ['blocking', 'code_markdown_language', 'target_lint_error_ids'],
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/main.ts', edits: [{ old_text: 'b = 2', new_text: 'b = 3' }] }, files },

@@ -47,10 +47,11 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     aliases: ['find_files', 'file_search', 'search_file_names'],
     parameterAliases: {
       pattern: ['glob', 'glob_pattern', 'query', 'name'],
-      path: ['dir', 'directory', 'folder', 'cwd'],
+      path: ['dir', 'directory', 'folder', 'cwd', 'target_directory', 'search_directory'],
       gitignore: ['respect_git_ignore'],
       limit: ['max_results', 'head_limit'],
     },
+    ignoredParameters: ['case_sensitive', 'type'],
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { pattern: '**/*.{ts,js}', sort: 'path' }, files: { 'src/main.ts': '', 'lib/old.js': '', 'README.md': '' } },

@@ -57,14 +57,16 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     aliases: ['search', 'ripgrep', 'rg', 'grep_search', 'search_files', 'search_file_content'].map((name) => ({ name, adapt: fromOthers })),
     parameterAliases: {
       pattern: ['query', 'regexp', 'search_term'],
-      path: ['dir', 'directory', 'dir_path', 'folder', 'file', 'file_path'],
-      include: ['glob', 'include_pattern', 'file_pattern'],
-      exclude: ['exclude_pattern'],
+      path: ['dir', 'directory', 'dir_path', 'folder', 'file', 'file_path', 'target_directory', 'search_path'],
+      include: ['glob', 'include_pattern', 'file_pattern', 'includes'],
+      exclude: ['exclude_pattern', 'excludes'],
+      regex: ['is_regexp', 'is_regex'],
       ignore_case: ['case_insensitive', '-i'],
       context: ['-C', 'context_lines'],
       mode: ['output_mode'],
-      limit: ['max_results', 'head_limit'],
+      limit: ['max_results', 'head_limit', 'max_count'],
     },
+    ignoredParameters: ['-n', '--line-number', 'line_numbers', 'match_per_line', 'include_ignored_files'],
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { pattern: 'export' }, files: { 'src/main.ts': 'export const a = 1\n' } },
@@ -267,15 +269,46 @@ function nothing({ pattern, regex, include, exclude }: Input, { at }: SearchRoot
 
 const MODES: Readonly<Record<string, Input['mode']>> = { files_with_matches: 'files', files_only: 'files', lines: 'content' }
 
-/** Other agents' `output_mode` words, and lists of globs. */
+/** Parameters that may come as a list. */
+const GLOBS = /^(?:include|exclude|glob)/i
+
+/** What ripgrep calls a type, where its files end otherwise. */
+const TYPES: Readonly<Record<string, string>> = {
+  js: '*.{js,jsx,mjs,cjs}',
+  ts: '*.{ts,tsx,mts,cts}',
+  typescript: '*.{ts,tsx,mts,cts}',
+  javascript: '*.{js,jsx,mjs,cjs}',
+  py: '*.{py,pyi}',
+  python: '*.{py,pyi}',
+  rust: '*.rs',
+  ruby: '*.rb',
+  md: '*.{md,markdown}',
+  markdown: '*.{md,markdown}',
+  c: '*.{c,h}',
+  cpp: '*.{cpp,cc,cxx,hpp,hh,h}',
+  yaml: '*.{yaml,yml}',
+  html: '*.{html,htm}',
+  csharp: '*.cs',
+  kotlin: '*.{kt,kts}',
+  sh: '*.{sh,bash}',
+}
+
+const ofType = (type: string): string => TYPES[type] ?? `*.${type}`
+
+/** Other agents' `output_mode` words, types of files, and lists of globs. */
 function fromOthers(call: Record<string, unknown>): Record<string, unknown> {
-  const { output_mode, include, exclude, ...rest } = call
+  const { output_mode, type, case_sensitive, multiline: _, '-A': after, '-B': before, '-C': around, ...rest } = call
   const mode = typeof output_mode === 'string' ? (MODES[output_mode] ?? output_mode) : undefined
+  const lines = [after, before, around].filter((count) => count !== undefined)
+  const globs = Object.entries(rest).map(([name, value]) => [name, GLOBS.test(name) ? oneGlob(value) : value])
   return {
-    ...rest,
+    ...(typeof type === 'string' && { include: ofType(type) }),
+    ...Object.fromEntries(globs),
     ...(mode === undefined ? {} : { mode }),
-    ...(include === undefined ? {} : { include: oneGlob(include) }),
-    ...(exclude === undefined ? {} : { exclude: oneGlob(exclude) }),
+    ...(lines.length > 0 && {
+      context: lines.every((count) => Number.isFinite(Number(count))) ? Math.max(...lines.map(Number)) : lines[0],
+    }),
+    ...(typeof case_sensitive === 'boolean' && { ignore_case: !case_sensitive }),
   }
 }
 

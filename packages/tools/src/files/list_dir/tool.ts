@@ -40,7 +40,11 @@ export function listDirTool(workspace: Workspace): Tool {
     priority: 30,
     timeout: FILE_TIMEOUT,
     aliases: ['ls', 'list_directory', 'list_files'],
-    parameterAliases: { path: ['dir', 'directory', 'dir_path', 'folder'], ignore: ['exclude'], hidden: ['all', 'show_hidden'] },
+    parameterAliases: {
+      path: ['dir', 'directory', 'dir_path', 'directory_path', 'folder', 'target_directory', 'relative_workspace_path'],
+      ignore: ['exclude', 'ignore_globs'],
+      hidden: ['all', 'show_hidden'],
+    },
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src' }, files: { 'src/main.ts': 'export {}\n', 'src/lib/a.ts': '' } },

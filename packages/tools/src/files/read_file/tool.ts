@@ -43,7 +43,11 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
     priority: 80,
     timeout: FILE_TIMEOUT,
     aliases: ['read', 'view', 'cat', 'open_file'].map((name) => ({ name, adapt: fromRange })),
-    parameterAliases: { path: ['filepath', 'filePath', 'file_path', 'file', 'filename', 'absolute_path'], limit: ['lines', 'max_lines'] },
+    parameterAliases: {
+      path: ['file_path', 'file', 'filename', 'absolute_path', 'target_file'],
+      limit: ['lines', 'max_lines'],
+    },
+    ignoredParameters: ['should_read_entire_file'],
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/main.ts' }, files: { 'src/main.ts': 'export const a = 1\nexport const b = 2\n' } },
@@ -57,9 +61,17 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
   })
 }
 
+const FIRST = ['start_line', 'startLine', 'StartLine', 'start_line_one_indexed', 'line_start']
+const LAST = ['end_line', 'endLine', 'EndLine', 'end_line_one_indexed_inclusive', 'line_end']
+const RANGE: ReadonlySet<string> = new Set(['view_range', ...FIRST, ...LAST])
+
 /** `view_range: [first, last]` and `start_line`/`end_line` count from 1 and include the last line; -1 is the end. */
-function fromRange({ view_range: range, start_line, end_line, ...rest }: Record<string, unknown>): Record<string, unknown> {
-  const [from, last] = (Array.isArray(range) ? range : [start_line, end_line]).map(asNumber)
+function fromRange(input: Record<string, unknown>): Record<string, unknown> {
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !RANGE.has(name)))
+  if (input['should_read_entire_file'] === true) return rest
+  const named = (names: readonly string[]): unknown => names.map((name) => input[name]).find((value) => value !== undefined)
+  const range = input['view_range']
+  const [from, last] = (Array.isArray(range) ? range : [named(FIRST), named(LAST)]).map(asNumber)
   const first = from ?? (last === undefined ? undefined : 1)
   if (typeof first !== 'number' || first < 1) return rest
   const upTo = typeof last === 'number' && last >= first ? { limit: last - first + 1 } : {}

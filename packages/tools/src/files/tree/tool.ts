@@ -33,7 +33,7 @@ export function treeTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     timeout: WALK_TIMEOUT,
     aliases: ['directory_tree', 'file_tree'],
     parameterAliases: {
-      path: ['dir', 'directory', 'folder'],
+      path: ['dir', 'directory', 'directory_path', 'folder', 'target_directory'],
       depth: ['max_depth', 'level', 'levels'],
       ignore: ['exclude', 'excludePatterns'],
     },

@@ -43,8 +43,12 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
     edits: true,
     priority: 60,
     timeout: FILE_TIMEOUT,
-    aliases: ['write', { name: 'create_file' }, { name: 'create', adapt: fromCreate }],
-    parameterAliases: { path: ['file_path', 'filePath', 'filepath', 'file', 'filename'], content: ['contents', 'text', 'file_text'] },
+    aliases: ['write', 'create_file', 'create'],
+    parameterAliases: {
+      path: ['file_path', 'file', 'filename', 'target_file'],
+      content: ['contents', 'text', 'file_text', 'code', 'code_content', 'file_content'],
+    },
+    ignoredParameters: ['overwrite', 'line_count', 'empty_file', 'create_parents'],
     target: ({ path }) => workspace.target(path),
     examples: [
       { outcome: 'ok', input: { path: 'src/new/main.ts', content: 'export const a = 1\n' } },
@@ -55,9 +59,6 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
     execute: (call, { callId }) => write(workspace, limits, call, callId),
   })
 }
-
-const fromCreate = ({ file_text, ...rest }: Record<string, unknown>): Record<string, unknown> =>
-  file_text === undefined ? rest : { ...rest, content: file_text }
 
 async function write(workspace: Workspace, limits: FileLimits, call: Input, callId: string): Promise<ToolOk> {
   const file = await workspace.resolve(call.path, { for: 'write' })

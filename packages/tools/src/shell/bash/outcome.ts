@@ -34,6 +34,8 @@ export interface Ended {
   readonly unsafe: readonly Unsafe[]
   readonly network: 'none' | 'bridge'
   readonly confinement: Confinement
+  /** Any exit code is an answer. */
+  readonly anyExit: boolean
   /** Further sentences for the model. */
   readonly notes: readonly string[]
 }
@@ -51,6 +53,10 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
   const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
   if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
 
+  if (ended.anyExit && reason === 'exit' && exitCode !== null) {
+    const says = `Exit code ${exitCode}.`
+    return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
+  }
   if (reason === 'timeout' && !mayHaveLeft(ended)) throw timedOut(ended, content, shown)
   const answer = exitCode !== null && reason === 'exit' && isUnderstood(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {

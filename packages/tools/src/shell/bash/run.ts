@@ -76,15 +76,21 @@ async function proposed(
   }
 }
 
-function ended({ commandPolicy }: ShellSession, { command, cwd, timeout, background }: ShellCall, completed: Completed, sandbox: Sandbox) {
+function ended(
+  { commandPolicy }: ShellSession,
+  { command, cwd, timeout, background, allow_non_zero_exit: anyExit }: ShellCall,
+  completed: Completed,
+  sandbox: Sandbox,
+) {
   const { commands, whole } = commandPolicy(command, cwd)
   return {
     script: command,
     commands: simpleCommands(command),
     completed,
     timeout,
+    anyExit,
     maxTimeout: MAX_TIMEOUT,
-    input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }) },
+    input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }), ...(anyExit && { allow_non_zero_exit: anyExit }) },
     unsafe: [
       ...commands.flatMap(({ reads, words }) => (reads ? [] : [{ name: startedName(words), words }])),
       ...(whole?.isLate ? [{ name: '', words: [] }] : []),

@@ -7,7 +7,7 @@ import { checkedFirst } from '../common/checked-first.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
 import type { ShellLayers } from '../layer/layers.ts'
 import { wrongBefore } from './before.ts'
-import { fromOtherShapes } from './other-shapes.ts'
+import { fromOtherShapes, LEFT_OUT } from './other-shapes.ts'
 import { run } from './run.ts'
 
 /** Seconds above the longest command: to open the sandbox, and to end one. */
@@ -25,6 +25,7 @@ const parameters = (timeout: number) =>
     cwd: z.string().default('.').describe('folder'),
     timeout: z.number().min(1).max(MAX_TIMEOUT).default(timeout).describe('seconds'),
     background: z.boolean().default(false).describe('return at once; no timeout'),
+    allow_non_zero_exit: z.boolean().default(false).describe('any exit code is an answer'),
   })
 
 const layered = (timeout: number) =>
@@ -66,10 +67,12 @@ export function bashTool(session: ShellSession, { network, timeout }: BashOption
       ...['execute_command', 'terminal', 'run_in_terminal', 'container.exec'],
     ].map((name) => ({ name, adapt: fromOtherShapes })),
     parameterAliases: {
-      command: ['cmd', 'script', 'CommandLine', 'input'],
-      cwd: ['workdir', 'working_directory', 'directory', 'dir', 'dir_path', 'Cwd', 'path'],
-      background: ['run_in_background', 'is_background', 'isBackground', 'detach'],
+      command: ['cmd', 'script', 'command_line', 'input'],
+      cwd: ['workdir', 'working_directory', 'directory', 'dir', 'dir_path', 'path'],
+      background: ['run_in_background', 'is_background', 'detach'],
+      timeout: ['timeout_seconds', 'timeout_secs', 'timeout_sec'],
     },
+    ignoredParameters: LEFT_OUT,
     effectOf: ({ command, cwd, background }) =>
       session.commandPolicy(command, cwd).verdict === 'safe' && !background ? 'read' : network === 'none' ? 'write' : 'external',
     target: ({ command, cwd }) => commandTargets(session.commandPolicy(command, cwd), command),

@@ -21,6 +21,8 @@ export interface ShellCall {
   /** Seconds. */
   readonly timeout: number
   readonly background: boolean
+  /** Any exit code is an answer, and none a failure. */
+  readonly allow_non_zero_exit: boolean
   /** `direct`: on the real files, after a question. Only where commands run on layers otherwise. */
   readonly writes?: 'direct' | undefined
 }

@@ -62,14 +62,6 @@ export function targetsOf(changes: readonly Change[]): readonly string[] {
   return changes.some(({ git }) => git) ? [...paths, '.git'] : paths
 }
 
-/** What is loaded or run on the machine itself later, so that only a person may keep it. */
-export function protectedReason(changes: readonly Change[]): string | undefined {
-  const named = changes.filter((one) => one.protected).map(({ path }) => path)
-  if (named.length === 0) return undefined
-  const more = named.length > 3 ? ` and ${named.length - 3} more` : ''
-  return `it changes ${named.slice(0, 3).join(', ')}${more}, which can make programs run outside of the sandbox`
-}
-
 export interface Contents {
   /** Of a file in the workspace, as it was when the change set was made. */
   readonly before: (path: string) => Promise<Buffer>
@@ -79,8 +71,8 @@ export interface Contents {
 
 /** As a unified diff, with what is too much or too many named only. */
 export async function diffOf(changes: readonly Change[], { before, after }: Contents): Promise<string> {
-  // Of git's own files those that only a person may keep are shown too.
-  const isNamed = ({ git, protected: isProtected }: Change): boolean => git && !isProtected
+  // Of git's own files, settings and those that only a person may keep are shown too.
+  const isNamed = (one: Change): boolean => one.git && !one.protected && !isSettings(one)
   const shown = changes.filter((one) => one.path !== '.' && !isNamed(one) && (one.after ?? one.before)?.type !== 'directory')
   const sources = new Map<string, () => Promise<Buffer>>()
   const all = shown.slice(0, MAX_DIFFS).map((change): FileChange => {
@@ -98,6 +90,8 @@ export async function diffOf(changes: readonly Change[], { before, after }: Cont
   const text = [...diffs.map((diff) => diff.text), ...listed, ...ofGit].join('\n')
   return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n(the rest is not shown)` : text
 }
+
+const isSettings = ({ git, path }: Change): boolean => git && /(?:^|\/)config(?:\.worktree)?$/.test(path)
 
 const KINDS: Readonly<Record<Change['kind'], FileChange['kind']>> = {
   added: 'created',

@@ -1,20 +1,23 @@
 /** Git's own locks, held while what a command did to a repository is made: git started meanwhile waits or refuses, as for another git. */
 import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { ModelRetry } from '@mulligan/core'
+import type { Change } from '@mulligan/sandbox'
 
 /** What git writes under a lock, and what a commit changes. Objects need none: their names are their contents. */
-const LOCKED = /^(?:index|HEAD|packed-refs|config|refs\/(?!.*\.lock$).+)$/
+const LOCKED = /(?:^|\/)\.git\/(?:worktrees\/[^/]+\/)?(?:index|HEAD|packed-refs|config|refs\/(?!.*\.lock$).+)$/
 
 /**
- * @param paths from the workspace that are about to be changed
+ * @param changes that are about to be made
  * @throws ModelRetry (conflict) when git holds one of the locks
  */
-export async function withGitLocks<T>(root: string, paths: readonly string[], work: () => Promise<T>): Promise<T> {
-  const wanted = paths.filter((path) => path.startsWith('.git/') && LOCKED.test(path.slice('.git/'.length))).map((path) => `${path}.lock`)
+export async function withGitLocks<T>(root: string, changes: readonly Change[], work: () => Promise<T>): Promise<T> {
+  // A lock would keep the folder of a branch, or of a worktree, from being removed.
+  const removed = new Set(changes.filter(({ kind, before }) => kind === 'deleted' && before?.type === 'directory').map(({ path }) => path))
+  const wanted = changes.map(({ path }) => path).filter((path) => LOCKED.test(path) && !removed.has(posix.dirname(path)))
   const held: string[] = []
   try {
-    for (const path of wanted) {
+    for (const path of wanted.map((one) => `${one}.lock`)) {
       const lock = await open(join(root, path), 'wx').catch((error: NodeJS.ErrnoException) => error)
       if (!(lock instanceof Error)) {
         await lock.close()

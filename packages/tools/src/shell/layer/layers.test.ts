@@ -81,6 +81,18 @@ test('a command that only reads, or changes what git ignores, proposes nothing; 
   expect((await layers.run({ script: 'cat dist/out' })).completed.stdout).toBe('built\n')
 })
 
+test('what changed in ignored files is named, and brought to the workspace by a keep', async () => {
+  expect(await layers.ignored.changed()).toEqual([])
+  expect(opened).toEqual([])
+  await layers.run({ script: 'mkdir -p dist/lib/.git && echo built > dist/out && echo x > dist/lib/.git/config' })
+  expect(await layers.ignored.changed()).toEqual(['dist'])
+  expect(await layers.ignored.keep()).toEqual([
+    'Kept dist, which git ignores; undo does not take this back.',
+    'Not kept: dist/lib/.git (it can make programs run outside of the sandbox).',
+  ])
+  expect([text('dist/out'), await layers.ignored.changed(), await layers.ignored.keep()]).toEqual(['built\n', [], []])
+})
+
 test('a command that failed says so, and what it did waits all the same', async () => {
   const { completed, changes } = await layers.run({ script: 'echo two > a.txt; exit 3' })
   expect([completed.exitCode, changes?.targets]).toEqual([3, ['a.txt']])

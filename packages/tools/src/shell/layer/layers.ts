@@ -2,14 +2,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ProposedChanges, ToolFailure } from '@mulligan/core'
-import type { Change, Command, Completed, Layer, LayerError } from '@mulligan/sandbox'
+import type { Change, Command, Completed, KeptIgnored, Layer, LayerError, PrivateLayer } from '@mulligan/sandbox'
+import { isIndex, saySame } from '../../changes/git-index.ts'
+import { sha256 } from '../../files/common/file-bytes.ts'
 import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
-import { diffOf, keepable, protectedReason, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
+import { type Contents, diffOf, keepable, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
 import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
+import { protectedReason } from './protected.ts'
 import { secretPaths } from './secrets.ts'
 
 export interface LayersOptions {
@@ -37,12 +40,23 @@ export interface ShellLayers {
   /** @returns sentences for the model. @throws ModelRetry (conflict); ToolFailure where the layer is not there any more */
   readonly keep: (changes: ProposedChanges, callId: string) => Promise<readonly string[]>
   readonly discard: (changes: ProposedChanges) => Promise<void>
+  readonly ignored: IgnoredChanges
+}
+
+/** Changes that commands of the session made in ignored files, which later commands see and the workspace does not. */
+export interface IgnoredChanges {
+  /** The outermost paths, such as `dist` or `node_modules/.cache`. */
+  readonly changed: () => Promise<readonly string[]>
+  /** Brings them to the workspace, in bulk: `undo` does not take this back. @returns sentences that say what was kept */
+  readonly keep: () => Promise<readonly string[]>
 }
 
 interface Waiting {
   readonly layer: Layer
   readonly hash: string
   readonly kept: readonly Change[]
+  /** Git's index as it was in the workspace, by path. */
+  readonly indexes: ReadonlyMap<string, Buffer>
 }
 
 export function createLayers({ workspace, sandbox, readable = [] }: LayersOptions): ShellLayers {
@@ -51,6 +65,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
   const waiting = new Map<string, Waiting>()
   let masks: Promise<readonly string[]> | undefined
   let last: Promise<unknown> = Promise.resolve()
+  let hasRun = false
 
   /** Layers of one session share what is below them. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -67,8 +82,14 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
     return masks
   }
 
+  /** Without a command there is nothing in it, and no sandbox is opened to see that. */
+  async function privateLayer(): Promise<PrivateLayer | undefined> {
+    return hasRun ? (await sandbox.get()).privateLayer({ masks: await secretsOnce(undefined) }) : undefined
+  }
+
   async function run(command: Command): Promise<RanOnLayer> {
     const opened = await sandbox.get()
+    hasRun = true
     const layer = await opened.openLayer({ masks: await secretsOnce(command.signal), ignored: ignoredBy(git, root) })
     let isWaiting = false
     try {
@@ -83,15 +104,18 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       const { kept, left } = keepable(set)
       const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
       if (kept.length === 0) return { completed, changes: undefined, notes }
-      const diff = await diffOf(kept, {
+      const contents: Contents = {
         before: (path) => readFile(join(root, path)),
         after: async (path) => {
           await using file = await layer.open(path)
           return file.readFile()
         },
-      })
-      const forced = protectedReason(kept)
-      waiting.set(layer.id, { layer, hash: set.hash, kept })
+      }
+      const diff = await diffOf(kept, contents)
+      const forced = await protectedReason(root, kept, contents, git)
+      const indexes = kept.filter(({ path, before }) => isIndex(path) && before?.type === 'file').map(({ path }) => path)
+      const held = await Promise.all(indexes.map(async (path) => [path, await contents.before(path)] as const))
+      waiting.set(layer.id, { layer, hash: set.hash, kept, indexes: new Map(held) })
       isWaiting = true
       const changes: ProposedChanges = {
         id: layer.id,
@@ -122,10 +146,12 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       alone(async () => {
         const found = take(changes)
         if (!found) throw new ToolFailure('What the command changed is not there any more, so nothing was kept. Run it again.')
-        const { layer, kept } = found
+        const { layer, kept, indexes } = found
         try {
-          const paths = kept.map(({ path }) => path)
-          await withGitLocks(root, paths, () => workspace.changes.adopt(callId, layer.open, toLayerChanges(kept)))
+          await withGitLocks(root, kept, async () => {
+            const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
+            await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
+          })
           // Ignored files in folders that the workspace did not have before.
           await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]
@@ -134,7 +160,19 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         }
       }),
     discard: (changes) => alone(async () => take(changes)?.layer.discard()),
+    ignored: {
+      changed: () => alone(async () => (await privateLayer())?.changed() ?? []),
+      keep: () => alone(async () => keptText((await (await privateLayer())?.keep()) ?? { kept: [], left: [] })),
+    },
   }
+}
+
+/** Whoever has looked at the repository meanwhile may have written its index anew: that changed nothing. */
+async function withIndex(root: string, change: Change, was: Buffer | undefined): Promise<Change> {
+  const { path, before } = change
+  if (was === undefined || before?.type !== 'file') return change
+  const is = await readFile(join(root, path)).catch(() => undefined)
+  return is && saySame(is, was) ? { ...change, before: { ...before, size: is.length, sha256: sha256(is) } } : change
 }
 
 const MAX_NAMED = 5
@@ -143,6 +181,14 @@ const named = (paths: readonly string[]): string =>
 
 const ignoredNote = (paths: readonly string[]): readonly string[] =>
   paths.length === 0 ? [] : [`Git ignores ${named(paths)}: later commands of this session see these changes, the workspace does not.`]
+
+function keptText({ kept, left }: KeptIgnored): readonly string[] {
+  const why = Map.groupBy(left, (one) => one.why)
+  return [
+    ...(kept.length === 0 ? [] : [`Kept ${named(kept)}, which git ignores; undo does not take this back.`]),
+    ...[...why].map(([reason, some]) => `Not kept: ${named(some.map(({ path }) => path))} (${reason}).`),
+  ]
+}
 
 const leftNote = (left: readonly Change[]): readonly string[] =>
   left.length === 0
