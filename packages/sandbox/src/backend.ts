@@ -51,6 +51,13 @@ export interface OpenBackend {
   readonly view?: View
   /** Shows commands another view from now on; only while none runs. @returns what they see of it @throws SandboxError */
   readonly adopt?: (view: View) => Promise<View>
+  /**
+   * The same with another view, in the same network where that is the sandbox's own, else without one. To be closed before this one.
+   * Absent where nothing can be walled off.
+   *
+   * @param inside of bubblewrap: what its walls are started in, as `unshare`, which gets the rest as its arguments
+   */
+  readonly beside?: (view: View, inside?: readonly string[]) => Promise<OpenBackend>
   /** @throws SandboxError when it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
   /** Kills what still runs, and leaves nothing behind. */
@@ -64,8 +71,8 @@ export interface Launch {
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: Uint8Array | undefined
-  /** Of bubblewrap: what the walls themselves are started with, as `unshare` is. It gets the rest as its arguments. */
-  readonly around?: readonly string[]
+  /** Of bubblewrap: shell commands that are run outside of the walls first. Where they fail, the command is not run. */
+  readonly before?: string
 }
 
 export interface Child {

@@ -222,7 +222,7 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     try {
       const one = await start({
         backend: place.backend,
-        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin, ...(place.around && { around: place.around }) },
+        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin, ...(place.before !== undefined && { before: place.before }) },
         limits,
         timeout,
         signal: command.signal,

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -14,15 +13,15 @@ import { runProgram, systemProgram } from './program.ts'
 const BATCH = 16
 
 export interface Stdio {
-  /** For `spawn`: stdin, stdout, stderr. */
-  readonly fds: readonly ['ignore' | number, number, number]
+  /** For `spawn`: stdout, stderr. */
+  readonly fds: readonly [number, number]
   readonly stdout: Readable
   readonly stderr: Readable
   /** Right after the spawn, also a failed one: as long as we hold the other ends, the streams do not end. */
   readonly spawned: () => void
 }
 
-export type OpenStdio = (stdin: Uint8Array | undefined) => Promise<Stdio>
+export type OpenStdio = () => Promise<Stdio>
 
 /** @param folder of our own, where nobody else can write */
 export function createStdio(folder: string): OpenStdio {
@@ -48,15 +47,15 @@ export function createStdio(folder: string): OpenStdio {
     }
   }
 
-  return async (stdin) => {
-    const input = stdin === undefined ? undefined : await asFile(join(folder, `stdin-${own}-${made++}`), stdin)
+  return async () => {
     const [out, err] = [openPipe(await take()), openPipe(await take())]
     return {
-      fds: [input ?? 'ignore', out.write, err.write],
+      fds: [out.write, err.write],
       stdout: out.stream,
       stderr: err.stream,
       spawned: () => {
-        for (const fd of [input, out.write, err.write]) if (fd !== undefined) closeSync(fd)
+        closeSync(out.write)
+        closeSync(err.write)
       },
     }
   }
@@ -68,14 +67,4 @@ function openPipe(name: string): { readonly write: number; readonly stream: Read
   const write = openSync(name, constants.O_WRONLY)
   unlinkSync(name)
   return { write, stream: new Socket({ fd: read, readable: true, writable: false }) }
-}
-
-/** A file can be read by who never reads it to the end, without a broken pipe. */
-async function asFile(path: string, bytes: Uint8Array): Promise<number> {
-  try {
-    await writeFile(path, bytes, { mode: 0o644, flag: 'wx' })
-    return openSync(path, 'r')
-  } finally {
-    await rm(path, { force: true })
-  }
 }

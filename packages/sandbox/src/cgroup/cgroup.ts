@@ -23,6 +23,7 @@ export async function openCgroup(limits: Limits): Promise<Confinement | undefine
   } catch {
     return undefined
   }
+  const disposing = new Set<Promise<void>>()
   const by = `cgroup v${Math.min(...parents.map(({ version }) => version)) as 1 | 2}` as const
   const held = (controller: Controller, file: string) =>
     controllers.includes(controller) ? ({ hold: 'hard', by: `${by}, ${file}` } as const) : withoutCgroup
@@ -33,8 +34,18 @@ export async function openCgroup(limits: Limits): Promise<Confinement | undefine
       processes: held('pids', 'pids.max'),
       cpu: held('cpu', by === 'cgroup v1' ? 'cpu.cfs_quota_us' : 'cpu.max'),
     },
-    cell: async () => cellOf(await createGroup(parents, nextName(), limits)),
-    close: async () => {},
+    cell: async () => {
+      const cell = cellOf(await createGroup(parents, nextName(), limits))
+      const dispose = () => {
+        const done = cell.dispose().finally(() => disposing.delete(done))
+        disposing.add(done)
+        return done
+      }
+      return { ...cell, dispose }
+    },
+    close: async () => {
+      await Promise.all(disposing)
+    },
   }
 }
 

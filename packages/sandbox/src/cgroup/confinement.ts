@@ -8,6 +8,7 @@ export interface Confinement {
   readonly enforces: Pick<Enforcement, 'memory' | 'processes' | 'cpu'>
   /** For one command. */
   readonly cell: () => Promise<Cell>
+  /** When its cells are disposed of: waits until they are gone. */
   readonly close: () => Promise<void>
 }
 
@@ -24,7 +25,7 @@ export interface Cell {
   readonly limitHit: () => Promise<'memory' | undefined>
   /** SIGKILL to all that is in it. Resolves when nothing is. */
   readonly kill: () => Promise<void>
-  /** Kills and removes it; whatever was asked before stays answered. */
+  /** Kills and removes it; whatever was asked before stays answered. Never rejects. */
   readonly dispose: () => Promise<void>
 }
 

@@ -2,7 +2,6 @@
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import type { OpenBackend, OpenRequest } from '../backend.ts'
-import { REGISTRY } from '../backends/registry.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
 import { removeFolder } from '../folders.ts'
@@ -10,7 +9,7 @@ import { isWithin } from '../run/paths.ts'
 import type { View } from '../view/view.ts'
 import { MAX_ENTRIES, openChanged } from './changed.ts'
 import { openPrivate, type PrivateLayer } from './keep-private.ts'
-import { around, lastLine, runIn } from './mount.ts'
+import { around, lastLine, mounting, namespace, runIn } from './mount.ts'
 import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
 import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
@@ -23,7 +22,7 @@ export interface Place {
   readonly view: View
   /** For the working folder: where its files are. */
   readonly shown?: View
-  readonly around?: readonly string[]
+  readonly before?: string
   /** Folders on whose disks the command writes. */
   readonly written: readonly string[]
 }
@@ -68,10 +67,15 @@ export function createLayers(options: LayersOptions): Layers {
     })()
     return finding
   }
-  /** The same backend with another view; opened once for each set of mounts. Never with a network: nobody was asked. */
-  const wallsFor = async (wanted: View): Promise<OpenBackend> => {
-    const key = JSON.stringify([wanted.mounts, wanted.containerMounts])
-    const opening = walls.get(key) ?? REGISTRY[backend.name]().then((one) => one.open({ ...request, view: wanted, network: 'none' }))
+  /** The same backend with another view, made once for each set of mounts. Never with a network: nobody was asked. */
+  const wallsFor = async (wanted: View, inside?: readonly string[]): Promise<OpenBackend> => {
+    if (!backend.beside)
+      throw new SandboxError({
+        message: 'without a sandbox nothing keeps a command from writing to the workspace',
+        remedy: 'Set sandbox.backend to auto.',
+      })
+    const key = JSON.stringify([wanted.mounts, wanted.containerMounts, inside])
+    const opening = walls.get(key) ?? backend.beside(wanted, inside)
     walls.set(key, opening)
     opening.catch(() => walls.delete(key))
     return opening
@@ -90,7 +94,7 @@ export function createLayers(options: LayersOptions): Layers {
     await refreshPrivate(privateRoot, workspace)
     const covers = await coversOf(view, masks)
     const wanted = layerView(view, covers)
-    const inside = await wallsFor(wanted)
+    const inside = await wallsFor(wanted, namespace())
     const folder = makeLayer(where, workspace, privateRoot)
     const id = folder.slice(where.length + 1)
     const overlay = { folder, at: workspace, hasPrivate: true }
@@ -117,7 +121,7 @@ export function createLayers(options: LayersOptions): Layers {
             backend: inside,
             view: wanted,
             shown: await shownIn(privateRoot, command.cwd, wanted),
-            around: around(overlay),
+            before: mounting(overlay),
             written: [folder, view.tmpFolder],
           }
           const completed = await (await start(command, command.timeout ?? limits.timeout, place)).ended
@@ -165,11 +169,6 @@ export function createLayers(options: LayersOptions): Layers {
       return openPrivate({ folder, workspace, masks: maskedPaths(view, masks, await coversOf(view, masks)), protect })
     },
     readOnly: async (masks) => {
-      if (backend.name === 'none')
-        throw new SandboxError({
-          message: 'without a sandbox nothing keeps a command from writing to the workspace',
-          remedy: 'Set sandbox.backend to auto.',
-        })
       const wanted = readOnlyView(view, await coversOf(view, masks))
       const inside = await wallsFor(wanted)
       return { backend: inside, view: inside.view ?? wanted, written: [view.tmpFolder] }

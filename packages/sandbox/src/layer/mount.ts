@@ -6,6 +6,7 @@
  */
 import { buffer } from 'node:stream/consumers'
 import { startProgram, systemProgram } from '../program.ts'
+import { quote } from '../run/standby.ts'
 import { LayerError } from './types.ts'
 
 const UPPER = 'upper'
@@ -33,25 +34,32 @@ export interface Overlay {
 
 const lowers = (hasPrivate: boolean): string => (hasPrivate ? `${PRIVATE}:${LOWER}` : LOWER)
 
-/** Before a command: runs it in a namespace where the layer lies over the workspace. */
-export function around({ folder, at, hasPrivate }: Overlay): readonly string[] {
-  return inNamespace(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
+/** Before a command: runs it in a mount namespace of its own, in which overlays can be mounted. */
+export function namespace(): readonly string[] {
+  const own = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount']
+  return [findPrograms().unshare, ...own, '--']
 }
+
+/** Shell commands that lay the layer over the workspace, in such a namespace. */
+export function mounting({ folder, at, hasPrivate }: Overlay): string {
+  return mountScript(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
+}
+
+/** Both, before a command. */
+export const around = (overlay: Overlay): readonly string[] => mounted(mounting(overlay))
 
 /** What is looked at: the layer as it is seen from inside, or the same without what its command did. */
 export type Look = 'layer' | 'private'
 
 function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
   const over = { layer: `${UPPER}:${lowers(hasPrivate)}`, private: `${PRIVATE}:${LOWER}` }
-  return inNamespace(folder, at, `ro,${OPTIONS},lowerdir=${over[look]}`)
+  return mounted(mountScript(folder, at, `ro,${OPTIONS},lowerdir=${over[look]}`))
 }
 
-function inNamespace(folder: string, at: string, options: string): readonly string[] {
-  const { unshare, mount, sh } = findPrograms()
-  const own = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount']
-  const script = 'cd "$1" && "$2" -n -i -t overlay -o "$3" overlay "$4" && cd / && shift 4 && exec "$@"'
-  return [unshare, ...own, '--', sh, '-c', script, 'sh', folder, mount, options, at]
-}
+const mountScript = (folder: string, at: string, options: string): string =>
+  `cd ${quote(folder)} && ${quote(findPrograms().mount)} -n -i -t overlay -o ${options} overlay ${quote(at)} && cd /`
+
+const mounted = (script: string): readonly string[] => [...namespace(), findPrograms().sh, '-c', `${script} && exec "$@"`, 'sh']
 
 /**
  * What the kernel shows in folders of the merged view, as paths from it. So nobody here has to know how deletions and hidden folders

@@ -1,12 +1,13 @@
 /** A view in the words of bubblewrap. Pure. */
-import type { Launch, Network, User } from '../../backend.ts'
+import type { Launch, User } from '../../backend.ts'
 import type { View } from '../../view/view.ts'
 import type { RootOnly } from './root-only-proc.ts'
 
 export interface Walls {
   readonly view: View
   readonly user: User
-  readonly network: Network
+  /** Whether that of whoever starts bubblewrap is kept: the host's, or the sandbox's own. */
+  readonly keepsNetwork: boolean
   /** Nothing, where commands are not root to the host: the kernel keeps them off. */
   readonly proc: RootOnly
   /** Bytes of `/dev/shm`. */
@@ -21,9 +22,9 @@ export const ARGS_FD = 4
 export const FILTER_FD = 5
 
 /** The same for every command. */
-export function wallArgs({ view, user, network, proc, shared, hasFilter }: Walls): readonly string[] {
+export function wallArgs({ view, user, keepsNetwork, proc, shared, hasFilter }: Walls): readonly string[] {
   return [
-    ...['--unshare-all', '--unshare-user', ...(network === 'bridge' ? ['--share-net'] : [])],
+    ...['--unshare-all', '--unshare-user', ...(keepsNetwork ? ['--share-net'] : [])],
     ...['--uid', String(user.uid), '--gid', String(user.gid), '--cap-drop', 'ALL'],
     ...['--hostname', 'sandbox', '--new-session', '--die-with-parent'],
     ...['--json-status-fd', String(STATUS_FD), ...(hasFilter ? ['--seccomp', String(FILTER_FD)] : [])],

@@ -8,10 +8,12 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Backend, Child, Enforcement, Launch, OpenBackend, OpenRequest, User } from '../../backend.ts'
 import type { Confinement } from '../../cgroup/confinement.ts'
+import { onCores } from '../../cgroup/cores.ts'
 import { openConfinement } from '../../cgroup/open.ts'
 import { SandboxError } from '../../errors.ts'
 import { sizeText } from '../../limits.ts'
 import { systemProgram } from '../../program.ts'
+import { createStandbys } from '../../run/standby.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { createStdio } from '../../stdio.ts'
 import type { View } from '../../view/view.ts'
@@ -19,6 +21,7 @@ import { ARGS_FD, commandArgs, FILTER_FD, wallArgs } from './args.ts'
 import { startChild } from './child.ts'
 import { explain, NOT_INSTALLED, readFacts } from './explain.ts'
 import { closing, inheritedDescriptors } from './inherited.ts'
+import { openNetwork, type SharedNetwork } from './network.ts'
 import { rootOnlyProc } from './root-only-proc.ts'
 
 /** Of memory, at most so much may be held in `/dev/shm`. */
@@ -29,58 +32,94 @@ export const bubblewrap: Backend = {
   open: async (request) => {
     const bwrap = process.platform === 'linux' ? systemProgram('bwrap') : undefined
     if (bwrap === undefined) throw new SandboxError(NOT_INSTALLED)
-    const confinement = await openConfinement(request.limits)
-    const filter = openFilter(seccompFilter({ network: request.network, onHost: request.user.onHost }))
-    const walls = build(bwrap, request, confinement, filter)
+    const [confinement, network] = await Promise.all([openConfinement(request.limits), openNetwork(bwrap)])
+    const own = { bwrap, confinement, network }
+    const close = async () => {
+      await confinement.close()
+      network?.close()
+    }
     try {
-      await walls.probe()
-      return walls.backend
+      // Where the shared network can be entered, but no walls be built in it, each command has its own.
+      const opened = await openWalls(own, request).catch((error) => {
+        if (!network) throw error
+        return openWalls({ ...own, network: undefined }, request)
+      })
+      return { ...opened, close: () => opened.close().then(close) }
     } catch (error) {
-      await walls.backend.close()
+      await close()
       throw error
     }
   },
 }
 
-function build(
-  bwrap: string,
-  request: OpenRequest,
-  confinement: Confinement,
-  filter: Filter | undefined,
-): { backend: OpenBackend; probe: () => Promise<void> } {
-  const { view, user, network, limits } = request
+/** What all walls of one sandbox have in common. */
+interface Own {
+  readonly bwrap: string
+  readonly confinement: Confinement
+  readonly network: SharedNetwork | undefined
+}
+
+async function openWalls(own: Own, request: OpenRequest): Promise<OpenBackend> {
+  const { backend, probe } = build(own, request, [])
+  try {
+    await probe()
+    return backend
+  } catch (error) {
+    await backend.close()
+    throw error
+  }
+}
+
+/** @param inside what the walls are started in */
+function build(own: Own, request: OpenRequest, inside: readonly string[]): { backend: OpenBackend; probe: () => Promise<void> } {
+  const { bwrap, confinement } = own
+  const { view, user, limits } = request
+  const joined = request.network === 'none' ? own.network : undefined
+  const filter = openFilter(seccompFilter({ network: request.network, onHost: user.onHost }))
   const prlimit = systemProgram('prlimit')
   const become = process.getuid?.() === 0 && user.onHost === 'same' ? changeTo(user) : []
   const proc = user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] }
+  const keepsNetwork = request.network === 'bridge' || joined !== undefined
   const wallsOf = (view: View) =>
-    wallArgs({ view, user, network, proc, shared: Math.round(limits.memory * SHARED), hasFilter: filter !== undefined })
+    wallArgs({ view, user, keepsNetwork, proc, shared: Math.round(limits.memory * SHARED), hasFilter: filter !== undefined })
   let walls = wallsOf(view)
-  const inherited = inheritedDescriptors().filter((fd) => fd > FILTER_FD)
   const bounds = prlimit === undefined ? [] : [prlimit, '--core=0:0', `--fsize=${limits.disk}:${limits.disk}`, ...processes(request), '--']
+  const closed = closing(inheritedDescriptors().filter((fd) => fd > FILTER_FD))
   const running = new Set<Child>()
-  const openStdio = createStdio(dirname(view.tmpFolder))
+  const folder = dirname(view.tmpFolder)
+  const standbys = createStandbys({
+    folder,
+    confinement,
+    openStdio: createStdio(folder),
+    prefix: () => [
+      ...onCores(limits.cpus),
+      ...(joined?.join ?? []),
+      ...inside,
+      ...closed,
+    ],
+    spawn: groups(request),
+    further: () => {
+      const fd = filter?.open()
+      return {
+        stdio: ['pipe', 'pipe', ...(fd === undefined ? [] : [fd])],
+        spawned: () => fd !== undefined && closeSync(fd),
+      }
+    },
+  })
 
-  const launch = async ({ argv, cwd, env, stdin, around = [] }: Launch, broken = again): Promise<Child> => {
-    const outside = [...around, ...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv]
-    const options = [...walls, ...commandArgs({ cwd, env })]
-    const fd = filter?.open()
-    try {
-      const child = await startChild({
-        argv: closing(inherited, outside),
-        options,
-        cell: await confinement.cell(),
-        filter: fd,
-        stdio: await openStdio(stdin),
-        broken,
-        ...groups(request),
-      })
-      running.add(child)
-      const forget = () => running.delete(child)
-      child.exited.then(forget, forget)
-      return child
-    } finally {
-      if (fd !== undefined) closeSync(fd)
-    }
+  const launch = async ({ argv, cwd, env, stdin, before }: Launch, broken = again): Promise<Child> => {
+    const child = await startChild({
+      standby: await standbys.take(),
+      argv: [...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv],
+      options: [...walls, ...commandArgs({ cwd, env })],
+      stdin,
+      before,
+      broken,
+    })
+    running.add(child)
+    const forget = () => running.delete(child)
+    child.exited.then(forget, forget)
+    return child
   }
   /** `true`, with all limits; its words, where it fails. */
   const attempt = async (): Promise<SandboxError | undefined> => {
@@ -101,15 +140,16 @@ function build(
     },
     backend: {
       name: 'bubblewrap',
-      enforces: enforcement(request, confinement, filter !== undefined, prlimit !== undefined),
+      enforces: enforcement(request, confinement, { hasFilter: filter !== undefined, hasLimits: prlimit !== undefined, isShared: joined !== undefined }),
       launch,
       adopt: async (next) => {
         walls = wallsOf(next)
         return next
       },
+      beside: async (view, inside = []) => build(own, { ...request, view, network: 'none' }, inside).backend,
       close: async () => {
         await Promise.all([...running].map((child) => child.kill()))
-        await confinement.close()
+        await standbys.close()
         filter?.close()
       },
     },
@@ -136,7 +176,14 @@ const countsProcesses = ({ user }: OpenRequest): boolean => {
 const processes = (request: OpenRequest): readonly string[] =>
   countsProcesses(request) ? [`--nproc=${request.limits.processes}:${request.limits.processes}`] : []
 
-function enforcement(request: OpenRequest, { enforces }: Confinement, hasFilter: boolean, hasLimits: boolean): Enforcement {
+interface Had {
+  readonly hasFilter: boolean
+  readonly hasLimits: boolean
+  /** The network, by the commands of the sandbox. */
+  readonly isShared: boolean
+}
+
+function enforcement(request: OpenRequest, { enforces }: Confinement, { hasFilter, hasLimits, isShared }: Had): Enforcement {
   const byLimit = hasLimits && countsProcesses(request) && enforces.processes.hold !== 'hard'
   return {
     files: hasFilter
@@ -145,7 +192,7 @@ function enforcement(request: OpenRequest, { enforces }: Confinement, hasFilter:
     network:
       request.network === 'bridge'
         ? { hold: 'none', by: "the host's network is shared" }
-        : { hold: hasFilter ? 'hard' : 'partial', by: 'network namespace' },
+        : { hold: hasFilter ? 'hard' : 'partial', by: `network namespace of ${isShared ? 'the sandbox' : 'each command'}` },
     ...enforces,
     ...(byLimit && { processes: { hold: 'hard', by: 'RLIMIT_NPROC in a user namespace' } }),
     disk: {

@@ -1,58 +1,31 @@
 /** A process tree in namespaces of its own. Its first process takes all others along when it is killed. */
-import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Child, Exit } from '../../backend.ts'
-import type { Cell } from '../../cgroup/confinement.ts'
-import { SandboxError } from '../../errors.ts'
+import type { SandboxError } from '../../errors.ts'
 import { send } from '../../processes.ts'
-import { startProgram } from '../../program.ts'
-import type { Stdio } from '../../stdio.ts'
+import type { Standby } from '../../run/standby.ts'
 import { ARGS_FD, STATUS_FD } from './args.ts'
 
 /** Milliseconds after which a bubblewrap that has not said which process it made is killed itself. */
 const SETUP_WAIT = 2_000
 
 export interface Start {
+  readonly standby: Standby
   readonly argv: readonly string[]
   /** Bubblewrap's, which it reads from a pipe. */
   readonly options: readonly string[]
-  readonly uid: number | undefined
-  readonly gid: number | undefined
-  readonly cell: Cell
-  readonly filter: number | undefined
-  readonly stdio: Stdio
+  readonly stdin: Uint8Array | undefined
+  readonly before: string | undefined
   /** What is thrown when it ended before there was a command. */
   readonly broken: () => Promise<SandboxError>
 }
 
-/** Bubblewrap's own: nothing that a command is given may reach the programs that build the walls. */
-const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
-
 /** @throws SandboxError */
-export async function startChild({ argv, options, uid, gid, cell, filter, stdio, broken }: Start): Promise<Child> {
-  const [program = '', ...args] = cell.wrap(argv)
-  const child = startProgram(program, args, {
-    cwd: '/',
-    env: ENV,
-    ...(uid !== undefined && { uid }),
-    ...(gid !== undefined && { gid }),
-    stdio: [...stdio.fds, 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
-  })
-  stdio.spawned()
-  const status = readStatus(child.stdio[STATUS_FD] as Readable)
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  ended.catch(() => {})
-  try {
-    await once(child, 'spawn')
-  } catch (cause) {
-    await cell.dispose()
-    throw new SandboxError({ message: `${program} could not be started: ${(cause as Error).message}`, cause })
-  }
-  const input = child.stdio[ARGS_FD] as Writable
-  // Where it ended before it read them, its exit code tells.
-  input.on('error', () => {})
-  input.end(Buffer.from(options.map((option) => `${option}\0`).join('')))
-  cell.watch(child.pid as number)
+export async function startChild({ standby, argv, options, stdin, before, broken }: Start): Promise<Child> {
+  const { cell, ended, isOver } = standby
+  const status = readStatus(standby.pipe(STATUS_FD))
+  await standby.become({ argv, stdin, ...(before !== undefined && { before }) })
+  standby.pipe(ARGS_FD).end(Buffer.from(options.map((option) => `${option}\0`).join('')))
   let killing: Promise<void> | undefined
 
   const untilExit = async (): Promise<Exit> => {
@@ -67,21 +40,21 @@ export async function startChild({ argv, options, uid, gid, cell, filter, stdio,
     }
   }
   const kill = async (): Promise<void> => {
-    const isOver = () => child.exitCode !== null || child.signalCode !== null
     if (!isOver()) {
       // Until then a SIGKILL would leave the half-made process behind, without a parent that it could die with.
       const first = await Promise.race([status.first, ended.then(() => undefined), after(SETUP_WAIT)])
-      if (!isOver()) send(first ?? (child.pid as number), 'SIGKILL')
+      if (!isOver()) send(first ?? standby.pid, 'SIGKILL')
       await cell.kill()
       await ended
     }
-    await cell.dispose()
+    // Nothing is in it any more; the kernel takes its time to remove it.
+    void cell.dispose()
   }
   const exited = untilExit()
   exited.catch(() => {})
   return {
-    stdout: stdio.stdout,
-    stderr: stdio.stderr,
+    stdout: standby.stdout,
+    stderr: standby.stderr,
     exited,
     kill: () => {
       killing ??= kill()

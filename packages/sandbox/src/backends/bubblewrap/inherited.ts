@@ -22,6 +22,6 @@ function isClosedOnExec(fd: number): boolean {
   }
 }
 
-/** The same command without them. bash, since sh can't name a descriptor of two digits. */
-export const closing = (fds: readonly number[], argv: readonly string[]): readonly string[] =>
-  fds.length === 0 ? argv : ['/bin/bash', '-c', `exec ${fds.map((fd) => `${fd}>&-`).join(' ')}; exec "$@"`, 'bash', ...argv]
+/** Before a command: it is started without them. bash, since sh can't name a descriptor of two digits; it reads no `~/.bashrc`. */
+export const closing = (fds: readonly number[]): readonly string[] =>
+  fds.length === 0 ? [] : ['/bin/bash', '--norc', '-c', `exec ${fds.map((fd) => `${fd}>&-`).join(' ')}; exec "$@"`, 'bash']

@@ -4,7 +4,8 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Child, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
+import type { Child, Launch, Network, OpenBackend, OpenRequest } from '../../backend.ts'
+import { takeCores } from '../../cgroup/cores.ts'
 import { SandboxError } from '../../errors.ts'
 import type { View } from '../../view/view.ts'
 import { type Engine, reasonOf } from './engine.ts'
@@ -14,7 +15,7 @@ import { archOf, launcher as launcherFile } from './launcher.ts'
 import { createPool, type Pool } from './pool.ts'
 import { enforcement, PROBE, readFacts } from './probe.ts'
 import { DEFAULT_IMAGE, type EngineName } from './pull-options.ts'
-import { containerSpec, isRootOutside, WORKER_ARGV } from './spec.ts'
+import { containerSpec, isRootOutside, networkOf, WORKER_ARGV } from './spec.ts'
 import { startWarm, type Warm } from './warm.ts'
 
 /** Containers of one sandbox. Further commands wait for one. */
@@ -30,57 +31,86 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 interface Info {
   readonly Architecture?: string
+  readonly NCPU?: number
+  /** Whether containers can be kept to some of its cores. */
+  readonly CPUSet?: boolean
   readonly SecurityOptions?: readonly string[]
 }
 
 /** @throws SandboxError */
 export async function openContainers(engine: Engine, request: OpenRequest): Promise<OpenBackend> {
   const { api, name } = engine
-  const { view, limits, network, user, image = DEFAULT_IMAGE } = request
-  let pool: Pool<Warm> | undefined
+  const { limits, user, image = DEFAULT_IMAGE } = request
+  const pools = new Set<Pool<Warm>>()
+  let holder: Promise<Warm> | undefined
   const close = async () => {
-    await pool?.close()
+    await Promise.all([...pools].map((pool) => pool.close()))
+    await (await holder?.catch(() => undefined))?.remove()
     await engine.close()
   }
   try {
     const ofImage = await imageEnv(engine, image)
     await sweepContainers(api)
-    const { Architecture, SecurityOptions }: Info = await api.info()
+    const { Architecture, SecurityOptions, NCPU = 0, CPUSet = false }: Info = await api.info()
     const isPodman = (await api.version()).Components?.some((one) => one.Name.startsWith('Podman')) ?? false
     const arch = archOf(Architecture ?? '')
     const asRoot = isRootOutside(user, SecurityOptions?.some((option) => option.includes('rootless')) ?? false)
-    const launcher = await writeLauncher(arch, { user, asRoot, path: ofImage['PATH'], view })
+    const launcher = await writeLauncher(arch, { user, asRoot, path: ofImage['PATH'], view: request.view })
     const ulimits = isPodman ? await ownUlimits() : []
     const labels = labelsOf(randomUUID())
-    const shared = { onHost: view.tmpFolder, inside: '/tmp' }
-    const poolOf = ({ containerMounts: mounts }: View): Pool<Warm> => {
-      const spec = containerSpec({ limits, network, user, image, mounts, labels, asRoot, launcher, isPodman, ulimits })
-      return createPool<Warm>({
-        make: () => startWarm(engine, spec, shared),
-        destroy: (warm) => warm.remove(),
-        isAlive: (warm) => warm.isAlive(),
-        maxAlive: MAX_CONTAINERS,
-        maxIdle: MAX_IDLE,
-        maxMaking: MAX_STARTING,
-      })
+    const cores = CPUSet ? Array.from({ length: NCPU }, (_, at) => at) : []
+    const common = { limits, user, image, labels, asRoot, isPodman, ulimits }
+
+    /** Runs nothing but keeps a network of loopback alone, which the others share: a server in one is reached from the next. */
+    const sharedNetwork = async (): Promise<string> => {
+      const spec = containerSpec({ ...common, network: 'none', mounts: [], launcher: undefined })
+      const before = holder?.catch(() => undefined)
+      // One after the other: two would be two networks.
+      holder = Promise.resolve(before).then((one) => (one?.isAlive() ? one : startWarm(engine, spec, { onHost: '', inside: '' })))
+      return networkOf(await holder, isPodman)
     }
-    let warm = poolOf(view)
-    pool = warm
-    const launch = (one: Launch) => launchIn(warm, engine, { ...one, env: mergeEnv(ofImage, one.env) })
+    const makeWarm = async ({ containerMounts: mounts, tmpFolder }: View, network: Network): Promise<Warm> => {
+      const joined = network === 'none' ? { joined: await sharedNetwork() } : {}
+      const spec = containerSpec({ ...common, ...joined, network, mounts, launcher, cores: takeCores(cores, limits.cpus) })
+      return startWarm(engine, spec, { onHost: tmpFolder, inside: '/tmp' })
+    }
     const seen = (of: View): View => ({ ...of, mounts: of.containerMounts })
-    const adopt = async (next: View): Promise<View> => {
-      await warm.close()
-      warm = poolOf(next)
-      pool = warm
-      return seen(next)
+    const openView = (view: View, network: Network) => {
+      const poolOf = (of: View): Pool<Warm> => {
+        const pool = createPool<Warm>({
+          make: () => makeWarm(of, network),
+          destroy: (warm) => warm.remove(),
+          isAlive: (warm) => warm.isAlive(),
+          maxAlive: MAX_CONTAINERS,
+          maxIdle: MAX_IDLE,
+          maxMaking: MAX_STARTING,
+        })
+        pools.add(pool)
+        return pool
+      }
+      let pool = poolOf(view)
+      const end = async () => {
+        pools.delete(pool)
+        await pool.close()
+      }
+      return {
+        view: seen(view),
+        launch: (one: Launch) => launchIn(pool, engine, { ...one, env: mergeEnv(ofImage, one.env) }),
+        adopt: async (next: View): Promise<View> => {
+          await end()
+          pool = poolOf(next)
+          return seen(next)
+        },
+        close: end,
+      }
     }
-    const facts = readFacts(await inTime(ask(launch, PROBE, view.env), name))
+    const opened = openView(request.view, request.network)
+    const facts = readFacts(await inTime(ask(opened.launch, PROBE, request.view.env), name))
+    const shown = { name, enforces: enforcement(facts, { ...request, hasFilter: arch !== undefined }, name) }
     return {
-      name,
-      enforces: enforcement(facts, { ...request, hasFilter: arch !== undefined }, name),
-      view: seen(view),
-      launch,
-      adopt,
+      ...shown,
+      ...opened,
+      beside: async (view) => ({ ...shown, ...openView(view, 'none') }),
       close,
     }
   } catch (error) {

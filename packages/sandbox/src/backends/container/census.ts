@@ -6,9 +6,8 @@ import type Dockerode from 'dockerode'
 export type Census = () => Promise<number>
 
 /** By its cgroup, in a millisecond; by the engine where the container's processes are not on this machine's list (Docker Desktop). */
-export async function openCensus(container: Dockerode.Container): Promise<Census> {
-  const { Id, State } = await container.inspect()
-  const folder = cgroupFolder(await readFile(`/proc/${State.Pid}/cgroup`, 'utf8').catch(() => ''), Id)
+export async function openCensus(container: Dockerode.Container, pid: number): Promise<Census> {
+  const folder = cgroupFolder(await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''), container.id)
   const byCgroup = async (): Promise<number> => (await readFile(join(folder ?? '', 'cgroup.procs'), 'utf8')).trim().split('\n').length
   const canRead =
     folder !== undefined &&

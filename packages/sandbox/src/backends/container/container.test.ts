@@ -234,7 +234,8 @@ describeEngines('a container', (fixture, name) => {
     const parent = spawn(process.execPath, [script, name, word], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(parent.stdout, 'data')
     expect(hostProcesses(`sleep ${word}`).length).toBeGreaterThan(0)
-    expect(await containersOf(fixture.engine(), String(parent.pid))).toHaveLength(1)
+    // The one that holds the network, and the command's.
+    expect(await containersOf(fixture.engine(), String(parent.pid))).toHaveLength(2)
     parent.kill('SIGKILL')
     await until(() => hostProcesses(`sleep ${word}`).length === 0)
     await until(async () => (await containersOf(fixture.engine(), String(parent.pid))).length === 0)

@@ -7,6 +7,10 @@ import { WORKER, WORKER_PROCESSES } from './worker.ts'
 
 export interface SpecOptions extends Pick<OpenRequest, 'limits' | 'network' | 'user'> {
   readonly mounts: readonly Mount[]
+  /** In the engine's words, a network that another container made ({@link networkOf}). */
+  readonly joined?: string
+  /** Of the engine's machine, those that it may run on; all where none are named. */
+  readonly cores?: readonly number[]
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
   /** Whether the container's uid 0 is what the host sees of the commands ({@link isRootOutside}). */
@@ -40,14 +44,15 @@ const MASKED = [
   )
 
 export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOptions {
-  const { limits, network, user, mounts, image, labels, asRoot, launcher, ulimits, isPodman } = options
+  const { limits, network, joined, cores = [], user, mounts, image, labels, asRoot, launcher, ulimits, isPodman } = options
   const own: readonly Mount[] = launcher === undefined ? [] : [{ source: launcher, target: LAUNCHER, mode: 'read-only' }]
   return {
     Image: image,
     Entrypoint: launcher === undefined ? [...WORKER_ARGV] : [LAUNCHER],
     Cmd: [],
     Healthcheck: { Test: ['NONE'] },
-    Hostname: 'sandbox',
+    // With the network of another one, Docker takes its name too, and may not be told one.
+    ...(!joined?.startsWith(BY_CONTAINER) && { Hostname: 'sandbox' }),
     WorkingDir: '/',
     User: asRoot ? '0:0' : `${user.uid}:${user.gid}`,
     Labels: { ...labels },
@@ -59,7 +64,7 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
     AttachStderr: true,
     HostConfig: {
       AutoRemove: true,
-      NetworkMode: network,
+      NetworkMode: joined ?? network,
       CapDrop: ['ALL'],
       // Without it the kernel lets nobody show uid 0 under another number. It is the launcher's: no command has it.
       ...(asRoot && launcher !== undefined && { CapAdd: ['SETFCAP'] }),
@@ -82,6 +87,7 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
       Memory: limits.memory,
       MemorySwap: limits.memory,
       NanoCpus: Math.round(limits.cpus * 1e9),
+      ...(cores.length > 0 && { CpusetCpus: cores.join(',') }),
       PidsLimit: limits.processes + WORKER_PROCESSES,
       Ulimits: [
         { Name: 'core', Soft: 0, Hard: 0 },
@@ -94,6 +100,12 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
     },
   }
 }
+
+const BY_CONTAINER = 'container:'
+
+/** Podman would not remove a container while others are said to depend on it; a path is just a path. */
+export const networkOf = ({ id, pid }: { readonly id: string; readonly pid: number }, isPodman: boolean): string =>
+  isPodman ? `ns:/proc/${pid}/ns/net` : BY_CONTAINER + id
 
 /** What the container runs all the time. */
 export const WORKER_ARGV: readonly string[] = ['/bin/sh', '-c', WORKER]

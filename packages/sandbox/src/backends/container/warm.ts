@@ -16,6 +16,9 @@ import { createUntilMark, type Mark } from './until-mark.ts'
 import { instruction, WORKER_PROCESSES } from './worker.ts'
 
 export interface Warm {
+  readonly id: string
+  /** Of its first process, as the engine's machine counts. */
+  readonly pid: number
   readonly isAlive: () => boolean
   /** One at a time. */
   readonly run: (launch: Launch) => Promise<Run>
@@ -49,10 +52,13 @@ export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.C
     const socket = await attach(path, container.id)
     const worker = talk(socket)
     await container.start()
-    const census = await openCensus(container)
+    const { Pid: pid } = (await container.inspect()).State
+    const census = await openCensus(container, pid)
     // Whoever forgets to close a sandbox can end all the same: so do its containers, when their stdin does.
     socket.unref()
     return {
+      id: container.id,
+      pid,
       isAlive: worker.isAlive,
       run: (launch) => runOne(worker, launch, shared),
       isClean: async () => {

@@ -1,14 +1,15 @@
 /** No walls: a process of the host, of which the tree is killed and the memory watched. Only by name. */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { dirname } from 'node:path'
 import type { Backend, Child, Enforcement, Exit, Launch, OpenBackend } from '../../backend.ts'
-import type { Cell, Confinement } from '../../cgroup/confinement.ts'
+import type { Confinement } from '../../cgroup/confinement.ts'
+import { onCores } from '../../cgroup/cores.ts'
 import { openConfinement } from '../../cgroup/open.ts'
-import { SandboxError } from '../../errors.ts'
 import { owner } from '../../owner.ts'
-import { startProgram } from '../../program.ts'
-import { createStdio, type OpenStdio } from '../../stdio.ts'
+import { send } from '../../processes.ts'
+import { systemProgram } from '../../program.ts'
+import { createStandbys, quote, type Standby } from '../../run/standby.ts'
+import { createStdio } from '../../stdio.ts'
 import { createTree, sweepMarked } from '../../tree.ts'
 import type { View } from '../../view/view.ts'
 
@@ -42,14 +43,21 @@ export const none: Backend = {
   open: async ({ view, limits }): Promise<OpenBackend> => {
     await sweepMarked(MARK)
     const confinement = await openConfinement(limits)
-    const openStdio = createStdio(dirname(view.tmpFolder))
+    const folder = dirname(view.tmpFolder)
+    const standbys = createStandbys({
+      folder,
+      confinement,
+      openStdio: createStdio(folder),
+      prefix: () => onCores(limits.cpus),
+      spawn: { detached: true },
+    })
     const running = new Set<Child>()
     return {
       name: 'none',
       enforces: enforcement(confinement),
       view: wholeMachine(view),
       launch: async (launch) => {
-        const child = await start(launch, await confinement.cell(), openStdio, knowsAll(confinement))
+        const child = await start(launch, await standbys.take(), knowsAll(confinement))
         running.add(child)
         const forget = () => running.delete(child)
         child.exited.then(forget, forget)
@@ -57,44 +65,39 @@ export const none: Backend = {
       },
       close: async () => {
         await Promise.all([...running].map((child) => child.kill()))
+        await standbys.close()
         await confinement.close()
       },
     }
   },
 }
 
-async function start({ argv, cwd, env, stdin }: Launch, cell: Cell, openStdio: OpenStdio, isGroup: boolean): Promise<Child> {
-  const value = `${owner()}.${randomUUID()}`
-  const mark = `${MARK}=${value}`
-  try {
-    const { fds, stdout, stderr, spawned } = await openStdio(stdin)
-    const [program = '', ...args] = cell.wrap(argv)
-    const process = startProgram(program, args, { cwd, env: { ...env, [MARK]: value }, detached: true, stdio: [...fds] })
-    spawned()
-    const tree = process.pid === undefined ? undefined : createTree(process.pid, mark)
-    const exited = once(process, 'exit').then(async ([exitCode, signal]): Promise<Exit> => {
-      const limit = await cell.limitHit()
-      return { exitCode, signal, ...(limit && { limit }) }
-    })
-    if (!tree) return await exited.then(() => Promise.reject(new Error('it has no process id')))
-    cell.watch(process.pid as number)
-    return {
-      stdout,
-      stderr,
-      exited,
-      kill: async () => {
-        // Killed on its way in, it is in no cgroup yet.
-        if (isGroup && process.exitCode === null && process.signalCode === null) {
-          process.kill('SIGKILL')
-          await exited
-        }
-        await cell.kill()
-        if (!isGroup) await tree.kill()
-        await cell.dispose()
-      },
-    }
-  } catch (cause) {
-    await cell.dispose()
-    throw new SandboxError({ message: `${argv[0]} could not be started: ${(cause as Error).message}`, cause })
+const ENV = systemProgram('env') ?? '/usr/bin/env'
+
+async function start({ argv, cwd, env, stdin }: Launch, standby: Standby, isGroup: boolean): Promise<Child> {
+  const { pid, cell, isOver, ended, stdout, stderr } = standby
+  const mark = `${MARK}=${owner()}.${randomUUID()}`
+  const tree = createTree(pid, mark)
+  const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  await standby.become({ argv: [ENV, '-i', ...set, mark, ...argv], stdin, before: `cd ${quote(cwd)}` })
+  const exited = ended.then(async ([exitCode, signal]): Promise<Exit> => {
+    const limit = await cell.limitHit()
+    return { exitCode, signal, ...(limit && { limit }) }
+  })
+  return {
+    stdout,
+    stderr,
+    exited,
+    kill: async () => {
+      // Killed on its way in, it is in no cgroup yet.
+      if (isGroup && !isOver()) {
+        send(pid, 'SIGKILL')
+        await exited
+      }
+      await cell.kill()
+      if (!isGroup) await tree.kill()
+      // Nothing is in it any more; the kernel takes its time to remove it.
+      void cell.dispose()
+    },
   }
 }

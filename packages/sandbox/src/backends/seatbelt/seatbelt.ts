@@ -29,6 +29,7 @@ export const seatbelt: Backend = {
       // Its profile names paths, whether anything is there or not.
       view: { ...view, absent: [] },
       launch,
+      beside: (other) => seatbelt.open({ ...request, view: other, network: 'none' }),
       close: host.close,
     }
     try {
