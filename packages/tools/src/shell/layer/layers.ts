@@ -7,7 +7,8 @@ import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
-import { diffOf, keepable, protectedReason, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
+import { type Contents, diffOf, keepable, protectedReason, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
+import { withoutRefreshedIndexes } from './git-index.ts'
 import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
 import { secretPaths } from './secrets.ts'
@@ -80,16 +81,18 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         return { completed, changes: undefined, notes: ['It was cut off, so nothing that it changed was kept.'] }
       const set = await layer.changes().catch(tooFull)
       await layer.keepIgnored()
-      const { kept, left } = keepable(set)
-      const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
-      if (kept.length === 0) return { completed, changes: undefined, notes }
-      const diff = await diffOf(kept, {
+      const contents: Contents = {
         before: (path) => readFile(join(root, path)),
         after: async (path) => {
           await using file = await layer.open(path)
           return file.readFile()
         },
-      })
+      }
+      const { kept: all, left } = keepable(set)
+      const kept = await withoutRefreshedIndexes(all, contents)
+      const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
+      if (kept.length === 0) return { completed, changes: undefined, notes }
+      const diff = await diffOf(kept, contents)
       const forced = protectedReason(kept)
       waiting.set(layer.id, { layer, hash: set.hash, kept })
       isWaiting = true
