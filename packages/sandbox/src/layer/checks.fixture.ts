@@ -1,7 +1,20 @@
 /** What a layer has to hold, whoever runs it and whosever the workspace is. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -393,6 +406,37 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       assert.deepEqual(treeOf(workspace), before)
       assert.match((await ended(sandbox.run(script(does)))).stdout, /KEY/)
       assert.notDeepEqual(treeOf(workspace), before, 'control')
+    },
+  },
+  {
+    name: 'read-only, no program of the machine is reached by a socket or a pipe in the workspace',
+    run: async (bench) => {
+      const workspace = bench.workspace({ ...FILES, 'src/x': '' })
+      const sandbox = await bench.open(workspace)
+      const server = createServer((_, response) => response.end('REACHED\n'))
+      const [socket, pipe] = [join(workspace, 'src/server.sock'), join(workspace, 'pipe')]
+      await new Promise<void>((resolve) => server.listen(socket, resolve))
+      execFileSync('mkfifo', [pipe])
+      for (const path of [socket, pipe]) chmodSync(path, 0o777)
+      const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+      const get = "require('http').get({ socketPath: 'src/server.sock' }, (r) => r.pipe(process.stdout)).on('error', () => {})"
+      const reach = `echo WROTE >pipe; node -e "${get}"`
+      const received = (): number => {
+        try {
+          return readSync(end, Buffer.alloc(20))
+        } catch {
+          return 0
+        }
+      }
+      try {
+        const { stdout } = await ended(sandbox.run({ script: reach, workspace: 'read-only' }))
+        assert.deepEqual([stdout, received()], ['', 0])
+        assert.deepEqual([(await sandbox.run(script(reach))).stdout, received()], ['REACHED\n', 6], 'control')
+      } finally {
+        server.close()
+        server.closeAllConnections()
+        closeSync(end)
+      }
     },
   },
   {

@@ -14,7 +14,7 @@ import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
 import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
 import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
-import { coversOf, layerView, maskedPaths, readOnlyView } from './views.ts'
+import { coversOf, findListening, layerView, maskedPaths, readOnlyView } from './views.ts'
 
 /** Where a command is run, other than in the sandbox itself. */
 export interface Place {
@@ -169,7 +169,7 @@ export function createLayers(options: LayersOptions): Layers {
       return openPrivate({ folder, workspace, masks: maskedPaths(view, masks, await coversOf(view, masks)), protect })
     },
     readOnly: async (masks) => {
-      const wanted = readOnlyView(view, await coversOf(view, masks))
+      const wanted = readOnlyView(view, await coversOf(view, [...masks, ...(await findListening(workspace))]))
       const inside = await wallsFor(wanted)
       return { backend: inside, view: inside.view ?? wanted, written: [view.tmpFolder] }
     },

@@ -1,5 +1,5 @@
 /** What commands see where nothing they do may reach the machine. */
-import { lstat, realpath, writeFile } from 'node:fs/promises'
+import { lstat, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../run/paths.ts'
 import type { Mount, View } from '../view/view.ts'
@@ -51,6 +51,21 @@ export async function coversOf(view: View, masks: readonly string[]): Promise<re
       }),
     ),
   )
+}
+
+/**
+ * Sockets and named pipes, as paths from the folder: programs of the machine listen there, and to write to them is no write to the file
+ * system, so a read-only mount does not hold it. An overlay does: what lies under it are other ones.
+ */
+export async function findListening(folder: string, path = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => [])
+  const found: string[] = []
+  for (const entry of entries) {
+    const inner = path === '' ? entry.name : `${path}/${entry.name}`
+    if (entry.isSocket() || entry.isFIFO()) found.push(inner)
+    else if (entry.isDirectory()) found.push(...(await findListening(folder, inner)))
+  }
+  return found
 }
 
 /** What a change set leaves out: the paths as they were given, and what they lead to. */

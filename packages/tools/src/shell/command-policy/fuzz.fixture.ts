@@ -1,13 +1,4 @@
-/**
- * Scripts that hide a payload in every construct of bash that is known to run, write or evaluate something, and a place to run them
- * for real. Deterministic by seed. A test and a script use it.
- */
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** Scripts that hide a payload in every construct of bash that is known to run, write or evaluate something. Deterministic by seed. */
 
 /** A pseudo-random number below 1, the same for the same seed (mulberry32). */
 export function random(seed: number): () => number {
@@ -26,6 +17,8 @@ export interface Canaries {
   readonly outside: string
   /** A port of the loopback that somebody listens on. */
   readonly port: number
+  /** Commands that the place alone knows to be harmful. Default: none. */
+  readonly further?: readonly string[]
 }
 
 type Around = (payload: string) => string
@@ -387,7 +380,7 @@ const FRAGMENTS = [
 ]
 
 /** What it does that must not be done unasked. */
-const payloads = ({ inside, outside, port }: Canaries): readonly string[] => [
+const payloads = ({ inside, outside, port, further = [] }: Canaries): readonly string[] => [
   `touch ${inside}`,
   `echo x > ${inside}`,
   `touch ${outside}`,
@@ -395,6 +388,7 @@ const payloads = ({ inside, outside, port }: Canaries): readonly string[] => [
   `rm -f a.txt`,
   `: > /dev/tcp/127.0.0.1/${port}`,
   `bash -c ': > /dev/tcp/127.0.0.1/${port}'`,
+  ...further,
 ]
 
 /** @param next a source of random numbers */
@@ -434,97 +428,4 @@ export function* everySplice(canaries: Canaries): Generator<string> {
   for (const simple of SIMPLE)
     for (let at = 0; at <= simple.length; at++)
       for (const piece of FRAGMENTS) yield `${simple.slice(0, at)}${piece}touch ${canaries.inside}${piece}${simple.slice(at)}`
-}
-
-export interface Range extends Disposable {
-  readonly workspace: string
-  readonly canaries: Canaries
-  /** Runs it in plain bash in the workspace. @returns what it changed or reached */
-  readonly effects: (script: string) => Promise<readonly string[]>
-}
-
-const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'one\nthree\n', 'src/c.txt': 'one\n' }
-
-/** A workspace, a folder outside and a listener, to run scripts in. */
-export async function openRange(): Promise<Range> {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-fuzz-')))
-  const [workspace, beside] = [join(root, 'workspace'), join(root, 'outside')]
-  const restore = (): void => {
-    for (const dir of [workspace, beside]) rmSync(dir, { recursive: true, force: true })
-    mkdirSync(join(workspace, 'src'), { recursive: true })
-    mkdirSync(beside)
-    for (const [path, text] of Object.entries(FILES)) writeFileSync(join(workspace, path), text)
-  }
-  restore()
-  let connections = 0
-  const server = createServer((socket) => {
-    connections++
-    socket.destroy()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  const before = digest(root)
-  return {
-    workspace,
-    canaries: { inside: 'canary', outside: join(beside, 'canary'), port },
-    effects: async (script) => {
-      connections = 0
-      await run(script, workspace)
-      // Connections are accepted in order: once ours is, those of the script have been.
-      await new Promise((resolve) =>
-        connect(port, '127.0.0.1')
-          .resume()
-          .on('error', () => undefined)
-          .on('close', resolve),
-      )
-      const after = digest(root)
-      const found = [...(after === before ? [] : ['files']), ...(connections > 1 ? ['connection'] : [])]
-      if (after !== before) restore()
-      return found
-    },
-    [Symbol.dispose]: () => {
-      server.close()
-      rmSync(root, { recursive: true, force: true })
-    },
-  }
-}
-
-/** Names, kinds and contents of all that is below a folder. */
-function digest(dir: string): string {
-  const hash = createHash('sha256')
-  for (const name of readdirSync(dir, { recursive: true }).map(String).sort()) {
-    const path = join(dir, name)
-    const { mode, size } = lstatSync(path)
-    hash.update(`${name}\0${mode}\0`)
-    if ((mode & 0o170000) === 0o100000) hash.update(`${size}\0`).update(readFileSync(path))
-  }
-  return hash.digest('hex')
-}
-
-const run = (script: string, cwd: string): Promise<void> =>
-  new Promise((resolve) => {
-    // A NUL ends an argument of the system; in the middle of a script bash drops it, as stdin shows.
-    const child = spawn('bash', script.includes('\0') ? [] : ['-c', script], {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: cwd, LC_ALL: 'C.UTF-8' },
-      stdio: [script.includes('\0') ? 'pipe' : 'ignore', 'ignore', 'ignore'],
-      timeout: 10_000,
-      killSignal: 'SIGKILL',
-      detached: true,
-    })
-    child.stdin?.on('error', () => undefined).end(script)
-    child.on('close', () => {
-      endGroup(child.pid)
-      resolve()
-    })
-    child.on('error', () => resolve())
-  })
-
-/** What a script has left running would be taken for the work of the next one. */
-function endGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Nothing of it is left.
-  }
 }

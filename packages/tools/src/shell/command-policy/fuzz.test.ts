@@ -1,7 +1,8 @@
 import { MODES, modePolicy } from '@mulligan/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CommandPolicy, commandTargets, createCommandPolicy } from './command-policy.ts'
-import { everySplice, openRange, type Range, random, randomScript, SIMPLE } from './fuzz.fixture.ts'
+import { everySplice, random, randomScript, SIMPLE } from './fuzz.fixture.ts'
+import { openRange, type Range } from './range.fixture.ts'
 import { shellPolicy } from './rules.ts'
 
 /** More for a longer search: `FUZZ_SCRIPTS=100000 FUZZ_SEED=2 npx vitest run …/fuzz.test.ts`. */

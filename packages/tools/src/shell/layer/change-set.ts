@@ -2,6 +2,7 @@
 import type { Change, ChangeSet, Entry } from '@mulligan/sandbox'
 import type { LayerChange } from '../../changes/adopt.ts'
 import { turnDiff } from '../../changes/diff.ts'
+import { isIndex, saySame } from '../../changes/git-index.ts'
 import type { FileChange } from '../../changes/net.ts'
 import { MISSING, type State } from '../../changes/state.ts'
 import { plural } from '../../files/common/page.ts'
@@ -60,6 +61,18 @@ export function targetsOf(changes: readonly Change[]): readonly string[] {
   const files = changes.filter(({ before, after, git }) => !git && (after ?? before)?.type !== 'directory')
   const paths = (files.length > 0 ? files : changes.filter(({ git }) => !git)).map(({ path }) => path)
   return changes.some(({ git }) => git) ? [...paths, '.git'] : paths
+}
+
+/** Without the indexes of git that only say anew when and where files were last looked at: `git status` and `git diff` write those. */
+export async function withoutRefreshedIndexes(changes: readonly Change[], { before, after }: Contents): Promise<readonly Change[]> {
+  const kept = await Promise.all(
+    changes.map(async (change) => {
+      const { path, kind, before: was, after: is } = change
+      if (kind !== 'modified' || was?.type !== 'file' || is?.type !== 'file' || was.mode !== is.mode || !isIndex(path)) return [change]
+      return saySame(await before(path), await after(path)) ? [] : [change]
+    }),
+  )
+  return kept.flat()
 }
 
 export interface Contents {

@@ -9,7 +9,7 @@ import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
-import { type Contents, diffOf, keepable, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
+import { type Contents, diffOf, keepable, summaryOf, targetsOf, toLayerChanges, withoutRefreshedIndexes } from './change-set.ts'
 import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
 import { protectedReason } from './protected.ts'
@@ -101,9 +101,6 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         return { completed, changes: undefined, notes: ['It was cut off, so nothing that it changed was kept.'] }
       const set = await layer.changes().catch(tooFull)
       await layer.keepIgnored()
-      const { kept, left } = keepable(set)
-      const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
-      if (kept.length === 0) return { completed, changes: undefined, notes }
       const contents: Contents = {
         before: (path) => readFile(join(root, path)),
         after: async (path) => {
@@ -111,6 +108,10 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
           return file.readFile()
         },
       }
+      const { kept: all, left } = keepable(set)
+      const kept = await withoutRefreshedIndexes(all, contents)
+      const notes = [...ignoredNote(set.ignored), ...leftNote(left)]
+      if (kept.length === 0) return { completed, changes: undefined, notes }
       const diff = await diffOf(kept, contents)
       const forced = await protectedReason(root, kept, contents, git)
       const indexes = kept.filter(({ path, before }) => isIndex(path) && before?.type === 'file').map(({ path }) => path)
