@@ -104,7 +104,12 @@ describe('without a terminal', () => {
   it('a rule for one command is none for those beside it', async () => {
     using here = place({ [OWN]: json({ policy: [{ decision: 'allow', tool: 'bash', target: 'mkdir *' }] }) })
     const scripts = ['mkdir a; touch b', 'mkdir a$(touch b)', 'mkdir a `touch b`', 'mkdir a | xargs touch b', 'mkdir a > b']
-    expect(await unattended(here, scripts.map(bash))).toMatchObject({ code: 4, results: scripts.map(() => 'denied') })
+    expect(
+      await unattended(
+        here,
+        scripts.map((script) => bash(script)),
+      ),
+    ).toMatchObject({ code: 4, results: scripts.map(() => 'denied') })
     expect([here.has('a'), here.has('b')]).toEqual([false, false])
   })
 
