@@ -1,5 +1,5 @@
 import type { Tool } from '@mulligan/core'
-import type { Sandbox } from '@mulligan/sandbox'
+import type { Command, Completed, Sandbox } from '@mulligan/sandbox'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createJobs } from './background/jobs.ts'
 import { bashTool } from './bash/tool.ts'
@@ -41,6 +41,11 @@ export interface ShellTools {
      */
     readonly keep: () => Promise<readonly string[]>
   }
+  /**
+   * Runs a command that is to change nothing: on a layer that is discarded, where layers can be had.
+   * @throws what the sandbox throws
+   */
+  readonly check: (command: Command) => Promise<Completed>
   /** Ends all background commands, and closes the sandbox. */
   readonly dispose: () => Promise<void>
 }
@@ -76,6 +81,13 @@ export function shellTools({
   return {
     ignored: { changed: async () => [], keep: async () => [] },
     tools: [bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)],
+    check: async (command) => {
+      const { layers } = session
+      if (!layers || !(await layers.areThere())) return (await sandbox.get()).run(command)
+      const { completed, changes } = await layers.run(command)
+      if (changes) await layers.discard(changes)
+      return completed
+    },
     dispose: async () => {
       await jobs.killAll()
       await sandbox.close()
