@@ -60,7 +60,7 @@ export function builtInTools(
   const checks = settings.diagnostics.flatMap(({ value }) =>
     value.map(({ timeout, ...check }) => ({ ...check, ...(timeout !== undefined && { timeout }) })),
   )
-  const checked = withDiagnostics(tools, { workspace, checks, run: checkInSandbox(sandbox.open) })
+  const checked = withDiagnostics(tools, { workspace, checks, run: checkInSandbox(shell.check) })
   return {
     tools: [...checked, ...shell.tools],
     // Where no command has run, no sandbox is opened to ask.

@@ -1,6 +1,9 @@
-/** The checks after a change run in the sandbox too: what they run may be code of the project that the model has just written. */
-import { CommandError, CommandRefused, type Completed, type Reason, type Sandbox, SandboxError } from '@mulligan/sandbox'
-import type { CommandEnd, RunCommand } from '@mulligan/tools'
+/**
+ * The checks after a change run in the sandbox too, and change nothing where layers can be had: what they run may be code of the
+ * project that the model has just written.
+ */
+import { CommandError, CommandRefused, type Completed, type Reason, SandboxError } from '@mulligan/sandbox'
+import type { CommandEnd, RunCommand, ShellTools } from '@mulligan/tools'
 import { oneLine } from './ui/sanitize.ts'
 
 /** Programs that the project brings along come first. */
@@ -10,11 +13,10 @@ const ENV = { NO_COLOR: '1', TERM: 'dumb' }
 const NOT_STARTED = [126, 127]
 
 export const checkInSandbox =
-  (open: () => Promise<Sandbox>): RunCommand =>
+  (run: ShellTools['check']): RunCommand =>
   async (command, { cwd, timeout, signal }) => {
     try {
-      const sandbox = await open()
-      return endOf(await sandbox.run({ argv: [...WITH_OWN_PROGRAMS, ...command], cwd, env: ENV, timeout, signal }))
+      return endOf(await run({ argv: [...WITH_OWN_PROGRAMS, ...command], cwd, env: ENV, timeout, signal }))
     } catch (error) {
       if (error instanceof CommandError) return endOf(error.completed)
       if (error instanceof SandboxError) return { ...NOTHING, why: `the sandbox could not start (${oneLine(error.message, 300)})` }

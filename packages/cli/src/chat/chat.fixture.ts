@@ -7,7 +7,7 @@ import type { Place } from '../fixtures/cli.ts'
 import type { DataPaths } from '../paths.ts'
 import { plain } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
-import { openWorkbench } from '../workbench.ts'
+import { openWorkbench, type Workbench } from '../workbench.ts'
 import { openChat } from './chat.ts'
 import type { Chat, ChatState } from './chat-types.ts'
 import { type ChoiceFlags, choose } from './choice.ts'
@@ -27,12 +27,14 @@ export interface Talk extends AsyncDisposable {
 export interface TalkOptions extends ChoiceFlags {
   readonly session?: string
   readonly yes?: boolean
+  /** Changes to ignored files, in place of the workbench's. */
+  readonly ignored?: Workbench['ignored']
 }
 
 export async function talk(
   here: Place,
   model: Pick<ScriptedModel, 'url'>,
-  { session, yes = false, ...flags }: TalkOptions = {},
+  { session, yes = false, ignored, ...flags }: TalkOptions = {},
 ): Promise<Talk> {
   const cwd = realpathSync(here.dir)
   const dir = here.data
@@ -48,12 +50,14 @@ export async function talk(
   const chat = await openChat({
     ...{ cwd, data, store, choice, session, yes, agentsMd: true, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
     choose: (next, id, before) => choose(cwd, next, { store, session: id, ...(before && { before }) }),
-    openBench: ({ ask, tell, onEvent, onSandbox }) =>
-      openWorkbench({
+    openBench: async ({ ask, tell, onEvent, onSandbox }) => {
+      const bench = await openWorkbench({
         ...{ cwd, settings: choice.settings, data, store, session, colors: plain, ask, onEvent },
         output: { out: tell, err: tell, closed, flush: async () => undefined },
         onSandbox: ({ backend }) => onSandbox(backend),
-      }),
+      })
+      return { ...bench, ...(ignored && { ignored }) }
+    },
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 

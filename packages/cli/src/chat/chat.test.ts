@@ -64,6 +64,20 @@ describe('a chat', () => {
     expect(await chat.send('/redo')).toContain('this session has nothing to redo')
   })
 
+  it('names changes to ignored files once, and /keep brings them in', async () => {
+    await using set = await scene([say('One.'), say('Two.'), say('Three.')])
+    let paths: readonly string[] = ['dist']
+    const keep = async () => paths.map((path) => `Kept: ${path}.`)
+    await using chat = await talk(set.here, set.model, { ignored: { changed: async () => paths, keep } })
+    expect(await chat.send('build')).toContain('Not in the workspace: dist (git ignores it). /keep brings it in.')
+    expect(await chat.send('again')).not.toContain('Not in the workspace')
+    expect(await chat.send('/keep')).toContain('Kept: dist.')
+    paths = []
+    expect(await chat.send('once more')).not.toContain('Not in the workspace')
+    expect(await chat.send('/keep')).toContain('there is nothing to keep')
+    expect(await chat.send('/help')).toMatch(/\/keep {2}bring what commands changed of files that git ignores/)
+  })
+
   it('passes on a no with its reason', async () => {
     await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('I leave it.')])
     await using chat = await talk(set.here, set.model)

@@ -7,6 +7,7 @@ import { type Place, place, using } from '../fixtures/cli.ts'
 import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
+const TOUCH = { include: '*.txt', command: ['touch', 'checked'] }
 const CHANGE = 'sed -i s/one/two/ a.txt && rm old.txt && mkdir new && echo x > new/b.txt && echo printed'
 const FILES = { 'a.txt': 'one\n', 'old.txt': 'old\n' }
 const NOTHING = ['one\n', true, false]
@@ -100,6 +101,18 @@ describe.skipIf(!hasLayers)('without a terminal', () => {
     expect((await unattended(here, 'cat .env', [])).read).not.toContain('TOKEN')
     expect(await here.run(['config', 'set', 'sandbox.readable', '.env'])).toMatchObject({ code: 0 })
     expect((await unattended(here, 'cat .env', [])).read).toContain('TOKEN=1')
+  })
+
+  it('a check after an edit changes nothing', async () => {
+    const checked = async (env: Readonly<Record<string, string>>) => {
+      using here = place({ ...FILES, '../.config/mulligan/config.json': JSON.stringify({ diagnostics: [TOUCH] }) })
+      const edit = call('edit_file', { path: 'a.txt', edits: [{ old_text: 'one', new_text: 'two' }] })
+      await using model = await scriptedModel([call('read_file', { path: 'a.txt' }), edit, say('Done.')])
+      expect((await here.run(['Edit it.', '--yes', ...using(model)], { env })).code).toBe(0)
+      expect(said(model.requests[2])).toContain('nothing new')
+      return here.has('checked')
+    }
+    expect([await checked({}), await checked({ MULLIGAN_SANDBOX: 'none' })]).toEqual([false, true])
   })
 
   it('a call by hand is decided about in the same way', async () => {

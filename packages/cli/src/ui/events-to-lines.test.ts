@@ -69,6 +69,11 @@ describe('the line of a call', () => {
       result(notOk('timeout', 'Cut.', { status: 'indeterminate' })),
       `? read_file a.txt indeterminate timeout: Cut. 3 ms ${REPAIRED}`,
     ],
+    [
+      'what was kept of a command',
+      result(ok(''), { effect: 'write', changed: ['a', 'b', 'c', 'd'] }),
+      `✓ read_file a.txt 3 ms kept a, b, c and 1 more ${REPAIRED}`,
+    ],
     ['late', result(ok(''), { late: true }), `✓ read_file a.txt came late 3 ms ${REPAIRED}`],
   ]
   it.each(cases)('%s', (_, event, line) => expect(linesOf(called, event, style)).toEqual([line]))

@@ -88,11 +88,15 @@ describe('elsewhere', () => {
     const entry = { callId: 'c', tool: 'write_file', effect: 'write', target: 'a.txt' } as const
     const ledger = {
       changed: [entry],
-      failed: [{ ...entry, target: 'b.txt', status: 'failed' as const, says: 'No room.' }],
+      failed: [
+        { ...entry, target: 'b.txt', status: 'failed' as const, says: 'No room.' },
+        { ...entry, target: 'd.txt', status: 'denied' as const, says: 'No.' },
+      ],
       unknown: [{ ...entry, target: 'c.txt', status: 'indeterminate' as const, says: 'Cut off.' }],
     }
     const { err } = watch(false, [], outcome({ answer: 'Done.', ledger }))
-    expect(err).toBe(`changed  write_file a.txt\nfailed   write_file b.txt: No room.\nunknown  write_file c.txt: Cut off.\n${STATUS}`)
+    const failed = 'failed   write_file b.txt: No room.\ndenied   write_file d.txt: No.'
+    expect(err).toBe(`changed  write_file a.txt\n${failed}\nunknown  write_file c.txt: Cut off.\n${STATUS}`)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Tool } from '@mulligan/core'
-import type { Sandbox } from '@mulligan/sandbox'
+import type { Command, Completed, Sandbox } from '@mulligan/sandbox'
 import { ignoringComments } from '../comments.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createJobs } from './background/jobs.ts'
@@ -34,6 +34,11 @@ export interface ShellTools {
   readonly tools: readonly Tool[]
   /** With `layers`: what commands changed in files that git ignores. Gone with `dispose` unless it is kept. */
   readonly ignored: IgnoredChanges
+  /**
+   * Runs a command that is to change nothing: on a layer that is discarded, where layers can be had.
+   * @throws what the sandbox throws
+   */
+  readonly check: (command: Command) => Promise<Completed>
   /** Ends all background commands, and closes the sandbox. */
   readonly dispose: () => Promise<void>
 }
@@ -64,6 +69,12 @@ export function shellTools({
   return {
     tools: ignoringComments([bashTool(session, { network, timeout }), bashOutputTool(jobs), bashKillTool(jobs, workspace.root)]),
     ignored: onLayers?.ignored ?? NONE,
+    check: async (command) => {
+      if (!onLayers || !(await onLayers.areThere())) return (await sandbox.get()).run(command)
+      const { completed, changes } = await onLayers.run(command)
+      if (changes) await onLayers.discard(changes)
+      return completed
+    },
     dispose: async () => {
       await jobs.killAll()
       await sandbox.close()
