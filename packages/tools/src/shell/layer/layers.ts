@@ -35,6 +35,8 @@ export interface ShellLayers {
   readonly areThere: () => Promise<boolean>
   /** Secret files, as paths from the workspace, which commands see empty. */
   readonly masks: (signal?: AbortSignal) => Promise<readonly string[]>
+  /** Secret files that commands may read all the same. */
+  readonly readable: readonly string[]
   /** One at a time. @throws what the sandbox throws, but not for a command that failed; ToolFailure where the layer is too full */
   readonly run: (command: Command) => Promise<RanOnLayer>
   /** @returns sentences for the model. @throws ModelRetry (conflict); ToolFailure where the layer is not there any more */
@@ -141,6 +143,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
   return {
     areThere: async () => (await (await sandbox.get()).layers()).hold === 'overlay',
     masks: secretsOnce,
+    readable,
     run: (command) => alone(() => run(command)),
     keep: (changes, callId) =>
       alone(async () => {
