@@ -40,13 +40,18 @@ export interface BashOptions {
   readonly timeout: number
 }
 
+const ON_LAYERS = ' Files it changes wait for approval; changes in git-ignored ones stay with the session; secret files are empty.'
+
 const REPOSITORY = { ...NEW_REPOSITORY, '.git/hooks/.keep': '' }
 
 /** Runs a script in the sandbox and says what became of it. */
 export function bashTool(session: ShellSession, { network, timeout }: BashOptions): Tool {
   const tool = defineTool({
     name: 'bash',
-    description: describe(import.meta.url, { NETWORK: network === 'none' ? 'no network' : 'with network' }),
+    description: describe(import.meta.url, {
+      NETWORK: network === 'none' ? 'no network' : 'with network',
+      LAYERS: session.layers ? ON_LAYERS : '',
+    }),
     input: session.layers ? layered(timeout) : parameters(timeout),
     effect: network === 'none' ? 'write' : 'external',
     timeout: MAX_TIMEOUT + MARGIN,
