@@ -75,7 +75,8 @@ function changedUnderneath(paths: readonly string[]): ModelRetry {
     .slice(0, MAX_NAMED)
     .map((path) => JSON.stringify(path))
     .join(', ')
-  return new ModelRetry(`${named}${more} changed while the command ran, so none of its changes were kept.`, {
+  const says = `${named}${more} changed while the command ran or its changes waited, so none of them were kept, and the files are as they were left.`
+  return new ModelRetry(`${says} Run the command again: it starts from the files as they are now.`, {
     errorType: 'conflict',
     parameter: 'command',
     value: paths[0] ?? '',

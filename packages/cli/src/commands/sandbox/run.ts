@@ -39,6 +39,7 @@ export async function sandboxRun(
     if (json) output.out(`${safeJson(completed)}\n`)
     const said = output.closed.aborted ? undefined : endText(completed, settings)
     if (said !== undefined) output.err(`${said}\n`)
+    else if (completed.exitCode !== 0) await sayWall(words, completed, sandbox, output)
     for (const { path, to } of completed.removed ?? [])
       output.err(`mulligan: the command made ${sanitize(path)}, which none may; it was moved to ${sanitize(to)}\n`)
     return output.closed.aborted && !interrupt.signal.aborted ? EXIT.ok : exitCodeOf(completed)
@@ -52,6 +53,13 @@ export async function sandboxRun(
     await sandbox?.close()
     interrupt.dispose()
   }
+}
+
+/** As the model is told: what of the sandbox was in the way, and the setting that moves it. */
+async function sayWall(words: readonly string[], completed: Completed, { network, enforces }: Sandbox, output: Output): Promise<void> {
+  const { wallText } = await import('@mulligan/tools')
+  const says = wallText(words.join(' '), completed, enforces.network.hold === 'none' ? 'bridge' : network)
+  if (says !== undefined && !output.closed.aborted) output.err(`mulligan: ${says}\n`)
 }
 
 /** One word is a script, several are a program with its arguments. */

@@ -117,6 +117,64 @@ describe('on a layer', () => {
   })
 })
 
+describe('what is not as it is elsewhere is said', () => {
+  const SECRET = {
+    '.env': 'TOKEN=hunter2\n',
+    'read.mjs': "import { readFileSync as r } from 'node:fs'; process.exit(r('.env', 'utf8') === '' ? 3 : 0)",
+  }
+  const put = (root: string) => Object.entries(SECRET).map(([path, text]) => writeFileSync(join(root, path), text))
+
+  test('a secret file is empty: the result names it and how it is allowed', async () => {
+    const { call, root } = session('auto')
+    put(root)
+    const says = /\.env: commands see secret files empty.*mulligan config set sandbox\.readable '\["\.env"\]'/
+    const [named, grepped, failed, other] = [
+      (await call('cat .env')).result,
+      (await call('grep TOKEN .env')).result,
+      (await call('node read.mjs')).result,
+      (await call('echo fine')).result,
+    ]
+    expect([named, grepped, failed, other]).toMatchObject([{ ok: true }, { ok: true, count: 0 }, { status: 'failed' }, { ok: true }])
+    for (const result of [named, grepped, failed]) expect(render(result)).toMatch(says)
+    expect(render(other)).not.toMatch(says)
+  })
+
+  test('control: a file that may be read is, and nothing is said', async () => {
+    const { call, root } = session('auto', 'nobody', { ...OVERLAY, readableSecrets: ['.env'] })
+    put(root)
+    const { result } = await call('cat .env && node read.mjs')
+    expect([result, render(result).includes('secret')]).toMatchObject([{ ok: true, data: { stdout: 'TOKEN=hunter2' } }, false])
+  })
+
+  test('a folder can be moved; a program that may only rename it is told why not', async () => {
+    const { call, root } = session('auto')
+    expect((await call('mkdir src && echo x > src/x')).result).toMatchObject({ ok: true })
+    const hint = /overlay with userxattr has no redirect_dir/
+    const renamed = (await call(`node -e "require('fs').renameSync('src', 'lib')"`)).result
+    expect([renamed, render(renamed)]).toEqual([expect.objectContaining({ status: 'failed' }), expect.stringMatching(hint)])
+    const moved = (await call('mv src lib && cat lib/x')).result
+    expect([moved, render(moved)]).toEqual([expect.objectContaining({ ok: true }), expect.not.stringMatching(hint)])
+    expect([existsSync(join(root, 'src')), readFileSync(join(root, 'lib/x'), 'utf8')]).toEqual([false, 'x\n'])
+  })
+
+  test('what was left in the background has ended', async () => {
+    const { call } = session('auto')
+    const { result } = await call('sleep 1000 & echo begun')
+    expect([result, render(result)]).toEqual([
+      expect.objectContaining({ ok: true }),
+      expect.stringMatching(/"sleep 1000" was put in the background.*background: true/),
+    ])
+  })
+
+  test('any exit code is an answer, where the call says so; what it did counts all the same', async () => {
+    const { call, text } = session('auto')
+    const { result } = await call('echo two > a.txt; echo out; exit 3', { allow_non_zero_exit: true })
+    expect([result, text('a.txt')]).toMatchObject([{ ok: true, data: { exitCode: 3, stdout: 'out' } }, 'two\n'])
+    expect(render(result)).toContain('Exit code 3.')
+    expect((await call('exit 3')).result).toMatchObject({ status: 'failed' })
+  })
+})
+
 describe('where no layer can be had', () => {
   const without = (root: string) => ({
     layers: true,

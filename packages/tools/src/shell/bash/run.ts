@@ -1,6 +1,6 @@
 /** Runs a command to its end, or starts it in the background. */
 import { ModelRetry, ok, type ToolContext, type ToolOk } from '@mulligan/core'
-import type { Completed, Sandbox } from '@mulligan/sandbox'
+import { type Completed, layerHint, type Sandbox } from '@mulligan/sandbox'
 import type { Workspace } from '../../workspace/workspace.ts'
 import type { Job } from '../background/jobs.ts'
 import { isCommandError, notStarted, sandboxFault } from '../common/faults.ts'
@@ -8,7 +8,9 @@ import { liveLines } from '../common/live-lines.ts'
 import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
 import { simpleCommands, startedName } from '../common/simple-commands.ts'
 import type { RanOnLayer, ShellLayers } from '../layer/layers.ts'
+import { maskHint } from '../layer/mask-hint.ts'
 import { lookAround } from './around.ts'
+import { leftBehind } from './left-behind.ts'
 import { type BashData, outcome } from './outcome.ts'
 
 /** Milliseconds in which a background command that can't be run shows it. */
@@ -33,8 +35,11 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
     throw sandboxFault(error, workspace.root)
   }
   const confinement = ctx.confinement ?? 'direct'
-  const tell = (completed: Completed, notes: readonly string[] = []): Promise<ToolOk<BashData>> =>
-    outcome({ ...ended(session, call, completed, sandbox), confinement, notes }, lookAround(workspace, sandbox, cwd.relative, signal))
+  const tell = async (completed: Completed, notes: readonly string[] = []): Promise<ToolOk<BashData>> =>
+    outcome(
+      { ...ended(session, call, completed, sandbox), confinement, notes: [...notes, ...(await hints(session, call, completed, ctx))] },
+      lookAround(workspace, sandbox, cwd.relative, signal),
+    )
 
   if (call.background) {
     const job = await jobs.start(sandbox, { script: call.command, cwd: cwd.absolute }).catch(fault)
@@ -56,6 +61,19 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
   // An effect that was cut off is indeterminate, which is the executor's to say.
   if (completed.reason === 'aborted') signal.throwIfAborted()
   return tell(completed)
+}
+
+/** What in the way it ran may be why it did not do what was meant. */
+async function hints({ layers }: ShellSession, { command, background }: ShellCall, completed: Completed, ctx: ToolContext) {
+  const { confinement = 'direct', signal } = ctx
+  const failed = completed.exitCode !== 0
+  const masks = confinement === 'direct' || !layers ? [] : await layers.masks(signal)
+  const output = `${completed.stdout}\n${completed.stderr}`
+  return [
+    confinement === 'layer' && failed ? layerHint(completed) : undefined,
+    maskHint({ script: command, output, failed, masks, readable: layers?.readable ?? [] }),
+    background ? undefined : leftBehind(simpleCommands(command)),
+  ].filter((one) => one !== undefined)
 }
 
 /** Of a call that has to be made again nothing is kept. */

@@ -29,7 +29,21 @@ const NETWORK: Wall = {
       'network is unreachable',
       'from versions: none',
       'module lookup disabled by GOPROXY=off',
+      'GOTOOLCHAIN=local',
       'but --offline was specified',
+      "you're using offline mode",
+      'ENOTCACHED',
+      'ERR_PNPM_NO_OFFLINE_',
+      'trouble with your network connection',
+      'Network access disabled by the environment',
+      'the network was disabled',
+      'Network connectivity is disabled',
+      'All attempts to connect to',
+      'CondaHTTPError',
+      'Failed to open TCP connection',
+      'Could not reach host',
+      'curl error 6 ',
+      'Unable to load the service index',
       'UnknownHostException',
       'dns error',
       "bad address '",
@@ -50,6 +64,10 @@ const MEMORY: Wall = {
 
 const WALLS: readonly Wall[] = [
   MEMORY,
+  {
+    what: 'No container daemon can be reached from the sandbox: ask the user to run this outside of it, or do without containers.',
+    seen: /Cannot connect to the Docker daemon|permission denied while trying to connect to the [Dd]ocker|[Ff]ailed to connect to the docker API|[Cc]annot connect to Podman|dial unix \S*docker\.sock/,
+  },
   {
     what: 'Nobody is root in the sandbox: leave out sudo, and work inside the workspace.',
     seen: /^sudo: (?:The "no new privileges" flag|effective uid is not 0|.*must be owned by uid 0|unable to)|are you root\?|requires superuser/m,

@@ -25,7 +25,7 @@ const parameters = (timeout: number) =>
     cwd: z.string().default('.').describe('folder'),
     timeout: z.number().min(1).max(MAX_TIMEOUT).default(timeout).describe('seconds'),
     background: z.boolean().default(false).describe('return at once; no timeout'),
-    allow_non_zero_exit: z.boolean().default(false).describe('any exit code is an answer'),
+    allow_non_zero_exit: z.boolean().default(false).describe('any exit code is ok'),
   })
 
 const layered = (timeout: number) =>
@@ -40,13 +40,18 @@ export interface BashOptions {
   readonly timeout: number
 }
 
+const ON_LAYERS = ' Files it changes wait for approval; changes in git-ignored ones stay with the session; secret files are empty.'
+
 const REPOSITORY = { ...NEW_REPOSITORY, '.git/hooks/.keep': '' }
 
 /** Runs a script in the sandbox and says what became of it. */
 export function bashTool(session: ShellSession, { network, timeout }: BashOptions): Tool {
   const tool = defineTool({
     name: 'bash',
-    description: describe(import.meta.url, { NETWORK: network === 'none' ? 'no network' : 'with network' }),
+    description: describe(import.meta.url, {
+      NETWORK: network === 'none' ? 'no network' : 'with network',
+      LAYERS: session.layers ? ON_LAYERS : '',
+    }),
     input: session.layers ? layered(timeout) : parameters(timeout),
     effect: network === 'none' ? 'write' : 'external',
     priority: 40,

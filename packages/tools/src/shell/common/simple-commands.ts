@@ -23,6 +23,8 @@ export interface SimpleCommand {
   readonly fed: boolean
   /** The script may end with its exit code, where that is not 0. */
   readonly ends: boolean
+  /** It is started with `&`, or in a list that is. */
+  readonly background?: true
   /** It only gives a function its name. */
   readonly defines?: true
 }
@@ -32,6 +34,7 @@ const MAX_PARSED = 100_000
 
 interface Where {
   readonly fed: boolean
+  readonly background?: true
   readonly ends: boolean
 }
 
@@ -68,7 +71,7 @@ interface Options {
 function inList(list: readonly Statement[], where: Where, { anyEnds }: Options): Part[] {
   return list.map(({ command, background }, at) => {
     const ends = background !== true && (anyEnds || (where.ends && at === list.length - 1))
-    return [command, { ...where, ends }]
+    return [command, { ...where, ends, ...(background === true && { background }) }]
   })
 }
 
@@ -105,7 +108,7 @@ function partsOf(node: Node, where: Where, options: Options): readonly Part[] {
   }
 }
 
-function commandOf(node: Node, { fed, ends }: Where): SimpleCommand | undefined {
+function commandOf(node: Node, { fed, ends, background }: Where): SimpleCommand | undefined {
   if (node.type === 'TestCommand' || node.type === 'ArithmeticCommand') {
     const name = node.type === 'TestCommand' ? '[[' : '(('
     return { name, words: [{ value: name, pos: node.pos, end: node.pos + 2 }], inputs: [], sets: [], fed, ends }
@@ -119,6 +122,7 @@ function commandOf(node: Node, { fed, ends }: Where): SimpleCommand | undefined 
     sets: prefix.flatMap((part) => (part.type === 'Assignment' ? [part.name] : [])),
     fed: fed || redirects.some(feeds),
     ends,
+    ...(background && { background }),
   }
 }
 

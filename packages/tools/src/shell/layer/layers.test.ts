@@ -161,6 +161,18 @@ test('two at once are run one after the other', async () => {
   expect([text('a.txt'), text('src/b.txt')]).toEqual(['one\n1\n', 'b\n2\n'])
 })
 
+test('of two that change the same file the second is a conflict; run again, it begins at what the first left', async () => {
+  const [one, two] = await Promise.all([ran('echo 1 >> a.txt'), ran('echo 2 >> a.txt; echo new > c.txt')])
+  await layers.keep(one, 's/1/1/0')
+  await expect(layers.keep(two, 's/1/1/1')).rejects.toMatchObject({
+    errorType: 'conflict',
+    message: expect.stringMatching(/"a\.txt" changed while.*none of them were kept.*Run the command again/),
+  })
+  expect([text('a.txt'), existsSync(join(root, 'c.txt'))]).toEqual(['one\n1\n', false])
+  await layers.keep(await ran('echo 2 >> a.txt; echo new > c.txt'), 's/1/1/2')
+  expect([text('a.txt'), text('c.txt')]).toEqual(['one\n1\n2\n', 'new\n'])
+})
+
 test('a link in the workspace leads no change outside', async () => {
   const outside = temporary()
   symlinkSync(outside, join(root, 'out'))

@@ -1,16 +1,16 @@
 /** Commands on throwaway layers: they run at once, and what they did waits until it is kept or discarded. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ProposedChanges, ToolFailure } from '@mulligan/core'
+import { ModelRetry, type ProposedChanges, ToolFailure } from '@mulligan/core'
 import type { Change, Command, Completed, KeptIgnored, Layer, LayerError, PrivateLayer } from '@mulligan/sandbox'
 import { isIndex, saySame } from '../../changes/git-index.ts'
+import { withGitLocks } from '../../changes/git-locks.ts'
 import { sha256 } from '../../files/common/file-bytes.ts'
 import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
 import { type Contents, diffOf, keepable, summaryOf, targetsOf, toLayerChanges, withoutRefreshedIndexes } from './change-set.ts'
-import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
 import { protectedReason } from './protected.ts'
 import { secretPaths } from './secrets.ts'
@@ -35,6 +35,8 @@ export interface ShellLayers {
   readonly areThere: () => Promise<boolean>
   /** Secret files, as paths from the workspace, which commands see empty. */
   readonly masks: (signal?: AbortSignal) => Promise<readonly string[]>
+  /** Secret files that commands may read all the same. */
+  readonly readable: readonly string[]
   /** One at a time. @throws what the sandbox throws, but not for a command that failed; ToolFailure where the layer is too full */
   readonly run: (command: Command) => Promise<RanOnLayer>
   /** @returns sentences for the model. @throws ModelRetry (conflict); ToolFailure where the layer is not there any more */
@@ -142,14 +144,15 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
   return {
     areThere: async () => (await (await sandbox.get()).layers()).hold === 'overlay',
     masks: secretsOnce,
+    readable,
     run: (command) => alone(() => run(command)),
     keep: (changes, callId) =>
       alone(async () => {
         const found = take(changes)
-        if (!found) throw new ToolFailure('What the command changed is not there any more, so nothing was kept. Run it again.')
+        if (!found) throw gone()
         const { layer, kept, indexes } = found
         try {
-          await withGitLocks(root, kept, async () => {
+          await withGitLocks(root, toLayerChanges(kept), async () => {
             const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
             await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
           })
@@ -167,6 +170,14 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
     },
   }
 }
+
+/** It was discarded, or belonged to a process that has ended. */
+const gone = (): ModelRetry =>
+  new ModelRetry('What the command changed is not there any more, so nothing was kept. Run the same command again.', {
+    errorType: 'conflict',
+    parameter: 'command',
+    constraint: 'changes that still wait: those of a command that was run since Mulligan was started',
+  })
 
 /** Whoever has looked at the repository meanwhile may have written its index anew: that changed nothing. */
 async function withIndex(root: string, change: Change, was: Buffer | undefined): Promise<Change> {
