@@ -9,7 +9,6 @@ import { isCommandError } from '../common/faults.ts'
 import type { SessionSandbox } from '../common/sandbox.ts'
 import { type Contents, diffOf, keepable, protectedReason, summaryOf, targetsOf, toLayerChanges } from './change-set.ts'
 import { withoutRefreshedIndexes } from './git-index.ts'
-import { withGitLocks } from './git-locks.ts'
 import { ignoredBy } from './ignored.ts'
 import { secretPaths } from './secrets.ts'
 
@@ -127,8 +126,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         if (!found) throw new ToolFailure('What the command changed is not there any more, so nothing was kept. Run it again.')
         const { layer, kept } = found
         try {
-          const paths = kept.map(({ path }) => path)
-          await withGitLocks(root, paths, () => workspace.changes.adopt(callId, layer.open, toLayerChanges(kept)))
+          await workspace.changes.adopt(callId, layer.open, toLayerChanges(kept))
           // Ignored files in folders that the workspace did not have before.
           await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]
