@@ -16,4 +16,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   nearest: () => import('./nearest.ts'),
   memory: () => import('./memory.ts'),
   sandbox: () => import('./sandbox.ts'),
+  questions: () => import('./questions.ts'),
 }

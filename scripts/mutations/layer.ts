@@ -142,9 +142,28 @@ export const LAYER: readonly Mutation[] = [
   {
     id: 'git-locks-are-heeded',
     rule: 'a keep waits for no other git: it refuses',
-    file: 'packages/tools/src/shell/layer/git-locks.ts',
-    find: `else if (lock.code === 'EEXIST') throw locked(path)`,
-    replace: `else if (lock.code === 'EEXIST') continue`,
+    file: 'packages/tools/src/changes/git-locks.ts',
+    find: `kind !== 'missing') throw locked(lock)`,
+    replace: `kind !== 'missing') continue`,
     test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'another git at work, or another commit since, is a conflict' },
+  },
+  {
+    id: 'git-locks-are-given-back',
+    rule: 'a keep leaves no lock of git behind',
+    file: 'packages/tools/src/changes/git-locks.ts',
+    find: `await planner.set(lock, LOCK, MISSING)`,
+    replace: ``,
+    test: {
+      file: 'packages/tools/src/shell/layer/layers.test.ts',
+      name: 'a commit is made on the layer, and is in the repository when it is kept',
+    },
+  },
+  {
+    id: 'refreshed-index-is-no-change',
+    rule: 'a look of git at files is not a change to decide about',
+    file: 'packages/tools/src/shell/layer/git-index.ts',
+    find: `old.equals(now) ? [] : [change]`,
+    replace: `old.equals(now) ? [change] : [change]`,
+    test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'a look at the repository proposes nothing' },
   },
 ]

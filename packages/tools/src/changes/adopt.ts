@@ -2,6 +2,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ModelRetry } from '@mulligan/core'
 import type { Blobs } from './blobs.ts'
+import { gitLocks } from './git-locks.ts'
 import { createPlanner } from './planner.ts'
 import { MISSING, type State, sameMode, sameState } from './state.ts'
 import type { Step } from './step.ts'
@@ -21,7 +22,7 @@ export type OpenOnLayer = (path: string) => Promise<FileHandle>
 const TAKEN_OVER = 0o1777
 
 /**
- * Removals first, the deepest of them first of all; then what is added or replaced, folders before what is in them.
+ * Git's locks first; then removals, the deepest of them first of all; then what is added or replaced, folders before what is in them.
  *
  * @param open a file of the layer, to be read; closed here
  * @throws ModelRetry (conflict) when the workspace is not as the change set takes it to be
@@ -43,8 +44,12 @@ export async function adoptionSteps(
     if (!now || !sameState(now, before) || !sameMode(now, before)) met.push(path)
   }
   if (met.length > 0) throw changedUnderneath(met)
-  for (const { path, before, after } of ordered.toReversed())
-    if (before.kind !== 'missing' && !staysInPlace(before, after)) await planner.set(path, await planner.look(path), MISSING)
+  const locks = await gitLocks(planner, ordered)
+  for (const { path, before, after } of ordered.toReversed()) {
+    if (before.kind === 'missing' || staysInPlace(before, after)) continue
+    if (before.kind === 'directory') await locks.release(path)
+    await planner.set(path, await planner.look(path), MISSING)
+  }
   for (const { path, after } of ordered) {
     if (after.kind === 'missing') continue
     // Kept first: a plan may only name contents that are there.
@@ -54,6 +59,7 @@ export async function adoptionSteps(
     }
     await planner.set(path, await planner.look(path), takenOver(after))
   }
+  await locks.release()
   return planner.steps
 }
 

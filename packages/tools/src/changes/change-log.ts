@@ -7,7 +7,6 @@ import type { ChangeLog } from './change.ts'
 import { asConflict } from './direct.ts'
 import { folderOf, noteFolder } from './folders.ts'
 import { movedSince } from './follow.ts'
-import { releaseDeadLocks } from './git-locks.ts'
 import { createJournal } from './journal.ts'
 import { LOCK_WAIT, withLock } from './lock.ts'
 import { type FileChange, netChanges } from './net.ts'
@@ -100,7 +99,6 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   }
 
   const recover = async (): Promise<Restored> => {
-    await releaseDeadLocks(root)
     const isNeeded = (await deadPlans(journal)).length > 0
     const restored = isNeeded ? await serially(() => recoverAll(root, journal, blobs)) : { restored: [], left: [] }
     await pruneOnce()

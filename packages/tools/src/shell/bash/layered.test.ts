@@ -1,9 +1,10 @@
 /** `bash` on layers, as a turn runs it: nothing is asked before, and mode or person decide about what a command did. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ApprovalDecision, createExecutor, type Mode, modePolicy, render, type ToolEvent } from '@mulligan/core'
+import { type ApprovalDecision, createExecutor, type HeldCall, type Mode, modePolicy, render, type ToolEvent } from '@mulligan/core'
 import { createSandbox } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
+import { snapshot } from '../../changes/changes.fixture.ts'
 import { NEW_REPOSITORY } from '../../git/common/parameters.ts'
 import { temporary } from '../../workspace.fixture.ts'
 import { type ShellFixtureOptions, shell } from '../shell.fixture.ts'
@@ -202,4 +203,19 @@ describe('where no layer can be had', () => {
     await call('cat a.txt | wc -l')
     expect(asked).toEqual(['before'])
   })
+})
+
+test('after a restart an approved change set is not there: nothing is kept, and the model is told to run it again', async () => {
+  const options = { layers: true, sandboxOptions: { backend: 'bubblewrap' } } as const
+  const first = shell({ 'a.txt': 'one\n' }, options)
+  chmodSync(join(first.root, 'a.txt'), 0o600)
+  const one = createExecutor({ tools: first.tools, policy: modePolicy('ask') })
+  const prepared = await one.prepare({ id: 's/1/1/0', step: 1, ordinal: 0, name: 'bash', input: { command: 'echo two > a.txt' } })
+  const performed = prepared.kind === 'ready' ? await one.perform(prepared.call) : undefined
+  if (performed?.kind !== 'held') throw new Error('not held')
+  const later = createExecutor({ tools: shell({}, options, first.root).tools, policy: modePolicy('ask') })
+  const { result } = await later.apply(JSON.parse(JSON.stringify(performed)) as HeldCall, { answer: 'once' })
+  expect(result).toMatchObject({ ok: false, status: 'retry', errorType: 'conflict' })
+  expect(render(result)).toMatch(/is not there any more, so nothing was kept\. Run the same command again/)
+  expect([snapshot(first.root)['a.txt'], existsSync(join(first.root, '.git'))]).toEqual(['file 600 one\n', false])
 })

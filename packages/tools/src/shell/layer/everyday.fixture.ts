@@ -30,9 +30,9 @@ export const PROJECT: Readonly<Record<string, string>> = {
   'scripts/build.js':
     "import { cpSync, mkdirSync } from 'node:fs'\nmkdirSync('dist', { recursive: true })\ncpSync('src/parse.js', 'dist/bundle.js')\nconsole.log('built')\n",
   'scripts/lint.js':
-    "import { readdirSync, readFileSync } from 'node:fs'\nconst bad = readdirSync('src').filter((name) => readFileSync(`src/${name}`, 'utf8').includes('\\t'))\nconsole.log(bad.length, 'problems')\nprocess.exitCode = bad.length > 0 ? 1 : 0\n",
+    "import { readdirSync, readFileSync } from 'node:fs'\nconst bad = readdirSync('src').filter((name) => readFileSync('src/' + name, 'utf8').includes('\\t'))\nconsole.log(bad.length, 'problems')\nprocess.exitCode = bad.length > 0 ? 1 : 0\n",
   'scripts/format.js':
-    "import { readdirSync, readFileSync, writeFileSync } from 'node:fs'\nfor (const name of readdirSync('src')) writeFileSync(`src/${name}`, `${readFileSync(`src/${name}`, 'utf8').trimEnd()}\\n`)\n",
+    "import { readdirSync, readFileSync, writeFileSync } from 'node:fs'\nfor (const name of readdirSync('src')) writeFileSync('src/' + name, `${readFileSync('src/' + name, 'utf8').trimEnd()}\\n`)\n",
   Makefile:
     'all: build/app\n\nbuild/app: src/main.c\n\tmkdir -p build\n\tcp src/main.c build/app\n\ntest:\n\t@echo tested\n\nclean:\n\trm -rf build\n',
   'README.md': '# App\n\n## Use\n\nnpm start\n',

@@ -1,12 +1,19 @@
 /** Commands of the day, run on layers: nothing is asked before, and nothing at all about those that change nothing. */
 import { readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { createExecutor, MODES, modePolicy } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
-import { BACKEND } from '../shell.fixture.ts'
+import { readCommand } from '../command-policy/read-command.ts'
+import { shellPolicy } from '../command-policy/rules.ts'
+import { BACKEND, shell } from '../shell.fixture.ts'
 import { CHANGING, PROJECT, QUIET } from './everyday.fixture.ts'
 import { openLayeredRange, WAYS, type Way } from './range.fixture.ts'
 
 const [ASK] = WAYS as readonly [Way]
+/** Every destructive command in each way, and not in one of them: `DESTRUCTIVE=all`. */
+const IS_LONG = process.env['DESTRUCTIVE'] === 'all'
+const DIFFERENT = ['ask, before the decision', 'auto that keeps', 'ask, the workspace read-only']
 const folder = fileURLToPath(new URL('../command-policy/corpus/', import.meta.url))
 const corpus = readdirSync(folder)
   .flatMap((file) =>
@@ -36,5 +43,67 @@ describe.skipIf(BACKEND !== 'bubblewrap')('in the default sandbox', () => {
       const { end, held, effects } = await range.run(command)
       expect([command, end, held === undefined, effects]).toEqual([command, 'ran', false, []])
     }
+  }, 120_000)
+
+  /** A machine without an overlay asks about what its text gives away; with one, or with nothing to write to, nothing comes of it. */
+  test.each(
+    WAYS.filter(({ name }) => DIFFERENT.includes(name)),
+  )('none of the destructive commands has an effect unasked: $name', async (way) => {
+    const destructive = corpus.filter((row) => row.expect === 'deny').map(({ command }) => command)
+    expect(destructive.length).toBe(374)
+    await using range = await openLayeredRange(way, PROJECT, { memory: 512 * 2 ** 20 })
+    const mine = destructive.filter((_, at) => IS_LONG || at % DIFFERENT.length === DIFFERENT.indexOf(way.name))
+    const wrong: object[] = []
+    for (const command of mine) {
+      const { end, kept, effects } = await range.run(command, 1)
+      // What is not on the list of destructive commands is kept as anything else is, and undone the same.
+      const isLabelled =
+        readCommand(command, { home: range.home, workspace: range.workspace, cwd: range.workspace }).destructive !== undefined
+      if (kept && isLabelled) wrong.push({ command, kept })
+      if (effects.length > 0 || (end === 'asked' && way.overlays)) wrong.push({ command, end, effects })
+    }
+    expect(wrong).toEqual([])
+  }, 600_000)
+
+  test('without walls, and where they say that they write the real files, all of them ask first in every mode that asks', async () => {
+    const unasked: string[] = []
+    for (const [backend, writes] of [
+      ['none', undefined],
+      ['bubblewrap', 'direct'],
+    ] as const) {
+      const { tools, root } = shell({}, { layers: true, sandboxOptions: { backend } })
+      for (const mode of MODES) {
+        const policy = shellPolicy(modePolicy(mode), { workspace: root })
+        for (const { command, expect: kind } of corpus) {
+          if (
+            kind !== 'deny' ||
+            (mode === 'auto' && readCommand(command, { home: homedir(), workspace: root, cwd: root }).destructive === undefined)
+          )
+            continue
+          const executor = createExecutor({ tools, policy })
+          const input = { command, ...(writes && { writes }) }
+          const prepared = await executor.prepare({ id: 's/1/1/0', step: 1, ordinal: 0, name: 'bash', input })
+          if (prepared.kind === 'ready') unasked.push(`${backend} ${mode}: ${command}`)
+        }
+      }
+    }
+    expect(unasked).toEqual([])
+  }, 120_000)
+
+  test('control: with the layer off some of them change the workspace', async () => {
+    await using range = await openLayeredRange(ASK, PROJECT)
+    const changed: string[] = []
+    const commands = [
+      'rm -rf .',
+      'rm -rf "$PWD"',
+      'find . -mindepth 1 -delete',
+      'sed -i s/a/b/ .git/config',
+      "echo 'rm -rf /' > x.sh; bash x.sh",
+    ]
+    for (const command of commands) {
+      expect(corpus.some((row) => row.expect === 'deny' && row.command === command)).toBe(true)
+      if ((await range.runDirect(command)).includes('workspace')) changed.push(command)
+    }
+    expect(changed.length).toBeGreaterThan(2)
   }, 120_000)
 })

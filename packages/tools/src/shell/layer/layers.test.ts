@@ -1,6 +1,7 @@
 /** Commands on layers of a real workspace: nothing has happened before a keep, and a keep can be undone. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProposedChanges } from '@mulligan/core'
 import { createSandbox, type Sandbox } from '@mulligan/sandbox'
@@ -144,6 +145,21 @@ describe('git', () => {
     git('-c', 'user.name=b', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'mine')
     await expect(layers.keep(again, 's/1/1/1')).rejects.toMatchObject({ errorType: 'conflict' })
     expect(git('log', '--format=%s')).toBe('mine\none\n')
+  })
+
+  test('a look at the repository proposes nothing', async () => {
+    const index = readFileSync(join(root, '.git/index'))
+    utimesSync(join(root, 'a.txt'), 1, 1)
+    const { completed, changes } = await layers.run({ script: 'git status --short; git diff; sha256sum .git/index' })
+    expect([completed.stdout.includes('a.txt'), changes]).toEqual([false, undefined])
+    // Git did write it.
+    expect(completed.stdout).not.toContain(createHash('sha256').update(index).digest('hex'))
+  })
+
+  test('a branch in a folder of its own comes and goes', async () => {
+    for (const [at, script] of ['git branch a/b/c', 'git branch -D a/b/c && git branch a'].entries())
+      await layers.keep(await ran(script), `s/${at}/1/0`)
+    expect(git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/a\nrefs/heads/main\n')
   })
 
   test.each([

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { ModelRetry, type ProposedChanges, ToolFailure } from '@mulligan/core'
 import type { Change, Command, Completed, KeptIgnored, Layer, LayerError, PrivateLayer } from '@mulligan/sandbox'
 import { isIndex, saySame } from '../../changes/git-index.ts'
-import { withGitLocks } from '../../changes/git-locks.ts'
 import { sha256 } from '../../files/common/file-bytes.ts'
 import { createGit } from '../../git/common/process.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
@@ -152,10 +151,8 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         if (!found) throw gone()
         const { layer, kept, indexes } = found
         try {
-          await withGitLocks(root, toLayerChanges(kept), async () => {
-            const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
-            await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
-          })
+          const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
+          await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
           // Ignored files in folders that the workspace did not have before.
           await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]

@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExecutor, type Mode, modePolicy, type ToolResult } from '@mulligan/core'
-import { createSandbox } from '@mulligan/sandbox'
+import { createExecutor, type Mode, modePolicy } from '@mulligan/core'
+import { createSandbox, type SandboxOptions } from '@mulligan/sandbox'
 import { createWorkspace } from '../../workspace/workspace.ts'
 import { put } from '../../workspace.fixture.ts'
 import type { Canaries } from '../command-policy/fuzz.fixture.ts'
@@ -37,8 +37,9 @@ export interface Ran {
   /** `asked`: beforehand, so it was not run. `refused`: it can't be run as it is written. */
   readonly end: 'ran' | 'asked' | 'refused'
   /** What was asked about afterwards, and not kept. */
-  readonly held: string | undefined
-  readonly result: ToolResult | undefined
+  readonly held?: string
+  /** Paths, of what was kept unasked. */
+  readonly kept?: readonly string[]
   /** What it changed or reached and must not have. */
   readonly effects: readonly string[]
 }
@@ -46,7 +47,9 @@ export interface Ran {
 export interface LayeredRange extends AsyncDisposable {
   readonly canaries: Canaries
   readonly workspace: string
-  readonly run: (script: string) => Promise<Ran>
+  readonly home: string
+  /** @param timeout in seconds */
+  readonly run: (script: string, timeout?: number) => Promise<Ran>
   /** A control: with the layer off, once a person has allowed it. @returns its effects */
   readonly runDirect: (script: string) => Promise<readonly string[]>
   /** Commands that try the walls themselves: never to be run without any. */
@@ -68,7 +71,11 @@ const FILES = {
 const PROTECTED = ['.git/config', '.git/hooks', '.mulligan', 'mulligan.json']
 
 /** @param files of the workspace. Default: a few, in a repository */
-export async function openLayeredRange(way: Way, files: Readonly<Record<string, string | Uint8Array>> = FILES): Promise<LayeredRange> {
+export async function openLayeredRange(
+  way: Way,
+  files: Readonly<Record<string, string | Uint8Array>> = FILES,
+  limits: SandboxOptions['limits'] = {},
+): Promise<LayeredRange> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-layered-')))
   const [workspace, home, beside, state] = ['workspace', 'home', 'outside', 'state'].map((name) => join(root, name)) as [
     string,
@@ -112,7 +119,7 @@ export async function openLayeredRange(way: Way, files: Readonly<Record<string, 
     home,
     sandbox: async () => {
       const hostEnv = { ...process.env, HOME: home }
-      const opened = await createSandbox({ workspace, backend: 'bubblewrap', stateFolder: state, hostEnv })
+      const opened = await createSandbox({ workspace, backend: 'bubblewrap', stateFolder: state, hostEnv, limits })
       return way.overlays ? opened : { ...opened, layers: async () => ({ hold: 'none' as const, by: 'a test' }) }
     },
   })
@@ -145,20 +152,23 @@ export async function openLayeredRange(way: Way, files: Readonly<Record<string, 
   }
   let whole = stateOf(workspace)
   let step = 0
-  async function run(command: string): Promise<Ran> {
+  async function run(command: string, timeout = TIMEOUT): Promise<Ran> {
     const executor = createExecutor({ tools: shell.tools, policy })
     const id = `s/${++step}/1/0`
-    const prepared = await executor.prepare({ id, step: 1, ordinal: 0, name: 'bash', input: { command, timeout: TIMEOUT } })
-    if (prepared.kind === 'result') return { end: 'refused', held: undefined, result: prepared.record.result, effects: await effects() }
-    if (prepared.kind === 'approval') return { end: 'asked', held: undefined, result: undefined, effects: await effects() }
+    const prepared = await executor.prepare({ id, step: 1, ordinal: 0, name: 'bash', input: { command, timeout } })
+    if (prepared.kind !== 'ready') return { end: prepared.kind === 'approval' ? 'asked' : 'refused', effects: await effects() }
     const performed = await executor.perform(prepared.call)
     // A question does not wait for ever, and nothing is kept without an answer.
     const seen = performed.kind === 'held' ? await effects() : []
-    const { result } = performed.kind === 'held' ? await executor.apply(performed, { answer: 'nobody' }) : performed.record
-    const held = performed.kind === 'held' ? performed.request.changes.summary : undefined
-    const end = !result.ok && result.status === 'retry' ? 'refused' : 'ran'
-    return { end, held, result, effects: [...seen, ...(await effects())] }
+    const { result, changed } = performed.kind === 'held' ? await executor.apply(performed, { answer: 'nobody' }) : performed.record
+    return {
+      end: !result.ok && result.status === 'retry' ? 'refused' : 'ran',
+      ...(performed.kind === 'held' && { held: performed.request.changes.summary }),
+      ...(changed && { kept: changed }),
+      effects: [...seen, ...(await effects())],
+    }
   }
+
   async function runDirect(command: string): Promise<readonly string[]> {
     const executor = createExecutor({ tools: shell.tools, policy: () => ({ decision: 'allow', reason: 'a test' }) })
     const input = { command, timeout: TIMEOUT, writes: 'direct' }
@@ -168,6 +178,7 @@ export async function openLayeredRange(way: Way, files: Readonly<Record<string, 
   }
   return {
     workspace,
+    home,
     canaries: { inside: 'canary', outside: join(beside, 'canary'), port, further: harmless({ home, beside, inTmp, port, abstract }) },
     escapes: escapes({ workspace, home, beside }),
     run,

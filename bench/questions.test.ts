@@ -1,0 +1,17 @@
+/** The table of questions in docs/approval.md is what the sessions come to. */
+import { expect, test } from 'vitest'
+import { pageText, tableUnder } from '../docs/page.fixture.ts'
+import { BACKEND } from '../packages/tools/src/shell/shell.fixture.ts'
+import { bench } from './questions.ts'
+
+test.skipIf(BACKEND !== 'bubblewrap')(
+  'docs/approval.md says how often a person is asked',
+  async () => {
+    const { rows } = await bench()
+    const told = tableUnder(pageText('docs/approval.md'), 'Questions in a session')
+    expect(told).toEqual(rows.map(({ subject, values }) => [subject, ...Object.values(values).map(String)]))
+    // What layers are for.
+    for (const { values } of rows) expect(values['`ask`, on layers']).toBeLessThan(values['`ask`, before'] as number)
+  },
+  300_000,
+)
