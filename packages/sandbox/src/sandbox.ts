@@ -221,7 +221,13 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     try {
       const one = await start({
         backend: place.backend,
-        launch: { argv, cwd: prepared.cwd, env: prepared.env, stdin: prepared.stdin, ...(place.before !== undefined && { before: place.before }) },
+        launch: {
+          argv,
+          cwd: prepared.cwd,
+          env: prepared.env,
+          stdin: prepared.stdin,
+          ...(place.before !== undefined && { before: place.before }),
+        },
         limits,
         timeout,
         signal: command.signal,

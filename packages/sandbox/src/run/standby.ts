@@ -39,7 +39,11 @@ export interface Standby {
   readonly isOver: () => boolean
   readonly ended: Promise<readonly [exitCode: number | null, signal: NodeJS.Signals | null]>
   /** It turns into the program. `before`: shell commands, without which the program is not run. Once. */
-  readonly become: (program: { readonly argv: readonly string[]; readonly stdin: Uint8Array | undefined; readonly before?: string }) => Promise<void>
+  readonly become: (program: {
+    readonly argv: readonly string[]
+    readonly stdin: Uint8Array | undefined
+    readonly before?: string
+  }) => Promise<void>
 }
 
 export interface Standbys {

@@ -91,12 +91,7 @@ function build(own: Own, request: OpenRequest, inside: readonly string[]): { bac
     folder,
     confinement,
     openStdio: createStdio(folder),
-    prefix: () => [
-      ...onCores(limits.cpus),
-      ...(joined?.join ?? []),
-      ...inside,
-      ...closed,
-    ],
+    prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...inside, ...closed],
     spawn: groups(request),
     further: () => {
       const fd = filter?.open()
@@ -140,7 +135,11 @@ function build(own: Own, request: OpenRequest, inside: readonly string[]): { bac
     },
     backend: {
       name: 'bubblewrap',
-      enforces: enforcement(request, confinement, { hasFilter: filter !== undefined, hasLimits: prlimit !== undefined, isShared: joined !== undefined }),
+      enforces: enforcement(request, confinement, {
+        hasFilter: filter !== undefined,
+        hasLimits: prlimit !== undefined,
+        isShared: joined !== undefined,
+      }),
       launch,
       adopt: async (next) => {
         walls = wallsOf(next)

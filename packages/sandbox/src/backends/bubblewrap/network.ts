@@ -35,7 +35,9 @@ export async function openNetwork(bwrap: string): Promise<SharedNetwork | undefi
       return `--${name}=/proc/${process.pid}/fd/${fd}`
     })
     const prefix = [nsenter, ...join, ...(isRoot ? [] : ['--preserve-credentials']), '--']
-    const seen = await firstText(startProgram(nsenter, [...prefix.slice(1), '/bin/readlink', '/proc/self/ns/net'], { stdio: ['ignore', 'pipe', 'ignore'] }))
+    const seen = await firstText(
+      startProgram(nsenter, [...prefix.slice(1), '/bin/readlink', '/proc/self/ns/net'], { stdio: ['ignore', 'pipe', 'ignore'] }),
+    )
     if (seen.trim() === readlinkSync(`/proc/${pid}/ns/net`)) return { join: prefix, close }
   } catch {
     // Said by `enforces`.
