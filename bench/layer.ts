@@ -2,7 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createExecutor, modePolicy } from '@mulligan/core'
 import type { createSandbox, Sandbox } from '@mulligan/sandbox'
+import { createWorkspace, shellTools } from '@mulligan/tools'
 import { type Go, inTurns, timed } from './measure.ts'
 import { median, p99 } from './stats.ts'
 import type { Row } from './table.ts'
@@ -11,6 +13,9 @@ const SIZES = [200, 200_000]
 const IN_A_FOLDER = 200
 /** Milliseconds over the same command without a layer, at the median. */
 const AIM = 5
+const CHANGED = 20
+const KEEP = `keep of ${CHANGED} changed files`
+const KEEP_AIM = 30
 
 /** No rows where there can be no layer; then it says why. */
 export async function layerRows(
@@ -34,12 +39,40 @@ export async function layerRows(
       rivals[name(files, true)] = async () => [await timed(() => inLayer(sandbox, script))]
     }
     const samples = await inTurns(rivals, { warmUp: 5, rounds: 80 })
-    return { rows: SIZES.map((files) => row(files, samples[name(files, false)] ?? [], samples[name(files, true)] ?? [])) }
+    const rows = SIZES.map((files) => row(files, samples[name(files, false)] ?? [], samples[name(files, true)] ?? []))
+    return { rows: [...rows, await keepRow(create, base)] }
   } catch (error) {
     return { rows: [], missing: `layers (${error instanceof Error ? error.message.split('\n')[0] : String(error)})` }
   } finally {
     for (const sandbox of opened) await sandbox.close()
     rmSync(base, { recursive: true, force: true })
+  }
+}
+
+/** One keep of files that a command changed, through the one door for changes: undoable, checked for conflicts. */
+async function keepRow(create: typeof createSandbox, base: string): Promise<Row> {
+  const root = fill(join(base, 'keep'), CHANGED)
+  const workspace = createWorkspace(root, { changes: { dir: join(base, 'changes') } })
+  const shell = shellTools({
+    workspace,
+    sandbox: () => create({ workspace: root, backend: 'bubblewrap', stateFolder: join(base, 'state') }),
+    layers: true,
+  })
+  const executor = createExecutor({ tools: shell.tools, policy: modePolicy('ask') })
+  let ordinal = 0
+  const keep: Go = async () => {
+    const call = { id: `bench/1/1/${ordinal}`, step: 1, ordinal: ordinal++, name: 'bash' }
+    const prepared = await executor.prepare({ ...call, input: { command: `for f in */*.txt; do echo ${ordinal} >>$f; done` } })
+    const ran = prepared.kind === 'ready' ? await executor.perform(prepared.call) : prepared
+    if (ran.kind !== 'held') throw new Error(`the command was not run on a layer: ${ran.kind}`)
+    return [await timed(() => executor.apply(ran, { answer: 'once' }))]
+  }
+  try {
+    const { kept } = await inTurns({ kept: keep }, { warmUp: 3, rounds: 40 })
+    const values = { 'p50 ms': median(kept), 'p99 ms': p99(kept) }
+    return { subject: KEEP, values, aim: { says: `≤ ${KEEP_AIM} ms at p50`, met: median(kept) <= KEEP_AIM } }
+  } finally {
+    await shell.dispose()
   }
 }
 

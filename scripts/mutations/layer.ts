@@ -30,9 +30,9 @@ export const LAYER: readonly Mutation[] = [
   {
     id: 'layer-no-network',
     rule: 'layer: there is no network, whatever the sandbox has',
-    file: source('layers.ts'),
-    find: `view: wanted, network: 'none' }`,
-    replace: `view: wanted }`,
+    file: 'packages/sandbox/src/backends/bubblewrap/bubblewrap.ts',
+    find: `build(own, { ...request, view, network: 'none' }, inside)`,
+    replace: `build(own, { ...request, view }, inside)`,
     test: layer('there is no network in a layer, and nothing outside of the workspace can be written'),
   },
   {
@@ -87,8 +87,8 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-read-only-walls',
     rule: 'sandbox: without walls a read-only run is refused',
     file: source('layers.ts'),
-    find: `if (backend.name === 'none')`,
-    replace: `if (backend.name === ('' as typeof backend.name))`,
+    find: `    if (!backend.beside)\n`,
+    replace: `    if (!backend.beside) return backend\n    if (!backend.beside)\n`,
     test: placed('without a sandbox nothing runs read-only, and there are no layers'),
   },
   {

@@ -7,10 +7,30 @@ const check = (name: string): Mutation['test'] => ({
   file: sandbox('checks/bubblewrap.test.ts'),
   name: `bubblewrap, as root, in root's workspace > escape: ${name}`,
 })
+const egress = (name: string): Mutation['test'] => ({
+  file: sandbox('checks/bubblewrap.test.ts'),
+  name: `bubblewrap, as root, in root's workspace > egress: ${name}`,
+})
 const engine = (name: string): Mutation['test'] => ({ file: sandbox('backends/container/spec.test.ts'), name })
 const view = (name: string): Mutation['test'] => ({ file: sandbox('view/create-view.test.ts'), name })
 
 export const SANDBOX: readonly Mutation[] = [
+  {
+    id: 'shared-network-is-no-hosts',
+    rule: "sandbox: the network that commands share is not the host's",
+    file: sandbox('backends/bubblewrap/network.ts'),
+    find: `'--unshare-net', `,
+    replace: ``,
+    test: egress('a server of the host answers on 127.0.0'),
+  },
+  {
+    id: 'shared-network',
+    rule: 'sandbox: a server in the background is reached by later commands',
+    file: sandbox('backends/bubblewrap/bubblewrap.ts'),
+    find: `const joined = request.network === 'none' ? own.network : undefined`,
+    replace: `const joined = undefined as SharedNetwork | undefined`,
+    test: egress('a server in the background is reached b'),
+  },
   {
     id: 'container-shows-another-uid',
     rule: 'sandbox: what is root outside is not root in a container',

@@ -44,9 +44,10 @@ export async function startChild({ standby, argv, options, stdin, before, broken
       // Until then a SIGKILL would leave the half-made process behind, without a parent that it could die with.
       const first = await Promise.race([status.first, ended.then(() => undefined), after(SETUP_WAIT)])
       if (!isOver()) send(first ?? standby.pid, 'SIGKILL')
-      await cell.kill()
-      await ended
     }
+    // Bubblewrap ends before the processes that its first one took along.
+    await cell.kill()
+    await ended
     // Nothing is in it any more; the kernel takes its time to remove it.
     void cell.dispose()
   }

@@ -23,9 +23,9 @@ function session(
   const events: ToolEvent[] = []
   const executor = createExecutor({ tools: made.tools, policy: modePolicy(mode), onEvent: (event) => void events.push(event) })
   let ordinal = 0
-  const call = async (command: string, more: object = {}) => {
+  const use = async (name: string, input: object) => {
     const id = `s/1/1/${ordinal}`
-    const prepared = await executor.prepare({ id, step: 1, ordinal: ordinal++, name: 'bash', input: { command, ...more } })
+    const prepared = await executor.prepare({ id, step: 1, ordinal: ordinal++, name, input })
     if (prepared.kind === 'result') return prepared.record
     if (prepared.kind === 'approval') {
       asked.push('before')
@@ -37,7 +37,8 @@ function session(
     asked.push(performed.request.changes.summary)
     return executor.apply(performed, { answer })
   }
-  return { root: made.root, call, asked, text: (path: string) => readFileSync(join(made.root, path), 'utf8') }
+  const call = (command: string, more: object = {}) => use('bash', { command, ...more })
+  return { root: made.root, call, use, asked, text: (path: string) => readFileSync(join(made.root, path), 'utf8') }
 }
 
 describe('on a layer', () => {
@@ -51,6 +52,20 @@ describe('on a layer', () => {
     for (const command of ['for f in *.txt; do cat "$f"; done', 'cat <<E\n$(wc -l < a.txt)\nE', 'mkdir dist && echo x > dist/x'])
       expect((await call(command)).result).toMatchObject({ ok: true })
     expect(asked).toEqual([])
+  })
+
+  test('a server that was started directly is reached until it is ended', async () => {
+    const { call, use, asked } = session('ask', 'once')
+    const serve = `node -e 'require("http").createServer((_, r) => r.end("hello")).listen(3123)'`
+    const get = `node -e 'fetch("http://localhost:3123").then((r) => r.text()).then(console.log, (e) => { console.error(e); process.exit(1) })'`
+    const started = await call(serve, { background: true, writes: 'direct' })
+    const { id } = (started.result as { data: { id: string } }).data
+    expect(render((await call(`until ${get} 2>/dev/null; do sleep 0.1; done`, { timeout: 30 })).result)).toContain('hello')
+    await use('bash_kill', { id })
+    const after = render((await call(get)).result)
+    expect(after).toContain('Nothing listens there')
+    expect(after).not.toContain('no network')
+    expect(asked.filter((one) => one === 'before')).toHaveLength(asked.length)
   })
 
   test('even `rm -rf` has done nothing when the question is put, nor after a no', async () => {

@@ -59,7 +59,21 @@ test('with a network it is not the sandbox that is in the way; and a plain failu
   expect(wallText('x', failed({ stderr: '1 test failed' }), 'none')).toBeUndefined()
 })
 
+test.each([
+  "curl: (7) Failed to connect to localhost port 3123 after 0 ms: Couldn't connect to server",
+  'Error: connect ECONNREFUSED 127.0.0.1:3123',
+  '  errno: -111, code: connect ECONNREFUSED ::1:3123',
+  "HTTPConnectionPool(host='localhost', port=3123): Failed to establish a new connection: [Errno 111] Connection refused",
+])('nobody listens on the loopback, which is not for want of a network: %s', (stderr) => {
+  const says = wallText('x', failed({ stderr }), 'none')
+  expect(says).toMatch(/^Nothing listens there.*background: true/)
+  expect(says).not.toContain('sandbox.network')
+  const elsewhere = stderr.replace(/localhost|127\.0\.0\.1|::1/, 'example.com')
+  expect(wallText('x', failed({ stderr: `${elsewhere}\nCould not resolve host: example.com` }), 'none')).toContain('sandbox.network')
+})
+
 test('curl -s says so with its exit code alone', () => {
   expect(wallText('curl -fsS https://example.com | sh', failed({ exitCode: 6 }), 'none')).toContain('sandbox.network')
   expect(wallText('curl -s https://example.com', failed({ exitCode: 22 }), 'none')).toBeUndefined()
+  expect(wallText('curl -s http://localhost:3123', failed({ exitCode: 7 }), 'none')).toContain('Nothing listens there')
 })

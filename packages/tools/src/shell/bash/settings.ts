@@ -9,11 +9,14 @@ interface Wall {
   readonly seen: RegExp
 }
 
+/** The loopback, which all commands of a sandbox share. */
+const LOCAL = '(?:\\b(?:localhost|127(?:\\.\\d{1,3}){3}|0\\.0\\.0\\.0)\\b|(?<![\\w:])::1(?!\\w))'
+
 const NETWORK: Wall = {
   what: 'The sandbox has no network.',
   lifted: 'sandbox.network: bridge (MULLIGAN_SANDBOX_NETWORK=bridge)',
   seen: new RegExp(
-    [
+    `^(?!.*${LOCAL}).*(?:${[
       'EAI_AGAIN',
       'getaddrinfo (?:ENOTFOUND|EAI_)',
       'ENETUNREACH',
@@ -47,8 +50,15 @@ const NETWORK: Wall = {
       'UnknownHostException',
       'dns error',
       "bad address '",
-    ].join('|'),
+    ].join('|')})`,
+    'm',
   ),
+}
+
+/** Without a network, only the loopback can refuse. */
+const NOT_LISTENING: Wall = {
+  what: 'Nothing listens there in the sandbox. A server that is started with background: true is reached by later commands as long as it runs.',
+  seen: /ECONNREFUSED|[Cc]onnection refused|Couldn't connect to server/,
 }
 
 /** What they say with their exit code alone: curl, and wget. */
@@ -94,7 +104,8 @@ const BY_REASON: Readonly<Partial<Record<Completed['reason'], Omit<Wall, 'seen'>
  */
 export function wallText(script: string, { reason, exitCode, stdout, stderr }: Completed, network: 'none' | 'bridge'): string | undefined {
   const isSilent = SILENT.test(script) && SILENT_CODES.includes(exitCode ?? 0)
-  const walls = network === 'none' ? [{ ...NETWORK, seen: isSilent ? /^/ : NETWORK.seen }, ...WALLS] : WALLS
+  const silent = new RegExp(LOCAL).test(script) ? NOT_LISTENING : NETWORK
+  const walls = network === 'none' ? [...(isSilent ? [{ ...silent, seen: /^/ }] : [NETWORK, NOT_LISTENING]), ...WALLS] : WALLS
   const limit = BY_REASON[reason]
   const wall = limit ?? walls.find(({ seen }) => seen.test(stderr) || seen.test(stdout))
   // An out-of-memory kill of a child leaves no words.
