@@ -186,4 +186,28 @@ export const APPROVAL: readonly Mutation[] = [
     replace: ``,
     test: { file: 'packages/tools/src/files/preview.test.ts', name: 'of edit_file is the diff that it makes' },
   },
+  {
+    id: 'keep-not-direct',
+    rule: 'approval: who keeps what a command did has not allowed it on the real files',
+    file: cli('approval/proposals.ts'),
+    find: `const writes = changes ? 'layer' : input['writes']`,
+    replace: `const writes = undefined`,
+    test: approve('about what a command did covers the same command'),
+  },
+  {
+    id: 'keep-paths',
+    rule: 'approval: rules about paths hold for what a command changed',
+    file: cli('approval/policy.ts'),
+    find: `...(request.changes ?? []).map((target) => ofPath({ ...request, target }))`,
+    replace: ``,
+    test: inForce('rules about paths hold for what a command changed'),
+  },
+  {
+    id: 'keep-not-safe',
+    rule: 'approval: a command that changed files is none that only reads',
+    file: 'packages/tools/src/shell/command-policy/rules.ts',
+    find: `&& request.changes === undefined`,
+    replace: ``,
+    test: inForce('one that changed files all the same'),
+  },
 ]

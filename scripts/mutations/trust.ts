@@ -35,8 +35,8 @@ export const TRUST: readonly Mutation[] = [
     id: 'project-commands',
     rule: "configuration: a project's commands wait for the person's word",
     file: cli('config/admit.ts'),
-    find: `return isTrusted || allows(key, value) ? undefined : 'names`,
-    replace: `return isTrusted || !allows(key, value) ? undefined : 'names`,
+    find: `return isTrusted || allows(key, value) ? undefined : rule.does`,
+    replace: `return isTrusted || !allows(key, value) ? undefined : rule.does`,
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
   },
   {
