@@ -77,10 +77,10 @@ export const CONFIG: readonly Mutation[] = [
     id: 'delete-busy',
     rule: 'sessions: one of which a turn runs is not deleted',
     file: 'packages/agent/src/store/sqlite.ts',
-    find: `if ('busy' in claim) return claim
+    find: `if ('busy' in claimed) return claimed
         try {
           write(deletionOf`,
-    replace: `if ('nobody' in claim) return {}
+    replace: `if ('nobody' in claimed) return {}
         try {
           write(deletionOf`,
     test: store('filters sessions, and deletes one with all that is of it, unless a turn of it runs'),

@@ -161,9 +161,9 @@ export const LAYER: readonly Mutation[] = [
   {
     id: 'refreshed-index-is-no-change',
     rule: 'a look of git at files is not a change to decide about',
-    file: 'packages/tools/src/shell/layer/git-index.ts',
-    find: `old.equals(now) ? [] : [change]`,
-    replace: `old.equals(now) ? [change] : [change]`,
+    file: 'packages/tools/src/shell/layer/change-set.ts',
+    find: `saySame(await before(path), await after(path)) ? [] : [change]`,
+    replace: `saySame(await before(path), await after(path)) ? [change] : [change]`,
     test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'a look at the repository proposes nothing' },
   },
 ]
