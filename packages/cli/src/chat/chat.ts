@@ -63,7 +63,11 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   function complain(error: unknown): void {
     const message = oneLine(error instanceof Error ? error.message : String(error), 500)
     const hint =
-      error instanceof UsageError ? sanitize(error.hint) : error instanceof SessionBusy ? '/clear begins a session of its own.' : ''
+      error instanceof UsageError
+        ? sanitize(error.hint)
+        : error instanceof SessionBusy
+          ? `/clear begins a session of its own; mulligan run --session ${session} --take-over "…" takes it over.`
+          : ''
     show({ kind: 'output', lines: [colors.red(message), ...(hint === '' ? [] : hint.split('\n'))] })
   }
 

@@ -31,6 +31,8 @@ export interface RunFlags {
   readonly cwd?: string
   readonly session?: string
   readonly last?: boolean
+  /** Also when another process runs a turn of the session. */
+  readonly takeOver?: boolean
   readonly json?: boolean
   readonly jsonStream?: boolean
   readonly yes?: boolean
@@ -140,7 +142,8 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
   )
   try {
     const agent = bench.agent({ settings, named, configured, yes: flags.yes === true, agentsMd: flags.agentsMd !== false })
-    const outcome = await take(agent, session, prompt, AbortSignal.any([interrupt.signal, output.closed]))
+    const signal = AbortSignal.any([interrupt.signal, output.closed])
+    const outcome = await take(agent, session, prompt, { signal, takeOver: flags.takeOver === true })
     reporter.end(outcome)
     await endIgnored(bench.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
     return codeOf(outcome, output, interrupt)
@@ -150,20 +153,23 @@ async function oneTurn({ cwd, settings, named, configured, data, store, session,
   }
 }
 
-async function take(agent: Agent, session: string | undefined, prompt: Said, signal: AbortSignal): Promise<TurnOutcome> {
+type How = Required<Pick<RunOptions, 'signal' | 'takeOver'>>
+
+async function take(agent: Agent, session: string | undefined, prompt: Said, how: How): Promise<TurnOutcome> {
   try {
-    return await begin(agent, session, prompt, signal)
+    return await begin(agent, session, prompt, how)
   } catch (error) {
-    if (error instanceof SessionBusy) throw new UsageError(error.message, 'A new session starts without --last and --session.')
+    if (error instanceof SessionBusy)
+      throw new UsageError(error.message, 'Wait for it, or add --take-over. A new session starts without --last and --session.')
     if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last goes on with the latest of this folder.')
     throw error
   }
 }
 
-async function begin(agent: Agent, session: string | undefined, said: Said, signal: AbortSignal): Promise<TurnOutcome> {
+async function begin(agent: Agent, session: string | undefined, said: Said, how: How): Promise<TurnOutcome> {
   if (said.prompt !== '' || session === undefined)
-    return agent.run({ ...said, signal, ...(session !== undefined && { sessionId: session }) })
-  const outcome = await agent.resume(session, { signal })
+    return agent.run({ ...said, ...how, ...(session !== undefined && { sessionId: session }) })
+  const outcome = await agent.resume(session, how)
   if (outcome) return outcome
   throw new UsageError(
     `there is nothing to resume: the last turn of session ${session} came to its end`,

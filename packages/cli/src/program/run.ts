@@ -11,6 +11,7 @@ export const addRun: Register = (program, { act, output }) => {
     ),
   )
     .option('--session <id>', 'go on with this session')
+    .option('--take-over', 'also when another process runs a turn of it: that one stops before its next effect')
     .addOption(new Option('--last', 'go on with the latest session of this folder').conflicts('session'))
     .action((prompt: string | undefined, flags: RunFlags) =>
       act(async () => (await import('../commands/run.ts')).runCommand(prompt, flags, output)),

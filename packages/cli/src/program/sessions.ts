@@ -27,6 +27,7 @@ export const addSessions: Register = (program, { act, output }) => {
     withTurnFlags(
       sessions
         .command('resume')
+        .option('--take-over', 'also when another process runs a turn of it: that one stops before its next effect')
         .description('go on with a session: in a chat, or with the prompt; without both, with a turn that was cut off')
         .argument('[id]', `${WHICH}. Default: the latest of this folder`)
         .argument('[prompt]', 'what to do; - reads it from stdin'),
