@@ -1,18 +1,21 @@
 /** docs/approval.md is held against the code: modes, keys of a rule, answers, what asks whatever the mode. */
 import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
+import { createWorkspace, fileTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { LETTERS } from '../packages/cli/src/approval/answers.ts'
-import { EDITS, policyInForce } from '../packages/cli/src/approval/policy.ts'
+import { policyInForce } from '../packages/cli/src/approval/policy.ts'
 import { shellApproval } from '../packages/cli/src/approval/shell.ts'
 import { approvalFields } from '../packages/cli/src/config/approval-fields.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 import { ROOT } from './run.fixture.ts'
 
 const page = pageText('docs/approval.md')
+const EDITS = new Set(fileTools(createWorkspace(ROOT)).flatMap(({ name, edits }) => (edits ? [name] : [])))
 const decide = (mode: Mode, request: Partial<PolicyRequest>) =>
   policyInForce(
     { mode: { value: mode, origin: 'default', from: '' }, rules: [], projectRules: [] },
     shellApproval(ROOT),
+    EDITS,
   )({
     tool: 'x',
     effect: 'write',

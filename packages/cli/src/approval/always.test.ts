@@ -51,7 +51,7 @@ function answering(answers: readonly string[], { own = [], project = [] }: Rules
   const approval = { mode: { value: 'ask', origin: 'default', from: '' } as const, rules: of(own), projectRules: of(project) }
   const { ask, asked } = person(...answers)
   const told: string[] = []
-  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(approval, shell, rules)
+  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(approval, shell, new Set(), rules)
   const always = createAlways({ file, cwd: CWD, shell, policyWith, tell: (line) => told.push(line) })
   const approve = createApprover({ yes: false, ask, colors: plain, shell, always })
   return { asked, told, approve: (one: ApprovalRequest) => approve(one, signal) }

@@ -23,7 +23,8 @@ export interface ApprovalOptions {
 
 export function openApproval({ settings, cwd, tools, yes, ask, colors, tell }: ApprovalOptions) {
   const shell = shellApproval(cwd)
-  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(settings.approval, shell, rules)
+  const edits = new Set(tools.filter((tool) => tool.edits).map(({ name }) => name))
+  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(settings.approval, shell, edits, rules)
   const file = settings.files.find(({ origin }) => origin === 'user')?.path
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   return {

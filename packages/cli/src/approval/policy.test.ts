@@ -17,7 +17,11 @@ const shell = shellApproval('/work/app')
 const decide = ({ mode = 'ask', rules, projectRules }: Given, more: Partial<PolicyRequest>) => {
   const approval = { mode: { value: mode, origin: 'default', from: '' } as const, rules: of(rules), projectRules: of(projectRules) }
   const { target = 'npm test' } = more
-  return policyInForce(approval, shell)({ tool: 'bash', effect: 'write', input: { command: target }, target, ...more }).decision
+  return policyInForce(
+    approval,
+    shell,
+    new Set(['edit_file', 'write_file']),
+  )({ tool: 'bash', effect: 'write', input: { command: target }, target, ...more }).decision
 }
 
 describe('the policy in force', () => {

@@ -3,21 +3,20 @@ import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestOf, str
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellApproval } from './shell.ts'
 
-/** Tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back. */
-export const EDITS: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch', 'move_file', 'delete_file', 'make_dir'])
-
 const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks against it' })
 
 /**
  * @param shell allows listed commands, and has a person asked about what destroys or leaks, whatever the rules allow
+ * @param edits names of the tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back
  * @param more rules that stand above the person's others
  */
 export function policyInForce(
   { mode, rules, projectRules }: ApprovalSettings,
   { guarded, reasonOf, rules: rulesOf }: Pick<ShellApproval, 'guarded' | 'reasonOf' | 'rules'>,
+  edits: ReadonlySet<string>,
   more: readonly PolicyRule[] = [],
 ): Policy {
-  const byMode = modePolicy(mode.value, (tool) => EDITS.has(tool))
+  const byMode = modePolicy(mode.value, (tool) => edits.has(tool))
   const ofMode = guarded((request) => {
     const decided = byMode(request)
     // What is known by now is what it did, and no longer what it might do.

@@ -204,7 +204,7 @@ describe('any script that was allowed', () => {
 
   /** What it asks about, with these rules. */
   async function asked(command: string, rules: readonly PolicyRule[] = []): Promise<ApprovalRequest | undefined> {
-    const policy = policyInForce({ mode, rules: [], projectRules: [] }, shell, rules)
+    const policy = policyInForce({ mode, rules: [], projectRules: [] }, shell, new Set(), rules)
     const prepared = await createExecutor({ tools: [bash], policy }).prepare({
       id: 'a',
       step: 1,
