@@ -25,7 +25,7 @@ const parameters = (timeout: number) =>
     cwd: z.string().default('.').describe('folder'),
     timeout: z.number().min(1).max(MAX_TIMEOUT).default(timeout).describe('seconds'),
     background: z.boolean().default(false).describe('return at once; no timeout'),
-    allow_non_zero_exit: z.boolean().default(false).describe('any exit code is an answer'),
+    allow_non_zero_exit: z.boolean().default(false).describe('any exit code is ok'),
   })
 
 const layered = (timeout: number) =>
