@@ -70,8 +70,8 @@ export const TOOLS: readonly Mutation[] = [
     id: 'harmless-settings-only',
     rule: 'git: of a repository only the settings that are known to be harmless are seen',
     file: 'packages/sandbox/src/git/harmless-config.ts',
-    find: `!HARMLESS.test(key) || key`,
-    replace: `key`,
+    find: `HARMLESS.test(key) && !key`,
+    replace: `!key`,
     test: { file: tools('git/hostile.test.ts'), name: 'filter.NAME.clean' },
   },
   {
