@@ -1,5 +1,5 @@
 /** What a throwaway layer holds. */
-import { core, type Mutation } from './mutation.ts'
+import { core, type Mutation, tools } from './mutation.ts'
 
 const source = (name: string): string => `packages/sandbox/src/layer/${name}`
 const layer = (name: string): Mutation['test'] => ({
@@ -165,5 +165,61 @@ export const LAYER: readonly Mutation[] = [
     find: `saySame(await before(path), await after(path)) ? [] : [change]`,
     replace: `saySame(await before(path), await after(path)) ? [change] : [change]`,
     test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'a look at the repository proposes nothing' },
+  },
+  {
+    id: 'ignored-no-follow',
+    rule: 'layer: what is brought to the workspace follows no link there',
+    file: source('keep-private.ts'),
+    find: `const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW`,
+    replace: `const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY`,
+    test: layer('no link leads out of the workspace'),
+  },
+  {
+    id: 'ignored-since',
+    rule: 'layer: an ignored file that the person has changed since stays',
+    file: source('keep-private.ts'),
+    find: `if (there && (await changedIn(target, there)) > since)`,
+    replace: `if (there && (await changedIn(target, there)) > Number.POSITIVE_INFINITY)`,
+    test: layer('what the workspace has changed since stays, and is named'),
+  },
+  {
+    id: 'ignored-git',
+    rule: 'layer: no .git in an ignored folder is brought to the workspace',
+    file: source('keep-private.ts'),
+    find: `path.toLowerCase().split('/').includes('.git') || `,
+    replace: ``,
+    test: layer('what runs by itself, secrets, pipes and set-user-id bits never come along'),
+  },
+  {
+    id: 'layer-settings',
+    rule: 'layer: settings of git that name programs are for a person',
+    file: 'packages/sandbox/src/git/risky-settings.ts',
+    find: `if (!isHarmless(key) || ALWAYS.test(key)) return true`,
+    replace: `if (ALWAYS.test(key)) return true`,
+    test: { file: tools('shell/layer/git.test.ts'), name: 'for a person to decide > core.sshCommand' },
+  },
+  {
+    id: 'layer-led-elsewhere',
+    rule: 'layer: a remote that was there is not led elsewhere unasked',
+    file: 'packages/sandbox/src/git/risky-settings.ts',
+    find: `return PROGRAM.test(value) || isKnownName(section, name)`,
+    replace: `return PROGRAM.test(value)`,
+    test: { file: 'packages/sandbox/src/git/risky-settings.test.ts', name: 'risky: remote.origin.pushurl' },
+  },
+  {
+    id: 'index-says-same',
+    rule: 'undo: an index that was only looked at is no conflict, one that was staged is',
+    file: tools('changes/git-index.ts'),
+    find: `  return a !== undefined && a === b`,
+    replace: `  return a !== undefined && b !== undefined`,
+    test: { file: tools('changes/git-index.test.ts'), name: 'a content that is staged makes a difference' },
+  },
+  {
+    id: 'index-of-a-look',
+    rule: 'undo: an index that was only looked at is no conflict',
+    file: tools('changes/git-index.ts'),
+    find: `  return a !== undefined && a === b`,
+    replace: `  return false`,
+    test: { file: tools('changes/git-index.test.ts'), name: 'written anew by a look, it says the same (version 2)' },
   },
 ]

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, syml
 import { join } from 'node:path'
 import type { LayerOptions, Sandbox } from '../index.ts'
 import { ended, type LayerBench, type LayerCheck, treeOf } from './bench.fixture.ts'
+import { openParent } from './keep-private.ts'
 
 const IGNORED = (paths: readonly { readonly path: string }[]) =>
   paths.map(({ path }) => path).filter((path) => /(^|\/)(dist|node_modules|\.mulligan|cache|[^/]*\.log)$/.test(path))
@@ -95,13 +96,20 @@ export const PRIVATE_CHECKS: readonly LayerCheck[] = [
     name: 'what runs by itself, secrets, pipes and set-user-id bits never come along',
     run: async (bench) => {
       const text = `mkdir -p dist/lib/.git/hooks dist/ok .mulligan/tools; echo evil >dist/lib/.git/hooks/pre-commit; echo x >dist/lib/a
-        echo x >.mulligan/tools/evil.mjs; mkfifo dist/pipe; cp /bin/true dist/ok/suid; chmod 6755 dist/ok/suid; echo stolen >dist/token`
-      const { workspace, kept } = await begun(bench, text, FILES, { masks: ['dist/token'] })
+        echo x >.mulligan/tools/evil.mjs; mkfifo dist/pipe; cp /bin/true dist/ok/suid; chmod 6755 dist/ok/suid; echo stolen >dist/token; echo evil >dist/dep/.git/HEAD`
+      const { workspace, kept } = await begun(bench, text, { ...FILES, 'dist/dep/.git/HEAD': 'mine' }, { masks: ['dist/token'] })
       assert.deepEqual((await kept.changed()).toSorted(), ['dist/lib', 'dist/ok'])
       const { left } = await kept.keep()
-      assert.deepEqual(left.map(({ path }) => path).toSorted(), ['.mulligan', 'dist/lib/.git', 'dist/pipe', 'dist/token'])
+      assert.deepEqual(left.map(({ path }) => path).toSorted(), [
+        '.mulligan',
+        'dist/dep/.git/HEAD',
+        'dist/lib/.git',
+        'dist/pipe',
+        'dist/token',
+      ])
       assert.equal(statSync(join(workspace, 'dist/ok/suid')).mode & 0o7777, 0o755)
       assert.equal(readFileSync(join(workspace, 'dist/lib/a'), 'utf8'), 'x\n')
+      assert.equal(readFileSync(join(workspace, 'dist/dep/.git/HEAD'), 'utf8'), 'mine')
       for (const path of ['.mulligan', 'dist/lib/.git', 'dist/pipe', 'dist/token']) assert.equal(existsSync(join(workspace, path)), false)
     },
   },
@@ -115,6 +123,8 @@ export const PRIVATE_CHECKS: readonly LayerCheck[] = [
       renameSync(join(workspace, 'dist'), join(workspace, 'was'))
       symlinkSync(outside, join(workspace, 'dist'))
       await kept.keep()
+      // One that is put there while it is kept leads nowhere either.
+      assert.equal(await openParent(workspace, 'dist/new.js'), undefined)
       assert.deepEqual(treeOf(outside), { 'old.js': treeOf(outside)['old.js'] })
       rmSync(outside, { recursive: true })
     },

@@ -206,7 +206,7 @@ const MODE = 0o1777
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Part by part and held open: no link on the way leads elsewhere, one that is put there meanwhile neither. */
-async function openParent(workspace: string, path: string): Promise<FileHandle | undefined> {
+export async function openParent(workspace: string, path: string): Promise<FileHandle | undefined> {
   let at = await open(workspace, constants.O_RDONLY | constants.O_DIRECTORY)
   for (const part of path.split('/').slice(0, -1)) {
     const folder = at

@@ -12,7 +12,7 @@ import { openPrivate, type PrivateLayer } from './keep-private.ts'
 import { around, lastLine, mounting, namespace, runIn } from './mount.ts'
 import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
-import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, sweepLayers, writeManifest } from './store.ts'
+import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
 import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
 import { coversOf, findListening, layerView, maskedPaths, readOnlyView } from './views.ts'
 
@@ -58,7 +58,6 @@ export function createLayers(options: LayersOptions): Layers {
   const walls = new Map<string, Promise<OpenBackend>>()
   let finding: Promise<string> | undefined
   let ownSession: string | undefined
-  let sweeping: Promise<void> | undefined
 
   const store = (): Promise<string> => {
     finding ??= (async () => {
@@ -88,17 +87,8 @@ export function createLayers(options: LayersOptions): Layers {
     return ownSession
   }
 
-  /** Layers of processes that are dead: nobody can decide about them any more. */
-  const sweepOnce = (where: string): void => {
-    sweeping ??= sweepLayers(where).then(
-      () => undefined,
-      () => undefined,
-    )
-  }
-
   const openLayer = async ({ masks = [], session, ignored = nothingIgnored }: LayerOptions = {}): Promise<Layer> => {
     const where = await store()
-    sweepOnce(where)
     checkMounts(workspace)
     const privateRoot = makeSession(await sessionOf(session), workspace)
     await refreshPrivate(privateRoot, workspace)
@@ -184,7 +174,6 @@ export function createLayers(options: LayersOptions): Layers {
       return { backend: inside, view: inside.view ?? wanted, written: [view.tmpFolder] }
     },
     close: async () => {
-      await sweeping
       await Promise.all([...open.values()].map((discard) => discard()))
       const opened = await Promise.allSettled(walls.values())
       await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)))

@@ -6,7 +6,7 @@ import { createWorkspace } from '../workspace/workspace.ts'
 import { temporary } from '../workspace.fixture.ts'
 import { shell } from './shell.fixture.ts'
 
-const TOKENS = 360
+const TOKENS = 361
 
 const workspace = createWorkspace(temporary())
 const { tools } = shellTools({ workspace, sandbox: () => Promise.reject(new Error('not opened')) })
