@@ -43,6 +43,7 @@ interface Waiting {
   readonly layer: Layer
   readonly hash: string
   readonly kept: readonly Change[]
+  readonly hasIgnored: boolean
 }
 
 export function createLayers({ workspace, sandbox, readable = [] }: LayersOptions): ShellLayers {
@@ -91,7 +92,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
         },
       })
       const forced = protectedReason(kept)
-      waiting.set(layer.id, { layer, hash: set.hash, kept })
+      waiting.set(layer.id, { layer, hash: set.hash, kept, hasIgnored: set.ignored.length > 0 })
       isWaiting = true
       const changes: ProposedChanges = {
         id: layer.id,
@@ -122,12 +123,12 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       alone(async () => {
         const found = take(changes)
         if (!found) throw new ToolFailure('What the command changed is not there any more, so nothing was kept. Run it again.')
-        const { layer, kept } = found
+        const { layer, kept, hasIgnored } = found
         try {
           const paths = kept.map(({ path }) => path)
           await withGitLocks(root, paths, () => workspace.changes.adopt(callId, layer.open, toLayerChanges(kept)))
           // Ignored files in folders that the workspace did not have before.
-          await layer.keepIgnored().catch(() => undefined)
+          if (hasIgnored) await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]
         } finally {
           await layer.discard().catch(() => undefined)
