@@ -50,7 +50,7 @@ export async function layerRows(
 }
 
 /** One keep of files that a command changed, through the one door for changes: undoable, checked for conflicts. */
-async function keepRow(create: typeof createSandbox, base: string): Promise<Row> {
+export async function keepRow(create: typeof createSandbox, base: string): Promise<Row> {
   const root = fill(join(base, 'keep'), CHANGED)
   const workspace = createWorkspace(root, { changes: { dir: join(base, 'changes') } })
   const shell = shellTools({

@@ -1,6 +1,7 @@
 /** What a command did on its layer, as steps on the workspace. */
 import type { FileHandle } from 'node:fs/promises'
 import { ModelRetry } from '@mulligan/core'
+import { atOnce } from './at-once.ts'
 import type { Blobs } from './blobs.ts'
 import { gitLocks } from './git-locks.ts'
 import { createPlanner } from './planner.ts'
@@ -37,13 +38,20 @@ export async function adoptionSteps(
   const ordered = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1))
   const met: string[] = []
   const replaced = new Set(ordered.flatMap(({ path, before }) => (before.kind === 'file' || before.kind === 'link' ? [path] : [])))
-  for (const { path, before } of ordered) {
+  await atOnce(ordered, async ({ path, before }) => {
     // Below a file or link that the command made a folder of, there was nothing; that one is checked itself.
-    if (before.kind === 'missing' && parentsOf(path).some((parent) => replaced.has(parent))) continue
+    if (before.kind === 'missing' && parentsOf(path).some((parent) => replaced.has(parent))) return
     const now = await planner.look(path).catch(() => undefined)
     if (!now || !sameState(now, before) || !sameMode(now, before)) met.push(path)
-  }
-  if (met.length > 0) throw changedUnderneath(met)
+  })
+  if (met.length > 0) throw changedUnderneath(met.sort())
+  // Kept first: a plan may only name contents that are there.
+  await atOnce(ordered, async ({ path, before, after }) => {
+    if (before.kind === 'file') await blobs.keep(root, path, before)
+    if (after.kind !== 'file') return
+    await using file = await open(path)
+    await blobs.take(file, after.hash)
+  })
   const locks = await gitLocks(planner, ordered)
   for (const { path, before, after } of ordered.toReversed()) {
     if (before.kind === 'missing' || staysInPlace(before, after)) continue
@@ -52,11 +60,6 @@ export async function adoptionSteps(
   }
   for (const { path, after } of ordered) {
     if (after.kind === 'missing') continue
-    // Kept first: a plan may only name contents that are there.
-    if (after.kind === 'file') {
-      await using file = await open(path)
-      await blobs.take(file, after.hash)
-    }
     await planner.set(path, await planner.look(path), takenOver(after))
   }
   await locks.release()

@@ -1,4 +1,5 @@
 /** Making the steps of a plan, and taking them back from wherever it was left. */
+import { atOnce } from './at-once.ts'
 import type { Blobs } from './blobs.ts'
 import { howFar } from './how-far.ts'
 import { isRather, sameState } from './state.ts'
@@ -71,11 +72,11 @@ export async function rollBack(root: string, steps: readonly Step[], blobs: Blob
 async function stageAhead(root: string, steps: readonly Step[], blobs: Blobs): Promise<ReadonlySet<Step>> {
   const staged = new Set<Step>()
   if (steps.some((step) => step.kind === 'move' && step.state.kind === 'directory')) return staged
-  for (const [index, step] of steps.entries())
-    if (step.kind === 'set' && step.after.kind === 'file' && isThere(steps.slice(0, index), parentOf(step.path))) {
-      await stage(root, step, step.after, blobs)
-      staged.add(step)
-    }
+  await atOnce(steps.entries(), async ([index, step]) => {
+    if (step.kind !== 'set' || step.after.kind !== 'file' || !isThere(steps.slice(0, index), parentOf(step.path))) return
+    await stage(root, step, step.after, blobs)
+    staged.add(step)
+  })
   return staged
 }
 

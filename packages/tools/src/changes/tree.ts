@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rmdir, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { withDirectory } from '../workspace/contain.ts'
+import { openedAt, withDirectory } from '../workspace/contain.ts'
 import { copyAndHash } from './copy.ts'
 import { type FileState, MISSING, type State, sameState } from './state.ts'
 import type { SetStep } from './step.ts'
@@ -45,7 +45,7 @@ export function within<T>(root: string, path: string, use: (at: string, folder: 
 
 /** Lower and upper case are the same on some file systems, and then the path may be spelt in another way than the folder. */
 async function isItself(root: string, expected: string, folder: string): Promise<boolean> {
-  const [realRoot, real] = await Promise.all([realpath(root), realpath(folder)])
+  const [realRoot, real] = await Promise.all([realpath(root), openedAt(folder) ?? realpath(folder)])
   return relative(realRoot, real).toLowerCase() === relative(root, expected).toLowerCase()
 }
 

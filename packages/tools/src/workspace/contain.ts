@@ -1,5 +1,5 @@
 /** Where a path really leads, and opening it without being led elsewhere in between. */
-import { constants } from 'node:fs'
+import { constants, existsSync, readlinkSync } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
 import { join, parse, resolve, sep } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
@@ -9,6 +9,8 @@ const MAX_LINKS = 40
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
 /** Opening a FIFO to read would block until somebody writes. */
 const NO_BLOCK = constants.O_NONBLOCK ?? 0
+
+const OPENED = '/proc/self/fd/'
 
 const code = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
@@ -75,25 +77,29 @@ export async function withDirectory<T>(root: string, directory: string, use: (ba
   const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW)
   try {
     if (!(await leadsInto(root, directory, handle))) throw movedAway()
-    const pinned = `/proc/self/fd/${handle.fd}`
-    return await use((await exists(pinned)) ? pinned : directory)
+    const pinned = OPENED + handle.fd
+    return await use(existsSync(pinned) ? pinned : directory)
   } finally {
     await handle.close()
   }
 }
 
 async function leadsInto(root: string, absolute: string, handle: FileHandle): Promise<boolean> {
-  const actual = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
+  const actual = openedAt(OPENED + handle.fd)
   if (actual !== undefined) return isInside(root, actual)
   const [real, there, opened] = await Promise.all([realpath(absolute), stat(absolute), handle.stat()])
   return isInside(root, real) && there.ino === opened.ino && there.dev === opened.dev
 }
 
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
+/** Where an open file lies (`/proc/self/fd/NUMBER`): Linux knows, without a look at the disk, so it is not waited for. */
+export function openedAt(path: string): string | undefined {
+  if (!path.startsWith(OPENED)) return undefined
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 const movedAway = (): ToolFailure =>
   new ToolFailure('The path was changed into a link out of the workspace while it was being opened.', {

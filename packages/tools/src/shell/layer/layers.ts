@@ -58,6 +58,7 @@ interface Waiting {
   readonly kept: readonly Change[]
   /** Git's index as it was in the workspace, by path. */
   readonly indexes: ReadonlyMap<string, Buffer>
+  readonly hasIgnored: boolean
 }
 
 export function createLayers({ workspace, sandbox, readable = [] }: LayersOptions): ShellLayers {
@@ -117,7 +118,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       const forced = await protectedReason(root, kept, contents, git)
       const indexes = kept.filter(({ path, before }) => isIndex(path) && before?.type === 'file').map(({ path }) => path)
       const held = await Promise.all(indexes.map(async (path) => [path, await contents.before(path)] as const))
-      waiting.set(layer.id, { layer, hash: set.hash, kept, indexes: new Map(held) })
+      waiting.set(layer.id, { layer, hash: set.hash, kept, indexes: new Map(held), hasIgnored: set.ignored.length > 0 })
       isWaiting = true
       const changes: ProposedChanges = {
         id: layer.id,
@@ -149,12 +150,12 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
       alone(async () => {
         const found = take(changes)
         if (!found) throw gone()
-        const { layer, kept, indexes } = found
+        const { layer, kept, indexes, hasIgnored } = found
         try {
           const now = await Promise.all(kept.map((change) => withIndex(root, change, indexes.get(change.path))))
           await workspace.changes.adopt(callId, layer.open, toLayerChanges(now))
           // Ignored files in folders that the workspace did not have before.
-          await layer.keepIgnored().catch(() => undefined)
+          if (hasIgnored) await layer.keepIgnored().catch(() => undefined)
           return [`Kept: ${changes.summary}.`]
         } finally {
           await layer.discard().catch(() => undefined)
