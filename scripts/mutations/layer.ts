@@ -155,7 +155,7 @@ export const LAYER: readonly Mutation[] = [
     replace: ``,
     test: {
       file: 'packages/tools/src/shell/layer/layers.test.ts',
-      name: 'a commit is made on the layer, and is in the repository when it is kept',
+      name: 'a branch in a folder of its own comes and goes',
     },
   },
   {
@@ -165,5 +165,16 @@ export const LAYER: readonly Mutation[] = [
     find: `old.equals(now) ? [] : [change]`,
     replace: `old.equals(now) ? [change] : [change]`,
     test: { file: 'packages/tools/src/shell/layer/layers.test.ts', name: 'a look at the repository proposes nothing' },
+  },
+  {
+    id: 'read-only-covers-what-listens',
+    rule: 'with the workspace read-only, no socket or pipe in it is reached',
+    file: 'packages/sandbox/src/layer/layers.ts',
+    find: `...(await findListening(workspace))`,
+    replace: ``,
+    test: {
+      file: 'packages/sandbox/src/layer/layer.test.ts',
+      name: 'read-only, no program of the machine is reached by a socket or a pipe in the workspace',
+    },
   },
 ]
