@@ -155,7 +155,7 @@ export const LAYER: readonly Mutation[] = [
     replace: ``,
     test: {
       file: 'packages/tools/src/shell/layer/layers.test.ts',
-      name: 'a commit is made on the layer, and is in the repository when it is kept',
+      name: 'a branch in a folder of its own comes and goes',
     },
   },
   {
@@ -221,5 +221,16 @@ export const LAYER: readonly Mutation[] = [
     find: `  return a !== undefined && a === b`,
     replace: `  return false`,
     test: { file: tools('changes/git-index.test.ts'), name: 'written anew by a look, it says the same (version 2)' },
+  },
+  {
+    id: 'read-only-covers-what-listens',
+    rule: 'with the workspace read-only, no socket or pipe in it is reached',
+    file: 'packages/sandbox/src/layer/layers.ts',
+    find: `...(await findListening(workspace))`,
+    replace: ``,
+    test: {
+      file: 'packages/sandbox/src/layer/layer.test.ts',
+      name: 'read-only, no program of the machine is reached by a socket or a pipe in the workspace',
+    },
   },
 ]
