@@ -8,7 +8,7 @@ test.skipIf(BACKEND !== 'bubblewrap')(
   'docs/approval.md says how often a person is asked',
   async () => {
     const { rows } = await bench()
-    const told = tableUnder(pageText('docs/approval.md'), 'Questions in a session')
+    const told = tableUnder(pageText('docs/approval.md'), 'Commands')
     expect(told).toEqual(rows.map(({ subject, values }) => [subject, ...Object.values(values).map(String)]))
     // What layers are for.
     for (const { values } of rows) expect(values['`ask`, on layers']).toBeLessThan(values['`ask`, before'] as number)

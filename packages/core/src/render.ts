@@ -15,7 +15,7 @@ const NEXT: Readonly<Record<Status, string>> = {
 }
 
 /** Nobody said no, so it is not refused for good; but asking again at once would find nobody either. */
-const UNANSWERED = 'Nobody has said no. Go on without it, and say in your answer that it waits for an approval.'
+const UNANSWERED = 'Nobody has said no. Go on without it, and say in your answer that it needs an approval.'
 
 /** The text parts of a result's rendering; media parts are left to {@link renderParts}. */
 export function render(result: ToolResult): string {
