@@ -1,7 +1,7 @@
 /** How commands end, what is left of them, what comes out of them, and that work can be done. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Bench } from './bench.fixture.ts'
 import type { Check } from './check.fixture.ts'
@@ -189,20 +189,28 @@ export const BEHAVIOUR: readonly Check[] = [
   escapes('a command that may not write gets nowhere through one that may', async (bench) => {
     const mark = `direct-${randomUUID()}`
     // Everybody's, and in a folder that only one of the two may write.
-    const running = await bench.sandbox.start({ script: `echo up; exec 7>direct; sleep 300; : ${mark}` })
+    const running = await bench.sandbox.start({ script: `exec 7>direct; echo up; sleep 300; : ${mark}` })
     assert.ok(await bench.until(() => running.output().stdout === 'up\n'))
     const [pid = 0] = bench.processesWith(mark)
     writeFileSync(join(bench.workspace, 'attach'), ptrace(pid), { mode: 0o755 })
     writeFileSync(join(bench.twin, 'attach'), ptrace(Number(bench.planted.VICTIM)), { mode: 0o755 })
-    const reach = (marker: string) =>
-      `for p in /proc/[0-9]*; do grep -aq ${marker} $p/cmdline && [ \${p#/proc/} != $$ ] || continue
-       for f in $p/root$PWD $p/cwd $p/fd/7; do [ -e $f ] && echo $f; done; done 2>/dev/null; ./attach && echo attached; echo tried`
-    const control = await bench.outside(
-      `exec 7>direct; bash -c 'sleep 300; : ${mark}' & ${reach(mark).replace('echo tried', 'kill %1; echo tried')}`,
-    )
+    const reach = `for p in /proc/[0-9]*; do grep -aq ${mark} $p/cmdline || continue
+       for f in $p/root$PWD/reached $p/cwd/reached $p/fd/7; do { echo x >$f; } 2>/dev/null && echo \${f#$p/}; done
+       done 2>/dev/null; ./attach && echo attached; echo tried`
+    const control = await bench.outside(`exec 7>direct; bash -c 'exec -a ${mark} sleep 300' >/dev/null & ${reach}; kill %1`)
+    // The control reached the workspace through the command's processes too.
+    rmSync(join(bench.workspace, 'reached'), { force: true })
+    truncateSync(join(bench.workspace, 'direct'))
     if (bench.isRoot) assert.match(control.stdout, /root.*cwd.*fd\/7.*attached.*tried/s, 'control: outside it is reached')
-    const { stdout, stderr } = await bench.inside({ script: reach(mark), workspace: 'read-only' })
+    const { stdout, stderr } = await bench.inside({ script: reach, workspace: 'read-only' })
     assert.equal(stdout, 'tried\n', stderr)
+    if ((await bench.sandbox.layers()).hold === 'overlay') {
+      const layer = await bench.sandbox.openLayer()
+      const onLayer = await layer.run({ script: reach })
+      assert.doesNotMatch(onLayer.stdout, /attached/)
+      await layer.discard()
+    }
+    assert.deepEqual([existsSync(join(bench.workspace, 'reached')), readFileSync(join(bench.workspace, 'direct'), 'utf8')], [false, ''])
     await running.kill()
   }),
   secrets('a key is let through by its name only', async (bench) => {
