@@ -5,7 +5,6 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { dirname, join } from 'node:path'
 import type { Bench } from './bench.fixture.ts'
 import type { Check } from './check.fixture.ts'
-import { syscallProgram } from './syscall-program.fixture.ts'
 
 const group =
   (name: Check['group']) =>
@@ -31,9 +30,6 @@ const leftover = (name: string, script: (mark: string) => string): Check =>
     assert.equal(stdout, 'over\n')
     assert.deepEqual(bench.processesWith(mark), [])
   })
-
-/** Attaches to a process: PTRACE_ATTACH. */
-const ptrace = (pid: number) => syscallProgram(process.arch === 'arm64' ? 117 : 101, [16, pid])
 
 const sleeper = (mark: string) => `sh -c "sleep 300; : ${mark}"`
 
@@ -174,36 +170,6 @@ export const BEHAVIOUR: readonly Check[] = [
   egress('a server and its client inside reach each other', async (bench) => {
     const talk = `node -e 'const s = require("http").createServer((_, r) => r.end("hello")).listen(0, async () => { console.log(await (await fetch("http://localhost:" + s.address().port)).text()); process.exit() })'`
     assert.equal((await bench.inside(talk)).stdout, 'hello\n')
-  }),
-  egress('a server in the background is reached by later commands as long as it runs, and from no other sandbox', async (bench) => {
-    const serve = 'require("http").createServer((_, r) => r.end("hello")).listen(3123, () => console.log("up"))'
-    const get = `node -e 'fetch("http://localhost:3123").then((r) => r.text()).then(console.log, () => console.log("none"))'`
-    const running = await bench.sandbox.start({ script: `node -e '${serve}'` })
-    assert.ok(await bench.until(() => running.output().stdout === 'up\n'))
-    assert.equal((await bench.inside(get)).stdout, 'hello\n')
-    assert.equal((await bench.inside({ script: get, workspace: 'read-only' })).stdout, 'hello\n')
-    assert.equal((await bench.inside(get, await bench.open({ workspace: bench.folder('other') }))).stdout, 'none\n')
-    await running.kill()
-    assert.equal((await bench.inside(get)).stdout, 'none\n')
-  }),
-  escapes('a command that may not write gets nowhere through one that may', async (bench) => {
-    const mark = `direct-${randomUUID()}`
-    // Everybody's, and in a folder that only one of the two may write.
-    const running = await bench.sandbox.start({ script: `echo up; exec 7>direct; sleep 300; : ${mark}` })
-    assert.ok(await bench.until(() => running.output().stdout === 'up\n'))
-    const [pid = 0] = bench.processesWith(mark)
-    writeFileSync(join(bench.workspace, 'attach'), ptrace(pid), { mode: 0o755 })
-    writeFileSync(join(bench.twin, 'attach'), ptrace(Number(bench.planted.VICTIM)), { mode: 0o755 })
-    const reach = (marker: string) =>
-      `for p in /proc/[0-9]*; do grep -aq ${marker} $p/cmdline && [ \${p#/proc/} != $$ ] || continue
-       for f in $p/root$PWD $p/cwd $p/fd/7; do [ -e $f ] && echo $f; done; done 2>/dev/null; ./attach && echo attached; echo tried`
-    const control = await bench.outside(
-      `exec 7>direct; bash -c 'sleep 300; : ${mark}' & ${reach(mark).replace('echo tried', 'kill %1; echo tried')}`,
-    )
-    if (bench.isRoot) assert.match(control.stdout, /root.*cwd.*fd\/7.*attached.*tried/s, 'control: outside it is reached')
-    const { stdout, stderr } = await bench.inside({ script: reach(mark), workspace: 'read-only' })
-    assert.equal(stdout, 'tried\n', stderr)
-    await running.kill()
   }),
   secrets('a key is let through by its name only', async (bench) => {
     const sandbox = await bench.open({ env: ['PLANTED_KEY'] })

@@ -34,7 +34,8 @@ export async function adoptionSteps(
   changes: readonly LayerChange[],
   blobs: Blobs,
 ): Promise<readonly Step[]> {
-  const planner = createPlanner(root, blobs)
+  const seen = new Map<string, State>()
+  const planner = createPlanner(root, blobs, seen)
   const ordered = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1))
   const met: string[] = []
   const replaced = new Set(ordered.flatMap(({ path, before }) => (before.kind === 'file' || before.kind === 'link' ? [path] : [])))
@@ -42,6 +43,7 @@ export async function adoptionSteps(
     // Below a file or link that the command made a folder of, there was nothing; that one is checked itself.
     if (before.kind === 'missing' && parentsOf(path).some((parent) => replaced.has(parent))) return
     const now = await planner.look(path).catch(() => undefined)
+    if (now) seen.set(path, now)
     if (!now || !sameState(now, before) || !sameMode(now, before)) met.push(path)
   })
   if (met.length > 0) throw changedUnderneath(met.sort())

@@ -60,8 +60,11 @@ export function diskBlobs(dir: string): DiskBlobs {
   async function fill(write: (to: FileHandle, path: string) => Promise<string>): Promise<string> {
     const temporary = join(dir, `${randomBytes(6).toString('hex')}.tmp`)
     try {
-      await mkdir(dir, { recursive: true, mode: 0o700 })
-      const handle = await open(temporary, 'wx+', 0o600)
+      const handle = await open(temporary, 'wx+', 0o600).catch(async (error) => {
+        if (codeOf(error) !== 'ENOENT') throw error
+        await mkdir(dir, { recursive: true, mode: 0o700 })
+        return open(temporary, 'wx+', 0o600)
+      })
       let hash: string
       try {
         hash = await write(handle, temporary)

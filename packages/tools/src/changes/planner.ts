@@ -17,12 +17,13 @@ export interface Planner {
   readonly makeParents: (path: string) => Promise<void>
 }
 
-export function createPlanner(root: string, blobs: Blobs): Planner {
+/** @param seen what was found on the disk just now, so that it is not read again; a step that is made looks itself */
+export function createPlanner(root: string, blobs: Blobs, seen: ReadonlyMap<string, State> = new Map()): Planner {
   const steps: Step[] = []
 
   const look = async (path: string): Promise<State> => {
     const where = after(steps, path)
-    return 'state' in where ? where.state : stateAt(root, where.disk)
+    return 'state' in where ? where.state : (seen.get(where.disk) ?? stateAt(root, where.disk))
   }
 
   const set: Planner['set'] = async (path, before, next, lenient) => {

@@ -1,5 +1,5 @@
 /** One path of the workspace, read and changed. Its folder is held open meanwhile and checked to be the one in the root that is meant, so no link leads elsewhere. */
-import { constants } from 'node:fs'
+import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rmdir, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { openedAt, withDirectory } from '../workspace/contain.ts'
@@ -45,7 +45,7 @@ export function within<T>(root: string, path: string, use: (at: string, folder: 
 
 /** Lower and upper case are the same on some file systems, and then the path may be spelt in another way than the folder. */
 async function isItself(root: string, expected: string, folder: string): Promise<boolean> {
-  const [realRoot, real] = await Promise.all([realpath(root), openedAt(folder) ?? realpath(folder)])
+  const [realRoot, real] = [realpathSync.native(root), openedAt(folder) ?? (await realpath(folder))]
   return relative(realRoot, real).toLowerCase() === relative(root, expected).toLowerCase()
 }
 
