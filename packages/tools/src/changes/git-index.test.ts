@@ -31,7 +31,7 @@ test.each([
   ['a new file', () => put(root, { d: '' })],
   ['a mode', () => git('update-index', '--chmod=+x', 'a.txt')],
   ['a flag', () => git('update-index', '--assume-unchanged', 'a.txt')],
-  ['an intent', () => git('add', '-N', 'e')],
+  ['an intent', () => put(root, { f: '' }) ?? git('add', '-N', 'f')],
 ])('%s that is staged makes a difference', (_, change) => {
   const before = index()
   change()
