@@ -178,7 +178,7 @@ export const LAYER: readonly Mutation[] = [
     id: 'ignored-since',
     rule: 'layer: an ignored file that the person has changed since stays',
     file: source('keep-private.ts'),
-    find: `if (there && (await changedIn(target, there)) > since)`,
+    find: `if (there && (await changedIn(target, there)) >= since)`,
     replace: `if (there && (await changedIn(target, there)) > Number.POSITIVE_INFINITY)`,
     test: layer('what the workspace has changed since stays, and is named'),
   },

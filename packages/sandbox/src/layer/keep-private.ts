@@ -185,7 +185,8 @@ async function bring({ folder, workspace }: PrivateOptions, { path, does, since 
     const at = `/proc/self/fd/${parent.fd}`
     const target = `${at}/${path.slice(path.lastIndexOf('/') + 1)}`
     const there = await lstat(target).catch(() => undefined)
-    if (there && (await changedIn(target, there)) > since) return 'it was changed in the workspace since'
+    // Times have steps of some milliseconds: of the same step it is not known which was first.
+    if (there && (await changedIn(target, there)) >= since) return 'it was changed in the workspace since'
     const source = join(folder, 'upper', path)
     if (does === 'folder') {
       if (there?.isDirectory()) return undefined
