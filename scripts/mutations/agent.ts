@@ -7,7 +7,7 @@ export const AGENT: readonly Mutation[] = [
   {
     id: 'writes-are-fenced',
     rule: 'store: a process whose session was taken over writes nothing and has no further effect',
-    file: 'packages/agent/src/store/sqlite.ts',
+    file: 'packages/agent/src/store/queue.ts',
     find: `if (!isMine(id)) throw new SessionTakenOver(id)`,
     replace: `isMine(id)`,
     test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },

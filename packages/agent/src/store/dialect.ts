@@ -8,11 +8,6 @@ export interface Write {
   readonly parameters: readonly unknown[]
 }
 
-/** A statement for one session. */
-export interface SessionWrite extends Write {
-  readonly sessionId: string
-}
-
 export interface NodeSqlite {
   readonly dialect: SqliteDialect
   /**

@@ -116,14 +116,14 @@ const dropped = ({ repairs }: Fit): number => repairs.filter(({ kind }) => kind 
 async function mend(tool: Tool, given: Omit<Fit, 'checked'>): Promise<Fit> {
   if (tool.repair === 'off') return { ...given, checked: await tool.check.check(given.input) }
   const { parameterAliases, ignoredParameters, name } = tool
-  const mended = coerce(tool.check.strict, given.input, {
+  const repaired = coerce(tool.check.strict, given.input, {
     parameterAliases,
     ignoredParameters,
     lenient: tool.repair === 'full',
     toolName: name,
   })
-  const input = mended.value as Record<string, unknown>
-  return { input, repairs: [...given.repairs, ...mended.repairs], checked: await tool.check.check(input) }
+  const input = repaired.value as Record<string, unknown>
+  return { input, repairs: [...given.repairs, ...repaired.repairs], checked: await tool.check.check(input) }
 }
 
 function unknown(

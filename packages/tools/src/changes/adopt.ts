@@ -1,7 +1,7 @@
 /** What a command did on its layer, as steps on the workspace. */
 import type { FileHandle } from 'node:fs/promises'
 import { ModelRetry } from '@mulligan/core'
-import { atOnce } from './at-once.ts'
+import { atOnce } from '../at-once.ts'
 import type { Blobs } from './blobs.ts'
 import { gitLocks } from './git-locks.ts'
 import { createPlanner } from './planner.ts'

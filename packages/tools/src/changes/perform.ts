@@ -1,5 +1,5 @@
 /** Making the steps of a plan, and taking them back from wherever it was left. */
-import { atOnce } from './at-once.ts'
+import { atOnce } from '../at-once.ts'
 import type { Blobs } from './blobs.ts'
 import { howFar } from './how-far.ts'
 import { isRather, sameState } from './state.ts'

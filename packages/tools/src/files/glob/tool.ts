@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defineTool, empty, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
+import { atOnce } from '../../at-once.ts'
 import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
 import { OUTPUT_PREFIX, printable } from '../../workspace/paths.ts'
@@ -120,14 +121,11 @@ const byPath = (a: FoundFile, b: FoundFile): number => (a.path < b.path ? -1 : 1
 
 async function withStats(root: SearchRoot, files: readonly string[]): Promise<FoundFile[]> {
   const found: FoundFile[] = []
-  const rest = files[Symbol.iterator]()
   const prefix = root.at.output ? OUTPUT_PREFIX.length : 0
-  const worker = async (): Promise<void> => {
-    for (const path of rest) {
-      const stats = await lstat(join(root.at.root, path.slice(prefix))).catch(() => undefined)
-      found.push({ path, bytes: stats?.size ?? 0, modified: (stats?.mtime ?? new Date(0)).toISOString() })
-    }
+  const look = async (path: string): Promise<void> => {
+    const stats = await lstat(join(root.at.root, path.slice(prefix))).catch(() => undefined)
+    found.push({ path, bytes: stats?.size ?? 0, modified: (stats?.mtime ?? new Date(0)).toISOString() })
   }
-  await Promise.all(Array.from({ length: STATS_AT_ONCE }, worker))
+  await atOnce(files, look, STATS_AT_ONCE)
   return found
 }

@@ -90,11 +90,10 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
       if (!file) return
       if (event.type === 'match') total++
       if (total > most) return
-      const bytes = bytesOf(lines)
       const [first] = event.type === 'match' ? (submatches ?? []) : []
       const match = first && { start: first.start, end: first.end }
-      const place = { offset, bytes: bytes.length, match }
-      file.lines.push({ line: line ?? 0, ...shownLine(bytes.toString('utf8'), place, chars), place })
+      const place = { offset, bytes: bytesIn(lines), match }
+      file.lines.push({ line: line ?? 0, ...shownLine(plain(lines), place, chars), place })
     },
     result: () => ({
       files: [...files.values()]
@@ -106,8 +105,8 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
   }
 }
 
-const bytesOf = (text: Text): Buffer => ('text' in text ? Buffer.from(text.text) : Buffer.from(text.bytes, 'base64'))
-const plain = (text: Text): string => ('text' in text ? text.text : bytesOf(text).toString('utf8'))
+const plain = (text: Text): string => ('text' in text ? text.text : Buffer.from(text.bytes, 'base64').toString('utf8'))
+const bytesIn = (text: Text): number => ('text' in text ? Buffer.byteLength(text.text) : Buffer.byteLength(text.bytes, 'base64'))
 
 /** A line as it is shown, with the column where something matched. */
 export function shownLine(line: string, { match }: Pick<Place, 'match'>, chars: number): Pick<FoundLine, 'text' | 'column'> {

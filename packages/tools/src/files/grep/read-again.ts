@@ -4,13 +4,13 @@
  */
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { atOnce } from '../../at-once.ts'
 import { openInside } from '../../workspace/contain.ts'
 import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
 import { decode, sniff } from '../common/encoding.ts'
 import type { SearchRoot } from '../common/search-root.ts'
 import { type FoundInFile, type HeldInFile, type HeldLine, shownLine } from './matches.ts'
 
-const FILES_AT_ONCE = 8
 /** ripgrep counts from behind the byte order mark. */
 const BOM_BYTES = 3
 
@@ -23,14 +23,10 @@ export interface ReadAgain {
 /** @param chars of a line that are shown */
 export async function readAgain({ at }: SearchRoot, held: readonly HeldInFile[], chars: number): Promise<ReadAgain> {
   const same = new Set<string>()
-  const rest = held[Symbol.iterator]()
-  const worker = async (): Promise<void> => {
-    for (const { path, lines } of rest) {
-      const absolute = join(at.root, path.slice(at.output ? OUTPUT_PREFIX.length : 0))
-      if (await holds(at.root, absolute, lines, chars).catch(() => false)) same.add(path)
-    }
-  }
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
+  await atOnce(held, async ({ path, lines }) => {
+    const absolute = join(at.root, path.slice(at.output ? OUTPUT_PREFIX.length : 0))
+    if (await holds(at.root, absolute, lines, chars).catch(() => false)) same.add(path)
+  })
   const [kept, left] = [held.filter(({ path }) => same.has(path)), held.filter(({ path }) => !same.has(path))]
   return { files: kept.map(withoutPlace), changed: left.map(({ path }) => path) }
 }
