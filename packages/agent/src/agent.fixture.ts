@@ -4,7 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { defineTool, empty, ModelRetry, ok, type Tool } from '@mulligan/core'
 import { type Script, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { z } from 'zod'
-import { type AgentEvent, type AgentModel, type AgentOptions, createAgent, memoryStore } from './index.ts'
+import { type AgentEvent, type AgentModel, type AgentOptions, createAgent, memoryStore, openStore, type Store } from './index.ts'
 
 export type Protocol = 'openai' | 'anthropic'
 export const PROTOCOLS: readonly Protocol[] = ['openai', 'anthropic']
@@ -51,13 +51,22 @@ export interface Run {
   readonly events: AgentEvent[]
 }
 
+/** Stores that the tests of the turn run on. */
+export const STORES = [
+  ['memory', async () => memoryStore()],
+  ['SQLite', () => openStore(':memory:')],
+] as const satisfies readonly (readonly [name: string, open: () => Promise<Store>])[]
+
+/** Opens the store of {@link start}. */
+export const stores: { open: () => Promise<Store> } = { open: async () => memoryStore() }
+
 export async function start(script: Script, protocol: Protocol = 'openai', options: Partial<AgentOptions> = {}): Promise<Run> {
   const server = await scriptedModel(script)
   const events: AgentEvent[] = []
   const agent = createAgent({
     model: agentModel(server, protocol),
     tools: [search, save],
-    store: memoryStore(),
+    store: options.store ?? (await stores.open()),
     cwd: '/home/ann/notes',
     approve: async () => ({ answer: 'once' }),
     ...options,

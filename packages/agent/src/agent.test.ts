@@ -1,11 +1,17 @@
 import { notOk, ok } from '@mulligan/core'
 import { call, calls, lastToolResults, say, think } from '@mulligan/testing'
-import { describe, expect, it } from 'vitest'
-import { agentModel, PROTOCOLS, save, search, start } from './agent.fixture.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { agentModel, PROTOCOLS, STORES, save, search, start, stores } from './agent.fixture.ts'
 import { createAgent, memoryStore } from './index.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 
-describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
+const EACH = PROTOCOLS.flatMap((protocol) => STORES.map(([store, open]) => [protocol, store, open] as const))
+
+describe.each(EACH)('the turn over %s, in %s', (protocol, _, open) => {
+  beforeEach(() => {
+    stores.open = open
+  })
+
   it('two searches that find nothing, at one allowed retry, do not end the turn', async () => {
     const { server, agent } = await start(
       [calls(['search', { query: 'no a' }], ['search', { query: 'no b' }]), say('Nothing there.')],
@@ -144,7 +150,7 @@ describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
 
   it('an abort in mid-tool gives every call a result, and the conversation goes on', async () => {
     const stop = new AbortController()
-    const store = memoryStore()
+    const store = await stores.open()
     const slow = {
       ...search,
       name: 'slow',
@@ -197,7 +203,11 @@ describe.each(PROTOCOLS)('the turn over %s', (protocol) => {
   })
 })
 
-describe('the turn', () => {
+describe.each(STORES)('the turn, in %s', (_, open) => {
+  beforeEach(() => {
+    stores.open = open
+  })
+
   it('ends after two refusals of the loop guard, in words', async () => {
     const same = call('search', { query: 'a' })
     const { server, agent } = await start([same, same, same, same, same, say('I kept searching for a.')])
@@ -302,7 +312,7 @@ describe('the turn', () => {
   })
 
   it('a late outcome settles an indeterminate call', async () => {
-    const store = memoryStore()
+    const store = await stores.open()
     const { server, agent } = await start([call('save', { path: 'a.md', text: '' }), say('Saved.')], 'openai', { store })
     await store.createSession({ id: 's', cwd: '/', title: '' })
     await store.startTurn({ id: 's/1', sessionId: 's', prompt: '', model: '' }, { role: 'user', id: 's/1/0', turnId: 's/1', text: '' })
@@ -376,7 +386,7 @@ describe('the turn', () => {
   })
 
   it('a store that can’t be written any more ends the turn with what was done', async () => {
-    const store = memoryStore()
+    const store = await stores.open()
     let saved = 0
     const full = {
       ...store,

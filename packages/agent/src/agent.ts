@@ -1,19 +1,19 @@
 /** Sessions and their turns over one store: what the front doors drive. */
 import { randomInt } from 'node:crypto'
-import { type CallRecord, createBreakers, type ToolEvent } from '@mulligan/core'
+import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { CompactionReport } from './context/compaction.ts'
-import { openWindow } from './context/open.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
-import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
+import type { Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { TurnRow } from './store/store.ts'
-import { pastCalls } from './turn/calls.ts'
+import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
+import { openWindow } from './turn/open-window.ts'
 import { createPreamble } from './turn/preamble.ts'
-import { settleInterrupted } from './turn/settle.ts'
 import { runTurn } from './turn/turn.ts'
+import type { TurnContext } from './turn/turn-context.ts'
 
 export interface RunOptions {
   /** Goes on with this session; a new one without it. */
@@ -84,7 +84,7 @@ export function createAgent(options: AgentOptions): Agent {
     if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
     return exclusively(id, takeOver, async () => {
       const last = await store.lastTurn(id)
-      if (last?.status === 'running') await settleInterrupted(store, last, await emitter(id, last.id))
+      if (last?.status === 'running') await close(last, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt, ...carries }
@@ -92,7 +92,7 @@ export function createAgent(options: AgentOptions): Agent {
       const emit = await emitter(id, turnId)
       if (sessionId === undefined) await emit({ type: 'session.created', cwd })
       await emit({ type: 'turn.started', prompt, ...who, resumed: false })
-      return turn(id, turnId, emit, signal, [])
+      return turn(id, turnId, emit, signal)
     })
   }
 
@@ -103,10 +103,9 @@ export function createAgent(options: AgentOptions): Agent {
     return exclusively(sessionId, takeOver, async () => {
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
-      const past = (await store.events({ sessionId, turnId: last.id })) as unknown as readonly ToolEvent[]
       const emit = await emitter(sessionId, last.id)
       await emit({ type: 'turn.started', prompt: last.prompt, ...who, resumed: true })
-      return turn(sessionId, last.id, emit, signal, past)
+      return turn(sessionId, last.id, emit, signal, 'resumed')
     })
   }
 
@@ -115,7 +114,7 @@ export function createAgent(options: AgentOptions): Agent {
       const last = await store.lastTurn(sessionId)
       if (!last) return undefined
       const emit = await emitter(sessionId, last.id)
-      if (last.status === 'running') await settleInterrupted(store, last, emit)
+      if (last.status === 'running') await close(last, emit)
       const history = await store.history(sessionId)
       const compaction = await store.compaction(sessionId)
       const inForce = modelInForce()
@@ -124,27 +123,22 @@ export function createAgent(options: AgentOptions): Agent {
     })
   }
 
-  /** `past`: what happened in this turn before the process that began it ended. */
+  /** Gives the calls of a turn whose process ended their results. */
+  const close = ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
+    turn(sessionId, id, emit, AbortSignal.abort(), 'closing')
+
   async function turn(
     sessionId: string,
     turnId: string,
     emit: (event: TurnEvent) => Promise<void>,
     signal: AbortSignal,
-    past: readonly ToolEvent[],
+    again?: 'resumed' | 'closing',
   ): Promise<TurnOutcome> {
     const all = await store.history(sessionId)
-    const mine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
-    const messages = new Map<number, AssistantMessage>()
-    const records = new Map<string, CallRecord>()
-    for (const message of all.filter(mine)) {
-      if (message.role === 'assistant') messages.set(message.step, message)
-      if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
-    }
-    // An outcome counts once its record is kept: the process may have ended between the two.
-    const finished = past
-      .filter((event) => 'callId' in event && event.callId !== undefined)
-      .filter((event) => event.type !== 'tool.result' || event.late || records.has(event.callId))
-    const history = all.filter((message) => !mine(message))
+    const isMine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
+    const mine = all.filter(isMine)
+    const history = all.filter((message) => !isMine(message))
+    const past = again ? await store.events({ sessionId, turnId }) : []
     return runTurn({
       ...options,
       model: modelInForce(),
@@ -152,12 +146,13 @@ export function createAgent(options: AgentOptions): Agent {
       sessionId,
       turnId,
       limits: options.limits,
-      journal: await store.journal(turnId),
+      journal: await store.journal(turnId, mine),
       history,
       compaction: await store.compaction(sessionId),
       calibration,
       indeterminate: await indeterminateCalls(store, sessionId, history),
-      before: { events: finished, messages, records, ...pastCalls(finished) },
+      ...before(past, mine),
+      closing: again === 'closing',
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
       signal,
@@ -181,7 +176,7 @@ export function createAgent(options: AgentOptions): Agent {
       } catch {
         // a listener's own trouble
       }
-      if (id !== undefined) await store.append([placed], event.type === 'tool.started' && event.effect !== 'read')
+      if (id !== undefined) await store.append([placed], isIntent(event))
     }
   }
 
@@ -199,6 +194,23 @@ export function createAgent(options: AgentOptions): Agent {
 
   return { run, resume, compact }
 }
+
+/** What happened in a turn before a restart, apart from its journal. */
+function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'begun' | 'emitted'> {
+  const records = new Map<string, CallRecord>()
+  for (const message of mine) if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
+  const begun = new Map<string, BegunEffect>()
+  const emitted = new Set<string>()
+  for (const event of past) {
+    if (event.type === 'tool.started' && event.effect !== 'read')
+      begun.set(event.callId, { effect: event.effect, record: records.get(event.callId) })
+    if (event.type === 'tool.result' && !event.late) emitted.add(event.callId)
+  }
+  return { begun, emitted }
+}
+
+/** Recorded before what it announces begins, so that a process which lost its session stops. */
+const isIntent = (event: TurnEvent): boolean => event.type === 'tool.started' && (event.effect !== 'read' || event.attempt !== undefined)
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))
 

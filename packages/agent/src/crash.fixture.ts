@@ -35,11 +35,15 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
   const opened = await openStore(join(folder, 'store.db'))
   const store: Store = {
     ...opened,
+    saveCall: async (sessionId, turnId, record) => {
+      die(`outcome not saved ${record.tool}`)
+      await opened.saveCall(sessionId, turnId, record)
+    },
     append: async (events, durable) => {
       const [kept] = events.filter(({ type }) => type === 'tool.result') as readonly Extract<AgentEvent, { type: 'tool.result' }>[]
       const isPoint = kept !== undefined && at === `outcome kept ${kept.tool}`
       await opened.append(events, durable || isPoint)
-      // The outcome is on disk, its record is not.
+      // The outcome and its record are on disk, its step is not.
       if (isPoint) die(at)
       // The intent is on disk, the effect has not begun.
       for (const event of events) if (event.type === 'tool.started') die(`${event.type} ${event.tool}`)

@@ -39,6 +39,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     ['message.completed 1', 0, 1],
     ['tool.started append', 0, 1],
     ['effect', 1, 1],
+    ['outcome not saved append', 1, 1],
     ['tool.result append', 1, 1],
     ['outcome kept append', 1, 1],
     ['message.completed 2', 1, 2],
@@ -54,7 +55,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     const outcome = await agent.run({ sessionId: session?.id as string, prompt: 'go on' })
     expect(outcome).toMatchObject({ status: 'answered', answer: 'Welcome back.' })
     const sent = JSON.stringify(server.requests.at(-1)?.body)
-    const unknown = ['tool.started append', 'effect', 'tool.result append', 'outcome kept append'].includes(at)
+    const unknown = ['tool.started append', 'effect', 'outcome not saved append'].includes(at)
     expect(sent.includes('indeterminate (internal)')).toBe(unknown)
     expect(server.violations).toEqual([])
     await store.close()
@@ -66,7 +67,9 @@ it.each([
   ['message.completed 1', ['one', 'two'], undefined],
   ['tool.result search', ['one', 'two'], undefined],
   ['effect', ['one', 'two'], 'append'],
-  ['outcome kept append', ['one', 'two'], 'append'],
+  ['outcome not saved append', ['one', 'two'], 'append'],
+  ['tool.result append', ['one', 'two'], undefined],
+  ['outcome kept append', ['one', 'two'], undefined],
   ['message.completed 2', ['one', 'two'], undefined],
 ])('killed at %s and resumed, the turn ends as if nothing had been, and no effect runs twice', async (at, expected, unknown) => {
   const server = await scriptedModel(script(), { otherwise: () => say('Done.') })

@@ -14,6 +14,8 @@ export interface LedgerEntry {
   readonly effect: Effect
   /** What it acted on: a path, a channel. */
   readonly target: string
+  /** The first words of the input, where they say more than the target: of what is unknown. */
+  readonly words?: string
   /** Absent for what was changed. */
   readonly status?: Status
   /** One sentence, for what failed and what is unknown. */
@@ -26,7 +28,7 @@ export interface Ledger {
   readonly changed: readonly LedgerEntry[]
   /** What failed and was not made good by a later success of the same tool. */
   readonly failed: readonly LedgerEntry[]
-  /** Effects that may or may not have taken place. */
+  /** Effects that may or may not have taken place; those of earlier turns too, until they are settled. */
   readonly unknown: readonly LedgerEntry[]
 }
 

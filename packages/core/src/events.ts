@@ -50,8 +50,8 @@ export type ToolEvent =
       readonly keys?: readonly string[]
       readonly decision: ApprovalDecision
     })
-  /** The call is about to run: the intent that stands before a side effect. */
-  | (Of<'tool.started'> & { readonly tool: string; readonly effect: Effect; readonly inputHash: string })
+  /** The call is about to run: the intent that is recorded before a side effect. `attempt`, from 2, after a transient fault. */
+  | (Of<'tool.started'> & { readonly tool: string; readonly effect: Effect; readonly inputHash: string; readonly attempt?: number })
   | (Of<'tool.delta'> & { readonly tool: string; readonly attempt: number; readonly message: string })
   | (Of<'tool.result'> & {
       readonly step: number

@@ -37,7 +37,7 @@ export interface ExecutorOptions {
   readonly effectOf?: (request: PolicyRequest) => Effect
   /** Whether a person has named this secret file themselves, so that opening it needs no further word. Default: none. */
   readonly isNamed?: (path: string) => boolean
-  /** Called in order. What it returns for `tool.started` is awaited before the tool runs: intent before effect. */
+  /** Called in order. What it returns for `tool.started` is awaited before each attempt: intent before effect. */
   readonly onEvent?: (event: ToolEvent) => void | Promise<void>
   /** Gets exceptions whole, with message and stack. They go nowhere else. */
   readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
@@ -57,8 +57,14 @@ export interface Executor {
   readonly perform: (call: ReadyCall) => Promise<Performed>
   /** Applies a person's answer to what a call did on its layer. */
   readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
-  /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. */
-  readonly settle: (call: ReadyCall, result: ToolResult) => Promise<CallRecord>
+  /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. `attempts`: executions, default 0. */
+  readonly settle: (call: ReadyCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
+  /**
+   * Counts what was recorded before a restart, so that counters, guard and denials are as they were.
+   *
+   * @param prepared the call that these events prepared, where it has no outcome yet
+   */
+  readonly replay: (events: readonly ToolEvent[], prepared?: ReadyCall) => void
   /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */
   readonly effectOf: (call: Pick<IncomingCall, 'name'>) => Effect
   readonly state: () => TurnState

@@ -66,8 +66,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     indeterminate: { ...NONE_INDETERMINATE, calls: before },
   })
   const values = new WeakMap<ReadyCall, unknown>()
-  /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
-  const inFlight = new Map<string, Set<string>>()
+  /** Prepared calls that have no outcome yet, by id, with what tells repeats: parallel copies of one call count as repeats of it. */
+  const inFlight = new Map<string, string>()
   /** Effects that were given up on and still run: they keep their lock. */
   const stillRunning = new Map<string, string>()
   const lateNews: string[] = []
@@ -163,7 +163,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** Warns of a repeated call, and refuses it the next time. */
   function loop(call: ReadyCall, tool: Tool | undefined): ToolError | undefined {
     if (!tool || tool.polls) return undefined
-    const times = repeats(state.guard, call) + (inFlight.get(keyOf(call))?.size ?? 0)
+    const times = repeats(state.guard, call) + copiesInFlight(call)
     if (times < WARN_AT - 1) return undefined
     const blocked = times >= BLOCK_AT - 1
     emit({ type: 'guard.warning', ...about(call), step: call.step, repeats: times, blocked })
@@ -306,6 +306,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         clock,
         breakers,
         log: (error) => log(call.id, call.tool, error),
+        mayRetry: (attempt) => recordIntent(call, inputHash, attempt),
         progress: (attempt, message) => emit({ type: 'tool.delta', ...about(call), attempt, message }),
         secrets: call.secrets,
         confinement: call.confinement,
@@ -342,14 +343,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return uncertainFor(call).every((one) => known.includes(one.id)) ? undefined : refuse.uncertain(tool)
   }
 
-  /** The intent stands on record before the effect begins; what can't be recorded is not run. */
-  async function recordIntent({ id, tool, effect }: ReadyCall, inputHash: string): Promise<boolean> {
+  /** The intent is recorded before each attempt; an effect, or a further attempt, that can't be recorded is not run. */
+  async function recordIntent({ id, tool, effect }: ReadyCall, inputHash: string, attempt = 1): Promise<boolean> {
     try {
-      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash })
+      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash, ...(attempt > 1 && { attempt }) })
       return true
     } catch (error) {
       log(id, tool, error)
-      return effect === 'read'
+      return effect === 'read' && attempt === 1
     }
   }
 
@@ -432,16 +433,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return result
   }
 
-  function hold(call: ReadyCall): void {
-    const key = keyOf(call)
-    inFlight.set(key, (inFlight.get(key) ?? new Set()).add(call.id))
+  function copiesInFlight(call: ReadyCall): number {
+    const key = inFlight.size > 0 ? keyOf(call) : ''
+    let copies = 0
+    for (const other of inFlight.values()) if (other === key) copies++
+    return copies
   }
 
-  function release(call: ReadyCall): void {
-    const key = keyOf(call)
-    const held = inFlight.get(key)
-    held?.delete(call.id)
-    if (held?.size === 0) inFlight.delete(key)
+  const hold = (call: ReadyCall): void => void inFlight.set(call.id, keyOf(call))
+  const release = ({ id }: { readonly id: string }): void => void inFlight.delete(id)
+
+  function replay(events: readonly ToolEvent[], prepared?: ReadyCall): void {
+    state = events.reduce(reduceTurn, state)
+    if (prepared) hold(prepared)
+    for (const event of events) if (event.type === 'tool.result') release({ id: event.callId })
   }
 
   return {
@@ -450,7 +455,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     execute,
     perform,
     apply,
-    settle: (call, result) => finish(withResolvedName(call), result),
+    settle: (call, result, attempts = 0) => finish(withResolvedName(call), result, { attempts }),
+    replay,
     effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state: () => state,
     looping: () => isLooping(state.guard),

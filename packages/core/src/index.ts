@@ -45,6 +45,6 @@ export {
   reduceIndeterminate,
   settledBy,
 } from './turn/indeterminate.ts'
-export { checkNote } from './turn/indeterminate-text.ts'
+export { checkNote, inputWords } from './turn/indeterminate-text.ts'
 export * from './turn/limits.ts'
 export type { Tainted, TurnState } from './turn/state.ts'

@@ -1,7 +1,6 @@
 /** Tokens of what a request is made of, as it goes over the wire: JSON, with the arguments of a call as text in it. */
-import type { LanguageModelV4Message } from '@ai-sdk/provider'
+import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Tool } from '@mulligan/core'
-import { toFunctionTool } from '../turn/lean/budget.ts'
 import { estimateText } from './estimate.ts'
 
 /** About what a provider takes for an image. */
@@ -18,6 +17,13 @@ export function messageTokens(message: LanguageModelV4Message): number {
   })
   return estimateText(text) + media * MEDIA
 }
+
+export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
+  type: 'function',
+  name,
+  description,
+  inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
+})
 
 const known = new WeakMap<Tool, number>()
 

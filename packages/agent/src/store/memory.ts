@@ -2,7 +2,7 @@
 import type { CallRecord } from '@mulligan/core'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, UserMessage } from '../history/message.ts'
-import { memoryJournal } from '../turn/journal.ts'
+import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { joinHistory } from './history.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
 
@@ -16,8 +16,9 @@ interface Kept {
 
 export function memoryStore(): Store {
   const kept = new Map<string, Kept>()
-  const claimed = new Set<string>()
-  const journals = new Map<string, Map<string, unknown>>()
+  /** By session, who has it. */
+  const claims = new Map<string, symbol>()
+  const journals = new Map<string, LoggedStep[]>()
   const get = (id: string): Kept => {
     const found = kept.get(id)
     if (!found) throw new RangeError(`no session ${id}`)
@@ -42,17 +43,18 @@ export function memoryStore(): Store {
         .reverse()
         .slice(0, limit),
     deleteSession: async (id) => {
-      if (claimed.has(id)) return { busy: 'this process' }
+      if (claims.has(id)) return { busy: 'this process' }
       for (const turnId of kept.get(id)?.turns.keys() ?? []) journals.delete(turnId)
       kept.delete(id)
       return {}
     },
-    claim: async (id) => {
-      if (claimed.has(id)) return { busy: 'this process' }
-      claimed.add(id)
+    claim: async (id, { takeOver = false } = {}) => {
+      if (claims.has(id) && !takeOver) return { busy: 'this process' }
+      const mine = Symbol(id)
+      claims.set(id, mine)
       return {
         release: async () => {
-          claimed.delete(id)
+          if (claims.get(id) === mine) claims.delete(id)
         },
       }
     },
@@ -79,9 +81,9 @@ export function memoryStore(): Store {
     compaction: async (sessionId) => get(sessionId).events.findLast((event) => event.type === 'context.compacted'),
     lastEventId: async (sessionId) => get(sessionId).events.at(-1)?.id ?? 0,
     journal: async (turnId) => {
-      const steps = journals.get(turnId) ?? new Map<string, unknown>()
-      journals.set(turnId, steps)
-      return memoryJournal(steps)
+      const log = journals.get(turnId) ?? []
+      journals.set(turnId, log)
+      return strictJournal(log)
     },
     close: async () => undefined,
   }

@@ -8,6 +8,7 @@ import type { CallRecord } from '@mulligan/core'
 import { type Compilable, Kysely, sql } from 'kysely'
 import type { Compaction } from '../context/compaction.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
+import { recordedJournal } from '../journal/journal.ts'
 import { claimSession } from './claim.ts'
 import { openSqlite, type Write } from './dialect.ts'
 import { joinHistory } from './history.ts'
@@ -227,20 +228,9 @@ export async function openStore(path: string): Promise<Store> {
       )
       return Number(row?.id ?? 0)
     },
-    journal: async (turnId) => {
+    journal: async (turnId, kept = []) => {
       const rows = await read(() => db.selectFrom('steps').selectAll().where('turn_id', '=', turnId).execute())
-      // A damaged value is a step that is taken again: of calls, what was recorded counts.
-      const steps = new Map<string, unknown>(
-        rows.map(({ name, value }) => [name, readJson(value)] as const).filter(([, value]) => value !== undefined),
-      )
-      async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
-        if (steps.has(name)) return steps.get(name) as T
-        const value = await fn()
-        steps.set(name, value)
-        await queue.add(sessionOf(turnId), insertStep({ turn_id: turnId, name, value: JSON.stringify(value) ?? 'null' }))
-        return value
-      }
-      return { step, wait: step }
+      return recordedJournal(rows, kept, ({ name, value }) => queue.add(sessionOf(turnId), insertStep({ turn_id: turnId, name, value })))
     },
     close: async () => {
       await queue.flush().catch(() => undefined)

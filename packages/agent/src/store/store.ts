@@ -3,8 +3,8 @@ import type { CallRecord } from '@mulligan/core'
 import type { Compaction } from '../context/compaction.ts'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
-import type { Journal } from '../turn/journal.ts'
 
 export interface SessionRow {
   readonly id: string
@@ -87,6 +87,7 @@ export interface Store {
   readonly compaction: (sessionId: string) => Promise<Compaction | undefined>
   /** 0 when there is none yet. */
   readonly lastEventId: (sessionId: string) => Promise<number>
-  readonly journal: (turnId: string) => Promise<Journal>
+  /** @param kept what {@link Store.history} has of the turn, which the journal need not keep again. Default: nothing */
+  readonly journal: (turnId: string, kept?: readonly Message[]) => Promise<Journal>
   readonly close: () => Promise<void>
 }

@@ -2,6 +2,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { CHARS_PER_TOKEN } from '@mulligan/core'
 import type { Repair, ToolSpec } from '@mulligan/repair'
+import { toFunctionTool } from '../context/measure.ts'
 import type { ContextWindow } from '../context/window.ts'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import { EndlessThinking, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
@@ -9,7 +10,6 @@ import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
-import { toFunctionTool } from './lean/budget.ts'
 import type { Preamble } from './preamble.ts'
 import { COME_TO_THE_POINT, conclude, NUDGE, UNCLEAR } from './prompt.ts'
 import type { TurnContext } from './turn-context.ts'
@@ -19,31 +19,21 @@ export type Asked =
   | { readonly kind: 'fault'; readonly fault: RequestFault }
   | { readonly kind: 'aborted' }
 
-/** @returns asks for the reply of a step. `concluding`: it is the last one; `nudge`: the one before was empty. */
+/** @returns asks for the reply of a step, and saves it. `concluding`: it is the last one; `nudge`: the one before was empty. */
 export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, preamble: Preamble) {
-  const { turnId, model, store, journal } = context
+  const { turnId, model, store } = context
   // Also those that are not sent: a model that knows their names may write a call of one into its text.
   const specs = preamble.tools.map(toSpec)
 
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
-    let asked: Asked | undefined
-    const before = context.before.messages.get(step)
-    await journal
-      .step(`request ${step}`, async () => {
-        asked = before ? { kind: 'reply', message: before } : await attempts(step, concluding, nudge)
-        if (asked.kind !== 'reply') throw new NotDone()
-        const { message } = asked
-        if (message === before) return message.id
-        await store.saveMessage(context.sessionId, message)
-        await context.emit({ type: 'message.completed', messageId: message.id, step, message })
-        await context.emit({ type: 'usage', step, usage: message.usage, ...window.counted(message) })
-        await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
-        return message.id
-      })
-      .catch((error) => {
-        if (!(error instanceof NotDone)) throw error
-      })
-    return asked ?? (before ? { kind: 'reply', message: before } : { kind: 'aborted' })
+    const asked = await attempts(step, concluding, nudge)
+    if (asked.kind !== 'reply') return asked
+    const { message } = asked
+    await store.saveMessage(context.sessionId, message)
+    await context.emit({ type: 'message.completed', messageId: message.id, step, message })
+    await context.emit({ type: 'usage', step, usage: message.usage, ...window.counted(message) })
+    await context.emit({ type: 'finish-step', step, finishReason: message.finishReason, calls: callsOf(message).length })
+    return asked
   }
 
   async function attempts(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
@@ -169,9 +159,6 @@ async function advised(fault: RequestFault, { advise }: TurnContext['model']): P
   clearTimeout(timer)
   return advice === undefined ? fault : { ...fault, message: `${fault.message.replace(/[^.!?…]$/, '$&.')} ${advice}` }
 }
-
-/** Ends a journal step without recording it. */
-class NotDone extends Error {}
 
 /** The prompt with an instruction at its end, as part of the user's message where that is the last. */
 function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): LanguageModelV4Prompt {

@@ -1,173 +1,145 @@
-/** The calls of one reply, each to exactly one record. */
+/**
+ * The calls of one reply, each to exactly one record. Reads that follow each other run side by side, an effect alone. Which
+ * step starts next depends on recorded values only, never on which of two reads was faster.
+ */
 import {
   type ApprovalDecision,
   type ApprovalRequest,
   type CallRecord,
-  canonical,
   type Effect,
-  type Executor,
   type IncomingCall,
   notOk,
   type Prepared,
-  type ReadyCall,
-  type ToolEvent,
 } from '@mulligan/core'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
-import type { Journal } from './journal.ts'
-import { createLanes } from './lanes.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { RecordedCalls } from './recorded-calls.ts'
+
+/** Reads of one reply that run at once. */
+export const MAX_SIDE_BY_SIDE = 8
 
 export interface CallContext {
-  readonly executor: Executor
   readonly journal: Journal
+  readonly calls: RecordedCalls
   readonly approve: (request: ApprovalRequest) => Promise<ApprovalDecision>
   /** Aborted when the turn is stopped. */
   readonly signal: AbortSignal
-  readonly save: (record: CallRecord) => Promise<void>
-  /** The record of a call that finished before a restart. */
-  readonly recorded: (callId: string) => CallRecord | undefined
-  /** What the calls from before a restart were, by id. */
-  readonly asked: ReadonlyMap<string, BegunCall>
-  /** Those of them that were started. One without a record has no outcome. */
-  readonly begun: ReadonlyMap<string, BegunCall>
+  /** Effects that were begun before a restart. */
+  readonly begun: ReadonlyMap<string, BegunEffect>
+}
+
+/** An effect whose intent is in the store. Without a record, nobody knows whether it took effect. */
+export interface BegunEffect {
+  readonly effect: Effect
+  readonly record?: CallRecord | undefined
 }
 
 export async function runCalls(message: AssistantMessage, context: CallContext): Promise<readonly CallRecord[]> {
-  const { executor, journal } = context
-  const lane = createLanes()
-  const calls = callsOf(message)
-  let prepared: Promise<unknown> = Promise.resolve()
+  const records: CallRecord[] = []
+  for (const group of await groupsOf(message, context)) records.push(...(await runGroup(group, context)))
+  return records
+}
 
-  /** Each call so far has its place in the lanes, or its record: what was lost counts before the calls after it begin. */
-  let placed: Promise<unknown> = Promise.resolve()
-
-  function one(call: IncomingCall): Promise<CallRecord> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const done = placed.then(() => recordOf(call, resolve)).finally(resolve)
-    placed = promise
-    return done
+/** Runs of reads, and effects one by one. Recorded, because a tool may have another effect after a restart. */
+async function groupsOf(message: AssistantMessage, { journal, calls }: CallContext): Promise<readonly (readonly IncomingCall[])[]> {
+  const all = incomingCalls(message)
+  if (all.length < 2) return [all]
+  const effects = await journal.step(`calls ${message.step}`, async () => all.map((call) => calls.executor.effectOf(call)))
+  const groups: IncomingCall[][] = []
+  for (const [at, call] of all.entries()) {
+    if (effects[at] === 'read' && effects[at - 1] === 'read') groups.at(-1)?.push(call)
+    else groups.push([call])
   }
+  return groups
+}
 
-  async function recordOf(call: IncomingCall, isPlaced: () => void): Promise<CallRecord> {
-    // On record, though the process ended before the journal said so: it is not run again.
-    let record = context.recorded(call.id)
-    await journal.step(`call ${call.step}/${call.ordinal}`, async () => {
-      if (record) return call.id
-      const answered = lane(effectOf(call), () => answer(call))
-      isPlaced()
-      record = await answered
-      await context.save(record)
-      return call.id
-    })
-    return record ?? lost(call)
-  }
+async function runGroup(group: readonly IncomingCall[], context: CallContext): Promise<readonly CallRecord[]> {
+  const { executor, step } = context.calls
+  const running: Promise<unknown>[] = []
 
-  /** A journal says that the call is done, but its record is gone: nothing is known, so nothing is claimed. */
-  async function lost(call: IncomingCall): Promise<CallRecord> {
-    const asked = context.asked.get(call.id)
-    const ready = asked ? readyCall(asked) : unread(call)
-    const record = await executor.settle(ready, interrupted(ready))
-    await context.save(record)
-    return record
-  }
+  const prepared: Prepared[] = []
+  for (const call of group) prepared.push(await step(nameOf('prepare', call), call.id, () => executor.prepare(call)))
 
-  /** Of a call that had begun before a restart, the effect it was begun with: its tool may be another by now. */
-  const effectOf = (call: IncomingCall): Effect => context.begun.get(call.id)?.effect ?? executor.effectOf(call)
-
-  async function answer(call: IncomingCall): Promise<CallRecord> {
-    const begun = context.begun.get(call.id)
-    if (begun && begun.effect !== 'read') return executor.settle(readyCall(begun), interrupted(begun))
-    const mine = prepared.then(() => executor.prepare(call))
-    prepared = mine.catch(() => undefined)
-    const ready = await mine
-    return ready.kind === 'result' ? ready.record : carryOut(ready)
-  }
-
-  async function carryOut(ready: Exclude<Prepared, { kind: 'result' }>): Promise<CallRecord> {
-    // A stopped turn asks nobody: the executor cancels what has not started.
-    if (ready.kind === 'ready' || context.signal.aborted) return perform(ready.call)
-    const { call, request } = ready
-    const decided = await executor.decide(call, request, await decisionOn(request))
-    return decided.kind === 'result' ? decided.record : perform(decided.call)
-  }
-
-  /** What ran on a layer is decided about when it has run. */
-  async function perform(call: ReadyCall): Promise<CallRecord> {
-    const performed = await executor.perform(call)
-    return performed.kind === 'result' ? performed.record : executor.apply(performed, await decisionOn(performed.request))
-  }
-
-  function decisionOn(request: ApprovalRequest): Promise<ApprovalDecision> {
-    // An answer from before a restart counts for the question that was asked then.
-    const knowing = request.indeterminate ? ` knowing ${request.indeterminate.join(' ')}` : ''
-    const of = request.changes ? ` changes ${request.changes.hash}` : ''
-    return journal.wait(`approval ${request.callId}${knowing}${of}`, () =>
-      context.approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' })),
+  function execute(one: Exclude<Prepared, { kind: 'result' }>, answer?: ApprovalDecision | null) {
+    const { call } = one
+    const before = running.at(-MAX_SIDE_BY_SIDE)
+    return started(
+      step(nameOf('execute', call), call.id, async () => {
+        await before?.catch(() => undefined)
+        const known = await begunBefore(call, context)
+        if (known) return known
+        const decided = one.kind === 'approval' && answer ? await executor.decide(call, one.request, answer) : undefined
+        return decided?.kind === 'result' ? decided : executor.perform(call)
+      }),
     )
   }
 
-  const last = calls.length - 1
-  return Promise.all(
-    calls.map(({ callId, wireId, name, input, repairs, cutOff, unread }, ordinal) =>
-      one({
-        id: callId,
-        step: message.step,
-        ordinal,
-        wireId,
-        name,
-        input,
-        ...(repairs && { repairs }),
-        ...(unread !== undefined && { unread }),
-        ...((cutOff || (message.finishReason === 'length' && ordinal === last)) && { cutOff: true }),
-      }),
-    ),
-  )
+  function started<T>(work: Promise<T>): Promise<T> {
+    // Awaited later: until then nobody hears of a failure.
+    work.catch(() => undefined)
+    running.push(work)
+    return work
+  }
+
+  const executing = prepared.map((one) => (one.kind === 'ready' ? execute(one) : undefined))
+  const answers = prepared.map((one) => (one.kind === 'approval' ? decisionOn('approval', one, context) : undefined))
+  for (const answer of answers) answer?.catch(() => undefined)
+  for (const [at, one] of prepared.entries()) if (one.kind === 'approval') executing[at] = execute(one, await answers[at])
+
+  const records: CallRecord[] = []
+  for (const [at, one] of prepared.entries()) {
+    let done = one.kind === 'result' ? one : await executing[at]
+    if (done?.kind === 'held') {
+      const held = done
+      const decision = (await decisionOn('decision', held, context)) ?? ({ answer: 'nobody' } as const)
+      done = await step(nameOf('apply', held.call), held.call.id, async () => {
+        return (await begunBefore(held.call, context)) ?? { kind: 'result', record: await executor.apply(held, decision) }
+      })
+    }
+    if (done?.kind === 'result') records.push(done.record)
+  }
+  return records
 }
+
+/** An effect is not run again: what came of it is on record, or nobody knows. */
+async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
+  const known = begun.get(call.id)
+  if (!known) return undefined
+  if (known.record) return calls.outcome(known.record)
+  return { kind: 'result' as const, record: await calls.executor.settle({ ...call, effect: known.effect }, interrupted(call), 1) }
+}
+
+/** Null where nobody was asked, because the turn was stopped. */
+function decisionOn(
+  what: 'approval' | 'decision',
+  { call, request }: { readonly call: Pick<IncomingCall, 'step' | 'ordinal'>; readonly request: ApprovalRequest },
+  { journal, approve, signal }: CallContext,
+): Promise<ApprovalDecision | null> {
+  return journal.wait(nameOf(what, call), async () => {
+    if (signal.aborted) return null
+    const { answer, reason } = await approve(request).catch((): ApprovalDecision => ({ answer: 'nobody' }))
+    return { answer: typeof answer === 'string' ? answer : 'nobody', ...(typeof reason === 'string' && { reason }) }
+  })
+}
+
+const nameOf = (what: string, { step, ordinal }: Pick<IncomingCall, 'step' | 'ordinal'>): string => `${what} ${step}/${ordinal}`
 
 /** The result of an effect that the process did not live to see the end of. */
-export const interrupted = ({ tool }: { readonly tool: string }) =>
+const interrupted = ({ tool }: { readonly tool: string }) =>
   notOk('internal', `${tool} was cut off when the process ended. It is not known whether it took effect.`, { status: 'indeterminate' })
 
-/** A call of which only the model's words are left. */
-const unread = ({ id, step, ordinal, name, input }: IncomingCall): ReadyCall => ({
-  id,
-  step,
-  ordinal,
-  tool: name ?? '(none)',
-  input: input as ReadyCall['input'],
-  inputKey: canonical(input),
-  effect: 'external',
-  target: '',
-  repairs: [],
-  notes: [],
-})
-
-/** What a call was when it was begun. */
-export type BegunCall = Extract<ToolEvent, { type: 'tool.call' }>
-
-/** The calls of a turn by id, and those that began. Whether one has an outcome, its record says. */
-export function pastCalls(events: readonly ToolEvent[]): Record<'asked' | 'begun', ReadonlyMap<string, BegunCall>> {
-  const asked = new Map<string, BegunCall>()
-  const begun = new Map<string, BegunCall>()
-  for (const event of events) {
-    if (event.type === 'tool.call') asked.set(event.callId, event)
-    const call = asked.get('callId' in event ? event.callId : '')
-    // A call on a layer starts with no effect, and once more with one when its changes are kept.
-    if (event.type === 'tool.started' && call) begun.set(event.callId, { ...call, effect: event.effect })
-  }
-  return { asked, begun }
+function incomingCalls(message: AssistantMessage): readonly IncomingCall[] {
+  const calls = callsOf(message)
+  const last = calls.length - 1
+  return calls.map(({ callId, wireId, name, input, repairs, cutOff, unread }, ordinal) => ({
+    id: callId,
+    step: message.step,
+    ordinal,
+    wireId,
+    name,
+    input,
+    ...(repairs && { repairs }),
+    ...(unread !== undefined && { unread }),
+    ...((cutOff || (message.finishReason === 'length' && ordinal === last)) && { cutOff: true }),
+  }))
 }
-
-const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect, target = '', targets }: BegunCall): ReadyCall => ({
-  id: callId,
-  step,
-  ordinal,
-  tool,
-  ...(requestedTool !== undefined && { requestedTool }),
-  input: input as ReadyCall['input'],
-  inputKey: canonical(input),
-  effect,
-  target,
-  ...(targets && { targets }),
-  repairs: [],
-  notes: [],
-})

@@ -1,5 +1,6 @@
 /** What was changed, what failed, what is unknown: from the records of the calls. */
-import type { CallRecord, Status } from '@mulligan/core'
+import { type CallRecord, inputWords, type Status } from '@mulligan/core'
+import { redact } from '../model/secrets.ts'
 import type { Ledger, LedgerEntry } from '../outcome.ts'
 
 /** The engine's refusals are not failures of the work. */
@@ -8,10 +9,17 @@ const NOT_TOLD = new Set<Status>(['cancelled', 'blocked', 'closed'])
 /** Characters of the paths that are named. */
 const MAX_TARGET = 300
 
-export function ledgerOf(records: readonly CallRecord[]): Ledger {
+export interface LedgerOptions {
+  /** Calls of earlier turns that may have taken effect and are not settled. Default: none. */
+  readonly earlier?: readonly CallRecord[]
+  /** Texts that are not shown. */
+  readonly secrets?: readonly string[] | undefined
+}
+
+export function ledgerOf(records: readonly CallRecord[], { earlier = [], secrets = [] }: LedgerOptions = {}): Ledger {
   const changed: LedgerEntry[] = []
   const failed: LedgerEntry[] = []
-  const unknown: LedgerEntry[] = []
+  const unknown: LedgerEntry[] = earlier.map((record) => unknownEntry(record, secrets))
   for (const [at, record] of records.entries()) {
     const { id, tool, effect, target, result } = record
     const entry = { callId: id, tool, effect, target }
@@ -21,11 +29,19 @@ export function ledgerOf(records: readonly CallRecord[]): Ledger {
       if (effect !== 'read' && !record.changed) changed.push(entry)
       continue
     }
-    const told = { ...entry, status: result.status, says: result.error }
-    if (result.status === 'indeterminate') unknown.push(told)
-    else if (!NOT_TOLD.has(result.status) && !isSlip(record) && !madeGood(record, records.slice(at + 1))) failed.push(told)
+    if (result.status === 'indeterminate') unknown.push(unknownEntry(record, secrets))
+    else if (!NOT_TOLD.has(result.status) && !isSlip(record) && !madeGood(record, records.slice(at + 1)))
+      failed.push({ ...entry, status: result.status, says: result.error })
   }
   return { changed, failed, unknown }
+}
+
+/** Which call it was: what it acted on, and the first words of its input. */
+function unknownEntry({ id, tool, effect, target, input, result }: CallRecord, secrets: readonly string[]): LedgerEntry {
+  const hidden = (text: string): string => redact(text, secrets)
+  const words = inputWords(input, target, hidden)
+  const what = { callId: id, tool, effect, target: hidden(target), ...(words !== '' && { words }) }
+  return result.ok ? what : { ...what, status: result.status, says: result.error }
 }
 
 /** A wrong call that would have changed nothing anyway. */
@@ -44,7 +60,7 @@ const madeGood = (failure: CallRecord, later: readonly CallRecord[]): boolean =>
 /** The engine's words for a turn that the model could not end itself. */
 export function summary({ changed, failed, unknown }: Ledger): string {
   const list = (entries: readonly LedgerEntry[]): string =>
-    [...new Set(entries.map(({ tool, target }) => (target === '' ? tool : `${tool} ${target}`)))].join(', ')
+    [...new Set(entries.map(({ tool, target, words }) => [tool, target, words && `"${words}"`].filter(Boolean).join(' ')))].join(', ')
   const lines: string[] = []
   if (changed.length > 0) lines.push(`Done: ${list(changed)}.`)
   if (failed.length > 0) lines.push(`Failed: ${list(failed)}.`)

@@ -1,13 +1,13 @@
 /** What a turn is run with. */
-import type { CallRecord, IndeterminateCall, Limits, ToolEvent } from '@mulligan/core'
+import type { IndeterminateCall, Limits } from '@mulligan/core'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction } from '../context/compaction.ts'
 import type { TurnEvent } from '../events.ts'
-import type { AssistantMessage, Message } from '../history/message.ts'
+import type { Message } from '../history/message.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { AgentModel, AgentOptions } from '../options.ts'
 import type { Store } from '../store/store.ts'
-import type { BegunCall } from './calls.ts'
-import type { Journal } from './journal.ts'
+import type { BegunEffect } from './calls.ts'
 
 export interface TurnContext
   extends Pick<
@@ -28,18 +28,12 @@ export interface TurnContext
   readonly calibration: Calibration
   /** Effects of earlier turns that may or may not have taken place, and are not settled. */
   readonly indeterminate: readonly IndeterminateCall[]
-  /** What happened in this turn before a restart. */
-  readonly before: {
-    readonly events: readonly ToolEvent[]
-    /** By step. */
-    readonly messages: ReadonlyMap<number, AssistantMessage>
-    /** By call. */
-    readonly records: ReadonlyMap<string, CallRecord>
-    /** Its calls. */
-    readonly asked: ReadonlyMap<string, BegunCall>
-    /** Those that were started. One without a record has no outcome. */
-    readonly begun: ReadonlyMap<string, BegunCall>
-  }
+  /** Effects of this turn that were begun before a restart, by call. */
+  readonly begun: ReadonlyMap<string, BegunEffect>
+  /** Calls of this turn whose outcome was emitted before a restart. */
+  readonly emitted: ReadonlySet<string>
+  /** Only gives every call a result: its process has ended, and the conversation goes on without it. */
+  readonly closing?: boolean
   readonly approve: NonNullable<AgentOptions['approve']>
   /** Keeps an event and shows it. Await it where the event must be on disk first. */
   readonly emit: (event: TurnEvent) => Promise<void>

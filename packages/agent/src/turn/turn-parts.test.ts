@@ -1,46 +1,6 @@
 import { type CallRecord, type Effect, notOk, ok, type ToolResult } from '@mulligan/core'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLanes } from './lanes.ts'
 import { ledgerOf, summary } from './ledger.ts'
-
-describe('lanes', () => {
-  it('an effect waits for all before it and all after it wait for the effect, whatever the order', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom<Effect>('read', 'write', 'external'), { maxLength: 12 }), async (effects) => {
-        const lane = createLanes(3)
-        const running = new Set<number>()
-        const ended: number[] = []
-        let most = 0
-        await Promise.all(
-          effects.map((effect, at) =>
-            lane(effect, async () => {
-              const alone = effect !== 'read'
-              if (alone) expect([...running]).toEqual([])
-              for (const other of running) expect(effects[other]).toBe('read')
-              running.add(at)
-              most = Math.max(most, running.size)
-              for (let n = 0; n < at % 3; n++) await Promise.resolve()
-              running.delete(at)
-              ended.push(at)
-              if (alone) expect(ended.toSorted((a, b) => a - b)).toEqual(Array.from({ length: at + 1 }, (_, n) => n))
-            }),
-          ),
-        )
-        expect(most).toBeLessThanOrEqual(3)
-        expect(ended).toHaveLength(effects.length)
-      }),
-    )
-  })
-
-  it('one that fails does not hold up the rest', async () => {
-    const lane = createLanes()
-    const first = lane('write', () => Promise.reject(new Error('no')))
-    const second = lane('read', async () => 'yes')
-    await expect(first).rejects.toThrow('no')
-    expect(await second).toBe('yes')
-  })
-})
 
 describe('the ledger', () => {
   let next = 0
@@ -75,5 +35,19 @@ describe('the ledger', () => {
     expect(named(ledger.failed)).toEqual(['write b', 'search x'])
     expect(named(ledger.unknown)).toEqual(['send ann'])
     expect(summary(ledger)).toBe('Done: write a, write c. Failed: write b, search x. Not known whether it took effect: send ann.')
+  })
+
+  it('names what is unknown by its target and its first words, without secrets, also what earlier turns left unknown', () => {
+    const cut = notOk('internal', 'cut off', { status: 'indeterminate' })
+    const earlier = {
+      ...record('send', 'external', 'ann', cut),
+      input: { to: 'ann', text: `hunter2 is the key\n${'and more '.repeat(20)}` },
+    }
+    const ledger = ledgerOf([{ ...record('post', 'external', 'hunter2', cut), input: 'hi' }], { earlier: [earlier], secrets: ['hunter2'] })
+    expect(ledger.unknown).toMatchObject([
+      { tool: 'send', target: 'ann', words: expect.stringMatching(/^\[secret\] is the key and more.*…$/), status: 'indeterminate' },
+      { tool: 'post', target: '[secret]', words: 'hi' },
+    ])
+    expect(summary(ledger)).toMatch(/^Not known whether it took effect: send ann "\[secret\] is the key.*…", post \[secret\] "hi"\.$/)
   })
 })

@@ -5,7 +5,6 @@
 
 import {
   type CallRecord,
-  createExecutor,
   DEFAULT_LIMITS,
   type LimitReached,
   type Limits,
@@ -16,22 +15,36 @@ import {
   type ToolEvent,
   tokensIn,
 } from '@mulligan/core'
-import { openWindow } from '../context/open.ts'
 import { type AssistantMessage, callsOf, ownWords, textOf, type Usage } from '../history/message.ts'
-import type { StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
+import { requestStep } from '../journal/journal.ts'
+import type { RequestFault } from '../model/fault.ts'
+import type { Ledger, StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { SessionTakenOver } from '../store/store.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
 import { egressPolicy, namedBy } from './egress-policy.ts'
 import { ledgerOf, summary } from './ledger.ts'
+import { openWindow } from './open-window.ts'
 import { createPreamble } from './preamble.ts'
+import { createRecordedCalls } from './recorded-calls.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** Replies without words and calls that are asked for again. */
 const MAX_EMPTY = 2
 /** Of the context, the share a result may have. */
 const RESULT_SHARE = 0.15
+
+/** What a turn comes to. */
+interface Ending {
+  readonly status: TurnStatus
+  readonly answer: string
+  readonly stoppedBy?: StoppedBy
+  /** For the person. */
+  readonly error?: string
+  /** The engine's words, so they are kept as a message of its own. */
+  readonly own?: boolean
+}
 
 export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const { turnId, model, store, journal, signal } = context
@@ -45,86 +58,120 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   /** The store could not take the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
-  let unapproved = context.before.events.some(isUnapproved)
+  let unapproved = false
   const egress = egressPolicy({ tools: preamble.tools, history: context.history, records })
-  const executor = createExecutor({
-    tools: preamble.tools,
-    policy: egress.withReason(preamble.policy),
-    effectOf: egress.effectOf,
-    tainted: egress.tainted,
-    isNamed: namedBy(context.history),
-    maxCalls: limits.calls,
-    maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
-    signal: clock.signal,
-    events: context.before.events,
-    indeterminate: context.indeterminate,
+  const calls = createRecordedCalls({
+    executor: {
+      tools: preamble.tools,
+      policy: egress.withReason(preamble.policy),
+      effectOf: egress.effectOf,
+      tainted: egress.tainted,
+      isNamed: namedBy(context.history),
+      maxCalls: limits.calls,
+      maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
+      signal: clock.signal,
+      indeterminate: context.indeterminate,
+      ...(context.spill && { spill: context.spill }),
+      ...(context.breakers && { breakers: context.breakers }),
+      ...(context.log && { log: context.log }),
+    },
+    journal,
+    emit: context.emit,
     onEvent: (event) => {
       unapproved ||= isUnapproved(event)
-      return context.emit(event)
     },
-    ...(context.spill && { spill: context.spill }),
-    ...(context.breakers && { breakers: context.breakers }),
-    ...(context.log && { log: context.log }),
+    save: (record) =>
+      store.saveCall(context.sessionId, turnId, record).catch((error: unknown) => {
+        unwritten ??= { error }
+      }),
+    emitted: context.emitted,
   })
+  const { executor } = calls
 
   async function loop(): Promise<TurnOutcome> {
     let empty = 0
     for (let step = 1; ; step++) {
-      // A reply from before a restart was asked for under the conditions of then.
-      const replayed = context.before.messages.get(step)
-      const tooLong = replayed ? undefined : await window.fit(step)
-      if (clock.signal.aborted) return stopped()
-      if (tooLong !== undefined)
-        return end('failed', summaryOf('I could not go on: the conversation is too long for the model.'), {
-          stoppedBy: 'context',
-          error: tooLong,
-          own: true,
-        })
-      const spentOut = spentUp()
-      if (spentOut)
-        return end('stopped', summaryOf(`I stopped at this turn's limit of ${spentOut.limit}.`), { stoppedBy: spentOut.limit, own: true })
-      spent = spend(spent, { requests: 1 })
-      const concluding = replayed ? replayed.concluding : mustConclude()
-      const asked = await ask(step, concluding, empty > 0)
-      if (asked.kind === 'aborted') return stopped()
-      if (asked.kind === 'fault')
-        return end('failed', summaryOf('I could not go on: the model did not answer.'), {
-          stoppedBy: asked.fault.exceeded ? 'context' : 'provider',
-          error: asked.fault.message,
-          own: true,
-        })
-      const { message } = asked
-      settle(message)
-      const text = textOf(message)
-      if (message.finishReason === 'repetition')
-        return end('stopped', `${text}\n\n[The model began to repeat itself and was stopped.]`.trimStart(), { stoppedBy: 'loop' })
-      if (concluding)
-        return end('stopped', text.trim() === '' ? summaryOf(WHY_STOPPED[concluding] ?? 'I stopped.') : text, {
-          stoppedBy: concluding,
-          own: text.trim() === '',
-        })
-      if (callsOf(message).length > 0) {
+      const reply = await request(step, empty > 0)
+      if (!('role' in reply)) return end(reply)
+      settle(reply)
+      if (callsOf(reply).length > 0 && reply.finishReason !== 'repetition' && !reply.concluding) {
         empty = 0
-        records.push(...(await answerCalls(message)))
+        await answerCalls(reply)
         if (unwritten) return unsaved(unwritten.error)
         continue
       }
-      if (text.trim() !== '')
-        return end('answered', message.finishReason === 'length' ? `${text}\n\n[The model's output limit cut this answer off.]` : text)
-      if (message.finishReason === 'content-filter')
-        return end('failed', summaryOf('The model’s provider withheld the answer.'), {
-          stoppedBy: 'provider',
-          error: 'The provider’s content filter withheld the answer.',
-          own: true,
-        })
-      if (++empty > MAX_EMPTY)
-        return end('failed', summaryOf('The model gave no answer.'), {
-          stoppedBy: 'empty',
-          error: `The model replied ${empty} times without words or calls.`,
-          own: true,
-        })
+      const ending = endingOf(reply, ++empty)
+      if (ending) return end(ending)
     }
   }
+
+  /** The reply to the request of a step, or why there is none. Only a reply is recorded: what stops a turn may pass. */
+  async function request(step: number, nudge: boolean): Promise<AssistantMessage | Ending> {
+    let ending: Ending | undefined
+    const counted = spent.requests
+    const reply = await journal
+      .step(requestStep(step), async () => {
+        ending = await endBefore(step)
+        if (ending) throw new NotDone()
+        spent = spend(spent, { requests: 1 })
+        const asked = await ask(step, mustConclude(), nudge)
+        if (asked.kind === 'reply') return asked.message
+        ending = asked.kind === 'fault' ? faulted(asked.fault) : stopped()
+        throw new NotDone()
+      })
+      .catch((error: unknown) => {
+        if (ending === undefined) throw error
+        return ending
+      })
+    if ('role' in reply && spent.requests === counted) spent = spend(spent, { requests: 1 })
+    return reply
+  }
+
+  /** Why no further request is made. */
+  async function endBefore(step: number): Promise<Ending | undefined> {
+    if (clock.signal.aborted) return stopped()
+    const tooLong = await window.fit(step)
+    if (clock.signal.aborted) return stopped()
+    if (tooLong !== undefined)
+      return failed('I could not go on: the conversation is too long for the model.', { stoppedBy: 'context', error: tooLong })
+    const { limit } = spentUp() ?? {}
+    return limit && { status: 'stopped', answer: summaryOf(`I stopped at this turn's limit of ${limit}.`), stoppedBy: limit, own: true }
+  }
+
+  function endingOf(reply: AssistantMessage, empty: number): Ending | undefined {
+    const { finishReason, concluding } = reply
+    const text = textOf(reply)
+    const isEmpty = text.trim() === ''
+    if (finishReason === 'repetition') {
+      const answer = `${text}\n\n[The model began to repeat itself and was stopped.]`.trimStart()
+      return { status: 'stopped', answer, stoppedBy: 'loop' }
+    }
+    if (concluding) {
+      const answer = isEmpty ? summaryOf(WHY_STOPPED[concluding] ?? 'I stopped.') : text
+      return { status: 'stopped', answer, stoppedBy: concluding, own: isEmpty }
+    }
+    if (!isEmpty)
+      return {
+        status: 'answered',
+        answer: finishReason === 'length' ? `${text}\n\n[The model's output limit cut this answer off.]` : text,
+      }
+    if (finishReason === 'content-filter') {
+      const error = 'The provider’s content filter withheld the answer.'
+      return failed('The model’s provider withheld the answer.', { stoppedBy: 'provider', error })
+    }
+    if (empty <= MAX_EMPTY) return undefined
+    return failed('The model gave no answer.', { stoppedBy: 'empty', error: `The model replied ${empty} times without words or calls.` })
+  }
+
+  const failed = (says: string, why: Pick<Ending, 'stoppedBy' | 'error'>): Ending => ({
+    status: 'failed',
+    answer: summaryOf(says),
+    ...why,
+    own: true,
+  })
+
+  const faulted = (fault: RequestFault): Ending =>
+    failed('I could not go on: the model did not answer.', { stoppedBy: fault.exceeded ? 'context' : 'provider', error: fault.message })
 
   /** Tokens and cost are reserved before a request and settled after it. */
   function spentUp(): LimitReached | undefined {
@@ -151,53 +198,56 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return spent.requests >= limits.requests ? 'requests' : undefined
   }
 
-  async function answerCalls(message: AssistantMessage): Promise<readonly CallRecord[]> {
+  async function answerCalls(message: AssistantMessage): Promise<void> {
     const done = await runCalls(message, {
-      executor,
       journal,
-      approve: (request) => context.approve(request, clock.signal),
+      calls,
+      approve: async (request) => context.approve(request, clock.signal),
       signal: clock.signal,
-      save: (record) =>
-        store.saveCall(context.sessionId, turnId, record).catch((error: unknown) => {
-          unwritten ??= { error }
-        }),
-      recorded: (callId) => context.before.records.get(callId),
-      asked: context.before.asked,
-      begun: context.before.begun,
+      begun: context.begun,
     })
     preamble.learn(done)
     window.push(message, { role: 'results', turnId, step: message.step, records: done })
-    return done
+    records.push(...done)
   }
 
-  const summaryOf = (first: string): string => `${first} ${summary(ledgerOf(records))}`
+  /** With what earlier turns left unknown, as long as it is not settled. */
+  function ledger(): Ledger {
+    const isUnsettled = new Set(executor.state().indeterminate.calls.map(({ id }) => id))
+    const earlier = context.history.flatMap((message) =>
+      message.role === 'results' && isUnsettled.size > 0 ? message.records.filter(({ id }) => isUnsettled.has(id)) : [],
+    )
+    return ledgerOf(records, { earlier, secrets: context.secrets })
+  }
 
-  function stopped(): Promise<TurnOutcome> {
+  const summaryOf = (first: string): string => `${first} ${summary(ledger())}`
+
+  function stopped(): Ending {
+    if (context.closing)
+      return {
+        status: 'interrupted',
+        answer: summaryOf('This turn was interrupted: the process ended.'),
+        stoppedBy: 'crash',
+        own: true,
+      }
     return clock.expired()
-      ? end('stopped', summaryOf(`I stopped after ${limits.seconds} s, this turn's limit.`), { stoppedBy: 'seconds', own: true })
-      : end('cancelled', summaryOf('The turn was stopped.'), { stoppedBy: 'user', own: true })
+      ? { status: 'stopped', answer: summaryOf(`I stopped after ${limits.seconds} s, this turn's limit.`), stoppedBy: 'seconds', own: true }
+      : { status: 'cancelled', answer: summaryOf('The turn was stopped.'), stoppedBy: 'user', own: true }
   }
 
-  /** `own`: the engine's words, so they are kept as a message of its own. */
-  async function end(
-    status: TurnStatus,
-    answer: string,
-    more: { readonly stoppedBy?: StoppedBy; readonly error?: string; readonly own?: boolean } = {},
-  ): Promise<TurnOutcome> {
-    const needsApproval = unapproved && (status === 'answered' || status === 'stopped')
-    const stoppedBy = more.stoppedBy ?? (needsApproval ? 'approval' : undefined)
+  async function end({ own, ...ending }: Ending): Promise<TurnOutcome> {
+    const needsApproval = unapproved && (ending.status === 'answered' || ending.status === 'stopped')
     const outcome = {
       sessionId: context.sessionId,
       turnId,
-      status: needsApproval ? ('needs_approval' as const) : status,
-      answer,
-      ...(stoppedBy && { stoppedBy }),
-      ...(more.error !== undefined && { error: more.error }),
-      ledger: ledgerOf(records),
+      ...(needsApproval && { stoppedBy: 'approval' as const }),
+      ...ending,
+      ...(needsApproval && { status: 'needs_approval' as const }),
+      ledger: ledger(),
       usage,
       requests: spent.requests,
     }
-    if (more.own) await store.saveMessage(context.sessionId, ownWords(turnId, answer))
+    if (own) await store.saveMessage(context.sessionId, ownWords(turnId, ending.answer))
     await store.endTurn(outcome)
     await context.emit({ type: 'turn.ended', outcome })
     return { ...outcome, calls: records }
@@ -218,7 +268,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       answer,
       stoppedBy: isTaken ? 'taken-over' : 'store',
       error: says,
-      ledger: ledgerOf(records),
+      ledger: ledger(),
       usage,
       requests: spent.requests,
       calls: records,
@@ -233,6 +283,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     clock.stop()
   }
 }
+
+/** Ends a step without recording it. */
+class NotDone extends Error {}
 
 const WHY_STOPPED: Partial<Record<StoppedBy, string>> = {
   requests: 'I stopped at this turn’s limit of model requests.',

@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly clock: Clock
   readonly breakers: Breakers
   readonly log: (error: unknown) => void
+  /** Asked before each attempt after the first. */
+  readonly mayRetry: (attempt: number) => Promise<boolean>
   readonly progress: (attempt: number, message: string) => void
   readonly secrets: readonly string[] | undefined
   readonly confinement: Confinement | undefined
@@ -101,6 +103,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       return { result: unavailable(tool, ran.error, fault), attempts }
     await clock.sleep(delay, signal)
     if (signal?.aborted) return { result: notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`), attempts }
+    if (!(await options.mayRetry(attempts + 1))) return { result: unavailable(tool, ran.error, fault), attempts }
   }
 }
 

@@ -24,10 +24,24 @@ export function whyUncertain(calls: readonly IndeterminateCall[], running: Reado
 /** What it acted on, and the first words of its input where they say more. */
 function nameOf({ targets = [], input }: Pick<IndeterminateCall, 'targets' | 'input'>): string {
   const target = targets.join(', ')
-  const words = textsIn(input).filter((text) => text.length > 1 && !target.includes(text))
-  const parts = [...(target === '' ? [] : [quoted(target, MAX_TARGET)]), ...(words.length > 0 ? [quoted(words.join(' '), MAX_WORDS)] : [])]
+  const words = textsBeside(target, input)
+  const parts = [...(target === '' ? [] : [quoted(target, MAX_TARGET)]), ...(words === '' ? [] : [quoted(words, MAX_WORDS)])]
   return parts.join(': ') || 'without input'
 }
+
+/**
+ * The first words of an input, on one line; empty where they say no more than the target.
+ *
+ * @param redact applied before the text is cut. Default: nothing is taken out
+ */
+export function inputWords(input: unknown, target: string, redact = (text: string): string => text): string {
+  return shortLine(redact(textsBeside(target, input)), MAX_WORDS)
+}
+
+const textsBeside = (target: string, input: unknown): string =>
+  textsIn(input)
+    .filter((text) => text.length > 1 && !target.includes(text))
+    .join(' ')
 
 function textsIn(input: unknown, depth = 0): readonly string[] {
   if (typeof input === 'string') return [input]
@@ -35,13 +49,14 @@ function textsIn(input: unknown, depth = 0): readonly string[] {
   return Object.values(input).flatMap((value) => textsIn(value, depth + 1))
 }
 
-function quoted(text: string, most: number): string {
+const quoted = (text: string, most: number): string => `\`${shortLine(text.replaceAll('`', "'"), most)}\``
+
+function shortLine(text: string, most: number): string {
   const line = text
     .slice(0, 10 * most)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .replaceAll('`', "'")
     .trim()
-  return `\`${line.length <= most ? line : `${line.slice(0, most - 1)}…`}\``
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 
 /** What the model is to check, with the result of an indeterminate call. */

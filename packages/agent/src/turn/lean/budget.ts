@@ -1,5 +1,4 @@
 /** How much of a model's context the part that is in every request may take. */
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { type Tool, tokensIn } from '@mulligan/core'
 
 const SHARE = 0.15
@@ -12,13 +11,6 @@ export function promptBudget(contextTokens: number): number {
   const share = Math.floor(contextTokens * SHARE)
   return contextTokens >= SMALL_CONTEXT ? Math.max(SMALL_BUDGET, share) : share
 }
-
-export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
-  type: 'function',
-  name,
-  description,
-  inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
-})
 
 /** About as many characters as a tool has in a request; of the two notations the longer one. */
 export const charactersOf = ({ name, description, inputSchema }: Tool): number =>

@@ -1,7 +1,7 @@
 /** The window of a session, as a turn and a compaction by hand open it. */
-import type { Preamble } from '../turn/preamble.ts'
-import type { TurnContext } from '../turn/turn-context.ts'
-import { type ContextWindow, createContextWindow } from './window.ts'
+import { type ContextWindow, createContextWindow } from '../context/window.ts'
+import type { Preamble } from './preamble.ts'
+import type { TurnContext } from './turn-context.ts'
 
 export type OpenContext = Pick<TurnContext, 'turnId' | 'model' | 'history' | 'compaction' | 'calibration' | 'emit'>
 

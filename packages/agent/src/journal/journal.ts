@@ -1,0 +1,76 @@
+/**
+ * What a turn is recorded in. A turn is a flat sequence of named steps that return values (plain JSON), so the same loop runs
+ * embedded (SQLite, memory) and on a distributed engine; a turn that is resumed replays the recorded values.
+ */
+import type { CallRecord } from '@mulligan/core'
+import type { AssistantMessage, Message } from '../history/message.ts'
+
+export interface Journal {
+  /**
+   * Runs `fn` and records its value; a recorded step returns its value without running again. Steps are not nested, and
+   * start in the same order each time the turn is run.
+   */
+  readonly step: <T>(name: string, fn: () => Promise<T>) => Promise<T>
+  /** A step that waits for an answer from outside (a person): an engine may park the turn until it comes. */
+  readonly wait: <T>(name: string, ask: () => Promise<T>) => Promise<T>
+}
+
+/** The step that has the reply to the model request of this number. */
+export const requestStep = (step: number): string => `request ${step}`
+
+export interface JournalRow {
+  readonly name: string
+  /** JSON. */
+  readonly value: string
+}
+
+/**
+ * The journal of a store with rows. What the store has anyway is not kept twice: the value of a request is its message, and
+ * the record of a call is left out of its step's value.
+ *
+ * @param kept what the store has of the turn's conversation
+ * @param save keeps a new row
+ */
+export function recordedJournal(rows: readonly JournalRow[], kept: readonly Message[], save: (row: JournalRow) => Promise<void>): Journal {
+  const values = recordedValues(rows, kept)
+  async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
+    if (values.has(name)) return values.get(name) as T
+    const value = await fn()
+    values.set(name, value)
+    if (!isMessage(value)) await save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
+    return value
+  }
+  return { step, wait: step }
+}
+
+function recordedValues(rows: readonly JournalRow[], kept: readonly Message[]): Map<string, unknown> {
+  const values = new Map<string, unknown>()
+  const records = new Map<string, CallRecord>()
+  for (const message of kept) if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
+  try {
+    for (const { name, value } of rows) {
+      const read = withRecord(JSON.parse(value), records)
+      if (read !== undefined) values.set(name, read)
+    }
+  } catch {
+    // One is damaged. The steps are taken again, so that no answer counts for another question; effects that began are known.
+    values.clear()
+  }
+  for (const message of kept) if (message.role === 'assistant') values.set(requestStep(message.step), message)
+  return values
+}
+
+const isMessage = (value: unknown): value is AssistantMessage => (value as { role?: unknown } | null)?.role === 'assistant'
+
+function withoutRecord(value: unknown): unknown {
+  const { id } = (value as { record?: Partial<CallRecord> } | null)?.record ?? {}
+  return id === undefined ? value : { ...(value as object), record: { id } }
+}
+
+/** Undefined where the store does not have the record. */
+function withRecord(value: unknown, records: ReadonlyMap<string, CallRecord>): unknown {
+  const { id } = (value as { record?: Partial<CallRecord> } | null)?.record ?? {}
+  if (id === undefined) return value
+  const record = records.get(id)
+  return record && { ...(value as object), record }
+}
