@@ -25,9 +25,9 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
   const recorded = recordedIn(file)
   size = recorded.size
   const stored = storedOf([...recorded.last.keys()], read)
-  const missing = missingOf(recorded.last, stored)
+  const missing = stored ? missingOf(recorded.last, stored) : []
   if (missing.length > 0) onWarning(warningText(path, missing))
-  if (missing.length > 0 || size > MAX_BYTES) rewrite(stored)
+  if (stored && (missing.length > 0 || size > MAX_BYTES)) rewrite(stored)
 
   /** Nothing depends on it, so a full disk is not a reason to stop. */
   function add(lines: string): void {
@@ -98,10 +98,15 @@ function entryOf(line: string): readonly [string, number] | readonly [undefined]
   }
 }
 
-function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, number> {
+/** Undefined where that part of the store is damaged: whatever needs it says so. */
+function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, number> | undefined {
   const sql = 'SELECT id, (SELECT max(id) FROM events WHERE session_id = sessions.id) AS last FROM sessions WHERE id = ?'
-  const rows = ids.flatMap((id) => read<{ id: string; last: number | null }>(sql, [id]))
-  return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
+  try {
+    const rows = ids.flatMap((id) => read<{ id: string; last: number | null }>(sql, [id]))
+    return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
+  } catch {
+    return undefined
+  }
 }
 
 interface Missing {

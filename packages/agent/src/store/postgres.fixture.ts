@@ -111,14 +111,14 @@ async function freePort(): Promise<number> {
 const listening = (server: Server): Promise<number> =>
   new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)))
 
-export interface Proxy {
+export interface TcpProxy {
   readonly port: number
   /** Ends every connection. `matching`: each one, as soon as it sends what contains this, before or after the server has it. */
   readonly cut: (when?: { readonly matching: string; readonly deliver: boolean }) => void
   readonly close: () => Promise<void>
 }
 
-export async function proxyTo(port: number): Promise<Proxy> {
+export async function proxyTo(port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let trap: { readonly matching: string; readonly deliver: boolean } | undefined
   const server = createServer((client) => {

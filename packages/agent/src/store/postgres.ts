@@ -147,7 +147,7 @@ async function migrate(pool: Pool, { shown }: Address): Promise<void> {
   const client = await pool.connect()
   try {
     if ((await missingAt(client, shown)).length === 0) return
-    await client.query('BEGIN')
+    await client.query(BEGIN_DURABLE)
     // Until the commit: of two that open an empty database at once, one waits.
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     const { rows } = await client.query(`SELECT to_regnamespace('mulligan') AS found`)
