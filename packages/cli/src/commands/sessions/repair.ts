@@ -1,7 +1,8 @@
 /** `mulligan sessions repair`: a new store of what can be read of a damaged one. */
-import { NoStore, repairStore, type StoreRepair } from '@mulligan/agent'
+import { isPostgresUrl, NoStore, repairStore, type StoreRepair } from '@mulligan/agent'
 import { EXIT, UsageError } from '../../exit.ts'
 import { openDataDir } from '../../paths.ts'
+import { storePlace } from '../../store.ts'
 import type { Output } from '../../ui/output.ts'
 import { plural } from '../../ui/plural.ts'
 import { safeJson } from '../../ui/sanitize.ts'
@@ -12,7 +13,12 @@ export interface RepairFlags {
 
 /** @throws UsageError where there is nothing that can be read */
 export async function repairSessions({ json }: RepairFlags, { out }: Output): Promise<number> {
-  const { store } = openDataDir()
+  const { place: store } = storePlace(openDataDir())
+  if (isPostgresUrl(store))
+    throw new UsageError(
+      'the sessions are kept in PostgreSQL, and this repairs only files',
+      'Restore a backup of the database: pg_restore.',
+    )
   const repaired = await repairStore(store).catch((error: unknown): never => {
     throw new UsageError(
       `the store ${store} can't be repaired: ${(error as Error).message}`,
