@@ -13,7 +13,7 @@ const INTO = join(CLI, 'dist/bundle')
 
 /** Packages of others that are in it. Their licenses go with them. */
 const INLINED = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', '@ai-sdk/provider-utils', '@workflow/serde', 'commander', 'diff']
-INLINED.push('eventsource-parser', 'ipaddr.js', 'kysely', 'picocolors', 'unbash', 'yaml', 'zod')
+INLINED.push('eventsource-parser', 'ipaddr.js', 'picocolors', 'unbash', 'yaml', 'zod')
 
 /** Of earlier builds: what runs still may load them. */
 const DAY = 86_400_000

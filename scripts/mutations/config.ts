@@ -76,13 +76,12 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'delete-busy',
     rule: 'sessions: one of which a turn runs is not deleted',
-    file: 'packages/agent/src/store/sqlite.ts',
+    file: 'packages/agent/src/store/sql-store.ts',
     find: `if ('busy' in claimed) return claimed
-        try {
-          write(deletionOf`,
-    replace: `if ('nobody' in claimed) return {}
-        try {
-          write(deletionOf`,
+      try {
+        await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))`,
+    replace: `try {
+        await driver.erase(id, deletionOf(id), new Map())`,
     test: store('filters sessions, and deletes one with all that is of it, unless a turn of it runs'),
   },
   {

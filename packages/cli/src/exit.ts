@@ -17,11 +17,13 @@ export const exitCodeOf = ({ status }: Pick<TurnOutcome, 'status'>): number => O
 /** SQLite's CORRUPT and NOTADB. */
 const DAMAGED = new Set([11, 26])
 
-/** What to do where the store of the sessions is damaged; undefined for any other error. */
-export const damagedHint = (error: unknown): string | undefined =>
-  DAMAGED.has(Number((error as { readonly errcode?: unknown } | undefined)?.errcode) & 0xff)
-    ? 'The store of the sessions is damaged. mulligan sessions repair saves what can be read, and keeps the damaged file.'
-    : undefined
+/** What to do where the store of the sessions is damaged or can't be reached; undefined for any other error. */
+export const storeHint = (error: unknown): string | undefined =>
+  (error as { readonly name?: unknown } | undefined)?.name === 'PostgresError'
+    ? 'The sessions are kept in this database: MULLIGAN_STORE or `store` in your configuration says so.'
+    : DAMAGED.has(Number((error as { readonly errcode?: unknown } | undefined)?.errcode) & 0xff)
+      ? 'The store of the sessions is damaged. mulligan sessions repair saves what can be read, and keeps the damaged file.'
+      : undefined
 
 /** The person has to change something before this can work: exit code 2. */
 export class UsageError extends Error {

@@ -1,6 +1,6 @@
 /** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
 import { writeSync } from 'node:fs'
-import { damagedHint, EXIT, UsageError } from './exit.ts'
+import { EXIT, storeHint, UsageError } from './exit.ts'
 import { endProcess, watchExit } from './own-code.ts'
 import { keepStdoutClean, type Output, openOutput } from './ui/output.ts'
 import { safeJson, sanitize } from './ui/sanitize.ts'
@@ -56,7 +56,7 @@ export async function main(argv: readonly string[], output: Output): Promise<num
 function report(error: unknown, argv: readonly string[], { out, err }: Output): number {
   const isUsage = error instanceof UsageError
   const message = error instanceof Error ? error.message : String(error)
-  const hint = isUsage ? error.hint : (damagedHint(error) ?? 'This is a defect of mulligan. With MULLIGAN_DEBUG=1 it shows where.')
+  const hint = isUsage ? error.hint : (storeHint(error) ?? 'This is a defect of mulligan. With MULLIGAN_DEBUG=1 it shows where.')
   err(`mulligan: ${sanitize(message)}\n${sanitize(hint)}\n`)
   if (!isUsage && process.env['MULLIGAN_DEBUG'] && error instanceof Error) err(`${sanitize(error.stack ?? '')}\n`)
   if (wantsJson(argv)) out(`${safeJson({ error: { message, hint } })}\n`)

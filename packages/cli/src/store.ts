@@ -1,16 +1,66 @@
-/** The sessions on this machine. */
-import { openStore, type Store } from '@mulligan/agent'
-import { damagedHint, UsageError } from './exit.ts'
-import type { DataPaths } from './paths.ts'
+/** Where the sessions are kept: a file in the data folder, or what the user's own settings name. */
+import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { isPostgresUrl, openStore, type Store } from '@mulligan/agent'
+import { environment } from './config/environment.ts'
+import { userFile } from './config/files.ts'
+import { storeHint, UsageError } from './exit.ts'
+import { type DataPaths, toHome } from './paths.ts'
+import { oneLine } from './ui/sanitize.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+type Tell = (text: string) => void
+
+export interface StorePlace {
+  /** A file, or the address of a PostgreSQL database. */
+  readonly place: string
+  /** The setting that names it; undefined for the file in the data folder. */
+  readonly from?: string
+}
+
+/** A project's file has no say in it. @throws UsageError, without what the setting says: it may have a password */
+export function storePlace({ store }: Pick<DataPaths, 'store'>, env: Env = process.env): StorePlace {
+  const now = environment(env)
+  const file = userFile(env)
+  const place = now.values.store ?? file.values.store
+  if (place === undefined) return { place: store }
+  const from = now.values.store === undefined ? `store in ${file.shown}` : now.from('store')
+  if (isPostgresUrl(place)) return { place, from }
+  if (isAbsolute(toHome(place))) return { place: toHome(place), from }
+  throw new UsageError(
+    `${from} is neither the path of a file nor the address of a PostgreSQL database`,
+    'It looks like postgres://USER:PASSWORD@HOST:5432/DATABASE, or /path/to/sessions.db.',
+  )
+}
 
 /** @throws UsageError */
-export async function openStoreAt({ store }: Pick<DataPaths, 'store'>): Promise<Store> {
+export async function openStoreAt(
+  data: Pick<DataPaths, 'store'>,
+  tell: Tell = (text) => void process.stderr.write(`mulligan: ${text}\n`),
+): Promise<Store> {
+  const { place, from } = storePlace(data)
   try {
-    return await openStore(store)
+    return await openStore(place, { onWarning: (text) => tell(oneLine(text, 800)) })
   } catch (error) {
+    const { message } = error as Error
+    if (isPostgresUrl(place))
+      throw new UsageError(
+        `the store can't be opened: ${message}`,
+        `It is set by ${from}. Without it, sessions are kept in a file on this machine.`,
+      )
     throw new UsageError(
-      `the store ${store} can't be opened: ${(error as Error).message}`,
-      damagedHint(error) ?? 'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
+      `the store ${place} can't be opened: ${message}`,
+      storeHint(error) ?? 'Set MULLIGAN_DATA_DIR to another folder, or move the file away.',
     )
+  }
+}
+
+/** For what is only a convenience: undefined where there is none yet, or it can't be opened. */
+export async function openStoreIfAny(data: Pick<DataPaths, 'store'>): Promise<Store | undefined> {
+  try {
+    const { place } = storePlace(data)
+    return isPostgresUrl(place) || existsSync(place) ? await openStoreAt(data) : undefined
+  } catch {
+    return undefined
   }
 }

@@ -31,13 +31,13 @@ export interface JournalRow {
  * @param kept what the store has of the turn's conversation
  * @param save keeps a new row
  */
-export function recordedJournal(rows: readonly JournalRow[], kept: readonly Message[], save: (row: JournalRow) => Promise<void>): Journal {
+export function recordedJournal(rows: readonly JournalRow[], kept: readonly Message[], save: (row: JournalRow) => void): Journal {
   const values = recordedValues(rows, kept)
   async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
     if (values.has(name)) return values.get(name) as T
     const value = await fn()
     values.set(name, value)
-    if (!isMessage(value)) await save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
+    if (!isMessage(value)) save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
     return value
   }
   return { step, wait: step }

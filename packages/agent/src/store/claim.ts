@@ -4,10 +4,9 @@
  * off from the store) can't overwrite what its successor wrote.
  */
 import { randomInt } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { type Kysely, sql } from 'kysely'
-import type { Database } from './schema.ts'
+import type { Driver } from './driver.ts'
 
 /** Milliseconds a claim is believed without being renewed, where its process can't be seen. */
 const LEASE = 30_000
@@ -20,27 +19,33 @@ export type FencedClaim = { readonly fence: number; readonly release: () => Prom
  *
  * @param takeOver also from an owner that is alive
  */
-export async function claimSession(db: Kysely<Database>, sessionId: string, takeOver = false): Promise<FencedClaim> {
-  const row = await db.selectFrom('sessions').select(['owner', 'lease_until']).where('id', '=', sessionId).executeTakeFirstOrThrow()
-  if (row.owner !== null && !takeOver && isAlive(row.owner, row.lease_until)) return { busy: ownerText(row.owner) }
-  const owner = `${process.pid}.${startOf(process.pid) ?? ''}@${hostname()}#${randomInt(2 ** 47).toString(36)}`
-  const taken = await db
-    .updateTable('sessions')
-    .set({ owner, lease_until: Date.now() + LEASE, fence: sql`fence + 1` })
-    .where('id', '=', sessionId)
-    .where('owner', row.owner === null ? 'is' : '=', row.owner)
-    .returning('fence')
-    .executeTakeFirst()
+export async function claimSession({ all, host, now }: Driver, sessionId: string, takeOver = false): Promise<FencedClaim> {
+  const [row] = await all<{ owner: string | null; leased: number | boolean }>(
+    `SELECT owner, lease_until > ${now} AS leased FROM sessions WHERE id = ?`,
+    sessionId,
+  )
+  if (row === undefined) throw new RangeError(`there is no session ${sessionId}`)
+  if (row.owner !== null && !takeOver && isAlive(row.owner, Boolean(row.leased), host)) return { busy: ownerText(row.owner, host) }
+  const owner = `${process.pid}.${startOf(process.pid) ?? ''}@${host}#${randomInt(2 ** 47).toString(36)}`
+  const [taken] = await all<{ fence: number }>(
+    // Its own owner, where the answer was lost with the connection and it is run again.
+    `UPDATE sessions SET owner = ?, lease_until = ${now} + ${LEASE}, fence = fence + 1
+       WHERE id = ? AND (owner IS NOT DISTINCT FROM ? OR owner = ?) RETURNING fence`,
+    owner,
+    sessionId,
+    row.owner,
+    owner,
+  )
   if (taken === undefined) return { busy: 'another process' }
-  const mine = (set: { owner?: null; lease_until?: number }) =>
-    db.updateTable('sessions').set(set).where('id', '=', sessionId).where('owner', '=', owner).execute()
-  const renewal = setInterval(() => mine({ lease_until: Date.now() + LEASE }).catch(() => undefined), RENEW_EVERY)
+  const mine = (set: string): Promise<unknown> =>
+    all(`UPDATE sessions SET ${set} WHERE id = ? AND owner = ?`, sessionId, owner).catch(() => undefined)
+  const renewal = setInterval(() => mine(`lease_until = ${now} + ${LEASE}`), RENEW_EVERY)
   renewal.unref()
   return {
     fence: taken.fence,
     release: async () => {
       clearInterval(renewal)
-      await mine({ owner: null }).catch(() => undefined)
+      await mine('owner = NULL')
     },
   }
 }
@@ -58,15 +63,15 @@ function parsed(owner: string): Owner {
 }
 
 /**
- * A process of this machine lives as long as it runs, however late it renews its lease: it may be suspended, or computing. Of
- * other machines, and where a number may have been used again, the lease tells.
+ * A process of this machine lives as long as it runs, however late it renews its lease: it may be suspended, or computing. For
+ * other machines, and where a process id may have been reused, the lease decides.
  */
-function isAlive(owner: string, leaseUntil: number): boolean {
+function isAlive(owner: string, leased: boolean, here: string): boolean {
   const { pid, start, host } = parsed(owner)
-  if (host !== hostname()) return leaseUntil > Date.now()
+  if (host !== here) return leased
   if (!isRunning(pid)) return false
   const now = startOf(pid)
-  return start === '' || now === undefined ? leaseUntil > Date.now() : start === now
+  return start === '' || now === undefined ? leased : start === now
 }
 
 function isRunning(pid: number): boolean {
@@ -89,7 +94,20 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-function ownerText(owner: string): string {
+function ownerText(owner: string, here: string): string {
   const { pid, host } = parsed(owner)
-  return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`
+  return host === here ? `process ${pid}` : `process ${pid} on ${host.split('/')[0]}`
+}
+
+/**
+ * This machine among others that share a database. Names are used twice, and a process id means something only within one boot and
+ * one process namespace, so both are part of it.
+ */
+export function machineId(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
+    return `${hostname()}/${boot}-${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`
+  } catch {
+    return hostname()
+  }
 }

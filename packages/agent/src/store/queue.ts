@@ -1,72 +1,110 @@
-/** The writes of a store, on their way to the disk. */
-import type { NodeSqlite, Write } from './dialect.ts'
+/** The writes of a store, on their way to the disk: one transaction for all that came together, in order. */
+import type { Driver, Fences, SessionWrite } from './driver.ts'
 import { SessionTakenOver } from './store.ts'
 
-/** A statement for one session. */
-interface SessionWrite extends Write {
-  readonly sessionId: string
+/** What went wrong, by session. */
+type Failures = ReadonlyMap<string, unknown>
+
+interface Batch {
+  readonly writes: SessionWrite[]
+  durable: boolean
+  /** Never rejects. Set once the batch waits for its turn; until that comes, more can join it. */
+  outcome?: Promise<Failures>
 }
 
-/** SQLite's BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Anything else is wrong with the row itself, and would be again. */
-const PASSING = new Set([5, 6, 8, 10, 13, 14])
-const mayPass = (error: unknown): boolean => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff)
+const emptyBatch = (): Batch => ({ writes: [], durable: false })
 
-/**
- * Writes that wait for each other: one transaction for all that came together, in order.
- *
- * @param isMine asked within the transaction: whether the session can still be written here
- */
-export function createQueue(write: NodeSqlite['write'], isMine: (sessionId: string) => boolean) {
-  let waiting: SessionWrite[] = []
+/** @param fences of all sessions that are claimed here */
+export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'>, fences: Fences) {
+  let next = emptyBatch()
+  let running: Promise<Failures> | undefined
   let scheduled = false
 
-  function transaction(batch: readonly SessionWrite[], durable: boolean): void {
-    write(batch, durable, () => {
-      for (const id of new Set(batch.map(({ sessionId }) => sessionId))) if (!isMine(id)) throw new SessionTakenOver(id)
-    })
+  function settle(durable: boolean): Promise<Failures> {
+    const batch = next
+    if (batch.writes.length === 0) return running ?? Promise.resolve(new Map())
+    batch.durable ||= durable
+    if (batch.outcome === undefined) {
+      const outcome = running ? running.then(() => run(batch)) : run(batch)
+      batch.outcome = outcome
+      running = outcome
+      void outcome.then(() => {
+        if (running === outcome) running = undefined
+      })
+    }
+    return batch.outcome
   }
 
-  /** What a full or busy disk would not take stays queued, and the next flush that is waited for says why. */
-  async function flush(durable = false): Promise<void> {
-    const batch = waiting
-    waiting = []
-    if (batch.length === 0) return
-    try {
-      transaction(batch, durable)
-    } catch (error) {
-      if (error instanceof SessionTakenOver) {
-        waiting = [...batch.filter(({ sessionId }) => sessionId !== error.sessionId), ...waiting]
-        await flush(durable)
-      } else if (mayPass(error)) waiting = [...batch, ...waiting]
-      else oneByOne(batch, durable)
-      throw error
+  /** What a full disk or a lost connection would not take stays queued, and is reported all the same. */
+  async function run({ writes, durable }: Batch): Promise<Failures> {
+    next = emptyBatch()
+    const failures = new Map<string, unknown>()
+    const keep = (kept: readonly SessionWrite[], error: unknown): void => {
+      next.writes.unshift(...kept)
+      for (const { sessionId } of kept) failures.set(sessionId, error)
     }
+    for (let left = writes; left.length > 0; ) {
+      try {
+        await write(left, fencesOf(left), durable)
+        break
+      } catch (error) {
+        if (error instanceof SessionTakenOver) {
+          failures.set(error.sessionId, error)
+          left = left.filter(({ sessionId }) => sessionId !== error.sessionId)
+          continue
+        }
+        if (mayPass(error)) keep(left, error)
+        else await oneByOne(left, durable, failures, keep)
+        break
+      }
+    }
+    return failures
   }
 
   /** One row that can never be written must not take the others with it. */
-  function oneByOne(batch: readonly SessionWrite[], durable: boolean): void {
-    for (const one of batch) {
+  async function oneByOne(
+    writes: readonly SessionWrite[],
+    durable: boolean,
+    failures: Map<string, unknown>,
+    keep: (kept: readonly SessionWrite[], error: unknown) => void,
+  ): Promise<void> {
+    for (const [at, one] of writes.entries()) {
       try {
-        transaction([one], durable)
+        await write([one], fencesOf([one]), durable)
       } catch (error) {
-        if (mayPass(error)) waiting.push(one)
+        if (mayPass(error)) return keep(writes.slice(at), error)
+        failures.set(one.sessionId, error)
       }
     }
+  }
+
+  const fencesOf = (batch: readonly SessionWrite[]): Fences => {
+    const mine = new Map<string, number>()
+    for (const { sessionId } of batch) {
+      const fence = fences.get(sessionId)
+      if (fence !== undefined) mine.set(sessionId, fence)
+    }
+    return mine
   }
 
   return {
     /** Queued for the next turn of the event loop, together with all that comes until then. */
-    add(sessionId: string, { sql, parameters }: Write): Promise<void> {
-      waiting.push({ sessionId, sql, parameters })
-      if (!scheduled) {
-        scheduled = true
-        setImmediate(() => {
-          scheduled = false
-          flush().catch(() => undefined)
-        })
-      }
-      return Promise.resolve()
+    add(...writes: readonly SessionWrite[]): void {
+      next.writes.push(...writes)
+      if (scheduled) return
+      scheduled = true
+      setImmediate(() => {
+        scheduled = false
+        void settle(false)
+      })
     },
-    flush,
+    /**
+     * Writes all that is queued. @param sessionIds whose failures are thrown; default: those of all
+     * @throws the first of their failures
+     */
+    async flush(sessionIds?: Iterable<string>, durable = false): Promise<void> {
+      const failures = await settle(durable)
+      for (const id of sessionIds ?? failures.keys()) if (failures.has(id)) throw failures.get(id)
+    },
   }
 }

@@ -1,7 +1,8 @@
-/** Salvages a damaged store: all rows that can be read go into a new file, and the damaged one is kept beside it. */
+/** Repairs a damaged store: all rows that can be read go into a new file, what is missing comes from the backups, and the damaged file is kept. */
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { openStore } from './sqlite.ts'
+import { backupsOf } from './backup.ts'
+import { openDatabase } from './sqlite.ts'
 
 /** Sessions first: turns refer to them. */
 const TABLES = ['sessions', 'turns', 'messages', 'calls', 'events', 'steps'] as const
@@ -10,54 +11,84 @@ type Table = (typeof TABLES)[number]
 export interface StoreRepair {
   /** Rows that were saved, by table. */
   readonly saved: Readonly<Record<Table, number>>
+  /** How many of them come from a backup, because the store does not have them any more. */
+  readonly restored: Readonly<Record<Table, number>>
   /** Tables of which a part could not be read. */
   readonly damaged: readonly Table[]
-  /** Where the damaged file is now. */
-  readonly kept: string
+  /** Where the damaged file is now; undefined where there was none, and all comes from a backup. */
+  readonly kept: string | undefined
+}
+
+/** There is neither a store nor a backup. */
+export class NoStore extends Error {
+  constructor(path: string) {
+    super(`there is no store ${path}`)
+    this.name = 'NoStore'
+  }
 }
 
 /**
  * Nothing may have the store open.
  *
- * @param path the file; a journal beside it is read too
- * @throws Error when there is no such file, or it is not a database at all; it is left as it is then
+ * @param path the file; a journal and backups beside it are read too
+ * @throws NoStore; Error when neither it nor a backup is a database: it is left as it is then
  */
 export async function repairStore(path: string, now: Date = new Date()): Promise<StoreRepair> {
-  if (!existsSync(path)) throw new Error(`there is no store ${path}`)
+  const backups = backupsOf(path).filter((file) => existsSync(file))
+  if (!existsSync(path) && backups.length === 0) throw new NoStore(path)
   const made = `${path}.repaired`
   for (const end of ['', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true })
-  const empty = await openStore(made)
-  await empty.close()
+  openDatabase(made).close()
   const into = new DatabaseSync(made, { enableForeignKeyConstraints: false })
-  const saved = {} as Record<Table, number>
   const damaged: Table[] = []
+  const counts = (): Record<Table, number> =>
+    Object.fromEntries(
+      TABLES.map((table) => [table, Number(Object.values(into.prepare(`SELECT count(*) FROM ${table}`).get() ?? {})[0])]),
+    ) as Record<Table, number>
+  let saved: Record<Table, number>
+  let read: Record<Table, number>
   try {
-    const from = new DatabaseSync(path, { enableForeignKeyConstraints: false })
-    try {
-      from.prepare('SELECT count(*) FROM sqlite_schema').get()
-      into.exec('BEGIN')
-      for (const table of TABLES) if (!copy(from, into, table)) damaged.push(table)
-      // What belongs to a session whose own row is gone can still be read.
-      into.exec(
-        `INSERT OR IGNORE INTO sessions (id, cwd, title, created_at, updated_at, lease_until)
-           SELECT session_id, '', 'recovered', min(started_at), max(started_at), 0 FROM turns GROUP BY session_id`,
-      )
-      into.exec(`UPDATE sessions SET owner = NULL; COMMIT`)
-    } finally {
-      from.close()
-    }
-    for (const table of TABLES) saved[table] = Number(Object.values(into.prepare(`SELECT count(*) FROM ${table}`).get() ?? {})[0])
+    into.exec('BEGIN')
+    const unreadable = copyAll(path, into, damaged)
+    read = counts()
+    const fromBackups = backups.filter((file) => copyAll(file, into, []) === undefined)
+    if (unreadable !== undefined && fromBackups.length === 0) throw unreadable
+    // What belongs to a session whose own row is gone can still be read.
+    into.exec(
+      `INSERT OR IGNORE INTO sessions (id, cwd, title, created_at, updated_at, lease_until)
+         SELECT session_id, '', 'recovered', min(started_at), max(started_at), 0 FROM turns GROUP BY session_id`,
+    )
+    into.exec(`UPDATE sessions SET owner = NULL; COMMIT`)
+    saved = counts()
   } catch (error) {
     into.close()
-    rmSync(made, { force: true })
+    for (const end of ['', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true })
     throw error
   }
   into.close()
-  const kept = `${path}.damaged-${now.toISOString().replace(/[:.]/g, '-')}`
-  for (const end of ['', '-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
+  const kept = existsSync(path) ? `${path}.damaged-${now.toISOString().replace(/[:.]/g, '-')}` : undefined
+  // A journal that is left would be taken for one of the new file.
+  for (const end of ['', '-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept ?? `${path}.damaged`}${end}`)
   renameSync(made, path)
   chmodSync(path, 0o600)
-  return { saved, damaged, kept }
+  const restored = Object.fromEntries(TABLES.map((table) => [table, saved[table] - read[table]])) as Record<Table, number>
+  return { saved, restored, damaged, kept }
+}
+
+/** @returns why nothing of it can be read */
+function copyAll(path: string, into: DatabaseSync, damaged: Table[]): unknown {
+  if (!existsSync(path)) return new NoStore(path)
+  let from: DatabaseSync | undefined
+  try {
+    from = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+    from.prepare('SELECT count(*) FROM sqlite_schema').get()
+    for (const table of TABLES) if (!copy(from, into, table)) damaged.push(table)
+    return undefined
+  } catch (error) {
+    return error
+  } finally {
+    from?.close()
+  }
 }
 
 /**
@@ -70,7 +101,11 @@ function copy(from: DatabaseSync, into: DatabaseSync, table: Table): boolean {
     .prepare(`SELECT name FROM pragma_table_info('${table}')`)
     .all()
     .map(({ name }) => String(name))
-  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) VALUES (${known.map(() => '?').join(', ')})`)
+  // After a loss the store may have given an order number again that a backup has for another row.
+  const values = known.map((name) =>
+    name === 'seq' ? `CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE seq = ?1) THEN NULL ELSE ?1 END` : '?',
+  )
+  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) VALUES (${values.join(', ')})`)
   const scan = (order: 'ASC' | 'DESC'): boolean => {
     try {
       // A column that an older store does not have gets its default; none is needed but `fence`.

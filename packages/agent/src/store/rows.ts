@@ -1,11 +1,10 @@
 /** Between rows and what they stand for. Large parts are kept once: events name the call or message that has them. */
 import { type CallRecord, type Effect, notOk } from '@mulligan/core'
-import type { Selectable } from 'kysely'
 import type { AgentEvent } from '../events.ts'
 import { type AssistantMessage, ownWords, type UserMessage } from '../history/message.ts'
-import type { Database } from './schema.ts'
+import type { StoredCallRow, StoredEvent, StoredMessage } from './schema.ts'
 
-export function toMessageRow(sessionId: string, message: UserMessage | AssistantMessage, now: number) {
+export function toMessageRow(sessionId: string, message: UserMessage | AssistantMessage, now: number): StoredMessage {
   return {
     id: message.id,
     session_id: sessionId,
@@ -26,14 +25,14 @@ export function readJson<T>(text: string): T | undefined {
   }
 }
 
-export function fromMessageRow(row: Selectable<Database['messages']>): UserMessage | AssistantMessage {
+export function fromMessageRow(row: StoredMessage): UserMessage | AssistantMessage {
   const { id, turn_id: turnId, step } = row
   const text = 'This message is damaged in the store and could not be read.'
   const damaged = row.role === 'user' ? ({ role: 'user', id, turnId, text: `[${text}]` } as const) : { ...ownWords(turnId, text), id, step }
   return readJson(row.content) ?? damaged
 }
 
-export function toCallRow(sessionId: string, turnId: string, record: CallRecord, now: number) {
+export function toCallRow(sessionId: string, turnId: string, record: CallRecord, now: number): StoredCallRow {
   return {
     id: record.id,
     session_id: sessionId,
@@ -56,7 +55,7 @@ export function toCallRow(sessionId: string, turnId: string, record: CallRecord,
 
 export type StoredCall = CallRecord & { readonly turnId: string }
 
-export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => ({
+export const fromCallRow = (row: StoredCallRow): StoredCall => ({
   turnId: row.turn_id,
   id: row.id,
   step: row.step,
@@ -73,7 +72,7 @@ export const fromCallRow = (row: Selectable<Database['calls']>): StoredCall => (
   durationMs: row.duration_ms,
 })
 
-export function toEventRow(event: AgentEvent) {
+export function toEventRow(event: AgentEvent): StoredEvent {
   const { id = 0, sessionId, turnId, at, type } = event
   // What has a column or a row of its own is undefined here, and so not in the JSON.
   const own = { id: undefined, sessionId: undefined, turnId: undefined, at: undefined, type: undefined }
@@ -84,7 +83,7 @@ export function toEventRow(event: AgentEvent) {
 }
 
 export function fromEventRow(
-  row: Selectable<Database['events']>,
+  row: StoredEvent,
   calls: ReadonlyMap<string, CallRecord>,
   messages: ReadonlyMap<string, UserMessage | AssistantMessage>,
 ): AgentEvent | undefined {

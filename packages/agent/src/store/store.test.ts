@@ -1,15 +1,16 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type CallRecord, notOk, ok } from '@mulligan/core'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage } from '../history/message.ts'
+import { DIALECTS, stopPostgres } from './dialects.fixture.ts'
 import { memoryStore } from './memory.ts'
+import { openStore } from './open.ts'
 import { repairStore } from './repair.ts'
-import { openStore } from './sqlite.ts'
 import type { SessionFilter, Store } from './store.ts'
 
 let folder: string
@@ -17,6 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mulligan-store-'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(stopPostgres)
 
 const message: AssistantMessage = {
   role: 'assistant',
@@ -89,9 +91,9 @@ async function fill(store: Store): Promise<void> {
 }
 
 describe.each([
-  ['memory', async () => memoryStore()],
-  ['SQLite', () => openStore(join(folder, 'deep', 'store.db'))],
-])('%s', (_, open) => {
+  { name: 'memory', open: async () => memoryStore() },
+  ...DIALECTS.map(({ name, place }) => ({ name, open: async () => openStore(await place(folder)) })),
+])('$name', ({ open }) => {
   it('keeps sessions, the conversation and the events, in order', async () => {
     const store = await open()
     await fill(store)
@@ -152,9 +154,9 @@ describe.each([
   })
 })
 
-describe('a session is taken by one at a time', () => {
-  it('in one process, in two stores of one file, and until it is released', async () => {
-    const path = join(folder, 'store.db')
+describe.each(DIALECTS)('a session in $name is taken by one at a time', ({ place: newPlace, change, host }) => {
+  it('in one process, in two stores of one place, and until it is released', async () => {
+    const path = await newPlace(folder)
     const [first, second] = [await openStore(path), await openStore(path)]
     await first.createSession({ id: 's', cwd: '/w', title: 'go' })
     const claim = await first.claim('s')
@@ -168,27 +170,25 @@ describe('a session is taken by one at a time', () => {
   })
 
   it.each([
-    ['a process of this machine that is gone', () => `4194303@${hostname()}#x`, 60_000, 'release'],
-    ['one that is alive', () => `${process.ppid}@${hostname()}#x`, 60_000, 'busy'],
-    ['a number that is used again, whose lease is over', () => `${process.ppid}@${hostname()}#x`, -1, 'release'],
+    ['a process of this machine that is gone', () => `4194303@${host}#x`, 60_000, 'release'],
+    ['one that is alive', () => `${process.ppid}@${host}#x`, 60_000, 'busy'],
+    ['a number that is used again, whose lease is over', () => `${process.ppid}@${host}#x`, -1, 'release'],
     ['another machine', () => '1@elsewhere#x', 60_000, 'busy'],
     ['another machine whose lease is over', () => '1@elsewhere#x', -1, 'release'],
   ])('of %s', async (_, owner, lease, comes) => {
-    const path = join(folder, 'store.db')
+    const path = await newPlace(folder)
     const store = await openStore(path)
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
     await store.session('s')
-    const database = new DatabaseSync(path)
-    database.prepare('UPDATE sessions SET owner = ?, lease_until = ?').run(owner(), Date.now() + lease)
-    database.close()
+    await change(path, `UPDATE sessions SET owner = '${owner()}', lease_until = ${Date.now() + lease}`)
     expect(await store.claim('s')).toHaveProperty(comes)
     await store.close()
   })
 })
 
-describe('the SQLite file', () => {
+describe.each(DIALECTS)('the database of $name', ({ place: newPlace, change, setVersion }) => {
   it('orders turns as they came, though a clock went back', async () => {
-    const store = await openStore(join(folder, 'store.db'))
+    const store = await openStore(await newPlace(folder))
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
     const start = (n: number) =>
       store.startTurn(
@@ -200,30 +200,31 @@ describe('the SQLite file', () => {
     await start(2)
     clock.mockRestore()
     expect((await store.lastTurn('s'))?.id).toBe('s/2')
-    await expect(start(2)).rejects.toThrow(/UNIQUE/)
+    await expect(start(2)).rejects.toThrow(/unique/i)
     await store.close()
   })
 
   it('one row that can’t be written does not take the others with it', async () => {
-    const store = await openStore(join(folder, 'store.db'))
+    const store = await openStore(await newPlace(folder))
     await fill(store)
     const next: AgentEvent = { id: 5, ...place, type: 'error', message: 'x' }
-    await expect(store.append([events[0] as AgentEvent, next], true)).rejects.toThrow(/UNIQUE/)
+    await expect(store.append([events[0] as AgentEvent, next], true)).rejects.toThrow(/unique/i)
     expect(await store.lastEventId('s')).toBe(5)
     await store.close()
   })
 
   it('what is damaged costs itself, and not the session', async () => {
-    const path = join(folder, 'store.db')
+    const path = await newPlace(folder)
     const store = await openStore(path)
     await fill(store)
     const step = async () => (await store.journal('s/1')).step('a', async () => 1)
     await step()
     await store.session('s')
-    const database = new DatabaseSync(path)
-    database.exec(`UPDATE messages SET content = '{"role":"user","te' WHERE role = 'user'; UPDATE calls SET result = 'x', repairs = '', input = '{';
-      UPDATE events SET payload = '{' WHERE id = 1; UPDATE steps SET value = '{'`)
-    database.close()
+    await change(
+      path,
+      `UPDATE messages SET content = '{"role":"user","te' WHERE role = 'user'; UPDATE calls SET result = 'x', repairs = '', input = '{';
+      UPDATE events SET payload = '{' WHERE id = 1; UPDATE steps SET value = '{'`,
+    )
     expect(await store.history('s')).toMatchObject([
       { role: 'user', id: 's/1/0', text: expect.stringContaining('damaged') },
       message,
@@ -235,6 +236,38 @@ describe('the SQLite file', () => {
     await Promise.all([store.close(), again.close()])
   })
 
+  it('of a newer version is refused with what to do, and left as it is', async () => {
+    const path = await newPlace(folder)
+    await (await openStore(path)).close()
+    await change(path, setVersion(99))
+    await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
+  })
+
+  it('keeps any text, also what a database has no character for', async () => {
+    const path = await newPlace(folder)
+    const store = await openStore(path)
+    await fill(store)
+    const odd = 'a\0b \ud800 😀'
+    await store.saveCall('s', 's/1', { ...record, id: 's/1/1/1', ordinal: 1, target: odd, result: ok(odd) })
+    const text = { ...message, id: 's/1/2', step: 2, parts: [{ type: 'text', text: odd } as const] }
+    await store.saveMessage('s', text)
+    await store.close()
+    const again = await openStore(path)
+    expect((await again.history('s')).at(-1)).toMatchObject({ parts: [{ text: odd }] })
+    expect((await again.history('s'))[1]).toMatchObject({ id: 's/1/1' })
+    await again.close()
+  })
+
+  it('is made by one of those that open it at once', async () => {
+    const path = await newPlace(folder)
+    const stores = await Promise.all([openStore(path), openStore(path), openStore(path)])
+    await fill(stores[0])
+    expect(await stores[2].history('s')).toHaveLength(3)
+    await Promise.all(stores.map((store) => store.close()))
+  })
+})
+
+describe('the SQLite file', () => {
   it('of which pages are damaged is repaired: what can be read is there again, and the damaged file is kept', async () => {
     const path = join(folder, 'store.db')
     const store = await openStore(path)
@@ -261,7 +294,7 @@ describe('the SQLite file', () => {
     expect([saved.sessions, saved.turns, saved.messages, of]).toEqual([3, 1, 1, ['calls']])
     expect(saved.calls).toBeGreaterThan(390)
     expect(saved.calls).toBeLessThan(400)
-    expect(existsSync(kept)).toBe(true)
+    expect(existsSync(kept ?? '')).toBe(true)
     const again = await openStore(path)
     expect(await again.history('s')).toHaveLength(1)
     expect(await again.claim('s')).toHaveProperty('release')
@@ -327,15 +360,6 @@ describe('the SQLite file', () => {
     )
     await store.close()
     expect(readFileSync(path, 'latin1').split(large).length - 1).toBe(1)
-  })
-
-  it('of a newer version is refused with what to do, and left as it is', async () => {
-    const path = join(folder, 'store.db')
-    await (await openStore(path)).close()
-    const database = new DatabaseSync(path)
-    database.exec('PRAGMA user_version = 99')
-    database.close()
-    await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
   })
 
   it('that is none is refused', async () => {

@@ -1,10 +1,10 @@
 /** `mulligan undo` and `mulligan redo`: what a turn changed, taken back, and made again. */
-import { existsSync } from 'node:fs'
-import { type AgentEvent, openStore } from '@mulligan/agent'
+import type { AgentEvent } from '@mulligan/agent'
 import { isMulliganError } from '@mulligan/core'
 import type { ChangedTurn, FileChange, RecordedChanges, TakenBack } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
+import { openStoreIfAny } from '../store.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import { type Commit, commitOf, commitText } from '../ui/commit.ts'
 import type { Output } from '../ui/output.ts'
@@ -142,9 +142,8 @@ async function commitsOf(turn: string, data: DataPaths): Promise<readonly Commit
 }
 
 /** From the store of the sessions, where there is one. Only for the reader's convenience, so whatever fails is left out. */
-async function eventsOf(turns: readonly string[], { store: path }: DataPaths): Promise<readonly AgentEvent[]> {
-  if (!existsSync(path)) return []
-  const store = await openStore(path).catch(() => undefined)
+async function eventsOf(turns: readonly string[], data: DataPaths): Promise<readonly AgentEvent[]> {
+  const store = await openStoreIfAny(data)
   if (!store) return []
   const events: AgentEvent[] = []
   for (const turn of turns) events.push(...(await store.events({ sessionId: turn.split('/')[0] ?? '', turnId: turn }).catch(() => [])))

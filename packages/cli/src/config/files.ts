@@ -21,7 +21,8 @@ export function configFiles(cwd: string, env: Env = process.env): readonly Confi
   return files
 }
 
-function userFile(env: Env): ConfigFile {
+/** The user's own. @throws UsageError */
+export function userFile(env: Env): ConfigFile {
   const place = userPlace(env)
   if (place.path === '') return { ...place, found: false, values: {} }
   const file = read(place)

@@ -17,7 +17,7 @@ export interface Row {
 
 /** One for each value that counts; a key whose values add up has several. */
 export function rowsOf(settings: Settings): readonly Row[] {
-  const { model, baseUrl, models, agent, lean, off, limits, webSearch, diagnostics, sandbox, approval, agents, remoteHosts, files } =
+  const { model, baseUrl, models, agent, lean, off, limits, webSearch, diagnostics, sandbox, approval, agents, remoteHosts, files, store } =
     settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
     setting ? [{ key, value: setting.value, from: setting.from }] : []
@@ -36,6 +36,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
       .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
     ...row('web.search', webSearch),
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
+    ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>
       row(`sandbox.${key}`, setting && { ...setting, value: SIZES.has(key) ? sizeText(setting.value as number) : setting.value }),
@@ -49,7 +50,8 @@ export function rowsOf(settings: Settings): readonly Row[] {
 }
 
 /** What may stand before the host in a URL is not shown. */
-export const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, '//[secret]@')
+export const withoutPassword = (url: string): string =>
+  url.replace(/\/\/[^/]*@/, '//[secret]@').replace(/([?&]\w*password=)[^&]*/gi, '$1[secret]')
 
 /** The values in force as a configuration would say them, and for a key whose rows leave something out, all of it. */
 export function configInForce(settings: Settings): unknown {

@@ -73,6 +73,7 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'sandbox.image': () => fc.constantFrom('evil', 'mine'),
   'sandbox.gitPrograms': () => fc.constantFrom('run', 'ignore'),
   'sandbox.readable': () => fc.constantFrom([], ['.env.test'], ['~/app/.env']),
+  store: () => fc.constantFrom('postgres://db.evil.example/x', '/tmp/x.db'),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>
     fc.array(fc.record({ tool: fc.constantFrom('bash', '*'), decision: fc.constantFrom('allow', 'ask', 'deny') }), { maxLength: 2 }),

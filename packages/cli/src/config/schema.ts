@@ -119,6 +119,15 @@ export const configSchema = once(() =>
         .describe('Commands that check a file after a change, in the sandbox. Those of all files add up, yours first.'),
       trusted('may add some after your word (`mulligan trust`)', 'names commands that run by themselves'),
     ),
+    store: key(
+      z
+        .string()
+        .min(1)
+        .describe(
+          'Where sessions are kept: `postgres://USER@HOST:5432/DATABASE`, or the path of a file. Default: a file in the data folder.',
+        ),
+      user('decides where conversations are kept'),
+    ),
     sandbox: sandboxFields(),
     ...approvalFields(),
     remoteHosts: key(names().describe("Hosts to which a project's file may send the conversation."), goesElsewhere),

@@ -33,6 +33,7 @@ export interface Settings {
   readonly webSearch: Setting<NonNullable<NonNullable<Config['web']>['search']>> | undefined
   /** Those of all files, the person's first. */
   readonly diagnostics: readonly Setting<NonNullable<Config['diagnostics']>>[]
+  readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
   readonly remoteHosts: readonly string[]
@@ -95,6 +96,7 @@ export function readSettings(cwd: string, flags: SettingFlags = {}, env: Env = p
     },
     webSearch: searchOf(now, inFiles(({ web }) => web?.search)[0]),
     diagnostics: inFiles(({ diagnostics }) => diagnostics).toReversed(),
+    store: first('store', ({ store }) => store),
     sandbox: sandboxSettings({
       flags: flags.sandbox ?? {},
       env: { values: now.values.sandbox ?? {}, from: now.from },

@@ -1,7 +1,8 @@
 /** `mulligan sessions repair`: a new store of what can be read of a damaged one. */
-import { repairStore, type StoreRepair } from '@mulligan/agent'
+import { isPostgresUrl, NoStore, repairStore, type StoreRepair } from '@mulligan/agent'
 import { EXIT, UsageError } from '../../exit.ts'
 import { openDataDir } from '../../paths.ts'
+import { storePlace } from '../../store.ts'
 import type { Output } from '../../ui/output.ts'
 import { plural } from '../../ui/plural.ts'
 import { safeJson } from '../../ui/sanitize.ts'
@@ -12,19 +13,29 @@ export interface RepairFlags {
 
 /** @throws UsageError where there is nothing that can be read */
 export async function repairSessions({ json }: RepairFlags, { out }: Output): Promise<number> {
-  const { store } = openDataDir()
+  const { place: store } = storePlace(openDataDir())
+  if (isPostgresUrl(store))
+    throw new UsageError(
+      'the sessions are kept in PostgreSQL, and this repairs only files',
+      'Restore a backup of the database: pg_restore.',
+    )
   const repaired = await repairStore(store).catch((error: unknown): never => {
     throw new UsageError(
       `the store ${store} can't be repaired: ${(error as Error).message}`,
-      'Close every mulligan that is running, or move the file away: a new one is made with the next session.',
+      error instanceof NoStore
+        ? 'There is nothing to repair: the first session makes a store. If there was one, MULLIGAN_DATA_DIR may name another folder than before.'
+        : 'Close every mulligan that is running, or move the file away: a new one is made with the next session.',
     )
   })
   out(json ? `${safeJson(repaired)}\n` : told(repaired))
   return EXIT.ok
 }
 
-function told({ saved: { sessions, messages, calls }, damaged, kept }: StoreRepair): string {
+function told({ saved: { sessions, messages, calls }, restored, damaged, kept }: StoreRepair): string {
   const what = `${plural(sessions, 'session')}, ${plural(messages, 'message')} and ${plural(calls, 'call')}`
   const lost = damaged.length === 0 ? 'All of it could be read.' : `A part of these tables could not be read: ${damaged.join(', ')}.`
-  return `Saved ${what}. ${lost}\nThe file as it was: ${kept}\n`
+  const rows = Object.values(restored).reduce((sum, count) => sum + count, 0)
+  const read = kept === undefined ? 'There was no store any more.' : lost
+  const backup = rows === 0 ? '' : ` From the backup: ${plural(rows, 'row')}.`
+  return `Saved ${what}. ${read}${backup}\n${kept === undefined ? '' : `The file as it was: ${kept}\n`}`
 }

@@ -1,0 +1,85 @@
+/** Rolling backups of a SQLite store: the latest two, at most one a day, made by a thread of their own. */
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+
+const DAY = 24 * 3_600_000
+/** Turns after which the first one is made. */
+const FIRST_AFTER = 10
+/** One that was begun longer ago was cut off. */
+const GIVEN_UP = 3_600_000
+
+/** The latest first. */
+export const backupsOf = (path: string): readonly [string, string] => [`${path}.backup`, `${path}.backup-2`]
+
+/** `VACUUM INTO` reads every row, so a damaged store does not replace a good backup, and leaves out what was deleted. */
+const COPY = `
+  const { DatabaseSync } = require('node:sqlite')
+  const { closeSync, fsyncSync, openSync } = require('node:fs')
+  const { from, to } = require('node:worker_threads').workerData
+  const database = new DatabaseSync(from, { readOnly: true })
+  database.prepare('VACUUM INTO ?').run(to)
+  database.close()
+  const file = openSync(to, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+`
+
+export function createBackups(path: string) {
+  const [latest, previous] = backupsOf(path)
+  const made = `${path}.backup-new`
+  let running: Promise<void> | undefined
+
+  const ageOf = (file: string): number => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    return found ? Date.now() - found.mtimeMs : Number.POSITIVE_INFINITY
+  }
+
+  function start(): void {
+    if (running || !reserve()) return
+    running = copy(path, made)
+      .then(() => {
+        if (existsSync(latest)) renameSync(latest, previous)
+        renameSync(made, latest)
+      })
+      // It could not be read, or the disk is full: the older ones are kept, and the next turn tries again.
+      .catch(() => rmSync(made, { force: true }))
+      .finally(() => {
+        running = undefined
+      })
+  }
+
+  /** Private from the start, and by one process at a time. */
+  function reserve(): boolean {
+    if (ageOf(made) > GIVEN_UP) rmSync(made, { force: true })
+    try {
+      closeSync(openSync(made, 'wx', 0o600))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  return {
+    /** @param turns how many the store has seen; asked only where there is no backup yet */
+    startIfDue(turns: () => number): void {
+      const age = ageOf(latest)
+      if (age === Number.POSITIVE_INFINITY ? turns() >= FIRST_AFTER : age > DAY) start()
+    },
+    /** Something was deleted: no backup keeps it. */
+    renew(): void {
+      const hadOne = existsSync(latest)
+      for (const file of [made, latest, previous]) rmSync(file, { force: true })
+      if (hadOne) start()
+    },
+    finished: async (): Promise<void> => running,
+  }
+}
+
+function copy(from: string, to: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(COPY, { eval: true, workerData: { from, to }, execArgv: [], env: {}, stderr: true })
+    worker.unref()
+    worker.on('error', reject)
+    worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the backup ended with ${code}`))))
+  })
+}

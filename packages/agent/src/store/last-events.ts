@@ -1,0 +1,140 @@
+/**
+ * The last event of each session, kept beside a SQLite store: a line for each transaction. What a removed `-wal` file or an older
+ * copy of the store takes with it leaves a sound database behind; here it is noticed.
+ */
+import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { backupsOf } from './backup.ts'
+import type { SessionWrite, Value } from './driver.ts'
+
+/** Sessions that are kept when the file is written anew. */
+const MAX_SESSIONS = 20
+const MAX_BYTES = 64_000
+/** In place of an event: the session was deleted. */
+const DELETED = -1
+
+type Read = <Row>(sql: string, parameters: readonly Value[]) => readonly Row[]
+
+export const lastEventsOf = (path: string): string => `${path}.last-events`
+
+/** @param onWarning called at once when the store has less than was written to it; once for each loss */
+export function openLastEvents(path: string, read: Read, onWarning: (text: string) => void) {
+  const file = lastEventsOf(path)
+  let fd: number | undefined
+  let size = 0
+
+  const recorded = recordedIn(file)
+  size = recorded.size
+  const stored = storedOf([...recorded.last.keys()], read)
+  const missing = stored ? missingOf(recorded.last, stored) : []
+  if (missing.length > 0) onWarning(warningText(path, missing))
+  if (stored && (missing.length > 0 || size > MAX_BYTES)) rewrite(stored)
+
+  /** Nothing depends on it, so a full disk is not a reason to stop. */
+  function add(lines: string): void {
+    try {
+      fd ??= openSync(file, 'a', 0o600)
+      size += writeSync(fd, lines)
+    } catch {
+      // Noticed losses are a convenience.
+    }
+  }
+
+  /** In place: other processes have it open too. */
+  function rewrite(last: ReadonlyMap<string, number>): void {
+    try {
+      fd ??= openSync(file, 'a', 0o600)
+      ftruncateSync(fd)
+      size = 0
+    } catch {
+      return
+    }
+    add([...last].slice(-MAX_SESSIONS).map(lineOf).join(''))
+  }
+
+  return {
+    /** What has been committed. */
+    record(batch: readonly SessionWrite[]): void {
+      const last = new Map<string, number>()
+      for (const { sessionId, eventId } of batch) if (eventId !== undefined) last.set(sessionId, eventId)
+      if (last.size === 0) return
+      if (size > MAX_BYTES) rewrite(new Map([...recordedIn(file).last, ...last]))
+      else add([...last].map(lineOf).join(''))
+    },
+    forget: (sessionId: string): void => add(lineOf([sessionId, DELETED])),
+    close: (): void => {
+      if (fd !== undefined) closeSync(fd)
+      fd = undefined
+    },
+  }
+}
+
+const lineOf = (entry: readonly [string, number]): string => `${JSON.stringify(entry)}\n`
+
+/** The sessions that were written last, the latest last. */
+function recordedIn(file: string): { readonly last: ReadonlyMap<string, number>; readonly size: number } {
+  const last = new Map<string, number>()
+  try {
+    if (statSync(file).size > 16 * MAX_BYTES) return { last, size: Number.POSITIVE_INFINITY }
+    const text = readFileSync(file, 'utf8')
+    for (const line of text.split('\n')) {
+      const [id, event] = entryOf(line)
+      if (id === undefined) continue
+      const before = last.get(id) ?? 0
+      last.delete(id)
+      if (event !== DELETED) last.set(id, Math.max(before, event))
+    }
+    return { last: new Map([...last].slice(-MAX_SESSIONS)), size: text.length }
+  } catch {
+    return { last, size: 0 }
+  }
+}
+
+function entryOf(line: string): readonly [string, number] | readonly [undefined] {
+  try {
+    const [id, event] = JSON.parse(line) as [unknown, unknown]
+    return typeof id === 'string' && typeof event === 'number' ? [id, event] : [undefined]
+  } catch {
+    return [undefined]
+  }
+}
+
+/** Undefined where that part of the store is damaged: whatever needs it says so. */
+function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, number> | undefined {
+  const sql = 'SELECT id, (SELECT max(id) FROM events WHERE session_id = sessions.id) AS last FROM sessions WHERE id = ?'
+  try {
+    const rows = ids.flatMap((id) => read<{ id: string; last: number | null }>(sql, [id]))
+    return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
+  } catch {
+    return undefined
+  }
+}
+
+interface Missing {
+  readonly sessionId: string
+  /** Undefined: the session itself is missing. */
+  readonly events?: number
+}
+
+function missingOf(recorded: ReadonlyMap<string, number>, stored: ReadonlyMap<string, number>): readonly Missing[] {
+  return [...recorded].flatMap(([sessionId, last]): Missing[] => {
+    const known = stored.get(sessionId)
+    if (known === undefined) return [{ sessionId }]
+    return known < last ? [{ sessionId, events: last - known }] : []
+  })
+}
+
+const MAX_NAMED = 3
+
+function warningText(path: string, missing: readonly Missing[]): string {
+  const named = missing
+    .slice(0, MAX_NAMED)
+    .map(({ sessionId, events }) =>
+      events === undefined ? `session ${sessionId}` : `the last ${events === 1 ? 'event' : `${events} events`} of session ${sessionId}`,
+    )
+  const more = missing.length > MAX_NAMED ? [`parts of ${missing.length - MAX_NAMED} more sessions`] : []
+  const [backup] = backupsOf(path).flatMap((file) => statSync(file, { throwIfNoEntry: false }) ?? [])
+  const help = backup
+    ? `\`mulligan sessions repair\` restores what the backup of ${backup.mtime.toISOString().slice(0, 16).replace('T', ' ')} UTC has of it.`
+    : 'There is no backup of it yet.'
+  return `The store ${path} lost its latest writes. Missing: ${[...named, ...more].join(', ')}. A power failure does this, or a ${path}-wal that was removed, or an older copy of the file. ${help}`
+}
