@@ -34,13 +34,10 @@ export function storePlace({ store }: Pick<DataPaths, 'store'>, env: Env = proce
 }
 
 /** @throws UsageError */
-export async function openStoreAt(
-  data: Pick<DataPaths, 'store'>,
-  tell: Tell = (text) => void process.stderr.write(`mulligan: ${text}\n`),
-): Promise<Store> {
+export async function openStoreAt(data: Pick<DataPaths, 'store'>, tell: Tell = (text) => void process.stderr.write(text)): Promise<Store> {
   const { place, from } = storePlace(data)
   try {
-    return await openStore(place, { onWarning: (text) => tell(oneLine(text, 800)) })
+    return await openStore(place, { onWarning: (text) => tell(`mulligan: ${oneLine(text, 800)}\n`) })
   } catch (error) {
     const { message } = error as Error
     if (isPostgresUrl(place))

@@ -30,7 +30,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   needTerminal()
   const cwd = workingFolder(flags.cwd)
   const data = openDataDir()
-  const store = await openStoreAt(data)
+  const store = await openStoreAt(data, output.err)
   try {
     const session = await chooseSession(store, cwd, flags)
     const person = process.stderr.isTTY === true ? { ask: askInTerminal(() => endProcess(EXIT.cancelled)) } : {}

@@ -46,7 +46,7 @@ export interface RunFlags {
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const data = openDataDir()
-  const store = await openStoreAt(data)
+  const store = await openStoreAt(data, output.err)
   try {
     const session = await chooseSession(store, cwd, flags)
     const { settings, named } = await settled(

@@ -19,7 +19,7 @@ const MOST = 50
 /** @throws UsageError */
 export async function listSessions({ cwd, json, all = false, limit = MOST }: ListFlags, { out, err }: Output): Promise<number> {
   const folder = workingFolder(cwd)
-  const found = await withStore((store) => store.sessions({ ...(!all && { cwd: folder }), limit: limit + 1 }))
+  const found = await withStore((store) => store.sessions({ ...(!all && { cwd: folder }), limit: limit + 1 }), err)
   const sessions = found.slice(0, limit)
   if (json) {
     const shown = sessions.map((one) => ({ id: one.id, at: one.updatedAt, turns: one.turns, prompt: one.title, cwd: one.cwd }))

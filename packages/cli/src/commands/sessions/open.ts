@@ -14,8 +14,8 @@ export interface SessionFlags {
 }
 
 /** @throws UsageError */
-export async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStoreAt(openDataDir())
+export async function withStore<T>(use: (store: Store) => Promise<T>, tell?: (text: string) => void): Promise<T> {
+  const store = await openStoreAt(openDataDir(), tell)
   try {
     return await use(store)
   } finally {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
@@ -241,6 +241,38 @@ it('a damaged store says what to do, and is repaired', async () => {
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session, \d+ messages? and \d+ calls?\. All of it could be read\.\n/)])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
+})
+
+it('there is nothing to repair where there is no store, and a backup is enough', async () => {
+  using here = place()
+  expect(await inProcess(here, ['sessions', 'repair'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is nothing to repair'),
+  })
+  const path = join(here.data, 'mulligan.db')
+  const store = await openStore(path)
+  await converse(store, 'one', here.dir)
+  await store.close()
+  renameSync(path, `${path}.backup`)
+  const lost = await sessions(here, 'list')
+  expect(lost.stderr).toMatch(/lost its latest writes.*session one.*mulligan sessions repair/)
+  rmSync(path)
+  const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Saved 1 session, .* There was no store any more\. From the backup: \d+ rows\.\n$/),
+  ])
+  expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
+})
+
+it('the place of the store is a file or a PostgreSQL database, and what else it says is not shown', async () => {
+  using here = place()
+  const at = (store: string) => inProcess(here, ['sessions', 'list', '--cwd', here.dir], { MULLIGAN_STORE: store })
+  const wrong = await at('postgre//ann:hunter22@db/x')
+  expect([wrong.code, wrong.stderr.includes('hunter22')]).toEqual([2, false])
+  expect(wrong.stderr).toContain('MULLIGAN_STORE is neither the path of a file nor the address')
+  expect(await at(join(here.dir, 'own.db'))).toMatchObject({ code: 0 })
+  expect(existsSync(join(here.dir, 'own.db'))).toBe(true)
 })
 
 it('a real session is shown with what its calls came to', async () => {
