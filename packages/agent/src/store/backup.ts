@@ -11,18 +11,8 @@ const GIVEN_UP = 3_600_000
 /** The latest first. */
 export const backupsOf = (path: string): readonly [string, string] => [`${path}.backup`, `${path}.backup-2`]
 
-/** `VACUUM INTO` reads every row, so a damaged store does not replace a good backup, and leaves out what was deleted. */
-const COPY = `
-  const { DatabaseSync } = require('node:sqlite')
-  const { closeSync, fsyncSync, openSync } = require('node:fs')
-  const { from, to } = require('node:worker_threads').workerData
-  const database = new DatabaseSync(from, { readOnly: true })
-  database.prepare('VACUUM INTO ?').run(to)
-  database.close()
-  const file = openSync(to, 'r+')
-  fsyncSync(file)
-  closeSync(file)
-`
+/** The compiled file, or the source when run from it. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
 
 export function createBackups(path: string) {
   const [latest, previous] = backupsOf(path)
@@ -77,7 +67,7 @@ export function createBackups(path: string) {
 
 function copy(from: string, to: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(COPY, { eval: true, workerData: { from, to }, execArgv: [], env: {}, stderr: true })
+    const worker = new Worker(WORKER, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
     worker.unref()
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the backup ended with ${code}`))))
