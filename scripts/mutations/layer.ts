@@ -15,8 +15,8 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-no-follow',
     rule: 'layer: the reader follows no link that a command made',
     file: source('read.ts'),
-    find: `const flags = O_RDONLY | O_NOFOLLOW |`,
-    replace: `const flags = O_RDONLY |`,
+    find: `const FLAGS = O_RDONLY | O_NOFOLLOW |`,
+    replace: `const FLAGS = O_RDONLY |`,
     test: layer('no link of a command leads the reader out of the layer'),
   },
   {

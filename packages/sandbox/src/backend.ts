@@ -55,13 +55,20 @@ export interface OpenBackend {
    * The same with another view, in the same network where that is the sandbox's own, else without one. To be closed before this one.
    * Absent where nothing can be walled off.
    *
-   * @param inside of bubblewrap: what its walls are started in, as `unshare`, which gets the rest as its arguments
+   * @param inside of bubblewrap
    */
-  readonly beside?: (view: View, inside?: readonly string[]) => Promise<OpenBackend>
+  readonly beside?: (view: View, inside?: Inside) => Promise<OpenBackend>
   /** @throws SandboxError when it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
   /** Kills what still runs, and leaves nothing behind. */
   readonly close: () => Promise<void>
+}
+
+export interface Inside {
+  /** What the walls are started in, as `unshare`, which gets the rest as its arguments. */
+  readonly prefix: readonly string[]
+  /** Shell commands that are run before there is a command; a launch with the same `before` finds them done. */
+  readonly ahead: () => string | undefined
 }
 
 export interface Launch {

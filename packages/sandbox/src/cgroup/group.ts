@@ -8,8 +8,10 @@ import type { Controller } from './find.ts'
 
 /** Microseconds: the quota of cores is given per period. */
 const PERIOD = 100_000
-/** Milliseconds between two rounds of killing, and of removing. */
+/** Milliseconds between two rounds of killing, and of removing: what was killed takes a moment to tear its namespaces down. */
 const ROUND = 5
+/** The first rounds are shorter: every command waits for them. */
+const pause = (round: number): Promise<void> => sleep(Math.min(round + 1, ROUND))
 /** Rounds after which a cgroup is left to the next sweep: a process hangs in the kernel. */
 const ROUNDS = 1_000
 
@@ -94,7 +96,7 @@ export async function killGroup(group: Group): Promise<void> {
     // Nobody may fork while the others are being killed.
     if (round === 0) await Promise.all(group.map(noForks))
     for (const pid of pids) send(pid, 'SIGKILL')
-    await sleep(ROUND)
+    await pause(round)
   }
 }
 

@@ -61,7 +61,7 @@ export function openPrivate(options: PrivateOptions): PrivateLayer {
   return {
     changed: async () => {
       const { items } = await survey(options)
-      const around = new Set(await readAround(join(options.folder, 'upper')))
+      const around = new Set(readAround(join(options.folder, 'upper')))
       const byRoot = Map.groupBy(topmost(items.map(({ path }) => path)), (path) => outermost(path, around))
       return [...byRoot].flatMap(([root, paths]) => (paths.length > MAX_NAMED ? [root] : paths))
     },

@@ -1,7 +1,7 @@
 /** Layers of one sandbox: where they lie, the walls around their commands, and what becomes of them when it is closed. */
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import type { OpenBackend, OpenRequest } from '../backend.ts'
+import type { Inside, OpenBackend, OpenRequest } from '../backend.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
 import { removeFolder } from '../folders.ts'
@@ -12,7 +12,8 @@ import { openPrivate, type PrivateLayer } from './keep-private.ts'
 import { around, lastLine, mounting, namespace, runIn } from './mount.ts'
 import { refreshPrivate } from './private-layer.ts'
 import { checkMounts, findStore } from './probe.ts'
-import { candidates, makeLayer, makeOwnSession, makeSession, removeLayer, sessionFolder, writeManifest } from './store.ts'
+import { createSpareLayer, type SpareLayer } from './spare.ts'
+import { candidates, makeOwnSession, makeSession, removeLayer, sessionFolder, syncLayer, writeManifest } from './store.ts'
 import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
 import { coversOf, findListening, layerView, maskedPaths, readOnlyView } from './views.ts'
 
@@ -56,6 +57,8 @@ export function createLayers(options: LayersOptions): Layers {
   const bounds = { entries: MAX_ENTRIES, bytes: limits.disk }
   const open = new Map<string, () => Promise<void>>()
   const walls = new Map<string, Promise<OpenBackend>>()
+  const spares = new Map<string, SpareLayer>()
+  const removing = new Set<Promise<void>>()
   let finding: Promise<string> | undefined
   let ownSession: string | undefined
 
@@ -68,17 +71,24 @@ export function createLayers(options: LayersOptions): Layers {
     return finding
   }
   /** The same backend with another view, made once for each set of mounts. Never with a network: nobody was asked. */
-  const wallsFor = async (wanted: View, inside?: readonly string[]): Promise<OpenBackend> => {
+  const wallsFor = async (wanted: View, inside?: Inside): Promise<OpenBackend> => {
     if (!backend.beside)
       throw new SandboxError({
         message: 'without a sandbox nothing keeps a command from writing to the workspace',
         remedy: 'Set sandbox.backend to auto.',
       })
-    const key = JSON.stringify([wanted.mounts, wanted.containerMounts, inside])
+    const key = keyOf(wanted, inside)
     const opening = walls.get(key) ?? backend.beside(wanted, inside)
     walls.set(key, opening)
     opening.catch(() => walls.delete(key))
     return opening
+  }
+  /** Its mount waits behind these walls. */
+  const spareFor = (where: string, wanted: View): SpareLayer => {
+    const key = keyOf(wanted)
+    const spare = spares.get(key) ?? createSpareLayer(where, workspace)
+    spares.set(key, spare)
+    return spare
   }
   const sessionOf = async (session: string | undefined): Promise<string> => {
     const where = await store()
@@ -94,10 +104,11 @@ export function createLayers(options: LayersOptions): Layers {
     await refreshPrivate(privateRoot, workspace)
     const covers = await coversOf(view, masks)
     const wanted = layerView(view, covers)
-    const inside = await wallsFor(wanted, namespace())
-    const folder = makeLayer(where, workspace, privateRoot)
+    const spare = spareFor(where, wanted)
+    const inside = await wallsFor(wanted, { prefix: namespace(), ahead: spare.ahead })
+    const overlay = spare.take(privateRoot)
+    const { folder } = overlay
     const id = folder.slice(where.length + 1)
-    const overlay = { folder, at: workspace, hasPrivate: true }
     const shape = { folder, workspace, privateRoot, masks: maskedPaths(view, masks, covers), protect, limits: bounds }
     const changed = openChanged({ ...shape, ignored })
     let isRunning = false
@@ -106,7 +117,8 @@ export function createLayers(options: LayersOptions): Layers {
     const discard = async (why = 'it was discarded') => {
       isGone ??= why
       open.delete(id)
-      await removeLayer(folder)
+      const removed: Promise<void> = removeLayer(folder).finally(() => removing.delete(removed))
+      removing.add(removed)
     }
     const whileIdle = async <T>(work: () => Promise<T>): Promise<T> => {
       if (isGone !== undefined) throw new LayerError('gone', `the layer is gone: ${isGone}`)
@@ -147,6 +159,7 @@ export function createLayers(options: LayersOptions): Layers {
       keepIgnored: () => whileIdle(changed.keepIgnored),
       wait: (note = '') =>
         whileIdle(async () => {
+          await syncLayer(folder)
           const set = await changed.changes()
           await writeManifest(folder, { version: 1, ...shape, session, ignored: set.ignored, hash: set.hash, note, since: Date.now() })
           open.delete(id)
@@ -177,10 +190,13 @@ export function createLayers(options: LayersOptions): Layers {
       await Promise.all([...open.values()].map((discard) => discard()))
       const opened = await Promise.allSettled(walls.values())
       await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)))
+      await Promise.all([...removing, ...[...spares.values()].map((spare) => spare.close())])
       if (ownSession !== undefined) await removeFolder(ownSession)
     },
   }
 }
+
+const keyOf = (wanted: View, inside?: Inside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, inside?.prefix])
 
 /** A folder that an earlier command made lies in the private layer. */
 async function shownIn(privateRoot: string, cwd: string | undefined, view: View): Promise<View> {

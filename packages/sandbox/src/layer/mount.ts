@@ -15,14 +15,18 @@ const PRIVATE = 'private'
 /** `userxattr`: a user's mount can have no other, and so both can be read alike. Renaming a folder of the workspace is EXDEV with it. */
 const OPTIONS = 'nosuid,nodev,userxattr'
 
+type Programs = Readonly<Record<'unshare' | 'mount' | 'sh' | 'xargs' | 'find', string>>
+let programs: Programs | undefined
+
 /** Of the host, as absolute paths: none comes from the workspace. */
-export function findPrograms(): Record<'unshare' | 'mount' | 'sh' | 'xargs' | 'find', string> {
+function findPrograms(): Programs {
   const found = (name: string): string => {
     const path = systemProgram(name)
     if (path === undefined) throw new LayerError('unsupported', `${name} is not installed`, 'Install util-linux and findutils.')
     return path
   }
-  return { unshare: found('unshare'), mount: found('mount'), sh: found('sh'), xargs: found('xargs'), find: found('find') }
+  programs ??= { unshare: found('unshare'), mount: found('mount'), sh: found('sh'), xargs: found('xargs'), find: found('find') }
+  return programs
 }
 
 export interface Overlay {
@@ -40,9 +44,14 @@ export function namespace(): readonly string[] {
   return [findPrograms().unshare, ...own, '--']
 }
 
-/** Shell commands that lay the layer over the workspace, in such a namespace. */
+/**
+ * Shell commands that lay the layer over the workspace, in such a namespace. `volatile`: otherwise the command's end would wait for
+ * everything that it wrote to reach the disk. What it leaves in `work` keeps
+ * the next one from being mounted.
+ */
 export function mounting({ folder, at, hasPrivate }: Overlay): string {
-  return mountScript(folder, at, `${OPTIONS},lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`)
+  const mount = `m() { ${mountProgram(`${OPTIONS},volatile,lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`, at)}; }`
+  return `${mount}; cd ${quote(folder)} && { m 2>/dev/null || { rm -rf work/work && m; }; } && cd /`
 }
 
 /** Both, before a command. */
@@ -53,11 +62,11 @@ export type Look = 'layer' | 'private'
 
 function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
   const over = { layer: `${UPPER}:${lowers(hasPrivate)}`, private: `${PRIVATE}:${LOWER}` }
-  return mounted(mountScript(folder, at, `ro,${OPTIONS},lowerdir=${over[look]}`))
+  return mounted(`cd ${quote(folder)} && ${mountProgram(`ro,${OPTIONS},lowerdir=${over[look]}`, at)} && cd /`)
 }
 
-const mountScript = (folder: string, at: string, options: string): string =>
-  `cd ${quote(folder)} && ${quote(findPrograms().mount)} -n -i -t overlay -o ${options} overlay ${quote(at)} && cd /`
+const mountProgram = (options: string, at: string): string =>
+  `${quote(findPrograms().mount)} -n -i -t overlay -o ${options} overlay ${quote(at)}`
 
 const mounted = (script: string): readonly string[] => [...namespace(), findPrograms().sh, '-c', `${script} && exec "$@"`, 'sh']
 

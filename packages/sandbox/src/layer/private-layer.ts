@@ -2,7 +2,8 @@
  * What commands of a session have changed of ignored files (caches, dependencies, build output): a further layer between the
  * workspace and the layer of a command. Changed only while no command runs.
  */
-import { chmod, chown, lstat, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmod, chown, lstat, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { removeFolder } from '../folders.ts'
 import { listMerged, type Overlay } from './mount.ts'
@@ -34,7 +35,7 @@ export async function mergeIgnored(merge: Merge): Promise<void> {
   for (const path of merge.paths) if (await makeAround(merge, dirname(path), added)) await move(merge, path, shown, deleted)
   await keepDeletions(merge, deleted)
   if (added.size === 0) return
-  const known = await readAround(merge.privateRoot)
+  const known = readAround(merge.privateRoot)
   await writeFile(around(merge.privateRoot), [...new Set([...known, ...added])].map((one) => `${one}\0`).join(''))
 }
 
@@ -132,16 +133,24 @@ export async function renameOwn(from: string, to: string): Promise<void> {
   }
 }
 
-export const readAround = async (privateRoot: string): Promise<readonly string[]> =>
-  (await readFile(around(privateRoot), 'utf8').catch(() => '')).split('\0').filter((one) => one !== '')
+/** Synchronous: it is on the way to every command. */
+export function readAround(privateRoot: string): readonly string[] {
+  const file = around(privateRoot)
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\0')
+        .filter((one) => one !== '')
+    : []
+}
 
 /** Before a command: folders of the workspace are seen as they are now, and what lay in one that is gone goes too. */
 export async function refreshPrivate(privateRoot: string, lower: string): Promise<void> {
-  for (const folder of await readAround(privateRoot)) {
+  for (const folder of readAround(privateRoot)) {
     const [own, found] = [await stat(privateRoot, folder), await createTree(lower, false).stat(folder)]
     if (!own?.isDirectory()) continue
     if (found?.isDirectory()) await likeIn(lower, join(privateRoot, folder), folder)
     else await removeFolder(join(privateRoot, folder))
   }
-  await likeIn(lower, privateRoot, '.')
+  const [own, found] = [statSync(privateRoot), statSync(lower)]
+  if (own.mode !== found.mode || own.uid !== found.uid || own.gid !== found.gid) await likeIn(lower, privateRoot, '.')
 }

@@ -1,14 +1,18 @@
 /** Where layers lie: folders of the person's own, outside of the workspace. */
 import { createHash, randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
-import { lstat, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
+import { chmod, lstat, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { removeFolder } from '../folders.ts'
 import { isGone, owner } from '../owner.ts'
+import { runProgram, systemProgram } from '../program.ts'
 import type { ChangeLimits } from './scan.ts'
 
-const LAYER = /^layer-([\d-]+)-[^-]{6}$/
+const LAYER = /^(?:layer|gone)-([\d-]+)-[^-]{6}$/
+const GONE = 'gone-'
+/** In a layer that no command was given yet. */
+const UNUSED = 'unused'
 const SESSION = 'session-'
 const MANIFEST = 'manifest.json'
 
@@ -55,15 +59,22 @@ export function makeLayer(store: string, workspace: string, privateRoot: string 
   return folder
 }
 
-/** One in which nothing was changed takes six calls; folder by folder it would take longer than the command itself. */
+export const markUnused = (folder: string): void => symlinkSync('.', join(folder, UNUSED))
+export const markUsed = (folder: string): void => unlinkSync(join(folder, UNUSED))
+
+/** It is out of the way at once. @returns when all that was in it is removed */
 export async function removeLayer(folder: string): Promise<void> {
+  const gone = join(dirname(folder), `${GONE}${owner()}-${randomUUID().slice(-6)}`)
   try {
-    for (const name of ['upper', 'work/work', 'work']) rmdirSync(join(folder, name))
-    for (const name of ['lower', 'private']) unlinkSync(join(folder, name))
-    rmdirSync(folder)
+    renameSync(folder, gone)
   } catch {
-    await removeFolder(folder)
+    return
   }
+  // What a volatile mount leaves, in folders that nobody may enter.
+  if (process.getuid?.() !== 0)
+    for (const name of ['work/work', 'work/work/incompat', 'work/work/incompat/volatile'])
+      await chmod(join(gone, name), 0o700).catch(() => {})
+  await removeFolder(gone)
 }
 
 /** The root of a merged view has the mode and the owner of the upper one. */
@@ -97,6 +108,11 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await sync(next)
   await rename(next, join(folder, MANIFEST))
   await sync(folder)
+}
+
+/** All that a command wrote, which its volatile mount did not: a layer that waits outlives a crash of the machine. */
+export const syncLayer = async (folder: string): Promise<void> => {
+  await runProgram(systemProgram('sync') ?? '/usr/bin/sync', ['-f', folder])
 }
 
 async function sync(path: string): Promise<void> {
@@ -134,8 +150,8 @@ export async function sweepLayers(store: string): Promise<{ readonly waiting: re
     const manifest = await readManifest(folder)
     if (manifest) waiting.push({ id, folder, manifest })
     else if (isGone(label)) {
+      if (!id.startsWith(GONE) && !existsSync(join(folder, UNUSED))) discarded++
       await removeFolder(folder)
-      discarded++
     }
   }
   return { waiting, discarded }

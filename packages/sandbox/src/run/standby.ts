@@ -24,6 +24,8 @@ export interface StandbyOptions {
   readonly openStdio: OpenStdio
   /** What the shell is started with: `nsenter`, `unshare`. */
   readonly prefix?: () => readonly string[]
+  /** Shell commands that it runs while it waits. It ends where they fail. */
+  readonly ahead?: () => string | undefined
   readonly spawn?: Pick<SpawnOptions, 'uid' | 'gid' | 'detached'>
   /** Descriptors from 3 on, and what closes those that were opened for it. */
   readonly further?: () => { readonly stdio: Extract<StdioOptions, readonly unknown[]>; readonly spawned: () => void }
@@ -47,12 +49,17 @@ export interface Standby {
 }
 
 export interface Standbys {
-  /** @throws SandboxError where no process can be started */
-  readonly take: () => Promise<Standby>
+  /** @param before what it will be asked to run before the program. @throws SandboxError where no process can be started */
+  readonly take: (before?: string) => Promise<Standby>
   readonly close: () => Promise<void>
 }
 
-type Waiting = Standby & { readonly end: () => Promise<void>; readonly hold: (isHeld: boolean) => void }
+type Waiting = Standby & {
+  readonly end: () => Promise<void>
+  readonly hold: (isHeld: boolean) => void
+  /** What it has run ahead. */
+  readonly done: string | undefined
+}
 
 export function createStandbys(options: StandbyOptions): Standbys {
   let spare: Promise<Waiting> | undefined
@@ -60,15 +67,15 @@ export function createStandbys(options: StandbyOptions): Standbys {
 
   const prepare = () => {
     if (isClosed || spare) return
-    spare = startShell(options)
+    spare = startShell(options, options.ahead?.())
     spare.catch(() => {})
   }
   return {
-    take: async () => {
+    take: async (before) => {
       const ready = spare
       spare = undefined
       let one = await ready?.catch(() => undefined)
-      if (one?.isOver()) {
+      if (one && (one.isOver() || (one.done !== undefined && one.done !== before))) {
         await one.end()
         one = undefined
       }
@@ -84,7 +91,10 @@ export function createStandbys(options: StandbyOptions): Standbys {
   }
 }
 
-async function startShell({ confinement, openStdio, prefix = () => [], spawn = {}, further, folder }: StandbyOptions): Promise<Waiting> {
+async function startShell(
+  { confinement, openStdio, prefix = () => [], spawn = {}, further, folder }: StandbyOptions,
+  done?: string,
+): Promise<Waiting> {
   const [cell, stdio] = await Promise.all([confinement.cell(), openStdio()])
   const more = further?.()
   const [program = '', ...args] = cell.wrap([...prefix(), '/bin/sh', '-s'])
@@ -108,7 +118,9 @@ async function startShell({ confinement, openStdio, prefix = () => [], spawn = {
     for (const one of [child, ...pipes]) isHeld ? one.ref() : one.unref()
   }
   hold(false)
+  if (done !== undefined) child.stdin?.write(`{ ${done}; } || exit\n`)
   return {
+    done,
     pid: child.pid as number,
     cell,
     stdout: stdio.stdout,
@@ -123,7 +135,9 @@ async function startShell({ confinement, openStdio, prefix = () => [], spawn = {
       if (input !== undefined && stdin) await writeFile(input, stdin, { mode: 0o644, flag: 'wx' })
       if (input !== undefined) void ended.finally(() => rm(input, { force: true })).catch(() => {})
       cell.watch(child.pid as number)
-      child.stdin?.end(`${before === '' ? '' : `${before} && `}exec ${argv.map(quote).join(' ')} <${quote(input ?? '/dev/null')}\n`)
+      child.stdin?.end(
+        `${before === '' || before === done ? '' : `${before} && `}exec ${argv.map(quote).join(' ')} <${quote(input ?? '/dev/null')}\n`,
+      )
     },
     end: async () => {
       hold(true)

@@ -52,7 +52,7 @@ export async function adoptionSteps(
     if (before.kind === 'file') await blobs.keep(root, path, before)
     if (after.kind !== 'file') return
     await using file = await open(path)
-    await blobs.take(file, after.hash)
+    await blobs.take(file.fd, after.hash)
   })
   const locks = await gitLocks(planner, ordered)
   for (const { path, before, after } of ordered.toReversed()) {

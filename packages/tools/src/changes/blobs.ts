@@ -1,10 +1,22 @@
 /** Contents by their hash: what a file was, and what it becomes. */
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { copyFile, type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { copyFile, readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../files/common/file-bytes.ts'
-import { copyAndHash } from './copy.ts'
+import { CHUNK, copyAndHash, toDisk } from './copy.ts'
 import { notRecorded } from './not-recorded.ts'
 import type { FileState } from './state.ts'
 import { type Contents, codeOf, syncDirectory, Unexpected, within } from './tree.ts'
@@ -21,7 +33,7 @@ export interface Blobs extends Contents {
    * Keeps what an open file holds.
    * @throws Lost when that has another hash
    */
-  readonly take: (from: FileHandle, hash: string) => Promise<void>
+  readonly take: (from: number, hash: string) => Promise<void>
 }
 
 /** A content that is not in the store, or not as it was put there. */
@@ -47,70 +59,74 @@ export function diskBlobs(dir: string): DiskBlobs {
   const known = new Set<string>()
   let isSynced = true
 
-  async function isThere(hash: string): Promise<boolean> {
+  function isThere(hash: string): boolean {
     if (!known.has(hash)) return false
     const now = new Date()
-    return utimes(join(dir, hash), now, now).then(
-      () => true,
-      () => false,
-    )
+    return succeeds(() => utimesSync(join(dir, hash), now, now))
+  }
+
+  function openNew(path: string): number {
+    try {
+      return openSync(path, 'wx+', 0o600)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      return openSync(path, 'wx+', 0o600)
+    }
   }
 
   /** Fills a file of its own and gives it its name in one step. */
-  async function fill(write: (to: FileHandle, path: string) => Promise<string>): Promise<string> {
+  async function fill(write: (to: number, path: string) => Promise<string>): Promise<string> {
     const temporary = join(dir, `${randomBytes(6).toString('hex')}.tmp`)
     try {
-      const handle = await open(temporary, 'wx+', 0o600).catch(async (error) => {
-        if (codeOf(error) !== 'ENOENT') throw error
-        await mkdir(dir, { recursive: true, mode: 0o700 })
-        return open(temporary, 'wx+', 0o600)
-      })
+      const fd = openNew(temporary)
       let hash: string
       try {
-        hash = await write(handle, temporary)
-        await handle.sync()
+        hash = await write(fd, temporary)
+        await toDisk(fd)
       } finally {
-        await handle.close()
+        closeSync(fd)
       }
-      await rename(temporary, join(dir, hash))
+      renameSync(temporary, join(dir, hash))
       known.add(hash)
       isSynced = false
       return hash
     } catch (error) {
-      await unlink(temporary).catch(() => undefined)
+      succeeds(() => unlinkSync(temporary))
       throw error instanceof Unexpected || error instanceof Lost ? error : notRecorded(error)
     }
   }
 
-  async function reading<T>(hash: string, use: (from: FileHandle) => Promise<T>): Promise<T> {
-    const from = await open(join(dir, hash), constants.O_RDONLY | NO_FOLLOW).catch((cause) => {
-      throw new Lost(hash, { cause })
-    })
+  async function reading<T>(hash: string, use: (from: number) => T): Promise<Awaited<T>> {
+    const from = openKept(join(dir, hash), hash)
     try {
       return await use(from)
     } finally {
-      await from.close()
+      closeSync(from)
     }
   }
 
   return {
     put: async (bytes) => {
       const hash = sha256(bytes)
-      if (await isThere(hash)) return hash
+      if (isThere(hash)) return hash
       return fill(async (to) => {
-        await to.writeFile(bytes)
+        writeFileSync(to, bytes)
         return hash
       })
     },
     keep: async (root, path, state) => {
-      if (await isThere(state.hash)) return
+      if (isThere(state.hash)) return
       await within(root, path, async (at) => {
         await fill(async (to, temporary) => {
           // Never a second name for the file: a program that has it open would go on writing into what is kept.
-          await copyFile(at, temporary, constants.COPYFILE_FICLONE).catch((error) => {
+          try {
+            if (state.size > CHUNK) await copyFile(at, temporary, constants.COPYFILE_FICLONE)
+            else copyFileSync(at, temporary, constants.COPYFILE_FICLONE)
+          } catch (error) {
             throw codeOf(error) === 'ENOENT' ? new Unexpected(path) : error
-          })
-          await to.chmod(0o600)
+          }
+          fchmodSync(to, 0o600)
           // Of the copy: the file may be written to meanwhile.
           const { hash } = await copyAndHash(to)
           if (hash !== state.hash) throw new Unexpected(path)
@@ -119,7 +135,7 @@ export function diskBlobs(dir: string): DiskBlobs {
       })
     },
     take: async (from, hash) => {
-      if (await isThere(hash)) return
+      if (isThere(hash)) return
       await fill(async (to) => {
         if ((await copyAndHash(from, to)).hash !== hash) throw new Lost(hash)
         return hash
@@ -129,7 +145,7 @@ export function diskBlobs(dir: string): DiskBlobs {
       if ((await reading(hash, (from) => copyAndHash(from, to))).hash !== hash) throw new Lost(hash)
     },
     bytes: async (hash) => {
-      const bytes = await reading(hash, (from) => from.readFile())
+      const bytes = await reading(hash, (from) => readFileSync(from))
       if (sha256(bytes) !== hash) throw new Lost(hash)
       return bytes
     },
@@ -152,6 +168,23 @@ export function diskBlobs(dir: string): DiskBlobs {
   }
 }
 
+function openKept(path: string, hash: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | NO_FOLLOW)
+  } catch (cause) {
+    throw new Lost(hash, { cause })
+  }
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work()
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
  * For changes without a record.
  *
@@ -168,23 +201,23 @@ export function memoryBlobs(keepsBefore: boolean): Blobs {
     keep: async (root, path, state) => {
       if (!keepsBefore || contents.has(state.hash)) return
       await within(root, path, async (at) => {
-        const from = await open(at, constants.O_RDONLY | NO_FOLLOW)
+        const from = openSync(at, constants.O_RDONLY | NO_FOLLOW)
         try {
-          contents.set(state.hash, await from.readFile())
+          contents.set(state.hash, readFileSync(from))
         } finally {
-          await from.close()
+          closeSync(from)
         }
       })
     },
     take: async (from, hash) => {
-      const bytes = await from.readFile()
+      const bytes = readFileSync(from)
       if (sha256(bytes) !== hash) throw new Lost(hash)
       contents.set(hash, bytes)
     },
     copyTo: async (hash, to) => {
       const bytes = contents.get(hash)
       if (!bytes) throw new Lost(hash)
-      await to.writeFile(bytes)
+      writeFileSync(to, bytes)
     },
   }
 }

@@ -5,16 +5,18 @@ import { syncBuiltinESMExports } from 'node:module'
 /** `n` counts from 1. For a content that is written, `half` writes a part of it. */
 export type Hook = (n: number, what: string, half?: () => void) => void
 
-type Writer = (this: unknown, ...args: unknown[]) => Promise<unknown>
+type Writer = (this: unknown, ...args: unknown[]) => unknown
 type Target = Record<string, Writer>
 
 const FUNCTIONS = ['rename', 'unlink', 'mkdir', 'rmdir', 'link', 'symlink', 'writeFile', 'copyFile', 'utimes', 'open']
 const METHODS = ['writeFile', 'chmod', 'chown', 'sync']
+const OF_DESCRIPTORS = ['fchmodSync', 'fchownSync']
 
 /** @returns what takes it back */
 export async function interceptWrites(hook: Hook): Promise<() => void> {
   let count = 0
   const promises = fs.promises as unknown as Target
+  const sync = fs as unknown as Target
   const probe = await fs.promises.open(process.execPath)
   const handles = Object.getPrototypeOf(probe) as Target
   await probe.close()
@@ -43,6 +45,34 @@ export async function interceptWrites(hook: Hook): Promise<() => void> {
           },
       ),
     ),
+    ...FUNCTIONS.map((name) =>
+      replace(
+        sync,
+        `${name}Sync`,
+        (original) =>
+          function (...args) {
+            const [at, content] = args
+            const half = name === 'writeFile' && typeof at === 'number' ? () => fs.writeSync(at, firstHalf(content)) : undefined
+            if (name !== 'open' || writes(content)) hook(++count, `${name} ${String(at)}`, half)
+            return original.apply(this, args)
+          },
+      ),
+    ),
+    ...OF_DESCRIPTORS.map((name) =>
+      replace(
+        sync,
+        name,
+        (original) =>
+          function (...args) {
+            hook(++count, name)
+            return original.apply(this, args)
+          },
+      ),
+    ),
+    replace(sync, 'fsync', () => (_, callback) => {
+      hook(++count, 'fsync')
+      ;(callback as (error: null) => void)(null)
+    }),
   ]
   syncBuiltinESMExports()
   return () => {

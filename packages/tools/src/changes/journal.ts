@@ -3,8 +3,10 @@
  * other. The name tells the order, the bytes that are kept for it, and the turn.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
+import { closeSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toDisk } from './copy.ts'
 import { notRecorded } from './not-recorded.ts'
 import { type Changeset, parseChangeset } from './record.ts'
 import type { State } from './state.ts'
@@ -53,13 +55,13 @@ export function createJournal(dir: string): Journal {
   return {
     begin: async (changeset) => {
       try {
-        await mkdir(pending, { recursive: true, mode: 0o700 })
-        await mkdir(done, { recursive: true, mode: 0o700 })
+        mkdirSync(pending, { recursive: true, mode: 0o700 })
+        mkdirSync(done, { recursive: true, mode: 0o700 })
         const name = [await nextNumber(), randomBytes(4).toString('hex'), bytesOf(changeset.steps), groupOf(changeset.turn)].join('_')
         const [temporary, planned] = [join(pending, `${name}.tmp`), join(pending, `${name}.json`)]
         try {
           await writeDurably(temporary, JSON.stringify(changeset))
-          await rename(temporary, planned)
+          renameSync(temporary, planned)
           await syncDirectory(pending)
         } catch (error) {
           for (const path of [temporary, planned]) await unlink(path).catch(() => undefined)
@@ -71,7 +73,7 @@ export function createJournal(dir: string): Journal {
       }
     },
     finish: async (name) => {
-      await rename(join(pending, name), join(done, name))
+      renameSync(join(pending, name), join(done, name))
       // It is done by its name. Should the power fail before that is on disk, it is taken back, as a whole too.
       for (const folder of [done, pending]) await syncDirectory(folder).catch(() => undefined)
     },
@@ -106,11 +108,11 @@ const bytesOf = (steps: readonly Step[]): number =>
   steps.reduce((sum, step) => sum + (step.kind === 'set' ? sizeOf(step.before) + sizeOf(step.after) : 0), 0)
 
 async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx', 0o600)
+  const fd = openSync(path, 'wx', 0o600)
   try {
-    await handle.writeFile(text)
-    await handle.sync()
+    writeFileSync(fd, text)
+    await toDisk(fd)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }

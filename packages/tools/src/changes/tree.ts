@@ -1,9 +1,25 @@
 /** One path of the workspace, read and changed. Its folder is held open meanwhile and checked to be the one in the root that is meant, so no link leads elsewhere. */
-import { constants, realpathSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rmdir, symlink, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  futimesSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { openedAt, withDirectory } from '../workspace/contain.ts'
-import { copyAndHash } from './copy.ts'
+import { copyAndHash, toDisk } from './copy.ts'
 import { type FileState, MISSING, type State, sameState } from './state.ts'
 import type { SetStep } from './step.ts'
 
@@ -22,7 +38,7 @@ export class Unexpected extends Error {
 /** Where contents are kept. */
 export interface Contents {
   /** @throws Lost */
-  readonly copyTo: (hash: string, to: FileHandle) => Promise<void>
+  readonly copyTo: (hash: string, to: number) => Promise<void>
 }
 
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
@@ -31,11 +47,16 @@ const absent = (error: unknown): undefined => {
   return undefined
 }
 
+/** Its calls to the file system are synchronous: after so many paths, others get their turn. */
+const IN_A_ROW = 64
+let looked = 0
+
 /**
  * @param use gets a name for the path, and one for the folder that it lies in
  * @throws ENOTDIR when a folder on the way is a link, also to another folder of the root: that is not what the path meant
  */
-export function within<T>(root: string, path: string, use: (at: string, folder: string) => Promise<T>): Promise<T> {
+export async function within<T>(root: string, path: string, use: (at: string, folder: string) => Promise<T>): Promise<T> {
+  if (++looked % IN_A_ROW === 0) await turn()
   const absolute = join(root, path)
   return withDirectory(root, dirname(absolute), async (folder) => {
     if (!(await isItself(root, dirname(absolute), folder))) throw Object.assign(new Error('a link is on the way'), { code: 'ENOTDIR' })
@@ -55,47 +76,50 @@ export async function stateAt(root: string, path: string): Promise<State> {
 }
 
 async function read(at: string): Promise<State> {
-  const found = await lstat(at).catch(absent)
+  const found = lstatSync(at, { throwIfNoEntry: false })
   if (!found) return MISSING
   const rights = { mode: found.mode & PERMISSIONS, owner: { uid: found.uid, gid: found.gid }, inode: found.ino }
   if (found.isDirectory()) return { kind: 'directory', ...rights }
-  if (found.isSymbolicLink()) return { kind: 'link', target: await readlink(at) }
+  if (found.isSymbolicLink()) return { kind: 'link', target: readlinkSync(at) }
   if (!found.isFile()) return { kind: 'other' }
-  const handle = await open(at, READ)
+  const fd = openSync(at, READ)
   try {
-    return { kind: 'file', ...(await copyAndHash(handle)), ...rights }
+    return { kind: 'file', ...(await copyAndHash(fd)), ...rights }
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
 /** Lays the content of a file ready beside where it will stand. */
 export async function stage(root: string, { path, temporary }: SetStep, state: FileState, blobs: Contents): Promise<void> {
   await within(root, path, async (_, folder) => {
-    const handle = await open(`${folder}/${temporary}`, 'wx', state.mode ?? 0o666)
+    const fd = openSync(`${folder}/${temporary}`, 'wx', state.mode ?? 0o666)
     try {
-      await blobs.copyTo(state.hash, handle)
-      await setRights(handle, state)
-      if (state.mtime !== undefined) await handle.utimes(new Date(), state.mtime / 1000)
-      await handle.sync()
+      await blobs.copyTo(state.hash, fd)
+      setRights(fd, state)
+      if (state.mtime !== undefined) futimesSync(fd, new Date(), state.mtime / 1000)
+      await toDisk(fd)
     } finally {
-      await handle.close()
+      closeSync(fd)
     }
   })
 }
 
-async function setRights(handle: FileHandle, { mode, owner }: FileState): Promise<void> {
-  // Only root may give a file away; for others it is theirs already, or the rename makes it so.
-  if (owner) await handle.chown(owner.uid, owner.gid).catch(() => undefined)
+function setRights(fd: number, { mode, owner }: FileState): void {
+  try {
+    if (owner) fchownSync(fd, owner.uid, owner.gid)
+  } catch {
+    // Only root may give a file away; for others it is theirs already, or the rename makes it so.
+  }
   // After the owner, whose change takes the set-user-id bit away.
-  if (mode !== undefined) await handle.chmod(mode)
+  if (mode !== undefined) fchmodSync(fd, mode)
 }
 
 export async function removeStaged(root: string, { path, temporary }: SetStep): Promise<void> {
   await within(root, path, async (_, folder) => {
     const at = `${folder}/${temporary}`
-    const found = await lstat(at).catch(absent)
-    if (found) await (found.isDirectory() ? rmdir(at) : unlink(at))
+    const found = lstatSync(at, { throwIfNoEntry: false })
+    if (found) (found.isDirectory() ? rmdirSync : unlinkSync)(at)
   }).catch(absent)
 }
 
@@ -107,36 +131,39 @@ export async function removeStaged(root: string, { path, temporary }: SetStep): 
 export async function put(root: string, step: SetStep, from: State, to: State): Promise<void> {
   await within(root, step.path, async (at, folder) => {
     if (!sameState(await read(at), from)) throw new Unexpected(step.path)
-    if (to.kind === 'file') await rename(`${folder}/${step.temporary}`, at)
-    else if (to.kind === 'directory' && from.kind === 'directory') await setFolderMode(at, to.mode)
-    else if (to.kind === 'directory') await makeFolder(at, `${folder}/${step.temporary}`, to.mode)
-    else if (to.kind === 'link') await symlink(to.target, at)
-    else if (from.kind === 'directory') await removeFolder(at, step)
-    else if (from.kind !== 'missing') await unlink(at)
+    if (to.kind === 'file') renameSync(`${folder}/${step.temporary}`, at)
+    else if (to.kind === 'directory' && from.kind === 'directory') setFolderMode(at, to.mode)
+    else if (to.kind === 'directory') makeFolder(at, `${folder}/${step.temporary}`, to.mode)
+    else if (to.kind === 'link') symlinkSync(to.target, at)
+    else if (from.kind === 'directory') removeFolder(at, step)
+    else if (from.kind !== 'missing') unlinkSync(at)
   })
 }
 
 /** With its mode from the beginning, so that it is never found half made. */
-async function makeFolder(at: string, beside: string, mode: number | undefined): Promise<void> {
-  if (mode === undefined) return mkdir(at)
-  await mkdir(beside)
-  await setFolderMode(beside, mode)
-  await rename(beside, at)
+function makeFolder(at: string, beside: string, mode: number | undefined): void {
+  if (mode === undefined) {
+    mkdirSync(at)
+    return
+  }
+  mkdirSync(beside)
+  setFolderMode(beside, mode)
+  renameSync(beside, at)
 }
 
-async function setFolderMode(at: string, mode: number | undefined): Promise<void> {
+function setFolderMode(at: string, mode: number | undefined): void {
   if (mode === undefined) return
-  const handle = await open(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  const fd = openSync(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
-    await handle.chmod(mode)
+    fchmodSync(fd, mode)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
-async function removeFolder(at: string, { path, lenient }: SetStep): Promise<void> {
+function removeFolder(at: string, { path, lenient }: SetStep): void {
   try {
-    await rmdir(at)
+    rmdirSync(at)
   } catch (error) {
     if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error
     if (!lenient) throw new Unexpected(path)
@@ -149,7 +176,7 @@ export async function move(root: string, from: string, to: string, state: State)
     within(root, to, async (target) => {
       if (!sameState(await read(source), state)) throw new Unexpected(from)
       if ((await read(target)).kind !== 'missing') throw new Unexpected(to)
-      await rename(source, target)
+      renameSync(source, target)
     }),
   )
 }
@@ -162,10 +189,10 @@ export async function syncFolder(root: string, folder: string): Promise<void> {
 /** Not every platform can. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  const handle = await open(path, constants.O_RDONLY)
+  const fd = openSync(path, constants.O_RDONLY)
   try {
-    await handle.sync()
+    await toDisk(fd)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }

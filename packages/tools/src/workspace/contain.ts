@@ -1,5 +1,5 @@
 /** Where a path really leads, and opening it without being led elsewhere in between. */
-import { constants, existsSync, readlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
 import { join, parse, resolve, sep } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
@@ -60,7 +60,7 @@ const realOrMissing = (path: string): Promise<string | undefined> =>
 export async function openInside(root: string, absolute: string): Promise<FileHandle> {
   const handle = await open(absolute, constants.O_RDONLY | NO_FOLLOW | NO_BLOCK)
   try {
-    if (!(await leadsInto(root, absolute, handle))) throw movedAway()
+    if (!(await leadsInto(root, absolute, handle.fd))) throw movedAway()
     return handle
   } catch (error) {
     await handle.close()
@@ -74,20 +74,21 @@ export async function openInside(root: string, absolute: string): Promise<FileHa
  */
 export async function withDirectory<T>(root: string, directory: string, use: (base: string) => Promise<T>): Promise<T> {
   if (process.platform === 'win32') return use(directory)
-  const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW)
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW)
   try {
-    if (!(await leadsInto(root, directory, handle))) throw movedAway()
-    const pinned = OPENED + handle.fd
-    return await use(existsSync(pinned) ? pinned : directory)
+    if (!(await leadsInto(root, directory, fd))) throw movedAway()
+    const pinned = OPENED + fd
+    return await use(openedAt(pinned) === undefined ? directory : pinned)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
-async function leadsInto(root: string, absolute: string, handle: FileHandle): Promise<boolean> {
-  const actual = openedAt(OPENED + handle.fd)
+async function leadsInto(root: string, absolute: string, fd: number): Promise<boolean> {
+  const actual = openedAt(OPENED + fd)
   if (actual !== undefined) return isInside(root, actual)
-  const [real, there, opened] = await Promise.all([realpath(absolute), stat(absolute), handle.stat()])
+  const [real, there] = await Promise.all([realpath(absolute), stat(absolute)])
+  const opened = fstatSync(fd)
   return isInside(root, real) && there.ino === opened.ino && there.dev === opened.dev
 }
 

@@ -6,7 +6,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Backend, Child, Enforcement, Launch, OpenBackend, OpenRequest, User } from '../../backend.ts'
+import type { Backend, Child, Enforcement, Inside, Launch, OpenBackend, OpenRequest, User } from '../../backend.ts'
 import type { Confinement } from '../../cgroup/confinement.ts'
 import { onCores } from '../../cgroup/cores.ts'
 import { openConfinement } from '../../cgroup/open.ts'
@@ -60,7 +60,7 @@ interface Own {
 }
 
 async function openWalls(own: Own, request: OpenRequest): Promise<OpenBackend> {
-  const { backend, probe } = build(own, request, [])
+  const { backend, probe } = build(own, request)
   try {
     await probe()
     return backend
@@ -70,8 +70,7 @@ async function openWalls(own: Own, request: OpenRequest): Promise<OpenBackend> {
   }
 }
 
-/** @param inside what the walls are started in */
-function build(own: Own, request: OpenRequest, inside: readonly string[]): { backend: OpenBackend; probe: () => Promise<void> } {
+function build(own: Own, request: OpenRequest, inside?: Inside): { backend: OpenBackend; probe: () => Promise<void> } {
   const { bwrap, confinement } = own
   const { view, user, limits } = request
   const joined = request.network === 'none' ? own.network : undefined
@@ -91,7 +90,8 @@ function build(own: Own, request: OpenRequest, inside: readonly string[]): { bac
     folder,
     confinement,
     openStdio: createStdio(folder),
-    prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...inside, ...closed],
+    prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...(inside?.prefix ?? []), ...closed],
+    ...(inside && { ahead: inside.ahead }),
     spawn: groups(request),
     further: () => {
       const fd = filter?.open()
@@ -104,7 +104,7 @@ function build(own: Own, request: OpenRequest, inside: readonly string[]): { bac
 
   const launch = async ({ argv, cwd, env, stdin, before }: Launch, broken = again): Promise<Child> => {
     const child = await startChild({
-      standby: await standbys.take(),
+      standby: await standbys.take(before),
       argv: [...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv],
       options: [...walls, ...commandArgs({ cwd, env })],
       stdin,
@@ -145,7 +145,7 @@ function build(own: Own, request: OpenRequest, inside: readonly string[]): { bac
         walls = wallsOf(next)
         return next
       },
-      beside: async (view, inside = []) => build(own, { ...request, view, network: 'none' }, inside).backend,
+      beside: async (view, inside) => build(own, { ...request, view, network: 'none' }, inside).backend,
       close: async () => {
         await Promise.all([...running].map((child) => child.kill()))
         await standbys.close()

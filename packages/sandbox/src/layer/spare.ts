@@ -1,0 +1,62 @@
+/** A layer that is made, and mounted by a shell that waits, before there is a command for it: making and mounting it takes milliseconds. */
+import { type Stats, statSync } from 'node:fs'
+import { mounting, type Overlay } from './mount.ts'
+import { makeLayer, markUnused, markUsed, removeLayer } from './store.ts'
+
+export interface SpareLayer {
+  /** Makes the next layer. @returns shell commands that mount it; undefined where nobody has asked for a layer yet */
+  readonly ahead: () => string | undefined
+  /** The spare layer, or a new one where that no longer fits. */
+  readonly take: (privateRoot: string) => Overlay
+  readonly close: () => Promise<void>
+}
+
+interface Spare {
+  readonly overlay: Overlay
+  readonly privateRoot: string
+  /** What its mount was made over. */
+  readonly over: string
+}
+
+export function createSpareLayer(store: string, workspace: string): SpareLayer {
+  let spare: Spare | undefined
+  let last: string | undefined
+
+  const make = (privateRoot: string): Spare => ({
+    over: identity(workspace, privateRoot),
+    overlay: { folder: makeLayer(store, workspace, privateRoot), at: workspace, hasPrivate: true },
+    privateRoot,
+  })
+  const drop = async () => {
+    const unused = spare
+    spare = undefined
+    if (unused) await removeLayer(unused.overlay.folder)
+  }
+  return {
+    ahead: () => {
+      void drop()
+      if (last === undefined) return undefined
+      try {
+        spare = make(last)
+        markUnused(spare.overlay.folder)
+        return mounting(spare.overlay)
+      } catch {
+        // Told when there is a command for it.
+        return undefined
+      }
+    },
+    take: (privateRoot) => {
+      last = privateRoot
+      if (spare?.privateRoot !== privateRoot || spare.over !== identity(workspace, privateRoot)) void drop()
+      if (spare) markUsed(spare.overlay.folder)
+      const { overlay } = spare ?? make(privateRoot)
+      spare = undefined
+      return overlay
+    },
+    close: drop,
+  }
+}
+
+/** A mount stays over folders that were replaced meanwhile, and keeps the owner and mode that its root had. */
+const identity = (workspace: string, privateRoot: string): string => [workspace, privateRoot].map((one) => says(statSync(one))).join()
+const says = ({ dev, ino, mode, uid, gid }: Stats): string => [dev, ino, mode, uid, gid].join(':')
