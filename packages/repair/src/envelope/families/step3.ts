@@ -21,6 +21,7 @@ const element = elementReader({
 
 export const step3: Family = {
   id: 'step3',
+  precedence: 1,
   openers: [...OPENERS, '<steptml:invoke '],
   strong: true,
   read: (source, at) => (OPENERS.some((opener) => source.text.startsWith(opener, at)) ? readList(source, at) : element(source, at)),
