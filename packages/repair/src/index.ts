@@ -21,17 +21,18 @@ export { indexTools, sourceOf } from './envelope/source.ts'
 export { droppedCalls, MAX_CALLS_PER_REPLY } from './limits.ts'
 export { type Adapt, indexNames, type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
 export { parseToolCalls, readCall } from './parse-tool-calls.ts'
-export {
-  type ParsedCall,
-  type ParsedReply,
-  type ParseOptions,
-  parseWith,
-  type RefusedCall,
-  type ReportedCall,
-  readCallWith,
-} from './parse-with.ts'
+export { type ParsedReply, type ParseOptions, parseWith, type RefusedCall, readCallWith, type ToolCall } from './parse-with.ts'
 export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel } from './repair.ts'
-export { createReply, type FinishedReply, type MeantCall, meantBy, type Reply, type ReplyOptions, type WireCall } from './reply.ts'
+export {
+  createReply,
+  type EndOptions,
+  type FinishedReply,
+  type Reply,
+  type ReplyCall,
+  type ReplyOptions,
+  type ReportedCall,
+} from './reply.ts'
+export { type ParsedCall, type Resolution, resolveCall, resolving } from './resolve-call.ts'
 export { type Issue, pathText, withPath } from './schema/issue.ts'
 export type { JsonSchema } from './schema/json-schema.ts'
 export { isExplosive, refuseExplosivePatterns } from './schema/pattern.ts'

@@ -1,32 +1,25 @@
-/** One reply of a model, as a provider package hands it over: text, reasoning and calls, to the calls that were meant. */
+/** One reply of a model, as a provider package hands it over: text, reasoning and reported calls, to what to show and the calls in it. */
 
 import { repairArguments } from './arguments/repair-arguments.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
 import { isCareful, type LeakedCall } from './envelope/leaked.ts'
-import { callsInReasoning, createReplyReader, type ReadReply, type Shown } from './envelope/reader.ts'
+import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
 import type { Repair } from './repair.ts'
+import type { ParsedCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 export interface ReplyOptions {
   /** Which to look for: `families` has them all. Only those named get into a bundle. */
   readonly families: readonly Family[]
-  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
+  /** The first text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
 }
 
-/** A call as the provider package reports it. */
-export interface WireCall {
-  readonly id: string
-  readonly name: string | null
-  /** Text of the arguments. */
-  readonly input: string
-}
-
-/** A call that was meant. Its arguments may still need repair. */
-export interface MeantCall {
+/** A call of a reply. Its name and arguments may still need repair. */
+export interface ReplyCall extends ParsedCall {
   /** The provider's id; empty where it has none. */
   readonly id: string
   readonly name: string | null
@@ -35,27 +28,34 @@ export interface MeantCall {
   readonly repairs: readonly Repair[]
   /** Which of the reported calls it is, or is a part of; absent for one that came as markup. */
   readonly reported?: number
-  /** The reply ended inside it. */
   readonly cutOff?: true
-  /** Why it is not to be run, whatever its text reads as: `input` is the markup that nobody could read. */
-  readonly unread?: string
 }
 
+/** A call as the provider package reports it. */
+export type ReportedCall = Pick<ReplyCall, 'id' | 'name' | 'input'>
+
 export interface FinishedReply extends Shown {
-  readonly calls: readonly MeantCall[]
+  readonly calls: readonly ReplyCall[]
   /** Markup that was not read as a call, because it is quoted or shown. It stays in the text. */
   readonly quoted: ReadReply['quoted']
   /** The text is markup that was not read as a call, and hardly more: if it was meant, the model has to be asked. */
   readonly unclear: boolean
 }
 
+export interface EndOptions {
+  /** The reply ended before the model was done: its last call, reported or else in the text, is cut off. Default false. */
+  readonly cutShort?: boolean
+}
+
 export interface Reply {
-  /** The next piece of text. Returns what can be shown by now. */
-  readonly text: (delta: string) => Shown
+  /** The next piece of a text. Returns what can be shown by now. @param id where a reply has several texts: each is read by itself */
+  readonly text: (delta: string, id?: string) => Shown
+  /** One of several texts has ended. Returns what is still to be shown of it. */
+  readonly endText: (id: string) => ReadReply
   /** The next piece of what the provider reports as reasoning: for calls made there. */
   readonly reasoning: (delta: string) => void
   /** The reply has ended. Returns what is still to be shown, and its calls. */
-  readonly end: (calls?: readonly WireCall[]) => FinishedReply
+  readonly end: (calls?: readonly ReportedCall[], options?: EndOptions) => FinishedReply
 }
 
 const BESIDE = 'another call of this tool was reported in the same reply; make this one again if it was meant'
@@ -70,56 +70,81 @@ const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families, opensInReasoning = false }: ReplyOptions): Reply {
   const index = indexTools(tools)
-  const reader = createReplyReader(index, { families, opensInReasoning })
+  /** By id, the texts that have not ended. */
+  const readers = new Map<string, ReplyReader>()
   const thoughts: string[] = []
   const texts: string[] = []
+  const leaked: LeakedCall[] = []
+  const quoted: ReadReply['quoted'][number][] = []
+  let isFirst = true
 
-  function text(delta: string): Shown {
-    const shown = reader.push(delta)
-    texts.push(shown.text)
-    thoughts.push(shown.reasoning)
-    return shown
+  function readerOf(id: string): ReplyReader {
+    const reader = readers.get(id) ?? createReplyReader(index, { families, opensInReasoning: opensInReasoning && isFirst })
+    isFirst = false
+    readers.set(id, reader)
+    return reader
   }
 
-  function end(wire: readonly WireCall[] = []): FinishedReply {
-    const { calls: leaked, quoted, ...shown } = reader.end()
-    const said = (texts.join('') + shown.text).trim()
-    const empty = wire.length === 0 && leaked.length === 0 && said === ''
-    const found = empty ? callsInReasoning(thoughts.join('') + shown.reasoning, index, families) : leaked
-    const reported = wire.flatMap((call, at) => meantBy(call, index, families).map((one): MeantCall => ({ ...one, reported: at })))
-    const calls = [...reported, ...unreported(found, reported)]
-    const unclear = calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said, quoted))
-    return { ...shown, calls, quoted, unclear }
+  function shown<Part extends Shown>(part: Part): Part {
+    texts.push(part.text)
+    thoughts.push(part.reasoning)
+    return part
+  }
+
+  function endText(id: string): ReadReply {
+    const read = shown(readerOf(id).end())
+    readers.delete(id)
+    leaked.push(...read.calls)
+    quoted.push(...read.quoted)
+    return read
+  }
+
+  function end(given: readonly ReportedCall[] = [], { cutShort = false }: EndOptions = {}): FinishedReply {
+    const rest = [...readers.keys()].map(endText)
+    const said = texts.join('').trim()
+    const isEmpty = given.length === 0 && leaked.length === 0 && said === ''
+    const found = isEmpty ? callsInReasoning(thoughts.join(''), index, families) : leaked
+    const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one) => ({ ...one, reported: at })))
+    const inText = unreported(found, reported)
+    const calls = !cutShort ? [...reported, ...inText] : reported.length > 0 ? [...lastCutOff(reported), ...inText] : lastCutOff(inText)
+    return {
+      text: rest.map(({ text }) => text).join(''),
+      reasoning: rest.map(({ reasoning }) => reasoning).join(''),
+      calls,
+      quoted,
+      unclear: calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said)),
+    }
   }
 
   /**
    * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
    * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
    */
-  function unreported(found: readonly LeakedCall[], reported: readonly MeantCall[]): readonly MeantCall[] {
+  function unreported(found: readonly LeakedCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
+    if (found.length === 0) return []
     const known = new Set(reported.map(keyOf))
     const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
-    const calls: MeantCall[] = []
-    for (const leaked of found) {
-      const call = fromLeaked(leaked)
+    const calls: ReplyCall[] = []
+    for (const one of found) {
+      const call = fromLeaked(one)
       const key = keyOf(call)
-      const careful = isCareful(leaked.tool)
+      const careful = isCareful(one.tool)
       if (known.has(key) && (careful || reported.length > 0)) continue
       if (careful) known.add(key)
-      calls.push(careful && tools.has(leaked.tool) ? { ...call, unread: BESIDE } : call)
+      calls.push(careful && tools.has(one.tool) ? { ...call, unread: BESIDE } : call)
     }
     return calls
   }
 
   /** The same for calls that come to the same, however they are written. */
-  function keyOf({ name, input }: MeantCall): string {
+  function keyOf({ name, input }: ReplyCall): string {
     const tool = index.resolve(name ?? '')
     const read = repairArguments(input, tool?.parameters ?? {}, { level: 'full', ...(tool && { name: tool.name }) })
     return `${tool?.name ?? name} ${read.ok ? canonical(read.value) : input}`
   }
 
   /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
-  function isHardlyMore(said: string, quoted: ReadReply['quoted']): boolean {
+  function isHardlyMore(said: string): boolean {
     if (said.length > MAX_FENCED) return false
     const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), said)
     if (quoted.length > 0 && isFewWords(rest)) return true
@@ -130,14 +155,16 @@ export function createReply(tools: readonly ToolSpec[], { families, opensInReaso
     return alone.end().calls.some(({ tool }) => tool)
   }
 
-  return { text, reasoning: (delta) => thoughts.push(delta), end }
+  return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning: (delta) => thoughts.push(delta), end }
 }
+
+const lastCutOff = (calls: readonly ReplyCall[]): readonly ReplyCall[] =>
+  calls.map((call, at) => (at === calls.length - 1 ? { ...call, cutOff: true } : call))
 
 const MARKUP = /[<[{]/
 
 /** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
-export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Family[]): readonly MeantCall[] {
-  const { id, name, input } = call
+function reportedCalls({ id, name, input }: ReportedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
   if (name && MARKUP.test(name) && !tools.resolve(name)) {
     const reader = createReplyReader(tools, { families })
     reader.push(name.trimStart())
@@ -156,7 +183,7 @@ export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Fam
   }))
 }
 
-const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCall): MeantCall => ({
+const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCall): ReplyCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
   input: typeof input === 'string' ? input : JSON.stringify(input),
