@@ -37,9 +37,9 @@ export const REPAIR: readonly Mutation[] = [
   {
     id: 'only-what-fits',
     rule: 'repair: mended JSON is taken only where it fits the schema',
-    file: repair('arguments/repair-arguments.ts'),
-    find: `if (parsed.unlessFits) return`,
-    replace: `if (parsed.unlessFits && level === 'off') return`,
+    file: repair('arguments/fit.ts'),
+    find: `if (!best.checked.ok && parsed.unlessFits) return`,
+    replace: `if (!best.checked.ok && parsed.unlessFits && level === 'off') return`,
     test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when mended' },
   },
   {

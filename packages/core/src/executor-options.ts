@@ -1,6 +1,6 @@
 /** What an executor is made with, and what it does. */
 import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
-import type { IncomingCall } from './call/understand.ts'
+import type { IncomingCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import type { Policy, PolicyRequest } from './policy.ts'
 import type { ToolResult } from './result.ts'

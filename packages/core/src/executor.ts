@@ -1,11 +1,12 @@
 /**
  * The executor of one turn: turns whatever a call comes to into exactly one result. In order: resolve name → parse →
- * coerce → validate ({@link understand}) → closed, guard, limits → policy and approval → run (timeout, abort, backoff,
+ * coerce → validate ({@link resolveCall}) → closed, guard, limits → policy and approval → run (timeout, abort, backoff,
  * breaker) → classify → bound → record. Nothing a tool or a model does makes it throw.
  */
 
 import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
 import { heldCalls } from './call/held.ts'
+import { completeHint } from './call/hint.ts'
 import {
   type ApprovalRequest,
   about,
@@ -22,7 +23,7 @@ import {
   targetsOf,
   toReady,
 } from './call/ready-call.ts'
-import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
+import { type IncomingCall, type ResolvedCall, resolveCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
 import type { ProposedChanges } from './layer.ts'
@@ -98,26 +99,26 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       options.log?.({ callId, tool, error })
     } catch {
-      // nobody is left to tell
+      // Logging failed; ignore.
     }
   }
 
   async function prepare(call: IncomingCall): Promise<Prepared> {
-    const understood = await understand(call, index)
-    if (understood.thrown !== undefined) log(call.id, understood.tool?.name ?? '', understood.thrown)
-    const ready = await inConversation(toReady(call, understood), understood)
+    const resolved = await resolveCall(call, index)
+    if (resolved.thrown !== undefined) log(call.id, resolved.tool?.name ?? '', resolved.thrown)
+    const ready = await inConversation(toReady(call, resolved), resolved)
     const { step, ordinal, requestedTool, effect } = ready
     const asked = requestedTool !== undefined && { requestedTool }
-    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect, ...actingOn(ready) })
-    for (const repair of understood.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
-    const refusal = cancelled() ?? closed(understood) ?? understood.refusal ?? loop(ready, understood.tool) ?? overLimit()
-    if (refusal) return refused(ready, refusal, understood)
-    values.set(ready, understood.value)
+    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: resolved.input, effect, ...actingOn(ready) })
+    for (const repair of resolved.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
+    const refusal = cancelled() ?? closed(resolved) ?? resolved.refusal ?? loop(ready, resolved.tool) ?? overLimit()
+    if (refusal) return refused(ready, refusal, resolved)
+    values.set(ready, resolved.value)
     return decideByPolicy(ready)
   }
 
   /** What the call comes to here: an effect that is greater than its tool's, secret files that it would open. */
-  async function inConversation(call: ReadyCall, { tool, refusal, value }: Understood): Promise<ReadyCall> {
+  async function inConversation(call: ReadyCall, { tool, refusal, value }: ResolvedCall): Promise<ReadyCall> {
     if (!tool || refusal) return call
     try {
       let { effect } = call
@@ -154,7 +155,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
 
-  function closed({ counter, tool }: Understood): ToolError | undefined {
+  function closed({ counter, tool }: ResolvedCall): ToolError | undefined {
     const name = tool && closedUntil(state.counters, tool.name) ? tool.name : counter.name
     const until = closedUntil(state.counters, name)
     return until && refuse.closed(name, until)
@@ -379,7 +380,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   interface Done {
     readonly attempts?: number
     readonly durationMs?: number
-    readonly counter?: Understood['counter']
+    readonly counter?: ResolvedCall['counter']
     /** As it came, when it could not be read. */
     readonly input?: unknown
     /** Paths of the changes that were kept. */
@@ -408,7 +409,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   function record(
     call: ReadyCall,
     bounded: ToolResult,
-    counter: Understood['counter'],
+    counter: ResolvedCall['counter'],
     more: Pick<Extract<ToolEvent, { readonly type: 'tool.result' }>, 'attempts' | 'durationMs' | 'untrusted' | 'changed'>,
   ): ToolResult {
     const wrong = !bounded.ok && bounded.status === 'retry'

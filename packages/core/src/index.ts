@@ -14,7 +14,7 @@ export {
   validateJson,
 } from '@mulligan/repair'
 export type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
-export type { IncomingCall } from './call/understand.ts'
+export type { IncomingCall } from './call/resolve-call.ts'
 export * from './errors.ts'
 export * from './events.ts'
 export * from './executor.ts'

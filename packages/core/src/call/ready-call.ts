@@ -4,7 +4,7 @@ import type { Confinement, ProposedChanges } from '../layer.ts'
 import type { AskedTarget } from '../policy-targets.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
-import type { IncomingCall, Understood } from './understand.ts'
+import type { IncomingCall, ResolvedCall } from './resolve-call.ts'
 
 /** Which call it is. */
 interface CallIdentity {
@@ -89,7 +89,7 @@ export type Performed = Extract<Prepared, { readonly kind: 'result' }> | HeldCal
 export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
 
 /** What was understood of a call, in the form in which it is judged, asked about and run. */
-export function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: Understood): ReadyCall {
+export function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: ResolvedCall): ReadyCall {
   const requested = typeof call.name === 'string' ? call.name : ''
   const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
   const inputKey = canonical(input)
