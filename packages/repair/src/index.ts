@@ -2,14 +2,12 @@ export { type Coerced, type CoerceOptions, coerce } from './arguments/coerce.ts'
 export { type JsonFix, type LooseJson, type ReadJsonOptions, readJson } from './arguments/json.ts'
 export { type Malformed, type Parsed, type ParseInputOptions, parseInput, unreadable } from './arguments/parse.ts'
 export { type RepairedArguments, type RepairOptions, repairArguments } from './arguments/repair-arguments.ts'
-export { distinct, objectsIn } from './arguments/several.ts'
 export { canonical, clonePlain, equal, hash, isTooDeep } from './canonical.ts'
 export { editDistance, fold, nearest } from './did-you-mean.ts'
 export * from './envelope/families/index.ts'
 export type { Block, Family, RawArguments, RawCall, Source, TextEntry, ToolIndex } from './envelope/family.ts'
 export type { LeakedCall } from './envelope/leaked.ts'
 export {
-  callsInReasoning,
   createReplyReader,
   type ReaderOptions,
   type ReadReply,
@@ -37,6 +35,6 @@ export { type Issue, pathText, withPath } from './schema/issue.ts'
 export type { JsonSchema } from './schema/json-schema.ts'
 export { isExplosive, refuseExplosivePatterns } from './schema/pattern.ts'
 export { issuesText, shown } from './schema/sentence.ts'
-export { deref, isRecord, typeOf, typesOf, validate as validateJson } from './schema/validate.ts'
+export { isRecord, validate as validateJson } from './schema/validate.ts'
 export type { ToolSpec } from './tool-spec.ts'
 export { mendingFetch } from './wire/fetch.ts'

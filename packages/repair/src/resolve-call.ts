@@ -1,5 +1,5 @@
 /** From a call as it was parsed to a call of a tool, or to what is wrong with it: name → parse → adapt → coerce → check. */
-import { type CheckResult, type Fitted, fitArguments, settle } from './arguments/fit.ts'
+import { type CheckResult, type Fitted, fitArguments, settle, type ToCheck } from './arguments/fit.ts'
 import { type Malformed, unreadable } from './arguments/parse.ts'
 import { type Named, type NameIndex, resolveName } from './name.ts'
 import type { Repair } from './repair.ts'
@@ -32,11 +32,6 @@ export interface ResolveOptions<Tool> {
   readonly refusesCut: (tool: Tool) => boolean
 }
 
-export interface ToCheck<Tool> {
-  readonly tool: Tool
-  readonly input: Record<string, unknown>
-}
-
 /** Yields what is to be checked against a tool's schema, and takes back what the check says. */
 export function* resolving<Tool extends Omit<ToolSpec, 'parameters'>, Check extends CheckResult>(
   call: ParsedCall,
@@ -58,10 +53,8 @@ export function* resolving<Tool extends Omit<ToolSpec, 'parameters'>, Check exte
   const { tool, adapt, repair } = resolved
   const named = repair ? [...before, repair] : before
   if (call.unread !== undefined) return { kind: 'malformed', tool, repairs: named, fault: unreadable(String(call.input), call.unread) }
-  const steps = fitArguments<Check>(call.input, tool, schemaOf(tool), { adapt, cutOff: call.cutOff === true && refusesCut(tool) })
-  let step = steps.next()
-  while (!step.done) step = steps.next(yield { tool, input: step.value })
-  const fitted = step.value
+  const cutOff = call.cutOff === true && refusesCut(tool)
+  const fitted = yield* fitArguments<Tool, Check>(call.input, tool, schemaOf(tool), cutOff, adapt)
   return { tool, ...fitted, repairs: fitted.kind === 'checked' ? [...named, ...fitted.repairs] : named }
 }
 

@@ -1,5 +1,5 @@
 /** From a call as it came to a call that can run, or to what is wrong with it: name → parse → adapt → coerce → validate. Changes nothing. */
-import { isTooDeep, type NameIndex, type ParsedCall, parseInput, type Repair, type Resolution, resolving } from '@mulligan/repair'
+import { isTooDeep, type NameIndex, type ParsedCall, parseInput, type Repair, resolving } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
 import { fromThrown } from '../run/classify.ts'
 import type { Checked } from '../schema/schema.ts'
@@ -42,36 +42,32 @@ export async function resolveCall(call: IncomingCall, index: NameIndex<Tool>): P
   while (!step.done) step = steps.next(await step.value.tool.check.check(step.value.input))
   const found = step.value
   const { repairs } = found
-  if (found.kind === 'unknown') return unknown(call, found)
-  const { tool } = found
-  if (found.kind === 'malformed') {
-    const { error, details } = found.fault
-    const refusal = notOk('malformed_call', error, { details })
-    return { tool, input: asCame(call.input), repairs, refusal, counter: { name: MALFORMED_CALL, retries: CALL_RETRIES } }
+  if (found.kind === 'checked') {
+    const { tool, input, checked } = found
+    const resolved = { tool, input, repairs, counter: tool }
+    if (checked.ok) return { ...resolved, value: checked.value }
+    // A rule that throws is the tool's fault: the model cannot fix it, and no retry is spent.
+    if ('thrown' in checked) return { ...resolved, refusal: fromThrown(checked.thrown, tool.name), thrown: checked.thrown }
+    return { ...resolved, refusal: await invalidInput(tool, input, checked.issues) }
   }
-  const { input, checked } = found
-  const resolved = { tool, input, repairs, counter: { name: tool.name, retries: tool.retries } }
-  if (checked.ok) return { ...resolved, value: checked.value }
-  // A rule that throws is the tool's fault: the model cannot fix it, and no retry is spent.
-  if ('thrown' in checked) return { ...resolved, refusal: fromThrown(checked.thrown, tool.name), thrown: checked.thrown }
-  return { ...resolved, refusal: await invalidInput(tool, input, checked.issues) }
-}
-
-type Unknown = Extract<Resolution<Tool, Checked>, { kind: 'unknown' }>
-
-function unknown({ input }: IncomingCall, { fault: { error, details }, nearest, repairs }: Unknown): ResolvedCall {
-  const parsed = parseInput(input)
+  // What could not be read is kept for the record, unless it cannot be serialized.
+  const asCame = isTooDeep(call.input) ? '(nested too deep)' : call.input
+  const { error, details } = found.fault
+  const refused = (errorType: 'unknown_tool' | 'malformed_call', name: string, input: unknown, more: ErrorDetails = details) => ({
+    input,
+    repairs,
+    refusal: notOk(errorType, error, { details: more }),
+    counter: { name, retries: CALL_RETRIES },
+  })
+  if (found.kind === 'malformed') return { tool: found.tool, ...refused('malformed_call', MALFORMED_CALL, asCame) }
+  const parsed = parseInput(call.input)
   return {
     tool: undefined,
-    input: parsed.ok ? parsed.input : asCame(input),
-    repairs,
-    refusal: notOk('unknown_tool', error, { details: parsed.ok ? withCall(details, nearest, parsed.input) : details }),
-    counter: { name: UNKNOWN_TOOL, retries: CALL_RETRIES },
+    ...(parsed.ok
+      ? refused('unknown_tool', UNKNOWN_TOOL, parsed.input, withCall(details, found.nearest, parsed.input))
+      : refused('unknown_tool', UNKNOWN_TOOL, asCame)),
   }
 }
-
-/** What could not be read, for the record; a value that cannot be serialized is left out. */
-const asCame = (input: unknown): unknown => (isTooDeep(input) ? '(nested too deep)' : input)
 
 /** The suggested call, when the input fits the suggested tool as it stands. */
 function withCall(details: ErrorDetails, tool: Tool | undefined, input: Record<string, unknown>): ErrorDetails {

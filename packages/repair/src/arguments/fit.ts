@@ -15,73 +15,71 @@ export interface CheckResult {
   readonly ok: boolean
 }
 
-export type Fitted<Check extends CheckResult> =
-  /** The text could not be read. */
-  { readonly kind: 'malformed'; readonly fault: Malformed } | ({ readonly kind: 'checked' } & Candidate<Check>)
-
-interface Candidate<Check extends CheckResult> {
+/** An input, and the tool whose schema it is to be checked against. */
+export interface ToCheck<Tool> {
+  readonly tool: Tool
   readonly input: Record<string, unknown>
-  readonly repairs: readonly Repair[]
-  readonly checked: Check
 }
 
-export interface FitOptions {
-  /** The tool was called by an alias with an adapter. */
-  readonly adapt?: Adapt | undefined
-  /** The reply was cut off in this call: it is refused even where the text parses. */
-  readonly cutOff: boolean
+export type Fitted<Check extends CheckResult> =
+  /** The text could not be read. */
+  { readonly kind: 'malformed'; readonly fault: Malformed } | ({ readonly kind: 'checked'; readonly checked: Check } & Given)
+
+interface Given {
+  readonly input: Record<string, unknown>
+  readonly repairs: readonly Repair[]
 }
 
 /** A tool as far as its arguments go. Without a name, arguments wrapped in a call are not unwrapped. */
-export type FitTool = Omit<ToolSpec, 'name' | 'parameters'> & { readonly name?: string | undefined }
-
-type Given = Omit<Candidate<CheckResult>, 'checked'>
+export type FitTool = Omit<ToolSpec, 'name' | 'parameters'> & { readonly name?: string }
 
 /**
  * Under an alias its own adapter comes first. Under the tool's own name the adapters are tried where the input does not fit
  * as it is, or not all of it, because models mix one agent's names with another's parameters.
  * @param raw the text of the arguments, or an object
+ * @param cutOff the reply was cut off in this call: it is refused even where the text parses
+ * @param adapt the tool was called by an alias with this adapter
  */
-export function* fitArguments<Check extends CheckResult>(
+export function* fitArguments<Tool extends FitTool, Check extends CheckResult>(
   raw: unknown,
-  tool: FitTool,
+  tool: Tool,
   schema: JsonSchema,
-  { adapt, cutOff }: FitOptions,
-): Generator<Record<string, unknown>, Fitted<Check>, Check> {
-  const { name, aliases = [], parameterAliases = {}, ignoredParameters = [], repair: level = levelFor(tool.effect) } = tool
+  cutOff: boolean,
+  adapt?: Adapt,
+): Generator<ToCheck<Tool>, Fitted<Check>, Check> {
+  const { name: toolName, aliases = [], parameterAliases, ignoredParameters, repair: level = levelFor(tool.effect) } = tool
   const parsed = parseInput(raw, { cutOff, level })
   if (!parsed.ok) return { kind: 'malformed', fault: parsed.fault }
-
-  function* attempt({ input, repairs }: Given): Generator<Record<string, unknown>, Candidate<Check>, Check> {
-    if (level === 'off') return { input, repairs, checked: yield input }
-    const named = name !== undefined && { toolName: name }
-    const coerced = coerce(schema, input, { parameterAliases, ignoredParameters, lenient: level === 'full', ...named })
-    const value = coerced.value as Record<string, unknown>
-    return { input: value, repairs: [...repairs, ...coerced.repairs], checked: yield value }
+  const shape = ({ input, repairs }: Given): Given => {
+    if (level === 'off') return { input, repairs }
+    const coerced = coerce(schema, input, { parameterAliases, ignoredParameters, lenient: level === 'full', toolName })
+    return { input: coerced.value as Record<string, unknown>, repairs: [...repairs, ...coerced.repairs] }
   }
 
-  const asGiven: Given = { input: parsed.input, repairs: [] }
-  let best = yield* attempt((adapt && adapted(adapt, parsed.input, name)) ?? asGiven)
-  for (const alias of adapt || (best.checked.ok && dropped(best) === 0) ? [] : aliases) {
-    const other = typeof alias === 'string' ? undefined : alias.adapt
-    const given = other && adapted(other, parsed.input, name)
-    const next = given && (yield* attempt(given))
-    if (!next?.checked.ok || (best.checked.ok && dropped(next) >= dropped(best))) continue
-    best = next
+  let best = shape(adapted(adapt, parsed.input, toolName) ?? { input: parsed.input, repairs: [] })
+  let checked = yield { tool, input: best.input }
+  for (const alias of adapt || (checked.ok && dropped(best) === 0) ? [] : aliases) {
+    const given = typeof alias !== 'string' && adapted(alias.adapt, parsed.input, toolName)
+    if (!given) continue
+    const other = shape(given)
+    const otherChecked = yield { tool, input: other.input }
+    if (!otherChecked.ok || (checked.ok && dropped(other) >= dropped(best))) continue
+    best = other
+    checked = otherChecked
     break
   }
   // What was not JSON is taken only where it fits.
-  if (!best.checked.ok && parsed.unlessFits) return { kind: 'malformed', fault: parsed.unlessFits }
-  return { kind: 'checked', ...best, repairs: [...parsed.repairs, ...best.repairs] }
+  if (!checked.ok && parsed.unlessFits) return { kind: 'malformed', fault: parsed.unlessFits }
+  return { kind: 'checked', checked, input: best.input, repairs: [...parsed.repairs, ...best.repairs] }
 }
 
 const dropped = ({ repairs }: Given): number => repairs.filter(({ kind }) => kind === 'unknown_dropped').length
 
-/** Undefined where the adapter changes nothing, or throws. */
-function adapted(adapt: Adapt, input: Record<string, unknown>, name = 'the tool'): Given | undefined {
+/** Undefined where there is no adapter, or it changes nothing or throws. */
+function adapted(adapt: Adapt | undefined, input: Record<string, unknown>, name = 'the tool'): Given | undefined {
   try {
-    const shaped = adapt(input)
-    if (canonical(shaped) === canonical(input)) return undefined
+    const shaped = adapt?.(input)
+    if (!shaped || canonical(shaped) === canonical(input)) return undefined
     return { input: shaped, repairs: [{ kind: 'adapted', from: input, to: shaped, why: `the input brought to the shape of ${name}` }] }
   } catch {
     return undefined
@@ -89,7 +87,7 @@ function adapted(adapt: Adapt, input: Record<string, unknown>, name = 'the tool'
 }
 
 /** Runs it with a check that answers at once. */
-export function settle<Input, Result, Check>(steps: Generator<Input, Result, Check>, check: (input: Input) => Check): Result {
+export function settle<Asked, Result, Check>(steps: Generator<Asked, Result, Check>, check: (asked: Asked) => Check): Result {
   let step = steps.next()
   while (!step.done) step = steps.next(check(step.value))
   return step.value

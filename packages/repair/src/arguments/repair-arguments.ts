@@ -5,7 +5,7 @@ import { type Issue, pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { issuesText } from '../schema/sentence.ts'
 import { checkJson, type Issues, type JsonCheck } from '../schema/validate.ts'
-import { type Fitted, fitArguments, settle } from './fit.ts'
+import { type FitTool, type Fitted, fitArguments, settle } from './fit.ts'
 import type { Malformed } from './parse.ts'
 
 export interface RepairOptions {
@@ -44,9 +44,8 @@ export type RepairedArguments =
  */
 export function repairArguments(raw: unknown, schema: JsonSchema, options: RepairOptions = {}): RepairedArguments {
   const { level, adapt, cutOff = false, ...tool } = options
-  const fitted = settle(fitArguments<JsonCheck>(raw, { ...tool, ...(level && { repair: level }) }, schema, { adapt, cutOff }), (input) =>
-    checkJson(schema, input),
-  )
+  const steps = fitArguments<FitTool, JsonCheck>(raw, { ...tool, ...(level && { repair: level }) }, schema, cutOff, adapt)
+  const fitted = settle(steps, ({ input }) => checkJson(schema, input))
   return fitted.kind === 'malformed' ? malformed(fitted.fault) : verdictOf(fitted)
 }
 
