@@ -1,6 +1,6 @@
 /** One reply of a model, as a provider package hands it over: text, reasoning and reported calls, to what to show and the calls in it. */
 
-import { repairArguments } from './arguments/repair-arguments.ts'
+import { fitJson } from './arguments/fit.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
@@ -68,19 +68,20 @@ const MAX_FENCED = 8000
 const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 
 /** @throws TypeError when two tools have the same name */
-export function createReply(tools: readonly ToolSpec[], { families, opensInReasoning = false }: ReplyOptions): Reply {
+export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
   const index = indexTools(tools)
+  let { opensInReasoning = false } = options
   /** By id, the texts that have not ended. */
   const readers = new Map<string, ReplyReader>()
   const thoughts: string[] = []
   const texts: string[] = []
   const leaked: LeakedCall[] = []
   const quoted: ReadReply['quoted'][number][] = []
-  let isFirst = true
 
   function readerOf(id: string): ReplyReader {
-    const reader = readers.get(id) ?? createReplyReader(index, { families, opensInReasoning: opensInReasoning && isFirst })
-    isFirst = false
+    const reader = readers.get(id) ?? createReplyReader(index, { families, opensInReasoning })
+    // Only what comes first may begin inside the reasoning.
+    opensInReasoning = false
     readers.set(id, reader)
     return reader
   }
@@ -105,8 +106,9 @@ export function createReply(tools: readonly ToolSpec[], { families, opensInReaso
     const isEmpty = given.length === 0 && leaked.length === 0 && said === ''
     const found = isEmpty ? callsInReasoning(thoughts.join(''), index, families) : leaked
     const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one) => ({ ...one, reported: at })))
-    const inText = unreported(found, reported)
-    const calls = !cutShort ? [...reported, ...inText] : reported.length > 0 ? [...lastCutOff(reported), ...inText] : lastCutOff(inText)
+    const all = [...reported, ...unreported(found, reported)]
+    const last = (reported.length || all.length) - 1
+    const calls = all.map((call, at): ReplyCall => (cutShort && at === last ? { ...call, cutOff: true } : call))
     return {
       text: rest.map(({ text }) => text).join(''),
       reasoning: rest.map(({ reasoning }) => reasoning).join(''),
@@ -138,9 +140,9 @@ export function createReply(tools: readonly ToolSpec[], { families, opensInReaso
 
   /** The same for calls that come to the same, however they are written. */
   function keyOf({ name, input }: ReplyCall): string {
-    const tool = index.resolve(name ?? '')
-    const read = repairArguments(input, tool?.parameters ?? {}, { level: 'full', ...(tool && { name: tool.name }) })
-    return `${tool?.name ?? name} ${read.ok ? canonical(read.value) : input}`
+    const { name: known, parameters = {} } = index.resolve(name ?? '') ?? {}
+    const read = fitJson(input, { ...(known !== undefined && { name: known }), repair: 'full' }, parameters)
+    return `${known ?? name} ${read.kind === 'checked' && read.checked.ok ? canonical(read.input) : input}`
   }
 
   /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
@@ -157,9 +159,6 @@ export function createReply(tools: readonly ToolSpec[], { families, opensInReaso
 
   return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning: (delta) => thoughts.push(delta), end }
 }
-
-const lastCutOff = (calls: readonly ReplyCall[]): readonly ReplyCall[] =>
-  calls.map((call, at) => (at === calls.length - 1 ? { ...call, cutOff: true } : call))
 
 const MARKUP = /[<[{]/
 

@@ -6,6 +6,7 @@ import { canonical } from '../canonical.ts'
 import type { Adapt } from '../name.ts'
 import { levelFor, type Repair } from '../repair.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { checkJson, type JsonCheck } from '../schema/validate.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import { coerce } from './coerce.ts'
 import { type Malformed, parseInput } from './parse.ts'
@@ -92,3 +93,7 @@ export function settle<Asked, Result, Check>(steps: Generator<Asked, Result, Che
   while (!step.done) step = steps.next(check(step.value))
   return step.value
 }
+
+/** Against a JSON Schema. */
+export const fitJson = (raw: unknown, tool: FitTool, schema: JsonSchema, cutOff = false, adapt?: Adapt): Fitted<JsonCheck> =>
+  settle(fitArguments<FitTool, JsonCheck>(raw, tool, schema, cutOff, adapt), ({ input }) => checkJson(schema, input))

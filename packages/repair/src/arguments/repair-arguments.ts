@@ -4,8 +4,8 @@ import type { Effect, Repair, RepairLevel } from '../repair.ts'
 import { type Issue, pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { issuesText } from '../schema/sentence.ts'
-import { checkJson, type Issues, type JsonCheck } from '../schema/validate.ts'
-import { type FitTool, type Fitted, fitArguments, settle } from './fit.ts'
+import type { Issues } from '../schema/validate.ts'
+import { fitJson } from './fit.ts'
 import type { Malformed } from './parse.ts'
 
 export interface RepairOptions {
@@ -43,15 +43,10 @@ export type RepairedArguments =
  * // { ok: true, value: { path: 'a.ts', limit: 5 }, repairs: [{ kind: 'json', … }, { kind: 'type', parameter: 'limit', … }] }
  */
 export function repairArguments(raw: unknown, schema: JsonSchema, options: RepairOptions = {}): RepairedArguments {
-  const { level, adapt, cutOff = false, ...tool } = options
-  const steps = fitArguments<FitTool, JsonCheck>(raw, { ...tool, ...(level && { repair: level }) }, schema, cutOff, adapt)
-  const fitted = settle(steps, ({ input }) => checkJson(schema, input))
-  return fitted.kind === 'malformed' ? malformed(fitted.fault) : verdictOf(fitted)
-}
-
-const malformed = (fault: Malformed): RepairedArguments => ({ ok: false, errorType: 'malformed_call', ...fault, repairs: [] })
-
-function verdictOf({ input, repairs, checked }: Extract<Fitted<JsonCheck>, { kind: 'checked' }>): RepairedArguments {
+  const { level, adapt, cutOff, ...tool } = options
+  const fitted = fitJson(raw, { ...tool, ...(level && { repair: level }) }, schema, cutOff, adapt)
+  if (fitted.kind === 'malformed') return { ok: false, errorType: 'malformed_call', ...fitted.fault, repairs: [] }
+  const { input, repairs, checked } = fitted
   return checked.ok ? { ok: true, value: input, repairs } : { ok: false, errorType: 'validation', ...invalid(checked.issues), repairs }
 }
 
