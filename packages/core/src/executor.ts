@@ -18,12 +18,12 @@ import {
   lockOf,
   type Performed,
   type Prepared,
-  type ReadyCall,
+  type PreparedCall,
+  preparedCall,
   resultEvent,
   targetsOf,
-  toReady,
-} from './call/ready-call.ts'
-import { type IncomingCall, type ResolvedCall, resolveCall } from './call/resolve-call.ts'
+} from './call/prepared-call.ts'
+import { type ParsedCall, type ResolvedCall, resolveCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
 import type { ProposedChanges } from './layer.ts'
@@ -66,7 +66,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     ...options.tainted,
     indeterminate: { ...NONE_INDETERMINATE, calls: before },
   })
-  const values = new WeakMap<ReadyCall, unknown>()
+  const values = new WeakMap<PreparedCall, unknown>()
   /** Prepared calls that have no outcome yet: parallel copies of one call count as repeats of it. */
   const inFlight = new Map<string, Set<string>>()
   /** Effects that were given up on and still run: they keep their lock. */
@@ -103,10 +103,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  async function prepare(call: IncomingCall): Promise<Prepared> {
+  async function prepare(call: ParsedCall): Promise<Prepared> {
     const resolved = await resolveCall(call, index)
     if (resolved.thrown !== undefined) log(call.id, resolved.tool?.name ?? '', resolved.thrown)
-    const ready = await inConversation(toReady(call, resolved), resolved)
+    const ready = await inConversation(preparedCall(call, resolved), resolved)
     const { step, ordinal, requestedTool, effect } = ready
     const asked = requestedTool !== undefined && { requestedTool }
     emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: resolved.input, effect, ...actingOn(ready) })
@@ -118,7 +118,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What the call comes to here: an effect that is greater than its tool's, secret files that it would open. */
-  async function inConversation(call: ReadyCall, { tool, refusal, value }: ResolvedCall): Promise<ReadyCall> {
+  async function inConversation(call: PreparedCall, { tool, refusal, value }: ResolvedCall): Promise<PreparedCall> {
     if (!tool || refusal) return call
     try {
       let { effect } = call
@@ -140,15 +140,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** Secret files that the call would open and that only a person can allow. */
-  const unnamed = ({ secrets = [] }: ReadyCall): readonly string[] => secrets.filter((path) => !isNamed(path))
+  const unnamed = ({ secrets = [] }: PreparedCall): readonly string[] => secrets.filter((path) => !isNamed(path))
 
   /** The refusal of a call that opens some which nobody has allowed. */
-  function noSecrets(call: ReadyCall): ToolError | undefined {
+  function noSecrets(call: PreparedCall): ToolError | undefined {
     const paths = unnamed(call)
     return paths.length > 0 ? refuse.denied('nobody', refuse.secretsUnattended(paths)) : undefined
   }
 
-  const refused = async (call: ReadyCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
+  const refused = async (call: PreparedCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
     kind: 'result',
     record: await finish(call, refusal, done),
   })
@@ -162,7 +162,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** Warns of a repeated call, and refuses it the next time. */
-  function loop(call: ReadyCall, tool: Tool | undefined): ToolError | undefined {
+  function loop(call: PreparedCall, tool: Tool | undefined): ToolError | undefined {
     if (!tool || tool.polls) return undefined
     const times = repeats(state.guard, call) + (inFlight.get(keyOf(call))?.size ?? 0)
     if (times < WARN_AT - 1) return undefined
@@ -178,7 +178,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return reached && refuse.overLimit(reached)
   }
 
-  async function decideByPolicy(call: ReadyCall): Promise<Prepared> {
+  async function decideByPolicy(call: PreparedCall): Promise<Prepared> {
     const { id, tool, effect, input, target } = call
     const targets = targetsOf(call)
     const denial = earlierDenial(state.denials, tool, keysOfTargets(call, targets))
@@ -211,7 +211,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The calls that may have taken effect and that this one might repeat. */
-  function uncertainFor(call: ReadyCall): readonly IndeterminateCall[] {
+  function uncertainFor(call: PreparedCall): readonly IndeterminateCall[] {
     const { calls } = state.indeterminate
     if (calls.length === 0 || call.effect === 'read') return []
     const { id, tool, input } = call
@@ -219,7 +219,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What a no to these targets is remembered by. */
-  function keysOfTargets({ id, tool, input }: ReadyCall, targets: readonly string[]): readonly string[] {
+  function keysOfTargets({ id, tool, input }: PreparedCall, targets: readonly string[]): readonly string[] {
     const denialKeys = toolOf({ tool })?.denialKeys
     if (!denialKeys) return targets
     try {
@@ -251,7 +251,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const apply: Executor['apply'] = (call, decision) => inOrder(() => held.apply(call, decision))
 
   /** Puts an answer on record. What is none counts as nobody's. */
-  function resolve(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
+  function resolve(call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
     const keys = keysOfTargets(
       call,
@@ -261,19 +261,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return known
   }
 
-  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
+  async function decide(call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
     release(call)
     return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
-  async function execute(call: ReadyCall): Promise<CallRecord> {
+  async function execute(call: PreparedCall): Promise<CallRecord> {
     const performed = await perform(call)
     return performed.kind === 'result' ? performed.record : apply(performed, { answer: 'nobody' })
   }
 
-  const perform = (call: ReadyCall): Promise<Performed> =>
+  const perform = (call: PreparedCall): Promise<Performed> =>
     call.effect === 'read' && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))
 
   /** Effects one after the other. */
@@ -283,7 +283,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return mine
   }
 
-  async function run(call: ReadyCall): Promise<Performed> {
+  async function run(call: PreparedCall): Promise<Performed> {
     const tool = toolOf(call)
     const started = clock.now()
     let changes: ProposedChanges | undefined
@@ -330,7 +330,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
-  function notPermitted(call: ReadyCall): ToolError | undefined {
+  function notPermitted(call: PreparedCall): ToolError | undefined {
     const { id, tool, effect } = call
     const refusal = isGranted(state.approvals, id) ? undefined : noSecrets(call)
     if (refusal || effect === 'read') return refusal
@@ -344,7 +344,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The intent stands on record before the effect begins; what can't be recorded is not run. */
-  async function recordIntent({ id, tool, effect }: ReadyCall, inputHash: string): Promise<boolean> {
+  async function recordIntent({ id, tool, effect }: PreparedCall, inputHash: string): Promise<boolean> {
     try {
       await emit({ type: 'tool.started', callId: id, tool, effect, inputHash })
       return true
@@ -354,7 +354,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  async function inputOf(call: ReadyCall, tool: Tool): Promise<unknown> {
+  async function inputOf(call: PreparedCall, tool: Tool): Promise<unknown> {
     // A copy: what a tool does to its input must not change what is on record.
     if (values.has(call)) return clonePlain(values.get(call))
     const checked = await tool.check.check(call.input)
@@ -362,7 +362,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The tool runs on after it was given up: it keeps its lock, and its outcome is recorded when it comes. */
-  function awaitLate(call: ReadyCall, tool: Tool, late: Promise<ToolResult>, attempts: number, started: number): void {
+  function awaitLate(call: PreparedCall, tool: Tool, late: Promise<ToolResult>, attempts: number, started: number): void {
     if (call.effect !== 'read') stillRunning.set(lockOf(call), call.id)
     void late.then(async (raw) => {
       stillRunning.delete(lockOf(call))
@@ -388,7 +388,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The one place where a result is completed, bounded, counted and recorded. */
-  async function finish(call: ReadyCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
+  async function finish(call: PreparedCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
     const { attempts = 0, durationMs = 0 } = done
     const tool = toolOf(call)
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
@@ -407,7 +407,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** Counts a wrong call and writes down what happened. Without a pause, so that parallel calls are judged one after another. */
   function record(
-    call: ReadyCall,
+    call: PreparedCall,
     bounded: ToolResult,
     counter: ResolvedCall['counter'],
     more: Pick<Extract<ToolEvent, { readonly type: 'tool.result' }>, 'attempts' | 'durationMs' | 'untrusted' | 'changed'>,
@@ -433,12 +433,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return result
   }
 
-  function hold(call: ReadyCall): void {
+  function hold(call: PreparedCall): void {
     const key = keyOf(call)
     inFlight.set(key, (inFlight.get(key) ?? new Set()).add(call.id))
   }
 
-  function release(call: ReadyCall): void {
+  function release(call: PreparedCall): void {
     const key = keyOf(call)
     const held = inFlight.get(key)
     held?.delete(call.id)

@@ -5,8 +5,7 @@ export { type RepairedArguments, type RepairOptions, repairArguments } from './a
 export { canonical, clonePlain, equal, hash, isTooDeep } from './canonical.ts'
 export { editDistance, fold, nearest } from './did-you-mean.ts'
 export * from './envelope/families/index.ts'
-export type { Block, Family, RawArguments, RawCall, Source, TextEntry, ToolIndex } from './envelope/family.ts'
-export type { LeakedCall } from './envelope/leaked.ts'
+export type { Block, Family, MarkupCall, RawArguments, Source, TextEntry, ToolIndex } from './envelope/family.ts'
 export {
   createReplyReader,
   type ReaderOptions,
@@ -16,6 +15,7 @@ export {
 } from './envelope/reader.ts'
 export { families } from './envelope/registry.ts'
 export { indexTools, sourceOf } from './envelope/source.ts'
+export type { TextCall } from './envelope/text-call.ts'
 export { droppedCalls, MAX_CALLS_PER_REPLY } from './limits.ts'
 export { type Adapt, indexNames, type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
 export { parseToolCalls, readCall } from './parse-tool-calls.ts'
@@ -28,7 +28,6 @@ export {
   type Reply,
   type ReplyCall,
   type ReplyOptions,
-  type ReportedCall,
 } from './reply.ts'
 export { type ParsedCall, type Resolution, resolveCall, resolving } from './resolve-call.ts'
 export { type Issue, pathText, withPath } from './schema/issue.ts'
@@ -37,4 +36,4 @@ export { isExplosive, refuseExplosivePatterns } from './schema/pattern.ts'
 export { issuesText, shown } from './schema/sentence.ts'
 export { isRecord, validate as validateJson } from './schema/validate.ts'
 export type { ToolSpec } from './tool-spec.ts'
-export { mendingFetch } from './wire/fetch.ts'
+export { repairFetch } from './wire/fetch.ts'

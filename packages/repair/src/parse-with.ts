@@ -64,12 +64,11 @@ export function parseWith(families: readonly Family[], text: string, tools: read
  */
 export function readCallWith(
   families: readonly Family[],
-  { name, arguments: given, id = '' }: { readonly name: string | null; readonly arguments?: unknown; readonly id?: string },
+  { arguments: input, ...call }: { readonly name: string | null; readonly arguments?: unknown; readonly id?: string },
   tools: readonly ToolSpec[],
   { finishReason }: Pick<ParseOptions, 'finishReason'> = {},
 ): ParsedReply {
-  const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  const { calls } = createReply(tools, { families }).end([{ id, name, input }], { cutShort: isCut(finishReason) })
+  const { calls } = createReply(tools, { families }).end([{ ...call, input }], { cutShort: isCut(finishReason) })
   return { ...resolveAll(calls, tools), text: '', reasoning: '', quoted: [] }
 }
 
@@ -82,12 +81,10 @@ function resolveAll(parsed: FinishedReply['calls'], tools: readonly ToolSpec[]):
   const refused: RefusedCall[] = []
   for (const call of parsed) {
     const found = resolveCall(call, index)
-    const refuse = (errorType: RefusedCall['errorType'], fault: Pick<RefusedCall, 'error' | 'details'>): void => {
-      refused.push({ name: call.name ?? '', errorType, ...fault })
-    }
-    if (found.kind === 'unknown') refuse('unknown_tool', found.fault)
-    else if (found.kind === 'malformed') refuse('malformed_call', found.fault)
-    else if (!found.checked.ok) refuse('validation', invalid(found.checked.issues))
+    if (found.kind !== 'checked') {
+      const errorType = found.kind === 'unknown' ? 'unknown_tool' : 'malformed_call'
+      refused.push({ name: call.name ?? '', errorType, ...found.fault })
+    } else if (!found.checked.ok) refused.push({ name: call.name ?? '', errorType: 'validation', ...invalid(found.checked.issues) })
     else calls.push({ name: found.tool.name, arguments: found.input, ...(call.id !== '' && { id: call.id }), repairs: found.repairs })
   }
   return { calls, refused }

@@ -4,9 +4,9 @@ import { fitJson } from './arguments/fit.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import { isCareful, type LeakedCall } from './envelope/leaked.ts'
 import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
+import { isCareful, type TextCall } from './envelope/text-call.ts'
 import type { Repair } from './repair.ts'
 import type { ParsedCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
@@ -20,7 +20,7 @@ export interface ReplyOptions {
 
 /** A call of a reply. Its name and arguments may still need repair. */
 export interface ReplyCall extends ParsedCall {
-  /** The provider's id; empty where it has none. */
+  /** Empty where the provider has none. */
   readonly id: string
   readonly name: string | null
   /** Text of the arguments. */
@@ -30,9 +30,6 @@ export interface ReplyCall extends ParsedCall {
   readonly reported?: number
   readonly cutOff?: true
 }
-
-/** A call as the provider package reports it. */
-export type ReportedCall = Pick<ReplyCall, 'id' | 'name' | 'input'>
 
 export interface FinishedReply extends Shown {
   readonly calls: readonly ReplyCall[]
@@ -54,8 +51,8 @@ export interface Reply {
   readonly endText: (id: string) => ReadReply
   /** The next piece of what the provider reports as reasoning: for calls made there. */
   readonly reasoning: (delta: string) => void
-  /** The reply has ended. Returns what is still to be shown, and its calls. */
-  readonly end: (calls?: readonly ReportedCall[], options?: EndOptions) => FinishedReply
+  /** The reply has ended. Returns what is still to be shown, and its calls. @param calls as the provider package reports them */
+  readonly end: (calls?: readonly ParsedCall[], options?: EndOptions) => FinishedReply
 }
 
 const BESIDE = 'another call of this tool was reported in the same reply; make this one again if it was meant'
@@ -73,9 +70,10 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   let { opensInReasoning = false } = options
   /** By id, the texts that have not ended. */
   const readers = new Map<string, ReplyReader>()
-  const thoughts: string[] = []
-  const texts: string[] = []
-  const leaked: LeakedCall[] = []
+  /** All that was shown so far. */
+  let said = ''
+  let thought = ''
+  const leaked: TextCall[] = []
   const quoted: ReadReply['quoted'][number][] = []
 
   function readerOf(id: string): ReplyReader {
@@ -87,9 +85,13 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   }
 
   function shown<Part extends Shown>(part: Part): Part {
-    texts.push(part.text)
-    thoughts.push(part.reasoning)
+    said += part.text
+    thought += part.reasoning
     return part
+  }
+
+  function reasoning(delta: string): void {
+    thought += delta
   }
 
   function endText(id: string): ReadReply {
@@ -100,21 +102,21 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     return read
   }
 
-  function end(given: readonly ReportedCall[] = [], { cutShort = false }: EndOptions = {}): FinishedReply {
-    const rest = [...readers.keys()].map(endText)
-    const said = texts.join('').trim()
-    const isEmpty = given.length === 0 && leaked.length === 0 && said === ''
-    const found = isEmpty ? callsInReasoning(thoughts.join(''), index, families) : leaked
+  function end(given: readonly ParsedCall[] = [], { cutShort = false }: EndOptions = {}): FinishedReply {
+    const before = { text: said.length, reasoning: thought.length }
+    for (const id of readers.keys()) endText(id)
+    const isEmpty = given.length === 0 && leaked.length === 0 && said.trim() === ''
+    const found = isEmpty ? callsInReasoning(thought, index, families) : leaked
     const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one) => ({ ...one, reported: at })))
     const all = [...reported, ...unreported(found, reported)]
     const last = (reported.length || all.length) - 1
     const calls = all.map((call, at): ReplyCall => (cutShort && at === last ? { ...call, cutOff: true } : call))
     return {
-      text: rest.map(({ text }) => text).join(''),
-      reasoning: rest.map(({ reasoning }) => reasoning).join(''),
+      text: said.slice(before.text),
+      reasoning: thought.slice(before.reasoning),
       calls,
       quoted,
-      unclear: calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said)),
+      unclear: calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said.trim())),
     }
   }
 
@@ -122,13 +124,13 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
    * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
    * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
    */
-  function unreported(found: readonly LeakedCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
+  function unreported(found: readonly TextCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
     if (found.length === 0) return []
     const known = new Set(reported.map(keyOf))
     const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
     const calls: ReplyCall[] = []
     for (const one of found) {
-      const call = fromLeaked(one)
+      const call = replyCall(one)
       const key = keyOf(call)
       const careful = isCareful(one.tool)
       if (known.has(key) && (careful || reported.length > 0)) continue
@@ -146,30 +148,34 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   }
 
   /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
-  function isHardlyMore(said: string): boolean {
-    if (said.length > MAX_FENCED) return false
-    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), said)
+  function isHardlyMore(answer: string): boolean {
+    if (answer.length > MAX_FENCED) return false
+    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), answer)
     if (quoted.length > 0 && isFewWords(rest)) return true
-    const [, before = '', , inner, after = ''] = FENCED.exec(said) ?? []
+    const [, before = '', , inner, after = ''] = FENCED.exec(answer) ?? []
     if (inner === undefined || !isFewWords(before + after)) return false
     const alone = createReplyReader(index, { families })
     alone.push(inner)
     return alone.end().calls.some(({ tool }) => tool)
   }
 
-  return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning: (delta) => thoughts.push(delta), end }
+  return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning, end }
 }
+
+const textOf = (input: unknown): string => (typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
 
 const MARKUP = /[<[{]/
 
 /** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
-function reportedCalls({ id, name, input }: ReportedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
+function reportedCalls(call: ParsedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
+  const { id = '', name = null } = call
+  const input = textOf(call.input)
   if (name && MARKUP.test(name) && !tools.resolve(name)) {
     const reader = createReplyReader(tools, { families })
     reader.push(name.trimStart())
     if (!/^\s*(\{\s*\})?\s*$/.test(input)) reader.push(input)
     const { calls } = reader.end()
-    if (calls.length > 0) return calls.map(fromLeaked).map((one, at) => (at === 0 ? { ...one, id } : one))
+    if (calls.length > 0) return calls.map(replyCall).map((one, at) => (at === 0 ? { ...one, id } : one))
   }
   const objects = tools.resolve(name ?? '') && objectsIn(input)
   const each = objects ? distinct(objects) : []
@@ -182,10 +188,10 @@ function reportedCalls({ id, name, input }: ReportedCall, tools: ToolIndex, fami
   }))
 }
 
-const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCall): ReplyCall => ({
+const replyCall = ({ name, tool, input, id, cutOff, unread, repair }: TextCall): ReplyCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
-  input: typeof input === 'string' ? input : JSON.stringify(input),
+  input: textOf(input),
   repairs: [repair],
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),

@@ -9,6 +9,8 @@ import type { ToolSpec } from './tool-spec.ts'
 
 /** A call out of a reply: as a provider reported it, or out of the text. Its name and arguments may still need repair. */
 export interface ParsedCall {
+  /** The provider's, where it has one. */
+  readonly id?: string
   readonly name: string | null | undefined
   /** An object, or the text of the arguments. */
   readonly input: unknown

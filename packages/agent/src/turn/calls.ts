@@ -6,10 +6,10 @@ import {
   canonical,
   type Effect,
   type Executor,
-  type IncomingCall,
   notOk,
+  type ParsedCall,
   type Prepared,
-  type ReadyCall,
+  type PreparedCall,
   type ToolEvent,
 } from '@mulligan/core'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
@@ -40,14 +40,14 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   /** Each call so far has its place in the lanes, or its record: what was lost counts before the calls after it begin. */
   let placed: Promise<unknown> = Promise.resolve()
 
-  function one(call: IncomingCall): Promise<CallRecord> {
+  function one(call: ParsedCall): Promise<CallRecord> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const done = placed.then(() => recordOf(call, resolve)).finally(resolve)
     placed = promise
     return done
   }
 
-  async function recordOf(call: IncomingCall, isPlaced: () => void): Promise<CallRecord> {
+  async function recordOf(call: ParsedCall, isPlaced: () => void): Promise<CallRecord> {
     // On record, though the process ended before the journal said so: it is not run again.
     let record = context.recorded(call.id)
     await journal.step(`call ${call.step}/${call.ordinal}`, async () => {
@@ -62,7 +62,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   }
 
   /** A journal says that the call is done, but its record is gone: nothing is known, so nothing is claimed. */
-  async function lost(call: IncomingCall): Promise<CallRecord> {
+  async function lost(call: ParsedCall): Promise<CallRecord> {
     const asked = context.asked.get(call.id)
     const ready = asked ? readyCall(asked) : unread(call)
     const record = await executor.settle(ready, interrupted(ready))
@@ -71,9 +71,9 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   }
 
   /** Of a call that had begun before a restart, the effect it was begun with: its tool may be another by now. */
-  const effectOf = (call: IncomingCall): Effect => context.begun.get(call.id)?.effect ?? executor.effectOf(call)
+  const effectOf = (call: ParsedCall): Effect => context.begun.get(call.id)?.effect ?? executor.effectOf(call)
 
-  async function answer(call: IncomingCall): Promise<CallRecord> {
+  async function answer(call: ParsedCall): Promise<CallRecord> {
     const begun = context.begun.get(call.id)
     if (begun && begun.effect !== 'read') return executor.settle(readyCall(begun), interrupted(begun))
     const mine = prepared.then(() => executor.prepare(call))
@@ -91,7 +91,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   }
 
   /** What ran on a layer is decided about when it has run. */
-  async function perform(call: ReadyCall): Promise<CallRecord> {
+  async function perform(call: PreparedCall): Promise<CallRecord> {
     const performed = await executor.perform(call)
     return performed.kind === 'result' ? performed.record : executor.apply(performed, await decisionOn(performed.request))
   }
@@ -128,12 +128,12 @@ export const interrupted = ({ tool }: { readonly tool: string }) =>
   notOk('internal', `${tool} was cut off when the process ended. It is not known whether it took effect.`, { status: 'indeterminate' })
 
 /** A call of which only the model's words are left. */
-const unread = ({ id, step, ordinal, name, input }: IncomingCall): ReadyCall => ({
+const unread = ({ id, step, ordinal, name, input }: ParsedCall): PreparedCall => ({
   id,
   step,
   ordinal,
   tool: name ?? '(none)',
-  input: input as ReadyCall['input'],
+  input: input as PreparedCall['input'],
   inputKey: canonical(input),
   effect: 'external',
   target: '',
@@ -157,13 +157,13 @@ export function pastCalls(events: readonly ToolEvent[]): Record<'asked' | 'begun
   return { asked, begun }
 }
 
-const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect, target = '', targets }: BegunCall): ReadyCall => ({
+const readyCall = ({ callId, step, ordinal, tool, requestedTool, input, effect, target = '', targets }: BegunCall): PreparedCall => ({
   id: callId,
   step,
   ordinal,
   tool,
   ...(requestedTool !== undefined && { requestedTool }),
-  input: input as ReadyCall['input'],
+  input: input as PreparedCall['input'],
   inputKey: canonical(input),
   effect,
   target,

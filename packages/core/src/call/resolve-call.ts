@@ -1,5 +1,5 @@
 /** From a call as it came to a call that can run, or to what is wrong with it: name → parse → adapt → coerce → validate. Changes nothing. */
-import { isTooDeep, type NameIndex, type ParsedCall, parseInput, type Repair, resolving } from '@mulligan/repair'
+import { type ParsedCall as CallOfReply, isTooDeep, type NameIndex, parseInput, type Repair, resolving } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
 import { fromThrown } from '../run/classify.ts'
 import type { Checked } from '../schema/schema.ts'
@@ -7,8 +7,8 @@ import type { Tool } from '../tool.ts'
 import { CALL_RETRIES, MALFORMED_CALL, UNKNOWN_TOOL } from '../turn/counters.ts'
 import { invalidInput } from './hint.ts'
 
-/** A call as the model made it. */
-export interface IncomingCall extends ParsedCall {
+/** A call as the model made it, in its place in the turn. */
+export interface ParsedCall extends CallOfReply {
   /** The engine's own identity: session/turn/step/ordinal. */
   readonly id: string
   /** The model response it came in, and its place there. */
@@ -32,7 +32,7 @@ export interface ResolvedCall {
   readonly counter: { readonly name: string; readonly retries: number }
 }
 
-export async function resolveCall(call: IncomingCall, index: NameIndex<Tool>): Promise<ResolvedCall> {
+export async function resolveCall(call: ParsedCall, index: NameIndex<Tool>): Promise<ResolvedCall> {
   const steps = resolving<Tool, Checked>(call, index, {
     schemaOf: (tool) => tool.check.strict,
     // A read that happens to be whole may run; an effect may not, because servers complete cut JSON by themselves.

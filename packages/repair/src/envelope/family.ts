@@ -47,13 +47,13 @@ export interface ToolIndex {
 export interface Block {
   /** Where it ends: the first character after it. White space that belongs to the markup is inside. */
   readonly end: number
-  readonly calls: readonly RawCall[]
+  readonly calls: readonly MarkupCall[]
   /** It has its closing markup, or its family needs none and the payload is whole. */
   readonly complete: boolean
 }
 
 /** A call as it was written. What its values are, the tool's schema decides later. */
-export interface RawCall {
+export interface MarkupCall {
   readonly name: string
   /** The provider's id, where the markup carries one that means something (`functions.read:0`). */
   readonly id?: string
