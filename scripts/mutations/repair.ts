@@ -46,7 +46,7 @@ export const REPAIR: readonly Mutation[] = [
     id: 'leaked-once',
     rule: 'repair: a call that is reported and leaked besides runs once',
     file: repair('reply.ts'),
-    find: `if (known.has(key) && (careful || reported.length > 0)) continue`,
+    find: `if (known.has(key) && (careful || reported.length > 0)) return []`,
     replace: ``,
     test: repaired('that the server reports too is run once'),
   },

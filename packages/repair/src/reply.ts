@@ -107,10 +107,14 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     for (const id of readers.keys()) endText(id)
     const isEmpty = given.length === 0 && leaked.length === 0 && said.trim() === ''
     const found = isEmpty ? callsInReasoning(thought, index, families) : leaked
-    const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one) => ({ ...one, reported: at })))
-    const all = [...reported, ...unreported(found, reported)]
-    const last = (reported.length || all.length) - 1
-    const calls = all.map((call, at): ReplyCall => (cutShort && at === last ? { ...call, cutOff: true } : call))
+    const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one): ReplyCall => ({ ...one, reported: at })))
+    const inText = found.map(replyCall)
+    // Whatever it equals so far: what was to come of the last one is not known.
+    const calls = !cutShort
+      ? [...reported, ...unreported(inText, reported)]
+      : reported.length > 0
+        ? [...reported.slice(0, -1), ...cutOff(reported.slice(-1)), ...unreported(inText, reported)]
+        : [...unreported(inText.slice(0, -1), []), ...cutOff(inText.slice(-1))]
     return {
       text: said.slice(before.text),
       reasoning: thought.slice(before.reasoning),
@@ -124,20 +128,18 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
    * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
    * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
    */
-  function unreported(found: readonly TextCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
+  function unreported(found: readonly ReplyCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
     if (found.length === 0) return []
     const known = new Set(reported.map(keyOf))
     const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
-    const calls: ReplyCall[] = []
-    for (const one of found) {
-      const call = replyCall(one)
+    return found.flatMap((call) => {
       const key = keyOf(call)
-      const careful = isCareful(one.tool)
-      if (known.has(key) && (careful || reported.length > 0)) continue
+      const tool = index.resolve(call.name ?? '')
+      const careful = isCareful(tool)
+      if (known.has(key) && (careful || reported.length > 0)) return []
       if (careful) known.add(key)
-      calls.push(careful && tools.has(one.tool) ? { ...call, unread: BESIDE } : call)
-    }
-    return calls
+      return [careful && tools.has(tool) ? { ...call, unread: BESIDE } : call]
+    })
   }
 
   /** The same for calls that come to the same, however they are written. */
@@ -161,6 +163,8 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
 
   return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning, end }
 }
+
+const cutOff = (calls: readonly ReplyCall[]): readonly ReplyCall[] => calls.map((call) => ({ ...call, cutOff: true }))
 
 const textOf = (input: unknown): string => (typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
 
