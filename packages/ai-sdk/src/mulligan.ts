@@ -12,7 +12,7 @@ import type { Mulligan, Settings, StopWhen } from './settings.ts'
 import { createTurn, type Turn } from './turn.ts'
 
 /**
- * The engine for the tools of an AI SDK agent: wrong calls are mended or come back to the model with what to fix, within a
+ * The engine for the tools of an AI SDK agent: wrong calls are repaired or come back to the model with what to fix, within a
  * budget; loops, limits, timeouts; no side effect twice. Fresh state for each turn.
  *
  * @throws TypeError in a major of the AI SDK that it does not know, and when what the options say of a tool is wrong

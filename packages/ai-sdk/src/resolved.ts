@@ -1,11 +1,11 @@
-/** A call as it was resolved, on its way to the SDK's own parsing, and what the model is told where that fails. */
+/** Hands resolved calls to the parser of the SDK, and says what the model reads where that fails. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { type Prepared, render } from '@mulligan/core'
 import type { MulliganOptions } from './options.ts'
 import type { Repair, RepairRequest } from './settings.ts'
 import type { Turn } from './turn.ts'
 
-/** For the SDK to parse; as it came when nothing was mended, or when it is refused. */
+/** For the SDK to parse; as it came when nothing was repaired, or when it is refused. */
 export function resolved(call: LanguageModelV4ToolCall, outcome: Prepared | undefined): LanguageModelV4ToolCall {
   if (!outcome || outcome.kind === 'result') return call
   const { tool, input, repairs } = outcome.call
