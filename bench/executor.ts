@@ -1,5 +1,5 @@
 /** One call through the executor, prepare and execute, with a tool that does nothing: what the contract costs. */
-import { createExecutor, defineTool, type IncomingCall, ModelRetry, type Tool } from '@mulligan/core'
+import { createExecutor, defineTool, ModelRetry, type ParsedCall, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { type Go, inMicroseconds, inTurns } from './measure.ts'
 import { median } from './stats.ts'
@@ -48,7 +48,7 @@ function turnOf(tool: Tool, input: (path: string) => object, expected: 'ok' | 'r
     let start = performance.now()
     const executor = createExecutor({ tools })
     async function one(step: number, sent: object, comesTo: string): Promise<void> {
-      const call: IncomingCall = { id: `t${turn}/${step}/0`, step, ordinal: 0, name: tool.name, input: JSON.stringify(sent) }
+      const call: ParsedCall = { id: `t${turn}/${step}/0`, step, ordinal: 0, name: tool.name, input: JSON.stringify(sent) }
       const prepared = await executor.prepare(call)
       if (prepared.kind === 'approval') throw new Error('the call asks for an approval')
       const { result } = prepared.kind === 'ready' ? await executor.execute(prepared.call) : prepared.record

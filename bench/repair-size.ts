@@ -33,7 +33,7 @@ export async function bench(): Promise<Table> {
       import { glm, parseWith } from ${REPAIR}
       export const parse = (text, tools) => parseWith([glm], text, tools)`,
     '`repairArguments`': `export { repairArguments } from ${REPAIR}`,
-    '`mendingFetch`': `export { mendingFetch } from ${REPAIR}`,
+    '`repairFetch`': `export { repairFetch } from ${REPAIR}`,
     '`@ai-sdk-tool/parser`, all of it': `export * from ${PARSER}`,
     [`\`@ai-sdk-tool/parser\`: \`${overall.name}\``]: `export { ${overall.name} } from ${PARSER}`,
     [`\`@ai-sdk-tool/parser\`: \`createToolMiddleware\` and \`${overall.name}\``]: `export { createToolMiddleware, ${overall.name} } from ${PARSER}`,

@@ -3,14 +3,14 @@
  * BASE_URL=http://localhost:8080/v1 MODEL=glm-4.7-flash node examples/ai-sdk-middleware.ts
  */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { mendingFetch, repairToolCalls } from '@mulligan/ai-sdk'
+import { repairFetch, repairToolCalls } from '@mulligan/ai-sdk'
 import { isStepCount, streamText, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'
 
 const provider = createOpenAICompatible({
   name: 'local',
   baseURL: process.env['BASE_URL'] ?? 'http://localhost:8080/v1',
-  fetch: mendingFetch(),
+  fetch: repairFetch(),
 })
 
 const model = wrapLanguageModel({

@@ -16,7 +16,7 @@ export const AI_SDK: readonly Mutation[] = [
   {
     id: 'ai-sdk-words',
     rule: 'in another’s loop: the model reads the engine’s words',
-    file: source('understood.ts'),
+    file: source('resolved.ts'),
     find: `Object.assign(error, { message, toString: () => message })`,
     replace: ``,
     test: test('mulligan.test.ts', 'wrong arguments come back with what to fix'),

@@ -23,7 +23,7 @@ export const CONTRACT: readonly Mutation[] = [
   {
     id: 'hint-works',
     rule: '2: a suggested call that would not validate is left out',
-    file: core('call/understand.ts'),
+    file: core('call/hint.ts'),
     find: `details: works ? { ...details, call: suggested } : details`,
     replace: `details: { ...details, call: suggested }`,
     test: contract('a suggested call that would not validate is left out'),
@@ -31,7 +31,7 @@ export const CONTRACT: readonly Mutation[] = [
   {
     id: 'hint-composed',
     rule: '2: the hint names the call to issue instead',
-    file: core('call/understand.ts'),
+    file: core('call/hint.ts'),
     find: `const suggested = call ?? compose(details, tool, input)`,
     replace: `const suggested = call`,
     test: contract('a value that does not exist: the suggested call'),

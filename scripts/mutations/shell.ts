@@ -75,7 +75,7 @@ export const SHELL: readonly Mutation[] = [
   {
     id: 'looking-changes-nothing',
     rule: 'shell: a command that only reads is no effect',
-    file: core('call/ready-call.ts'),
+    file: core('call/prepared-call.ts'),
     find: `own !== undefined && RANK[own] < RANK[tool.effect] ? own : tool.effect`,
     replace: `(own, tool.effect)`,
     test: bash('to look in between changes nothing'),

@@ -1,6 +1,6 @@
 /** What a model or its server gets wrong on the way to a call, from the wire to the answer. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { hermes, mendingFetch, type Repair } from '@mulligan/repair'
+import { hermes, type Repair, repairFetch } from '@mulligan/repair'
 import { call, calls, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { agentModel, type Run, search, start } from './agent.fixture.ts'
@@ -184,7 +184,7 @@ describe('a server that gets it wrong', () => {
     model: createOpenAICompatible({
       name: 'scripted',
       baseURL,
-      fetch: mendingFetch({ cutOff: 'keep', onRepair: (one) => taken.push(one) }),
+      fetch: repairFetch({ cutOff: 'keep', onRepair: (one) => taken.push(one) }),
     })('m'),
     where: 'this machine',
     contextTokens: 32_768,

@@ -3,7 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type Script, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { generateText, isStepCount, type LanguageModel, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'
-import { mendingFetch, type RepairToolCallsOptions, repairToolCalls } from './index.ts'
+import { type RepairToolCallsOptions, repairFetch, repairToolCalls } from './index.ts'
 
 export const MODES = ['stream', 'generate'] as const
 export type Mode = (typeof MODES)[number]
@@ -55,7 +55,7 @@ export async function run(
       },
     }),
   }
-  const plain = plainModel(server, wire ? mendingFetch() : undefined)
+  const plain = plainModel(server, wire ? repairFetch() : undefined)
   const model: LanguageModel = bare ? plain : wrapLanguageModel({ model: plain, middleware: repairToolCalls(options) })
   const settings = {
     model,

@@ -3,7 +3,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createGate } from './gate.ts'
-import type { Part } from './mender.ts'
+import type { Part } from './stream-repair.ts'
 
 const ids = fc.constantFrom('a', 'b', 'c')
 const reason = fc.constantFrom('stop', 'tool-calls', 'length', 'error', 'content-filter', 'other' as const)
@@ -17,7 +17,7 @@ async function through(before: readonly string[], given: readonly string[], unif
   const gate = createGate({
     params: { prompt: promptWith(before) },
     isForeign: () => false,
-    mender: undefined,
+    repair: undefined,
     repairsOf: () => [],
     drops: false,
     admit: async (call, { cutOff }) => {
@@ -68,7 +68,7 @@ describe('the gate', () => {
     const gate = createGate({
       params: { prompt: [] },
       isForeign: () => false,
-      mender: undefined,
+      repair: undefined,
       repairsOf: () => [],
       drops: false,
       admit: async () => expect.unreachable(),

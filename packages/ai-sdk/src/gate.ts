@@ -1,19 +1,19 @@
-/** Where the calls of a reply come by: each is understood before the SDK reads it, and has an id that no other call has. */
+/** Passes the calls of a reply through the engine before the SDK reads them, each under an id that no other call has. */
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/repair'
-import type { Part } from './mender.ts'
 import type { Pipeline } from './middleware.ts'
+import type { Part } from './stream-repair.ts'
 import { withWireForm } from './wire-form.ts'
 
 export interface GateOptions {
   readonly params: LanguageModelV4CallOptions
   /** A tool that the provider runs itself. */
   readonly isForeign: (name: string) => boolean
-  /** Finds and mends the calls. Absent where there can be none. */
-  readonly mender: Pipeline | undefined
-  /** What was mended in a call, told once. */
+  /** Finds and repairs the calls. Absent where there can be none. */
+  readonly repair: Pipeline | undefined
+  /** What was repaired in a call, reported once. */
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
-  /** No call may be made: those that come all the same are dropped. */
+  /** No call may be made: those that still come are dropped. */
   readonly drops: boolean
   /** The call as it goes on. */
   readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<LanguageModelV4ToolCall>
@@ -25,7 +25,7 @@ export interface Admission {
   readonly repairs: readonly Repair[]
 }
 
-export function createGate({ params, isForeign, mender, repairsOf, drops, admit }: GateOptions): Pipeline {
+export function createGate({ params, isForeign, repair, repairsOf, drops, admit }: GateOptions): Pipeline {
   /** Ids of the calls before. */
   const taken = new Set(params.prompt.flatMap(({ role, content }) => (role === 'assistant' ? content : [])).flatMap(idsOf))
   const renamed = new Map<string, string>()
@@ -40,7 +40,7 @@ export function createGate({ params, isForeign, mender, repairsOf, drops, admit 
     isSigned ||= /^(reasoning|tool-call)/.test(one.type) && 'providerMetadata' in one && hasValue(one.providerMetadata)
     if (one.type === 'tool-call') raw.set(one.toolCallId, one)
     const parts: Part[] = []
-    for (const mended of mender ? await mender.part(one) : [one]) parts.push(...(await pass(mended)))
+    for (const repaired of repair ? await repair.part(one) : [one]) parts.push(...(await pass(repaired)))
     return parts
   }
 
@@ -97,7 +97,7 @@ export function createGate({ params, isForeign, mender, repairsOf, drops, admit 
     return claimed
   }
 
-  return { part, end: () => [...(mender?.end() ?? []), ...held()] }
+  return { part, end: () => [...(repair?.end() ?? []), ...held()] }
 }
 
 const hasValue = (metadata: SharedV4ProviderMetadata | undefined): boolean =>

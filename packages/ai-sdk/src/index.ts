@@ -1,4 +1,4 @@
-export { mendingFetch } from '@mulligan/repair'
+export { repairFetch } from '@mulligan/repair'
 export { mulligan } from './mulligan.ts'
 export type { ConcludingEvent, MulliganOptions, ToolTraits, TurnEvent } from './options.ts'
 export { type RepairedCall, type RepairToolCallsOptions, repairToolCalls } from './repair-tool-calls.ts'

@@ -1,7 +1,7 @@
 /** A pipeline of parts about a model: the same for a stream and for a reply that comes whole. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { contentOf, partsOf } from './content.ts'
-import type { Part } from './mender.ts'
+import type { Part } from './stream-repair.ts'
 
 export interface Pipeline {
   /** What goes on in the place of a part. */

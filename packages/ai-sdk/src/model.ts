@@ -7,7 +7,7 @@ import { createGate, type GateOptions } from './gate.ts'
 import { middlewareOf, type Pipeline } from './middleware.ts'
 import type { MulliganOptions } from './options.ts'
 import { concluding, projected } from './prompt.ts'
-import { menderFor } from './repair-tool-calls.ts'
+import { streamRepairFor } from './repair-tool-calls.ts'
 import type { Turn } from './turn.ts'
 
 export interface StepOptions extends Pick<GateOptions, 'admit' | 'isForeign'> {
@@ -50,8 +50,8 @@ function gateOf(params: LanguageModelV4CallOptions, { tools, options, last, admi
   // In the last reply calls are looked for all the same: their markup is no answer.
   const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
   const traitsOf = (name: string) => tools.find((tool) => tool.name === name) ?? {}
-  const mender = menderFor(request, { ...(families && { families }), opensInReasoning, onRepair }, traitsOf)
-  return createGate({ params, mender, repairsOf, isForeign, admit, drops: last !== undefined })
+  const repair = streamRepairFor(request, { ...(families && { families }), opensInReasoning, onRepair }, traitsOf)
+  return createGate({ params, repair, repairsOf, isForeign, admit, drops: last !== undefined })
 }
 
 /** Looks on: the reply goes by as it is. */

@@ -6,13 +6,13 @@ import { checkedTools, declaredTools, isForeign } from './engine-tools.ts'
 import { mustBeKnownMajor } from './known-major.ts'
 import { stepModel } from './model.ts'
 import type { MulliganOptions } from './options.ts'
-import { engaged, mapExecute, watched } from './running.ts'
+import { repaired, resolved } from './resolved.ts'
+import { mapExecute, observed, withEngine } from './running.ts'
 import type { Mulligan, Settings, StopWhen } from './settings.ts'
 import { createTurn, type Turn } from './turn.ts'
-import { repaired, understood } from './understood.ts'
 
 /**
- * The engine for the tools of an AI SDK agent: wrong calls are mended or come back to the model with what to fix, within a
+ * The engine for the tools of an AI SDK agent: wrong calls are repaired or come back to the model with what to fix, within a
  * budget; loops, limits, timeouts; no side effect twice. Fresh state for each turn.
  *
  * @throws TypeError in a major of the AI SDK that it does not know, and when what the options say of a tool is wrong
@@ -43,11 +43,11 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
     )
     state.stopWith(settings.abortSignal)
     const prepareStep = preparing(state, settings)
-    if (observes) return { ...settings, tools: mapExecute(tools, (run, name) => watched(state, run, name)), prepareStep }
+    if (observes) return { ...settings, tools: mapExecute(tools, (run, name) => observed(state, run, name)), prepareStep }
     const repair = settings.repairToolCall ?? settings.experimental_repairToolCall
     return {
       ...settings,
-      tools: mapExecute(tools, (run, name) => engaged(state, run, name, options.tools?.[name]?.streams)),
+      tools: mapExecute(tools, (run, name) => withEngine(state, run, name, options.tools?.[name]?.streams)),
       prepareStep,
       stopWhen: [settings.stopWhen ?? (isForced(settings) ? isDone : []), isEnough].flat(),
       repairToolCall: (request) => repaired(state, request, repair, options.log),
@@ -74,7 +74,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
         isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name] as ToolSet[string]),
         // What the engine can't read is first for the user's own repair.
         admit: async (call, at) =>
-          hasRepair && !at.cutOff && !(await state.fits(call)) ? call : understood(call, await state.admit(call, at)),
+          hasRepair && !at.cutOff && !(await state.fits(call)) ? call : resolved(call, await state.admit(call, at)),
       })
       return { ...theirs, model, ...(last && { toolChoice: 'none' }) }
     }

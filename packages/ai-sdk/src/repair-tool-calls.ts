@@ -1,9 +1,8 @@
 /** Middleware for the AI SDK: what a model meant as tool calls arrives as tool calls that fit their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, families, type Repair } from '@mulligan/repair'
-import { createMender, type Mender } from './mender.ts'
 import { middlewareOf } from './middleware.ts'
-import { type Traits, toolsetOf } from './toolset.ts'
+import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
 
 /** The call that a repair was made in, as it goes on. */
 export interface RepairedCall {
@@ -16,22 +15,22 @@ export interface RepairToolCallsOptions {
   readonly families?: readonly Family[]
   /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
-  /** What each tool does, by name, or all of them: decides how far a call may be mended. Default `external`, the most careful. */
+  /** What each tool does, by name, or all of them: decides how far a call may be repaired. Default `external`, the most careful. */
   readonly effects?: Readonly<Record<string, Effect>> | Effect
-  /** Told of each repair. What it throws is dropped: a log must not break a reply. */
+  /** Called for each repair. What it throws is ignored. */
   readonly onRepair?: (repair: Repair, call: RepairedCall) => void
 }
 
 /**
- * Calls that came as markup in the text become tool calls, names and arguments are mended, and what can't be repaired goes on
- * as it came, for the SDK to tell the model of: its own `repairToolCall` still has its turn. For AI SDK 7, whose models have
+ * Calls that came as markup in the text become tool calls, names and arguments are repaired, and what can't be repaired goes on
+ * as it came, for the SDK to report to the model: its own `repairToolCall` still has its turn. For AI SDK 7, whose models have
  * the specification `v4`; with models of another one the first request throws.
  *
  * @example
  * const model = wrapLanguageModel({ model: provider('glm-4.7-flash'), middleware: repairToolCalls() })
  */
 export const repairToolCalls = (options: RepairToolCallsOptions = {}): LanguageModelV4Middleware =>
-  middlewareOf((params) => menderFor(params, options, (name) => ({ effect: effectOf(name, options.effects) })))
+  middlewareOf((params) => streamRepairFor(params, options, (name) => ({ effect: effectOf(name, options.effects) })))
 
 function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'external'): Effect {
   if (typeof effects === 'string') return effects
@@ -39,14 +38,14 @@ function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'ex
 }
 
 /** Undefined where the reply can have no calls, and is left alone. */
-export function menderFor(
+export function streamRepairFor(
   { tools = [], toolChoice }: LanguageModelV4CallOptions,
   options: RepairToolCallsOptions,
   traitsOf: (name: string) => Traits,
-): Mender | undefined {
+): StreamRepair | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
   try {
-    return createMender(toolsetOf(tools, traitsOf), { ...options, families: options.families ?? families })
+    return createStreamRepair(tools, traitsOf, { ...options, families: options.families ?? families })
   } catch {
     // Two tools of the same name: the provider refuses them, or knows better.
     return undefined

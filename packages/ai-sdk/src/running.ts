@@ -14,7 +14,7 @@ export const mapExecute = (tools: ToolSet, around: (run: Execute, name: string) 
   )
 
 /** Run by the engine. @param streams it returns an async iterable */
-export function engaged(turn: Turn, run: Execute, toolName: string, streams = isGenerator(run)): Execute {
+export function withEngine(turn: Turn, run: Execute, toolName: string, streams = isGenerator(run)): Execute {
   const start = (input: unknown, about: Parameters<Execute>[1], show: (value: unknown) => void): Promise<unknown> =>
     turn.run({ toolCallId: about.toolCallId, toolName, input }, about.messages, ({ signal }) => {
       const value = run(input, { ...about, abortSignal: signal })
@@ -24,7 +24,7 @@ export function engaged(turn: Turn, run: Execute, toolName: string, streams = is
 }
 
 /** Runs as it did; the engine is told of the outcome. */
-export const watched =
+export const observed =
   (turn: Turn, run: Execute, toolName: string): Execute =>
   (input, about) => {
     const value = run(input, about)

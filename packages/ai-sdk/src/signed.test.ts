@@ -47,7 +47,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(JSON.stringify(sent)).toMatch(/"toolName":"Search","input":\{"query":"tea","limit":"3"\}.*Your call was read as search/)
   })
 
-  it('a reply that is not signed goes back as it was understood', async () => {
+  it('a reply that is not signed goes back as it was resolved', async () => {
     const { bodies } = await run(mode, searchTool().tools, [call('Search', { query: 'tea', limit: '3' }), say('Done.')], { model })
     expect(JSON.stringify(bodies[1]?.messages)).toContain('"name":"search","input":{"query":"tea","limit":3}')
   })

@@ -1,34 +1,35 @@
-/** One text part on its way through the reader: it keeps its id, and thinking in it becomes parts of its own. */
+/** One text part on its way through the reply: it keeps its id, and thinking in it becomes parts of its own. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import type { LeakedCall, ReplyReader, Shown } from '@mulligan/repair'
+import type { Reply, Shown } from '@mulligan/repair'
 
 type Part = LanguageModelV4StreamPart
 type Of<Type extends Part['type']> = Extract<Part, { type: Type }>
 
 export interface TextPart {
   readonly delta: (part: Of<'text-delta'>) => readonly Part[]
-  /** A part of another kind comes: what has to stand before it. */
+  /** A part of another kind comes: what has to go before it. */
   readonly before: () => readonly Part[]
-  /** What the reader still held. Without a part the stream ended in the middle. */
-  readonly end: (part?: Of<'text-end'>) => { readonly parts: readonly Part[]; readonly calls: readonly LeakedCall[] }
+  /** What the reply still held. Without a part the stream ended in the middle. */
+  readonly end: (part?: Of<'text-end'>) => readonly Part[]
   /** What waits here, as it came. */
   readonly rescue: () => readonly Part[]
 }
 
-export function createTextPart(reader: ReplyReader, { start, onReasoning }: TextPartOptions): TextPart {
+export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart {
   const { id } = start
-  /** Goes on with the first text: a part that holds nothing but markup is none. */
+  reply.text('', id)
+  /** Goes on with the first text: a part that holds nothing but markup is dropped. */
   let starting: Of<'text-start'> | undefined = start
   let isAllShown = true
   /** All of it, until some is shown. */
   let unshown: string | undefined = ''
-  /** What the reader was given and has not shown. */
+  /** What the reply was given and has not shown. */
   let held = ''
   let reasoningId: string | undefined
 
   function delta(part: Of<'text-delta'>): readonly Part[] {
     held += part.delta
-    const shown = withLead(reader.push(part.delta), part.delta)
+    const shown = withLead(reply.text(part.delta, id), part.delta)
     held = held.slice(shown.text.length + shown.reasoning.length)
     if (shown.text !== part.delta) isAllShown = false
     const parts = thought(shown)
@@ -36,7 +37,7 @@ export function createTextPart(reader: ReplyReader, { start, onReasoning }: Text
     return [...parts, ...started(), shown.text === part.delta ? part : { ...part, delta: shown.text }]
   }
 
-  /** The reader takes white space off the beginning of a text, as what follows markup begins with it; other texts keep theirs. */
+  /** A reply takes white space off the beginning of a text, as what follows markup begins with it; other texts keep theirs. */
   function withLead(shown: Shown, given: string): Shown {
     if (unshown === undefined) return shown
     unshown += given
@@ -47,23 +48,21 @@ export function createTextPart(reader: ReplyReader, { start, onReasoning }: Text
     return { ...shown, text: lead + shown.text }
   }
 
-  function end(part?: Of<'text-end'>): ReturnType<TextPart['end']> {
-    const rest = reader.end()
-    const { calls } = rest
+  function end(part?: Of<'text-end'>): readonly Part[] {
+    const rest = reply.endText(id)
     const shown = withLead(rest, '')
-    const blank = calls.length === 0 && unshown?.trim() === '' ? unshown : ''
+    const blank = rest.calls.length === 0 && unshown?.trim() === '' ? unshown : ''
     const parts = [...thought(shown), ...thoughtEnd()]
     const text = shown.text || blank
     if (text !== '') parts.push(...started(), { type: 'text-delta', id, delta: text })
     else if (isAllShown) parts.push(...started())
     if (part && !starting) parts.push(part)
-    return { parts, calls }
+    return parts
   }
 
   function thought({ reasoning, text }: Shown): Part[] {
     const parts: Part[] = []
     if (reasoning !== '') {
-      onReasoning(reasoning)
       if (reasoningId === undefined) {
         reasoningId = `reasoning_${crypto.randomUUID()}`
         parts.push({ type: 'reasoning-start', id: reasoningId })
@@ -88,9 +87,4 @@ export function createTextPart(reader: ReplyReader, { start, onReasoning }: Text
   const rescue = (): Part[] => [...thoughtEnd(), ...started(), { type: 'text-delta', id, delta: held }]
 
   return { delta, before: () => (isAllShown ? started() : []), end, rescue }
-}
-
-export interface TextPartOptions {
-  readonly start: Of<'text-start'>
-  readonly onReasoning: (text: string) => void
 }

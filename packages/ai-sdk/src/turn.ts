@@ -5,12 +5,12 @@ import {
   DEFAULT_LIMITS,
   DEFAULT_RESULT_TOKENS,
   type Executor,
-  type IncomingCall,
   type Limits,
   limitReached,
   notOk,
+  type ParsedCall,
   type Prepared,
-  type ReadyCall,
+  type PreparedCall,
   systemClock,
   type Tool,
   type ToolContext,
@@ -37,15 +37,15 @@ export interface Turn {
   /** The turn is stopped with it. */
   readonly stopWith: (signal: AbortSignal | undefined) => void
   /** Understands a call and judges it, for the first time. */
-  readonly admit: (call: SdkCall, more?: Partial<IncomingCall>) => Promise<Prepared>
-  /** Whether a call would be understood, which counts nothing. */
+  readonly admit: (call: SdkCall, more?: Partial<ParsedCall>) => Promise<Prepared>
+  /** Whether a call would be resolved, which counts nothing. */
   readonly fits: (call: SdkCall) => Promise<boolean>
   /** What became of a call that was admitted. */
   readonly outcomeOf: (toolCallId: string) => Prepared | undefined
   /** What is to be asked or told of a call before it runs. Undefined of one that a person has said yes to. */
   readonly judged: (call: SdkCall, messages: readonly ModelMessage[]) => Promise<Prepared | undefined>
   /** The SDK's user said no. */
-  readonly deny: (call: ReadyCall, reason: string | undefined) => Promise<CallRecord>
+  readonly deny: (call: PreparedCall, reason: string | undefined) => Promise<CallRecord>
   /** Runs a call. @returns the tool's own value @throws ToolCallError when it comes to anything else */
   readonly run: (call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext) => unknown) => Promise<unknown>
   readonly emit: (event: TurnEvent) => void
@@ -96,13 +96,13 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     calls = 0
   }
 
-  async function admit(call: SdkCall, more: Partial<IncomingCall> = {}): Promise<Prepared> {
+  async function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
     const outcome = await (await open([])).prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
     outcomes.set(call.toolCallId, outcome)
     return outcome
   }
 
-  const incoming = ({ toolCallId, toolName, input }: SdkCall): IncomingCall => ({
+  const incoming = ({ toolCallId, toolName, input }: SdkCall): ParsedCall => ({
     id,
     step,
     ordinal: calls,
@@ -122,7 +122,7 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
   }
 
   /** @throws ToolCallError what it came to before it could run */
-  async function permitted(call: SdkCall, messages: readonly ModelMessage[]): Promise<ReadyCall> {
+  async function permitted(call: SdkCall, messages: readonly ModelMessage[]): Promise<PreparedCall> {
     const executor = await open(messages)
     const approved = approvedIn(messages)
     const known = outcomes.get(call.toolCallId)

@@ -1,5 +1,5 @@
 /**
- * A reply that its provider signed has to go back as it came. So the wire form of a call that was mended travels with the call,
+ * A reply that its provider signed has to go back as it came. So the wire form of a repaired call travels with the call,
  * in the metadata that the SDK keeps in messages and UI messages alike, and takes its place where a request is sent.
  */
 import type { LanguageModelV4Prompt, LanguageModelV4ToolCall } from '@ai-sdk/provider'

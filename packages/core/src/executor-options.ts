@@ -1,6 +1,6 @@
 /** What an executor is made with, and what it does. */
-import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
-import type { IncomingCall } from './call/understand.ts'
+import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, PreparedCall } from './call/prepared-call.ts'
+import type { ParsedCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import type { Policy, PolicyRequest } from './policy.ts'
 import type { ToolResult } from './result.ts'
@@ -48,25 +48,25 @@ export interface ExecutorOptions {
 
 export interface Executor {
   /** Everything up to running: a result already, a question for a person, or a call that is ready. */
-  readonly prepare: (call: IncomingCall) => Promise<Prepared>
+  readonly prepare: (call: ParsedCall) => Promise<Prepared>
   /** Applies a person's answer. */
-  readonly decide: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
+  readonly decide: (call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
   /** Runs it to its record. What it did on a layer is kept where the policy allows that, else discarded: nobody is asked. */
-  readonly execute: (call: ReadyCall) => Promise<CallRecord>
+  readonly execute: (call: PreparedCall) => Promise<CallRecord>
   /** Runs it; where it ran on a layer and a person has to decide about its changes, to that question. */
-  readonly perform: (call: ReadyCall) => Promise<Performed>
+  readonly perform: (call: PreparedCall) => Promise<Performed>
   /** Applies a person's answer to what a call did on its layer. */
   readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
   /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. `attempts`: executions, default 0. */
-  readonly settle: (call: ReadyCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
+  readonly settle: (call: PreparedCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
   /**
    * Counts what was recorded before a restart, so that counters, guard and denials are as they were.
    *
    * @param prepared the call that these events prepared, where it has no outcome yet
    */
-  readonly replay: (events: readonly ToolEvent[], prepared?: ReadyCall) => void
+  readonly replay: (events: readonly ToolEvent[], prepared?: PreparedCall) => void
   /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */
-  readonly effectOf: (call: Pick<IncomingCall, 'name'>) => Effect
+  readonly effectOf: (call: Pick<ParsedCall, 'name'>) => Effect
   readonly state: () => TurnState
   /** The loop guard has had enough: conclude the turn. */
   readonly looping: () => boolean

@@ -5,7 +5,7 @@ import {
   createExecutor,
   type Executor,
   type ExecutorOptions,
-  type IncomingCall,
+  type ParsedCall,
   type Tool,
   type ToolEvent,
 } from './index.ts'
@@ -16,10 +16,10 @@ export interface Harness {
   readonly logged: unknown[]
   /** One model response with these calls: prepared in order, then run side by side. */
   readonly respond: (
-    ...calls: readonly (readonly [name: string | null, input?: unknown, more?: Partial<IncomingCall>])[]
+    ...calls: readonly (readonly [name: string | null, input?: unknown, more?: Partial<ParsedCall>])[]
   ) => Promise<CallRecord[]>
   /** One call in a response of its own. */
-  readonly call: (name: string | null, input?: unknown, more?: Partial<IncomingCall>) => Promise<CallRecord>
+  readonly call: (name: string | null, input?: unknown, more?: Partial<ParsedCall>) => Promise<CallRecord>
 }
 
 export function harness(tools: readonly Tool[], options: Partial<ExecutorOptions> & { readonly answer?: ApprovalDecision } = {}): Harness {

@@ -1,11 +1,12 @@
 /**
  * The executor of one turn: turns whatever a call comes to into exactly one result. In order: resolve name → parse →
- * coerce → validate ({@link understand}) → closed, guard, limits → policy and approval → run (timeout, abort, backoff,
+ * coerce → validate ({@link resolveCall}) → closed, guard, limits → policy and approval → run (timeout, abort, backoff,
  * breaker) → classify → bound → record. Nothing a tool or a model does makes it throw.
  */
 
 import { clonePlain, hash, indexNames, type NameIndex, resolveName } from '@mulligan/repair'
 import { heldCalls } from './call/held.ts'
+import { completeHint } from './call/hint.ts'
 import {
   type ApprovalRequest,
   about,
@@ -17,12 +18,12 @@ import {
   lockOf,
   type Performed,
   type Prepared,
-  type ReadyCall,
+  type PreparedCall,
+  preparedCall,
   resultEvent,
   targetsOf,
-  toReady,
-} from './call/ready-call.ts'
-import { completeHint, type IncomingCall, type Understood, understand } from './call/understand.ts'
+} from './call/prepared-call.ts'
+import { type ParsedCall, type ResolvedCall, resolveCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
 import { DEFAULT_RESULT_TOKENS, type Executor, type ExecutorOptions } from './executor-options.ts'
 import type { ProposedChanges } from './layer.ts'
@@ -65,7 +66,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     ...options.tainted,
     indeterminate: { ...NONE_INDETERMINATE, calls: before },
   })
-  const values = new WeakMap<ReadyCall, unknown>()
+  const values = new WeakMap<PreparedCall, unknown>()
   /** Prepared calls that have no outcome yet, by id, with what tells repeats: parallel copies of one call count as repeats of it. */
   const inFlight = new Map<string, string>()
   /** Effects that were given up on and still run: they keep their lock. */
@@ -98,26 +99,26 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       options.log?.({ callId, tool, error })
     } catch {
-      // nobody is left to tell
+      // Logging failed; ignore.
     }
   }
 
-  async function prepare(call: IncomingCall): Promise<Prepared> {
-    const understood = await understand(call, index)
-    if (understood.thrown !== undefined) log(call.id, understood.tool?.name ?? '', understood.thrown)
-    const ready = await inConversation(toReady(call, understood), understood)
+  async function prepare(call: ParsedCall): Promise<Prepared> {
+    const resolved = await resolveCall(call, index)
+    if (resolved.thrown !== undefined) log(call.id, resolved.tool?.name ?? '', resolved.thrown)
+    const ready = await inConversation(preparedCall(call, resolved), resolved)
     const { step, ordinal, requestedTool, effect } = ready
     const asked = requestedTool !== undefined && { requestedTool }
-    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: understood.input, effect, ...actingOn(ready) })
-    for (const repair of understood.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
-    const refusal = cancelled() ?? closed(understood) ?? understood.refusal ?? loop(ready, understood.tool) ?? overLimit()
-    if (refusal) return refused(ready, refusal, understood)
-    values.set(ready, understood.value)
+    emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input: resolved.input, effect, ...actingOn(ready) })
+    for (const repair of resolved.repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
+    const refusal = cancelled() ?? closed(resolved) ?? resolved.refusal ?? loop(ready, resolved.tool) ?? overLimit()
+    if (refusal) return refused(ready, refusal, resolved)
+    values.set(ready, resolved.value)
     return decideByPolicy(ready)
   }
 
   /** What the call comes to here: an effect that is greater than its tool's, secret files that it would open. */
-  async function inConversation(call: ReadyCall, { tool, refusal, value }: Understood): Promise<ReadyCall> {
+  async function inConversation(call: PreparedCall, { tool, refusal, value }: ResolvedCall): Promise<PreparedCall> {
     if (!tool || refusal) return call
     try {
       let { effect } = call
@@ -139,29 +140,29 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** Secret files that the call would open and that only a person can allow. */
-  const unnamed = ({ secrets = [] }: ReadyCall): readonly string[] => secrets.filter((path) => !isNamed(path))
+  const unnamed = ({ secrets = [] }: PreparedCall): readonly string[] => secrets.filter((path) => !isNamed(path))
 
   /** The refusal of a call that opens some which nobody has allowed. */
-  function noSecrets(call: ReadyCall): ToolError | undefined {
+  function noSecrets(call: PreparedCall): ToolError | undefined {
     const paths = unnamed(call)
     return paths.length > 0 ? refuse.denied('nobody', refuse.secretsUnattended(paths)) : undefined
   }
 
-  const refused = async (call: ReadyCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
+  const refused = async (call: PreparedCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
     kind: 'result',
     record: await finish(call, refusal, done),
   })
 
   const cancelled = (): ToolError | undefined => (signal?.aborted ? refuse.cancelled() : undefined)
 
-  function closed({ counter, tool }: Understood): ToolError | undefined {
+  function closed({ counter, tool }: ResolvedCall): ToolError | undefined {
     const name = tool && closedUntil(state.counters, tool.name) ? tool.name : counter.name
     const until = closedUntil(state.counters, name)
     return until && refuse.closed(name, until)
   }
 
   /** Warns of a repeated call, and refuses it the next time. */
-  function loop(call: ReadyCall, tool: Tool | undefined): ToolError | undefined {
+  function loop(call: PreparedCall, tool: Tool | undefined): ToolError | undefined {
     if (!tool || tool.polls) return undefined
     const times = repeats(state.guard, call) + copiesInFlight(call)
     if (times < WARN_AT - 1) return undefined
@@ -177,7 +178,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return reached && refuse.overLimit(reached)
   }
 
-  async function decideByPolicy(call: ReadyCall): Promise<Prepared> {
+  async function decideByPolicy(call: PreparedCall): Promise<Prepared> {
     const { id, tool, effect, input, target } = call
     const targets = targetsOf(call)
     const denial = earlierDenial(state.denials, tool, keysOfTargets(call, targets))
@@ -210,7 +211,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The calls that may have taken effect and that this one might repeat. */
-  function uncertainFor(call: ReadyCall): readonly IndeterminateCall[] {
+  function uncertainFor(call: PreparedCall): readonly IndeterminateCall[] {
     const { calls } = state.indeterminate
     if (calls.length === 0 || call.effect === 'read') return []
     const { id, tool, input } = call
@@ -218,7 +219,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What a no to these targets is remembered by. */
-  function keysOfTargets({ id, tool, input }: ReadyCall, targets: readonly string[]): readonly string[] {
+  function keysOfTargets({ id, tool, input }: PreparedCall, targets: readonly string[]): readonly string[] {
     const denialKeys = toolOf({ tool })?.denialKeys
     if (!denialKeys) return targets
     try {
@@ -250,7 +251,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const apply: Executor['apply'] = (call, decision) => inOrder(() => held.apply(call, decision))
 
   /** Puts an answer on record. What is none counts as nobody's. */
-  function resolve(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
+  function resolve(call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision): ApprovalDecision {
     const known = ANSWERS.has(decision?.answer) ? decision : ({ answer: 'nobody' } as const)
     const keys = keysOfTargets(
       call,
@@ -260,19 +261,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return known
   }
 
-  async function decide(call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
+  async function decide(call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
     release(call)
     return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
-  async function execute(call: ReadyCall): Promise<CallRecord> {
+  async function execute(call: PreparedCall): Promise<CallRecord> {
     const performed = await perform(call)
     return performed.kind === 'result' ? performed.record : apply(performed, { answer: 'nobody' })
   }
 
-  const perform = (call: ReadyCall): Promise<Performed> =>
+  const perform = (call: PreparedCall): Promise<Performed> =>
     call.effect === 'read' && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))
 
   /** Effects one after the other. */
@@ -282,7 +283,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return mine
   }
 
-  async function run(call: ReadyCall): Promise<Performed> {
+  async function run(call: PreparedCall): Promise<Performed> {
     const tool = toolOf(call)
     const started = clock.now()
     let changes: ProposedChanges | undefined
@@ -330,7 +331,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** What has changed since the call was prepared, and what a caller may not skip. */
-  function notPermitted(call: ReadyCall): ToolError | undefined {
+  function notPermitted(call: PreparedCall): ToolError | undefined {
     const { id, tool, effect } = call
     const refusal = isGranted(state.approvals, id) ? undefined : noSecrets(call)
     if (refusal || effect === 'read') return refusal
@@ -344,7 +345,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The intent is recorded before each attempt; an effect, or a further attempt, that can't be recorded is not run. */
-  async function recordIntent({ id, tool, effect }: ReadyCall, inputHash: string, attempt = 1): Promise<boolean> {
+  async function recordIntent({ id, tool, effect }: PreparedCall, inputHash: string, attempt = 1): Promise<boolean> {
     try {
       await emit({ type: 'tool.started', callId: id, tool, effect, inputHash, ...(attempt > 1 && { attempt }) })
       return true
@@ -354,7 +355,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  async function inputOf(call: ReadyCall, tool: Tool): Promise<unknown> {
+  async function inputOf(call: PreparedCall, tool: Tool): Promise<unknown> {
     // A copy: what a tool does to its input must not change what is on record.
     if (values.has(call)) return clonePlain(values.get(call))
     const checked = await tool.check.check(call.input)
@@ -362,7 +363,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The tool runs on after it was given up: it keeps its lock, and its outcome is recorded when it comes. */
-  function awaitLate(call: ReadyCall, tool: Tool, late: Promise<ToolResult>, attempts: number, started: number): void {
+  function awaitLate(call: PreparedCall, tool: Tool, late: Promise<ToolResult>, attempts: number, started: number): void {
     if (call.effect !== 'read') stillRunning.set(lockOf(call), call.id)
     void late.then(async (raw) => {
       stillRunning.delete(lockOf(call))
@@ -380,7 +381,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   interface Done {
     readonly attempts?: number
     readonly durationMs?: number
-    readonly counter?: Understood['counter']
+    readonly counter?: ResolvedCall['counter']
     /** As it came, when it could not be read. */
     readonly input?: unknown
     /** Paths of the changes that were kept. */
@@ -388,7 +389,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The one place where a result is completed, bounded, counted and recorded. */
-  async function finish(call: ReadyCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
+  async function finish(call: PreparedCall, raw: ToolResult, done: Done = {}): Promise<CallRecord> {
     const { attempts = 0, durationMs = 0 } = done
     const tool = toolOf(call)
     const hinted = raw.ok || !tool ? raw : await completeHint(raw, tool, call.input, index)
@@ -407,9 +408,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** Counts a wrong call and writes down what happened. Without a pause, so that parallel calls are judged one after another. */
   function record(
-    call: ReadyCall,
+    call: PreparedCall,
     bounded: ToolResult,
-    counter: Understood['counter'],
+    counter: ResolvedCall['counter'],
     more: Pick<Extract<ToolEvent, { readonly type: 'tool.result' }>, 'attempts' | 'durationMs' | 'untrusted' | 'changed'>,
   ): ToolResult {
     const wrong = !bounded.ok && bounded.status === 'retry'
@@ -433,17 +434,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return result
   }
 
-  function copiesInFlight(call: ReadyCall): number {
+  function copiesInFlight(call: PreparedCall): number {
     const key = inFlight.size > 0 ? keyOf(call) : ''
     let copies = 0
     for (const other of inFlight.values()) if (other === key) copies++
     return copies
   }
 
-  const hold = (call: ReadyCall): void => void inFlight.set(call.id, keyOf(call))
+  const hold = (call: PreparedCall): void => void inFlight.set(call.id, keyOf(call))
   const release = ({ id }: { readonly id: string }): void => void inFlight.delete(id)
 
-  function replay(events: readonly ToolEvent[], prepared?: ReadyCall): void {
+  function replay(events: readonly ToolEvent[], prepared?: PreparedCall): void {
     state = events.reduce(reduceTurn, state)
     if (prepared) hold(prepared)
     for (const event of events) if (event.type === 'tool.result') release({ id: event.callId })

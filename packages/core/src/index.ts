@@ -13,8 +13,8 @@ export {
   shown,
   validateJson,
 } from '@mulligan/repair'
-export type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, ReadyCall } from './call/ready-call.ts'
-export type { IncomingCall } from './call/understand.ts'
+export type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, PreparedCall } from './call/prepared-call.ts'
+export type { ParsedCall } from './call/resolve-call.ts'
 export * from './errors.ts'
 export * from './events.ts'
 export * from './executor.ts'

@@ -3,7 +3,7 @@ import { families } from './envelope/registry.ts'
 import { MAX_CALLS_PER_REPLY, MAX_MARKUP } from './limits.ts'
 import type { Repair } from './repair.ts'
 import { createReply } from './reply.ts'
-import { mendingFetch } from './wire/fetch.ts'
+import { repairFetch } from './wire/fetch.ts'
 
 interface Sent {
   readonly index?: number
@@ -25,7 +25,7 @@ async function streamed(chunks: Iterable<readonly Sent[]>, ends: readonly string
   const headers = { 'content-type': 'text/event-stream' }
   const server = async () => new Response(ReadableStream.from(body()), { headers })
   const text = await (
-    await mendingFetch({ fetch: server, onRepair: (repair) => repairs.push(repair) })('http://x/v1/chat/completions')
+    await repairFetch({ fetch: server, onRepair: (repair) => repairs.push(repair) })('http://x/v1/chat/completions')
   ).text()
   const found = [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(
     ([, json = '']): Sent[] => JSON.parse(json).choices[0].delta.tool_calls ?? [],
@@ -67,7 +67,7 @@ describe('calls of one reply', () => {
     const repairs: Repair[] = []
     const calls = numbers(1000).map((n) => call(n))
     const server = async () => Response.json({ choices: [{ message: { tool_calls: calls }, finish_reason: 'tool_calls' }] })
-    const response = await mendingFetch({ fetch: server, onRepair: (repair) => repairs.push(repair) })('http://x/v1/chat/completions')
+    const response = await repairFetch({ fetch: server, onRepair: (repair) => repairs.push(repair) })('http://x/v1/chat/completions')
     const { choices } = (await response.json()) as { choices: [{ message: { tool_calls: Sent[] } }] }
     expect(choices[0].message.tool_calls).toHaveLength(MAX_CALLS_PER_REPLY)
     expect(repairs.find(({ kind }) => kind === 'dropped')).toMatchObject({ from: 1000 - MAX_CALLS_PER_REPLY })

@@ -1,10 +1,10 @@
-/** The front doors that know every family. */
+/** The entry points that know every family. */
 import { families } from './envelope/registry.ts'
-import { type ParsedReply, type ParseOptions, parseWith, type ReportedCall, readCallWith } from './parse-with.ts'
+import { type ParsedReply, type ParseOptions, parseWith, readCallWith } from './parse-with.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 /**
- * The tool calls in a model's text, whichever family it is of.
+ * The tool calls in a model's text, of whatever family.
  * @throws TypeError when two tools have the same name
  * @example
  * const tools = [{ name: 'search', parameters: { type: 'object', properties: { limit: { type: 'integer' } } } }]
@@ -15,10 +15,13 @@ export const parseToolCalls = (text: string, tools: readonly ToolSpec[], options
   parseWith(families, text, tools, options)
 
 /**
- * What one call of a provider stands for, with its name and arguments mended.
+ * What one call of a provider stands for, with its name and arguments repaired.
  * @throws TypeError when two tools have the same name
  * @example
  * readCall({ name: 'functions.Search', arguments: '{"limit": "5",}' }, tools).calls // [{ name: 'search', arguments: { limit: 5 }, … }]
  */
-export const readCall = (call: ReportedCall, tools: readonly ToolSpec[], options?: Pick<ParseOptions, 'finishReason'>): ParsedReply =>
-  readCallWith(families, call, tools, options)
+export const readCall = (
+  call: Parameters<typeof readCallWith>[1],
+  tools: readonly ToolSpec[],
+  options?: Pick<ParseOptions, 'finishReason'>,
+): ParsedReply => readCallWith(families, call, tools, options)

@@ -1,33 +1,26 @@
-/** One reply of a model, as a provider package hands it over: text, reasoning and calls, to the calls that were meant. */
+/** One reply of a model, as a provider package hands it over: text, reasoning and reported calls, to what to show and the calls in it. */
 
-import { repairArguments } from './arguments/repair-arguments.ts'
+import { fitJson } from './arguments/fit.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import { isCareful, type LeakedCall } from './envelope/leaked.ts'
-import { callsInReasoning, createReplyReader, type ReadReply, type Shown } from './envelope/reader.ts'
+import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
+import { isCareful, type TextCall } from './envelope/text-call.ts'
 import type { Repair } from './repair.ts'
+import type { ParsedCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 export interface ReplyOptions {
   /** Which to look for: `families` has them all. Only those named get into a bundle. */
   readonly families: readonly Family[]
-  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
+  /** The first text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
 }
 
-/** A call as the provider package reports it. */
-export interface WireCall {
-  readonly id: string
-  readonly name: string | null
-  /** Text of the arguments. */
-  readonly input: string
-}
-
-/** A call that was meant. Its arguments may still need repair. */
-export interface MeantCall {
-  /** The provider's id; empty where it has none. */
+/** A call of a reply. Its name and arguments may still need repair. */
+export interface ReplyCall extends ParsedCall {
+  /** Empty where the provider has none. */
   readonly id: string
   readonly name: string | null
   /** Text of the arguments. */
@@ -35,27 +28,31 @@ export interface MeantCall {
   readonly repairs: readonly Repair[]
   /** Which of the reported calls it is, or is a part of; absent for one that came as markup. */
   readonly reported?: number
-  /** The reply ended inside it. */
   readonly cutOff?: true
-  /** Why it is not to be run, whatever its text reads as: `input` is the markup that nobody could read. */
-  readonly unread?: string
 }
 
 export interface FinishedReply extends Shown {
-  readonly calls: readonly MeantCall[]
+  readonly calls: readonly ReplyCall[]
   /** Markup that was not read as a call, because it is quoted or shown. It stays in the text. */
   readonly quoted: ReadReply['quoted']
   /** The text is markup that was not read as a call, and hardly more: if it was meant, the model has to be asked. */
   readonly unclear: boolean
 }
 
+export interface EndOptions {
+  /** The reply ended before the model was done: its last call, reported or else in the text, is cut off. Default false. */
+  readonly cutShort?: boolean
+}
+
 export interface Reply {
-  /** The next piece of text. Returns what can be shown by now. */
-  readonly text: (delta: string) => Shown
+  /** The next piece of a text. Returns what can be shown by now. @param id where a reply has several texts: each is read by itself */
+  readonly text: (delta: string, id?: string) => Shown
+  /** One of several texts has ended. Returns what is still to be shown of it. */
+  readonly endText: (id: string) => ReadReply
   /** The next piece of what the provider reports as reasoning: for calls made there. */
   readonly reasoning: (delta: string) => void
-  /** The reply has ended. Returns what is still to be shown, and its calls. */
-  readonly end: (calls?: readonly WireCall[]) => FinishedReply
+  /** The reply has ended. Returns what is still to be shown, and its calls. @param calls as the provider package reports them */
+  readonly end: (calls?: readonly ParsedCall[], options?: EndOptions) => FinishedReply
 }
 
 const BESIDE = 'another call of this tool was reported in the same reply; make this one again if it was meant'
@@ -68,82 +65,121 @@ const MAX_FENCED = 8000
 const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 
 /** @throws TypeError when two tools have the same name */
-export function createReply(tools: readonly ToolSpec[], { families, opensInReasoning = false }: ReplyOptions): Reply {
+export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
   const index = indexTools(tools)
-  const reader = createReplyReader(index, { families, opensInReasoning })
-  const thoughts: string[] = []
-  const texts: string[] = []
+  let { opensInReasoning = false } = options
+  /** By id, the texts that have not ended. */
+  const readers = new Map<string, ReplyReader>()
+  /** All that was shown so far. */
+  let said = ''
+  let thought = ''
+  const leaked: TextCall[] = []
+  const quoted: ReadReply['quoted'][number][] = []
 
-  function text(delta: string): Shown {
-    const shown = reader.push(delta)
-    texts.push(shown.text)
-    thoughts.push(shown.reasoning)
-    return shown
+  function readerOf(id: string): ReplyReader {
+    const reader = readers.get(id) ?? createReplyReader(index, { families, opensInReasoning })
+    // Only what comes first may begin inside the reasoning.
+    opensInReasoning = false
+    readers.set(id, reader)
+    return reader
   }
 
-  function end(wire: readonly WireCall[] = []): FinishedReply {
-    const { calls: leaked, quoted, ...shown } = reader.end()
-    const said = (texts.join('') + shown.text).trim()
-    const empty = wire.length === 0 && leaked.length === 0 && said === ''
-    const found = empty ? callsInReasoning(thoughts.join('') + shown.reasoning, index, families) : leaked
-    const reported = wire.flatMap((call, at) => meantBy(call, index, families).map((one): MeantCall => ({ ...one, reported: at })))
-    const calls = [...reported, ...unreported(found, reported)]
-    const unclear = calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said, quoted))
-    return { ...shown, calls, quoted, unclear }
+  function shown<Part extends Shown>(part: Part): Part {
+    said += part.text
+    thought += part.reasoning
+    return part
+  }
+
+  function reasoning(delta: string): void {
+    thought += delta
+  }
+
+  function endText(id: string): ReadReply {
+    const read = shown(readerOf(id).end())
+    readers.delete(id)
+    leaked.push(...read.calls)
+    quoted.push(...read.quoted)
+    return read
+  }
+
+  function end(given: readonly ParsedCall[] = [], { cutShort = false }: EndOptions = {}): FinishedReply {
+    const before = { text: said.length, reasoning: thought.length }
+    for (const id of readers.keys()) endText(id)
+    const isEmpty = given.length === 0 && leaked.length === 0 && said.trim() === ''
+    const found = isEmpty ? callsInReasoning(thought, index, families) : leaked
+    const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one): ReplyCall => ({ ...one, reported: at })))
+    const inText = found.map(replyCall)
+    // Whatever it equals so far: what was to come of the last one is not known.
+    const calls = !cutShort
+      ? [...reported, ...unreported(inText, reported)]
+      : reported.length > 0
+        ? [...reported.slice(0, -1), ...cutOff(reported.slice(-1)), ...unreported(inText, reported)]
+        : [...unreported(inText.slice(0, -1), []), ...cutOff(inText.slice(-1))]
+    return {
+      text: said.slice(before.text),
+      reasoning: thought.slice(before.reasoning),
+      calls,
+      quoted,
+      unclear: calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said.trim())),
+    }
   }
 
   /**
    * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
    * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
    */
-  function unreported(found: readonly LeakedCall[], reported: readonly MeantCall[]): readonly MeantCall[] {
+  function unreported(found: readonly ReplyCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
+    if (found.length === 0) return []
     const known = new Set(reported.map(keyOf))
     const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
-    const calls: MeantCall[] = []
-    for (const leaked of found) {
-      const call = fromLeaked(leaked)
+    return found.flatMap((call) => {
       const key = keyOf(call)
-      const careful = isCareful(leaked.tool)
-      if (known.has(key) && (careful || reported.length > 0)) continue
+      const tool = index.resolve(call.name ?? '')
+      const careful = isCareful(tool)
+      if (known.has(key) && (careful || reported.length > 0)) return []
       if (careful) known.add(key)
-      calls.push(careful && tools.has(leaked.tool) ? { ...call, unread: BESIDE } : call)
-    }
-    return calls
+      return [careful && tools.has(tool) ? { ...call, unread: BESIDE } : call]
+    })
   }
 
   /** The same for calls that come to the same, however they are written. */
-  function keyOf({ name, input }: MeantCall): string {
-    const tool = index.resolve(name ?? '')
-    const read = repairArguments(input, tool?.parameters ?? {}, { level: 'full', ...(tool && { name: tool.name }) })
-    return `${tool?.name ?? name} ${read.ok ? canonical(read.value) : input}`
+  function keyOf({ name, input }: ReplyCall): string {
+    const { name: known, parameters = {} } = index.resolve(name ?? '') ?? {}
+    const read = fitJson(input, { ...(known !== undefined && { name: known }), repair: 'full' }, parameters)
+    return `${known ?? name} ${read.kind === 'checked' && read.checked.ok ? canonical(read.input) : input}`
   }
 
   /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
-  function isHardlyMore(said: string, quoted: ReadReply['quoted']): boolean {
-    if (said.length > MAX_FENCED) return false
-    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), said)
+  function isHardlyMore(answer: string): boolean {
+    if (answer.length > MAX_FENCED) return false
+    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), answer)
     if (quoted.length > 0 && isFewWords(rest)) return true
-    const [, before = '', , inner, after = ''] = FENCED.exec(said) ?? []
+    const [, before = '', , inner, after = ''] = FENCED.exec(answer) ?? []
     if (inner === undefined || !isFewWords(before + after)) return false
     const alone = createReplyReader(index, { families })
     alone.push(inner)
     return alone.end().calls.some(({ tool }) => tool)
   }
 
-  return { text, reasoning: (delta) => thoughts.push(delta), end }
+  return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning, end }
 }
+
+const cutOff = (calls: readonly ReplyCall[]): readonly ReplyCall[] => calls.map((call) => ({ ...call, cutOff: true }))
+
+const textOf = (input: unknown): string => (typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
 
 const MARKUP = /[<[{]/
 
 /** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
-export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Family[]): readonly MeantCall[] {
-  const { id, name, input } = call
+function reportedCalls(call: ParsedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
+  const { id = '', name = null } = call
+  const input = textOf(call.input)
   if (name && MARKUP.test(name) && !tools.resolve(name)) {
     const reader = createReplyReader(tools, { families })
     reader.push(name.trimStart())
     if (!/^\s*(\{\s*\})?\s*$/.test(input)) reader.push(input)
     const { calls } = reader.end()
-    if (calls.length > 0) return calls.map(fromLeaked).map((one, at) => (at === 0 ? { ...one, id } : one))
+    if (calls.length > 0) return calls.map(replyCall).map((one, at) => (at === 0 ? { ...one, id } : one))
   }
   const objects = tools.resolve(name ?? '') && objectsIn(input)
   const each = objects ? distinct(objects) : []
@@ -156,10 +192,10 @@ export function meantBy(call: WireCall, tools: ToolIndex, families: readonly Fam
   }))
 }
 
-const fromLeaked = ({ name, tool, input, id, cutOff, unread, repair }: LeakedCall): MeantCall => ({
+const replyCall = ({ name, tool, input, id, cutOff, unread, repair }: TextCall): ReplyCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
-  input: typeof input === 'string' ? input : JSON.stringify(input),
+  input: textOf(input),
   repairs: [repair],
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),

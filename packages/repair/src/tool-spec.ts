@@ -1,9 +1,9 @@
-/** What repair has to know of a tool. */
+/** What repair needs to know about a tool. */
 import type { Named } from './name.ts'
 import type { Effect, RepairLevel } from './repair.ts'
 import type { JsonSchema } from './schema/json-schema.ts'
 
-/** A tool as a model is told of it. Tools of the contract and of most SDKs can be handed over nearly as they are. */
+/** A tool as it is described to a model. Tools of the contract and of most SDKs fit nearly as they are. */
 export interface ToolSpec extends Named {
   /** JSON Schema of the input, an object. Absent: no parameters are known. */
   readonly parameters?: JsonSchema
@@ -13,4 +13,6 @@ export interface ToolSpec extends Named {
   readonly repair?: RepairLevel
   /** Other names of parameters: `{ path: ['file', 'filePath'] }`. */
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
+  /** Names, without regard to case and separators, of parameters that may come and say nothing here. */
+  readonly ignoredParameters?: readonly string[]
 }

@@ -8,7 +8,7 @@ import {
   droppedCalls,
   type Family,
   MAX_CALLS_PER_REPLY,
-  type MeantCall,
+  type ReplyCall,
   type Shown,
   type ToolSpec,
 } from '@mulligan/repair'
@@ -155,7 +155,7 @@ function withoutExcess(parts: readonly ReplyPart[], before: number): readonly Re
 
 const isSaid = (part: ReplyPart): boolean => part.type !== 'text' || part.text !== ''
 
-const toPart = ({ id, name, input, repairs, cutOff, unread }: MeantCall, metadata?: ProviderMetadata): ReportedCall => ({
+const toPart = ({ id, name, input, repairs, cutOff, unread }: ReplyCall, metadata?: ProviderMetadata): ReportedCall => ({
   type: 'call',
   wireId: id,
   name,

@@ -7,8 +7,8 @@ import {
   type ApprovalRequest,
   type CallRecord,
   type Effect,
-  type IncomingCall,
   notOk,
+  type ParsedCall,
   type Prepared,
 } from '@mulligan/core'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
@@ -41,11 +41,11 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
 }
 
 /** Runs of reads, and effects one by one. Recorded, because a tool may have another effect after a restart. */
-async function groupsOf(message: AssistantMessage, { journal, calls }: CallContext): Promise<readonly (readonly IncomingCall[])[]> {
-  const all = incomingCalls(message)
+async function groupsOf(message: AssistantMessage, { journal, calls }: CallContext): Promise<readonly (readonly ParsedCall[])[]> {
+  const all = parsedCalls(message)
   if (all.length < 2) return [all]
   const effects = await journal.step(`calls ${message.step}`, async () => all.map((call) => calls.executor.effectOf(call)))
-  const groups: IncomingCall[][] = []
+  const groups: ParsedCall[][] = []
   for (const [at, call] of all.entries()) {
     if (effects[at] === 'read' && effects[at - 1] === 'read') groups.at(-1)?.push(call)
     else groups.push([call])
@@ -53,7 +53,7 @@ async function groupsOf(message: AssistantMessage, { journal, calls }: CallConte
   return groups
 }
 
-async function runGroup(group: readonly IncomingCall[], context: CallContext): Promise<readonly CallRecord[]> {
+async function runGroup(group: readonly ParsedCall[], context: CallContext): Promise<readonly CallRecord[]> {
   const { executor, step } = context.calls
   const running: Promise<unknown>[] = []
 
@@ -112,7 +112,7 @@ async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], {
 /** Null where nobody was asked, because the turn was stopped. */
 function decisionOn(
   what: 'approval' | 'decision',
-  { call, request }: { readonly call: Pick<IncomingCall, 'step' | 'ordinal'>; readonly request: ApprovalRequest },
+  { call, request }: { readonly call: Pick<ParsedCall, 'step' | 'ordinal'>; readonly request: ApprovalRequest },
   { journal, approve, signal }: CallContext,
 ): Promise<ApprovalDecision | null> {
   return journal.wait(nameOf(what, call), async () => {
@@ -122,13 +122,13 @@ function decisionOn(
   })
 }
 
-const nameOf = (what: string, { step, ordinal }: Pick<IncomingCall, 'step' | 'ordinal'>): string => `${what} ${step}/${ordinal}`
+const nameOf = (what: string, { step, ordinal }: Pick<ParsedCall, 'step' | 'ordinal'>): string => `${what} ${step}/${ordinal}`
 
 /** The result of an effect that the process did not live to see the end of. */
 const interrupted = ({ tool }: { readonly tool: string }) =>
   notOk('internal', `${tool} was cut off when the process ended. It is not known whether it took effect.`, { status: 'indeterminate' })
 
-function incomingCalls(message: AssistantMessage): readonly IncomingCall[] {
+function parsedCalls(message: AssistantMessage): readonly ParsedCall[] {
   const calls = callsOf(message)
   const last = calls.length - 1
   return calls.map(({ callId, wireId, name, input, repairs, cutOff, unread }, ordinal) => ({

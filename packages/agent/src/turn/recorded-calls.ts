@@ -10,7 +10,7 @@ import {
   type ExecutorOptions,
   type Performed,
   type Prepared,
-  type ReadyCall,
+  type PreparedCall,
   type ToolEvent,
 } from '@mulligan/core'
 import type { Journal } from '../journal/journal.ts'
@@ -104,8 +104,8 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
 const isLate = (event: ToolEvent): boolean => event.type === 'tool.result' && event.late === true
 const isOutcome = (event: ToolEvent): boolean => OUTCOME.has(event.type) && !isLate(event)
 
-type WithoutKey<Value> = Value extends { readonly call: ReadyCall }
-  ? Omit<Value, 'call'> & { readonly call: Omit<ReadyCall, 'inputKey'> }
+type WithoutKey<Value> = Value extends { readonly call: PreparedCall }
+  ? Omit<Value, 'call'> & { readonly call: Omit<PreparedCall, 'inputKey'> }
   : Value
 /** Of input and result there is one copy, in the call or its record. */
 type Recorded = WithoutKey<StepValue> & { readonly events: readonly object[] }

@@ -1,5 +1,5 @@
 /** How every provider's client reaches its server: what comes back is bounded, and no redirect is followed. */
-import { mendingFetch, type Repair } from '@mulligan/repair'
+import { type Repair, repairFetch } from '@mulligan/repair'
 import { boundedFetch } from './bounded-fetch.ts'
 import { patientFetch } from './patient-fetch.ts'
 
@@ -28,7 +28,7 @@ export function repairingFetch(fetch: typeof globalThis.fetch): RepairingFetch {
     if (repairs.length < MAX_REPAIRS || repair.kind === 'dropped') repairs.push(repair)
   }
   // What was cut off by its length is the engine's to refuse: it knows what each tool does.
-  const repairing = mendingFetch({ fetch, cutOff: 'keep', onRepair })
+  const repairing = repairFetch({ fetch, cutOff: 'keep', onRepair })
   return {
     fetch: (input, init) => {
       repairs.length = 0

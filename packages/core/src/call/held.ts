@@ -7,7 +7,15 @@ import type { ToolError, ToolResult } from '../result.ts'
 import { fromThrown } from '../run/classify.ts'
 import { grants } from '../turn/approvals.ts'
 import * as refuse from '../turn/refusals.ts'
-import { type ApprovalRequest, about, type CallRecord, type HeldCall, type Performed, type ReadyCall, targetsOf } from './ready-call.ts'
+import {
+  type ApprovalRequest,
+  about,
+  type CallRecord,
+  type HeldCall,
+  type Performed,
+  type PreparedCall,
+  targetsOf,
+} from './prepared-call.ts'
 
 type Ran = HeldCall['ran']
 
@@ -15,14 +23,14 @@ type Ran = HeldCall['ran']
 interface Services {
   readonly policy: Policy
   readonly isStopped: () => boolean
-  readonly layerOf: (call: ReadyCall) => LayerUse | undefined
+  readonly layerOf: (call: PreparedCall) => LayerUse | undefined
   /** The calls that may have taken effect and that this one might repeat, and what a person is told of them. */
-  readonly uncertainty: (call: ReadyCall) => { readonly ids: readonly string[]; readonly reason: string } | undefined
-  readonly notPermitted: (call: ReadyCall) => ToolError | undefined
-  readonly recordIntent: (call: ReadyCall, inputHash: string) => Promise<boolean>
-  readonly resolve: (call: ReadyCall, request: ApprovalRequest, decision: ApprovalDecision) => ApprovalDecision
+  readonly uncertainty: (call: PreparedCall) => { readonly ids: readonly string[]; readonly reason: string } | undefined
+  readonly notPermitted: (call: PreparedCall) => ToolError | undefined
+  readonly recordIntent: (call: PreparedCall, inputHash: string) => Promise<boolean>
+  readonly resolve: (call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision) => ApprovalDecision
   readonly finish: (
-    call: ReadyCall,
+    call: PreparedCall,
     result: ToolResult,
     done?: Partial<Ran> & { readonly changed?: readonly string[] },
   ) => Promise<CallRecord>
@@ -33,8 +41,8 @@ interface Services {
 export function heldCalls(services: Services) {
   const { policy, isStopped, layerOf, uncertainty, notPermitted, recordIntent, finish, emit, log } = services
 
-  async function decide(read: ReadyCall, changes: ProposedChanges, ran: Ran): Promise<Performed> {
-    const call: ReadyCall = { ...read, effect: 'write' }
+  async function decide(read: PreparedCall, changes: ProposedChanges, ran: Ran): Promise<Performed> {
+    const call: PreparedCall = { ...read, effect: 'write' }
     const { id, tool, effect, input, target } = call
     const result = async (record: Promise<CallRecord>): Promise<Performed> => ({ kind: 'result', record: await record })
     if (isStopped()) return result(discard(call, changes, refuse.cancelled(), ran))
@@ -59,7 +67,7 @@ export function heldCalls(services: Services) {
     return grants(answer) ? keep(call, request.changes, ran) : discard(call, request.changes, refuse.denied(answer, reason), ran)
   }
 
-  async function keep(call: ReadyCall, changes: ProposedChanges, ran: Ran): Promise<CallRecord> {
+  async function keep(call: PreparedCall, changes: ProposedChanges, ran: Ran): Promise<CallRecord> {
     try {
       const layer = layerOf(call)
       const refusal = notPermitted(call)
@@ -74,7 +82,7 @@ export function heldCalls(services: Services) {
     }
   }
 
-  async function discard(call: ReadyCall, changes: ProposedChanges, why: ToolError, ran: Ran): Promise<CallRecord> {
+  async function discard(call: PreparedCall, changes: ProposedChanges, why: ToolError, ran: Ran): Promise<CallRecord> {
     await layerOf(call)
       ?.discard(changes)
       .catch((error: unknown) => log(call.id, call.tool, error))

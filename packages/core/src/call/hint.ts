@@ -1,6 +1,6 @@
 /** From what is wrong with an input to a result that says how to fix it, with a call that works as it stands where one can be made. */
-import { type Issue, issuesText, pathText, withPath } from '@mulligan/repair'
-import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
+import { canonical, type Issue, issuesText, type NameIndex, pathText, withPath } from '@mulligan/repair'
+import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
 import type { Tool } from '../tool.ts'
 
 /** The `retry` result for an input that does not fit its schema. */
@@ -37,4 +37,29 @@ function fix(input: Record<string, unknown>, issues: readonly Issue[]): Record<s
     else if (!meant.has(pathText(issue.path))) return undefined
   }
   return fixed as Record<string, unknown>
+}
+
+/**
+ * A failure whose hint names the call to issue instead: built from `parameter` and `suggestion` where the tool gave
+ * none, and left out unless it would validate. So a suggested call is never a wrong one.
+ */
+export async function completeHint(error: ToolError, tool: Tool, input: unknown, index: NameIndex<Tool>): Promise<ToolError> {
+  if (!error.details) return error
+  const { call, ...details } = error.details
+  const suggested = call ?? compose(details, tool, input)
+  if (!suggested) return error
+  const target = index.exact.get(suggested.tool)?.tool
+  const works = target && (await target.check.check(suggested.input)).ok
+  return { ...error, details: works ? { ...details, call: suggested } : details }
+}
+
+function compose(
+  { parameter, suggestion }: Pick<ErrorDetails, 'parameter' | 'suggestion'>,
+  tool: Tool,
+  input: unknown,
+): SuggestedCall | undefined {
+  if (parameter === undefined || suggestion === undefined) return undefined
+  const path = [...parameter.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step))
+  const fixed = withPath(input, path, suggestion)
+  return canonical(fixed) === canonical(input) ? undefined : { tool: tool.name, input: fixed as Record<string, unknown> }
 }

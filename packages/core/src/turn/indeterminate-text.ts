@@ -1,5 +1,5 @@
 /** What a person and the model are told of indeterminate calls. What the model wrote is quoted on one line and shortened. */
-import type { ReadyCall } from '../call/ready-call.ts'
+import type { PreparedCall } from '../call/prepared-call.ts'
 import type { Tool } from '../tool.ts'
 import type { IndeterminateCall } from './indeterminate.ts'
 
@@ -61,7 +61,7 @@ function shortLine(text: string, most: number): string {
 
 /** What the model is to check, with the result of an indeterminate call. */
 export function checkNote(
-  { tool, target, targets, input }: Pick<ReadyCall, 'tool' | 'target' | 'targets'> & { readonly input: unknown },
+  { tool, target, targets, input }: Pick<PreparedCall, 'tool' | 'target' | 'targets'> & { readonly input: unknown },
   scope?: Tool['indeterminateScope'],
 ): string {
   const about = nameOf({ targets: targets ?? (target === '' ? [] : [target]), input })

@@ -14,13 +14,13 @@ export interface Coerced {
 
 export interface CoerceOptions {
   /** Other names of parameters; a path such as `edits[].old_text` reaches into lists. */
-  readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
+  readonly parameterAliases?: Readonly<Record<string, readonly string[]>> | undefined
   /** For reads: a string may become the enum value it differs from by case only, unknown keys may go, a lone unknown key may be the lone missing one. */
   readonly lenient: boolean
   /** Names, without regard to case and separators, of parameters that may come and say nothing here. */
-  readonly ignoredParameters?: readonly string[]
+  readonly ignoredParameters?: readonly string[] | undefined
   /** Whose arguments they are: arguments that come wrapped in a call of another tool are left alone. */
-  readonly toolName?: string
+  readonly toolName?: string | undefined
 }
 
 type Path = readonly (string | number)[]

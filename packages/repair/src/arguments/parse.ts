@@ -31,12 +31,7 @@ export type Parsed =
       /** The text was no JSON and had to be mended. To be told instead, should what came of it not fit the tool's schema. */
       readonly unlessFits?: Malformed
     }
-  | {
-      readonly ok: false
-      readonly fault: Malformed
-      /** It holds several objects, each of which may be a call. */
-      readonly objects?: readonly Record<string, unknown>[]
-    }
+  | { readonly ok: false; readonly fault: Malformed }
 
 export interface ParseInputOptions {
   /** The response was cut off in this call: it is refused even where what came happens to parse. Default false. */
@@ -90,13 +85,10 @@ function mended(raw: string, said: Refused, level: RepairLevel): Parsed {
       const why = 'the same object twice, or an empty one beside it'
       return { ok: true, input: one, repairs: [{ kind: 'split', from: raw, to: one, why }] }
     }
-    return {
-      ...refused(`The arguments hold ${objects.length} JSON objects, and a call takes one. Nothing was done.`, {
-        value: shorten(raw, 0),
-        constraint: 'one JSON object; make a call of its own for each',
-      }),
-      objects,
-    }
+    return refused(`The arguments hold ${objects.length} JSON objects, and a call takes one. Nothing was done.`, {
+      value: shorten(raw, 0),
+      constraint: 'one JSON object; make a call of its own for each',
+    })
   }
   const read = readJson(raw)
   if (!read.ok) return read.cutOff ? truncated(raw) : said

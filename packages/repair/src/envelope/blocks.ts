@@ -1,11 +1,11 @@
 /** Takes a reply apart: text, reasoning, and blocks of markup that are calls. */
 import { MAX_MARKUP } from '../limits.ts'
 import type { Block, Family, Source, ToolIndex } from './family.ts'
-import { isCareful } from './leaked.ts'
+import { whyNotMeant } from './intent.ts'
 import type { Lines } from './lines.ts'
-import { doubtAbout } from './meaning.ts'
 import { quotedBetween } from './place.ts'
 import type { Mark } from './reasoning.ts'
+import { isCareful } from './text-call.ts'
 import { type Hit, hitsIn, type Triggers } from './triggers.ts'
 import { weakVerdict } from './weak.ts'
 
@@ -145,7 +145,7 @@ function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted
     const { start, end, family, block } = piece
     const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
     const careful = block.calls.some(({ name }) => isCareful(tools.resolve(name)))
-    const doubt = doubtAbout({ lead, tail, sure, careful })
+    const doubt = whyNotMeant({ lead, tail, sure, careful })
     if (!doubt) return piece
     quoted.push({ start, end, ...doubt })
     return { kind: 'text', start, end }

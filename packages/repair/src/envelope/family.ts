@@ -1,4 +1,4 @@
-/** What a family of models writes around a call when its server does not take it off. One file a family; the registry lists them. */
+/** What a family of models writes around a call when its server does not take it off. One file a family; `families/index.ts` lists them. */
 import type { ToolSpec } from '../tool-spec.ts'
 
 /** A family's markup: by what it is recognised, and how one block of it is read. */
@@ -7,9 +7,11 @@ export interface Family {
   readonly id: string
   /**
    * Texts that begin a block, matched exactly. The stream holds text back only while it could become one of them.
-   * Several families may share one: the first in the registry whose `read` gives a block has it.
+   * Several families may share one: the first whose `read` gives a block has it.
    */
   readonly openers: readonly string[]
+  /** Where `families` has several with the same opener, the higher is tried first: markup with more structure before plain JSON. Default 0. */
+  readonly precedence?: number
   /**
    * The openers are markup that nobody types by hand (special tokens, tags of the family). Without: bare JSON, `[f(x=1)]`,
    * a name on a line of its own; these count only at the start of a line, with exact names, and with nothing after them.
@@ -45,13 +47,13 @@ export interface ToolIndex {
 export interface Block {
   /** Where it ends: the first character after it. White space that belongs to the markup is inside. */
   readonly end: number
-  readonly calls: readonly RawCall[]
+  readonly calls: readonly MarkupCall[]
   /** It has its closing markup, or its family needs none and the payload is whole. */
   readonly complete: boolean
 }
 
 /** A call as it was written. What its values are, the tool's schema decides later. */
-export interface RawCall {
+export interface MarkupCall {
   readonly name: string
   /** The provider's id, where the markup carries one that means something (`functions.read:0`). */
   readonly id?: string

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseToolCalls } from '../parse-tool-calls.ts'
+import { createReply } from '../reply.ts'
 import { WRITERS } from './canonical-calls.fixture.ts'
 import type { Family } from './family.ts'
 import { createReplyReader } from './reader.ts'
@@ -91,3 +92,57 @@ it(
   },
   MS + 20_000,
 )
+
+const piece = fc.record({ into: fc.constantFrom('first', 'second', 'reasoning'), text: reply })
+const reported = fc.record({
+  id: fc.constantFrom('c1', 'c2'),
+  name: fc.constantFrom(...TOOLS.map(({ name }) => name), 'nobody'),
+  input: reply,
+})
+type Piece = typeof piece extends fc.Arbitrary<infer Value> ? Value : never
+type Reported = typeof reported extends fc.Arbitrary<infer Value> ? Value : never
+
+/** What comes of two texts and the reasoning beside them, in deltas of that size. */
+function comesOf(pieces: readonly Piece[], size: number, calls: readonly Reported[], opensInReasoning: boolean, cutShort: boolean) {
+  const read = createReply(TOOLS, { families, opensInReasoning })
+  const shown = { text: { first: '', second: '' }, reasoning: '' }
+  for (const { into, text } of pieces)
+    for (let at = 0; at < text.length; at += size) {
+      const delta = text.slice(at, at + size)
+      if (into === 'reasoning') read.reasoning(delta)
+      else {
+        const part = read.text(delta, into)
+        shown.text[into as 'first'] += part.text
+        shown.reasoning += part.reasoning
+      }
+    }
+  for (const id of ['first', 'second'] as const) {
+    const part = read.endText(id)
+    shown.text[id] += part.text
+    shown.reasoning += part.reasoning
+  }
+  return { shown, end: read.end(calls, { cutShort }) }
+}
+
+it('a reply of several texts, reasoning and reported calls is the same in whatever pieces it comes', () => {
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 9 }),
+      fc.array(reported, { maxLength: 2 }),
+      fc.boolean(),
+      fc.boolean(),
+      (pieces, size, calls, opensInReasoning, cutShort) => {
+        const whole = comesOf(pieces, 1e6, calls, opensInReasoning, cutShort)
+        const streamed = comesOf(pieces, size, calls, opensInReasoning, cutShort)
+        expect(streamed.end).toEqual(whole.end)
+        expect(streamed.shown.text).toEqual(whole.shown.text)
+        expect(streamed.shown.reasoning.length).toBe(whole.shown.reasoning.length)
+        // Each reported call is still there, and all that are cut short have a last one.
+        expect(new Set(whole.end.calls.flatMap(({ reported: at }) => at ?? []))).toEqual(new Set(calls.keys()))
+        if (cutShort && whole.end.calls.length > 0) expect(whole.end.calls.some(({ cutOff }) => cutOff)).toBe(true)
+      },
+    ),
+    { numRuns: 400 },
+  )
+})

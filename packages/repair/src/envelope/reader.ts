@@ -5,11 +5,11 @@
 
 import { MAX_NAME, nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
 import type { Family, ToolIndex } from './family.ts'
-import { type LeakedCall, leakedCall } from './leaked.ts'
+import { END_TOKENS } from './intent.ts'
 import { linesOf } from './lines.ts'
-import { END_TOKENS } from './meaning.ts'
 import { OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
 import { sourceOf } from './source.ts'
+import { type TextCall, textCall } from './text-call.ts'
 import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
 import { weakVerdict } from './weak.ts'
 
@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 export interface ReadReply extends Shown {
-  readonly calls: readonly LeakedCall[]
+  readonly calls: readonly TextCall[]
   /** Calls that were not read, because they are quoted, shown as an example, or part of the thinking; and why that is thought. */
   readonly quoted: readonly { readonly raw: string; readonly why: string; readonly open: boolean }[]
 }
@@ -225,7 +225,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   }
 
   function readPieces(pieces: readonly Piece[], quoted: readonly Quoted[]): ReadReply {
-    const calls: LeakedCall[] = []
+    const calls: TextCall[] = []
     let text = ''
     let reasoning = ''
     let marked = false
@@ -236,7 +236,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
         marked = true
         const { block, family } = piece
         const torn = !block.complete && isTorn(pieces[at + 1])
-        for (const call of block.calls) calls.push(leakedCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools))
+        for (const call of block.calls) calls.push(textCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools))
       } else if (!marked) text += visible(raw)
       else if (!isTorn(piece)) {
         // White space between calls and after them, what ends a turn, and lone tags of calls belong to nobody.
@@ -274,16 +274,16 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  * Calls that a model made inside its thinking and then stopped. For a reply that has nothing else: only reads, only in
  * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
  */
-export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly LeakedCall[] {
+export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly TextCall[] {
   const source = sourceOf(reasoning, tools)
   const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning) }
   const { pieces } = piecesOf(hunt, 0)
-  const calls: LeakedCall[] = []
+  const calls: TextCall[] = []
   for (const piece of pieces.toReversed()) {
     if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue
     if (piece.kind !== 'markup' || !piece.family.strong) break
     const raw = reasoning.slice(piece.start, piece.end)
-    calls.unshift(...piece.block.calls.map((call) => leakedCall(call, piece.family, piece.block, raw, tools)))
+    calls.unshift(...piece.block.calls.map((call) => textCall(call, piece.family, piece.block, raw, tools)))
   }
   return calls.every(({ tool, canonical, cutOff, unread }) => tool?.effect === 'read' && canonical && !cutOff && unread === undefined)
     ? calls

@@ -16,6 +16,16 @@ interface Context {
 
 const MAX_DEPTH = 200
 
+export type Issues = readonly [Issue, ...Issue[]]
+
+/** What a schema says of a value. */
+export type JsonCheck = { readonly ok: true } | { readonly ok: false; readonly issues: Issues }
+
+export function checkJson(schema: JsonSchema, value: unknown): JsonCheck {
+  const [first, ...more] = validate(schema, value)
+  return first ? { ok: false, issues: [first, ...more] } : { ok: true }
+}
+
 /** What is wrong with `value`; empty when nothing is. Unknown keywords, `format` and remote `$ref`s are not checked. */
 export function validate(schema: JsonSchema, value: unknown, root: JsonSchema = schema): Issue[] {
   const issues: Issue[] = []

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Repair } from '../repair.ts'
 import { rawOutput } from './failed-parse.ts'
-import { mendingFetch } from './fetch.ts'
+import { repairFetch } from './fetch.ts'
 import { type Answering, chunk, generated, json, type Server, serve, streamed } from './server.fixture.ts'
 
 const servers: Server[] = []
@@ -48,7 +48,7 @@ describe('an error that is a failed parse', () => {
   ])('%s: the text of the model, in the form that was asked for', async (_, body, status) => {
     const url = await start(json(body, status))
     const repairs: Repair[] = []
-    const own = mendingFetch({ onRepair: (repair) => repairs.push(repair) })
+    const own = repairFetch({ onRepair: (repair) => repairs.push(repair) })
     expect((await streamed(url)).errors).toEqual([body.error.message])
     expect((await generated(url)).errors).toEqual([body.error.message])
     expect(await streamed(url, own)).toEqual({ calls: [], text: RAW, finish: 'stop', errors: [] })
@@ -59,20 +59,20 @@ describe('an error that is a failed parse', () => {
   it('inside a stream', async () => {
     const url = await start({ body: `${chunk({ content: 'I read. ' })}data: ${JSON.stringify(llama)}\n\n` })
     expect((await streamed(url)).errors).not.toEqual([])
-    expect(await streamed(url, mendingFetch())).toEqual({ calls: [], text: `I read. ${RAW}`, finish: 'stop', errors: [] })
+    expect(await streamed(url, repairFetch())).toEqual({ calls: [], text: `I read. ${RAW}`, finish: 'stop', errors: [] })
   })
 
   it('inside a stream after a call began it stays an error: its text might tell of that call again', async () => {
     const begun = chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'read', arguments: '{"path' } }] })
     const url = await start({ body: `${begun}data: ${JSON.stringify(llama)}\n\n` })
-    expect((await streamed(url, mendingFetch())).errors.join()).toContain('Failed to parse')
+    expect((await streamed(url, repairFetch())).errors.join()).toContain('Failed to parse')
   })
 })
 
 describe('other errors pass byte for byte', () => {
   const post = async (url: string, body: string | undefined = '{"stream":true}') => {
     let seen: Response | undefined
-    const own = mendingFetch({
+    const own = repairFetch({
       fetch: async (...given) => {
         seen = await fetch(...given)
         return seen

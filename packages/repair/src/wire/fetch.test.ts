@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Repair } from '../repair.ts'
-import { mendingFetch } from './fetch.ts'
+import { repairFetch } from './fetch.ts'
 import { type Answering, byIndex, chunk, generated, json, type Read, reply, type Server, serve, streamed } from './server.fixture.ts'
 
 const servers: Server[] = []
@@ -163,7 +163,7 @@ describe('a streamed reply, read by the provider', () => {
     expect((['provider', 'plain'] as const).filter((reader) => !isRight(control[reader]))).toEqual(harms)
 
     const repairs: Repair[] = []
-    const own = mendingFetch({ onRepair: (repair) => repairs.push(repair) })
+    const own = repairFetch({ onRepair: (repair) => repairs.push(repair) })
     expect(seen(await streamed(url, own, earlier))).toEqual(right)
     expect(repairs.length).toBeGreaterThan(0)
     expect(repairs.every((repair) => repair.kind === 'wire' && repair.why !== '')).toBe(true)
@@ -173,7 +173,7 @@ describe('a streamed reply, read by the provider', () => {
 
   it('who listens can not break it', async () => {
     const url = await start({ body: reply([first(0, 'a', 'list'), first(0, 'b', ...B)]) })
-    const own = mendingFetch({
+    const own = repairFetch({
       onRepair: () => {
         throw new Error('a log that fails')
       },
@@ -183,32 +183,32 @@ describe('a streamed reply, read by the provider', () => {
 
   it('mode keep leaves the length to the caller', async () => {
     const sse = reply([first(0, 'a', ...W)], 'length')
-    const read = await streamed(await start({ body: sse }), mendingFetch({ cutOff: 'keep' }))
+    const read = await streamed(await start({ body: sse }), repairFetch({ cutOff: 'keep' }))
     expect(read).toMatchObject({ finish: 'length', calls: [{ name: 'write', input: W[1] }] })
   })
 
   it('a stub that was cut off before its name does not take the calls before it along', async () => {
     const url = await start({ body: reply([first(0, 'a', ...A), first(1, 'b', '')], 'length') })
-    expect(await streamed(url, mendingFetch())).toMatchObject({ calls: [{ name: 'read', input: A[1] }], finish: 'tool-calls', errors: [] })
+    expect(await streamed(url, repairFetch())).toMatchObject({ calls: [{ name: 'read', input: A[1] }], finish: 'tool-calls', errors: [] })
   })
 
   it('an empty stub after the calls does no more harm than without', async () => {
     const url = await start({ body: reply([first(0, 'a', ...A), first(1, '', '')]) })
     const right = { calls: [{ id: 'a', name: 'read', input: A[1] }], text: '', finish: 'tool-calls', errors: [] }
     expect(await streamed(url)).toEqual(right)
-    expect(await streamed(url, mendingFetch())).toEqual(right)
+    expect(await streamed(url, repairFetch())).toEqual(right)
   })
 
   it('ids of Kimi stay, though an earlier turn has them, and stay distinct', async () => {
     const url = await start({ body: reply([first(0, 'functions.read:0', ...A), first(1, 'functions.read:0', ...B)]) })
-    const read = await streamed(url, mendingFetch(), ['functions.read:0'])
+    const read = await streamed(url, repairFetch(), ['functions.read:0'])
     expect(read.calls.map((call) => call.id)).toEqual(['functions.read:0', 'functions.read:1'])
   })
 
   it('the id of an earlier turn is found in bytes too', async () => {
     const url = await start({ body: reply([first(0, 'call_0', ...A)]) })
     const body = new TextEncoder().encode(JSON.stringify({ messages: [{ role: 'assistant', tool_calls: [{ id: 'call_0' }] }] }))
-    const raw = await (await mendingFetch()(`${url}/chat/completions`, { method: 'POST', body })).text()
+    const raw = await (await repairFetch()(`${url}/chat/completions`, { method: 'POST', body })).text()
     expect(byIndex(raw).calls[0]?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
   })
 
@@ -217,7 +217,7 @@ describe('a streamed reply, read by the provider', () => {
       `data: ${JSON.stringify({ choices: [{ index: choice, delta: { tool_calls: [first(index, `${choice}${path}`, 'read', `{"path":"${path}"}`)] }, finish_reason: null }] })}\n\n`
     const healthy = entry(0, 0, 'a') + entry(1, 0, 'b')
     const url = await start({ body: `${healthy}${entry(0, 0, 'c')}data: [DONE]\n\n` })
-    const raw = await (await mendingFetch()(`${url}/chat/completions`, { method: 'POST', body: '{}' })).text()
+    const raw = await (await repairFetch()(`${url}/chat/completions`, { method: 'POST', body: '{}' })).text()
     expect(raw.startsWith(healthy)).toBe(true)
     const added = raw.slice(healthy.length).split('\n\n')
     expect(JSON.parse(added[0]?.slice(5) ?? '').choices[0].delta.tool_calls[0].index).toBe(1)
@@ -229,7 +229,7 @@ describe('a streamed reply, read by the provider', () => {
 
   it('a stream that breaks off stays broken', async () => {
     const sse = chunk({ tool_calls: [first(0, 'a', ...A)] })
-    const read = await streamed(await start({ body: sse }), mendingFetch())
+    const read = await streamed(await start({ body: sse }), repairFetch())
     expect(read).toMatchObject({ finish: 'error', errors: [/without a finish reason/] })
   })
 })
@@ -257,14 +257,14 @@ describe('a whole reply, read by the provider', () => {
   ])('%s', async (_, body, expected) => {
     const url = await start(json(body))
     expect(await generated(url)).not.toMatchObject(expected)
-    expect(await generated(url, mendingFetch())).toMatchObject(expected)
+    expect(await generated(url, repairFetch())).toMatchObject(expected)
   })
 
   it('ids: missing, doubled, and of an earlier turn', async () => {
     const url = await start(json(whole({ tool_calls: ['x', 'x', 'old', ''].map((id) => call(id, ...A)) })))
     const ids = async (own?: typeof fetch) => (await generated(url, own, ['old'])).calls.map((one) => one.id)
     expect(new Set([...(await ids()), 'old']).size).toBe(3)
-    const mended = await ids(mendingFetch())
+    const mended = await ids(repairFetch())
     expect(mended[0]).toBe('x')
     expect(new Set([...mended, 'old', '']).size).toBe(6)
   })
@@ -272,7 +272,7 @@ describe('a whole reply, read by the provider', () => {
   it('a healthy one is the very response', async () => {
     const url = await start(json(whole({ tool_calls: [call('a', ...A)] })))
     let seen: Response | undefined
-    const own = mendingFetch({
+    const own = repairFetch({
       fetch: async (...given) => {
         seen = await fetch(...given)
         return seen
@@ -299,7 +299,7 @@ describe('over a real connection', () => {
       response.writeHead(200, sse).write(chunk({ content: 'a' }))
     })
     const abort = new AbortController()
-    const response = await post(url, mendingFetch(), { signal: abort.signal })
+    const response = await post(url, repairFetch(), { signal: abort.signal })
     const reader = response.body?.getReader()
     await reader?.read()
     if (how === 'cancel') await reader?.cancel()
@@ -317,24 +317,24 @@ describe('over a real connection', () => {
     })
     const errorOf = async (own: typeof fetch) => (await post(url, own)).text().catch((error: Error) => `${error.name}: ${error.message}`)
     expect(await errorOf(fetch)).toMatch(/terminated/)
-    expect(await errorOf(mendingFetch())).toBe(await errorOf(fetch))
+    expect(await errorOf(repairFetch())).toBe(await errorOf(fetch))
   })
 
   it('compressed, and cut inside a character: url and status stay, what described the old body goes', async () => {
     const body = reply([first(null, 'a', 'read', '{"path":"é😀"}')])
     const url = await start({ headers: { 'content-encoding': 'gzip' }, body: [gzipSync(body)] })
-    const response = await post(url, mendingFetch())
+    const response = await post(url, repairFetch())
     expect([response.status, response.url, response.headers.get('content-encoding')]).toEqual([200, `${url}/chat/completions`, null])
     expect(byIndex(await response.text()).calls).toMatchObject([{ input: '{"path":"é😀"}' }])
     const bytes = new TextEncoder().encode(body)
     const pieces = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, at) => bytes.slice(at * 3, at * 3 + 3))
-    const read = await streamed(await start({ body: pieces }), mendingFetch())
+    const read = await streamed(await start({ body: pieces }), repairFetch())
     expect(read).toMatchObject({ calls: [{ input: '{"path":"é😀"}' }], errors: [] })
   })
 
   it('what the request may be: a text, a URL, a Request', async () => {
     const url = await start({ body: reply([first(null, 'a', ...A)]) })
-    const own = mendingFetch()
+    const own = repairFetch()
     const init = { method: 'POST', body: '{}' }
     for (const input of [`${url}/chat/completions`, new URL(`${url}/chat/completions`), new Request(`${url}/chat/completions`, init)]) {
       const response = await own(input, input instanceof Request ? undefined : init)

@@ -26,8 +26,8 @@ export interface MendingFetchOptions {
 const MAX_ERROR_BYTES = 1024 * 1024
 const MAX_REPLY_BYTES = 16 * 1024 * 1024
 
-/** @example const provider = createOpenAICompatible({ name, baseURL, fetch: mendingFetch() }) */
-export function mendingFetch(options: MendingFetchOptions = {}): typeof fetch {
+/** @example const provider = createOpenAICompatible({ name, baseURL, fetch: repairFetch() }) */
+export function repairFetch(options: MendingFetchOptions = {}): typeof fetch {
   return async (input, init) => {
     const response = await (options.fetch ?? fetch)(input, init)
     if (!isChat(input) || !response.body) return response

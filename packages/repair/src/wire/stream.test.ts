@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mendingFetch } from './fetch.ts'
+import { repairFetch } from './fetch.ts'
 import { byIndex, chunk, reply } from './server.fixture.ts'
 import { mendStream } from './stream.ts'
 
@@ -172,7 +172,7 @@ describe('mendStream', () => {
 
 describe('the body as a stream', () => {
   const open = async (body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}) => {
-    const own = mendingFetch({
+    const own = repairFetch({
       fetch: async () => new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8', ...headers } }),
     })
     return own('https://host/v1/chat/completions?x=1', { method: 'POST', body: '{}' })
@@ -236,6 +236,6 @@ describe('the body as a stream', () => {
     ['another content type', 'https://host/v1/chat/completions', 'text/plain'],
   ])('%s passes as the very response', async (_, url, type) => {
     const given = new Response(chunk({}), { headers: { 'content-type': type } })
-    expect(await mendingFetch({ fetch: async () => given })(url, { body: '{}', method: 'POST' })).toBe(given)
+    expect(await repairFetch({ fetch: async () => given })(url, { body: '{}', method: 'POST' })).toBe(given)
   })
 })

@@ -1,5 +1,5 @@
 /** One fresh workspace with the tools in it, and calls made there through the executor as a turn makes them. */
-import { type CallRecord, createExecutor, type IncomingCall, render, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
+import { type CallRecord, createExecutor, type ParsedCall, render, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
 import type { ConformanceWorkspace, Snapshot } from './workspace.ts'
 
 export type Tools = readonly Tool[] | ((workspace: string) => readonly Tool[] | Promise<readonly Tool[]>)
@@ -88,7 +88,7 @@ async function call(
     clock: { now: () => performance.now(), sleep: async () => undefined, random: () => 0 },
   })
   const before = await workspace.snapshot()
-  const incoming: IncomingCall = { id: 'conformance/1/1/0', step: 1, ordinal: 0, name, input: structuredClone(input) }
+  const incoming: ParsedCall = { id: 'conformance/1/1/0', step: 1, ordinal: 0, name, input: structuredClone(input) }
   const prepared = await executor.prepare(incoming)
   if (prepared.kind === 'approval') throw new Error(`${name} asked for an approval where everything is allowed`)
   const record = prepared.kind === 'ready' ? await executor.execute(prepared.call) : prepared.record

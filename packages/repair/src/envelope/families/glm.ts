@@ -11,6 +11,7 @@ const AFTER_NAME = /[^\s<>\\]{1,128}(?:\s|\\[nrt])*(?:<arg_key|<tool_call>[^<>]{
 
 export const glm: Family = {
   id: 'glm',
+  precedence: 1,
   openers: [...OPENERS, '<arg_key>'],
   strong: true,
   afterName: ['<arg_key>', '<tool_call>'],

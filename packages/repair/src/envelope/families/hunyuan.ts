@@ -9,6 +9,7 @@ const CALL = /<(?:ifm\|)?tool_call(?::[\w-]{1,32})?>/y
 
 export const hunyuan: Family = {
   id: 'hunyuan',
+  precedence: 3,
   openers: ['<tool_calls>', '<tool_calls:opensource>', '<tool_call:opensource>', '<ifm|tool_calls>', '<ifm|tool_call>'],
   strong: true,
   read: (source, at) => {

@@ -7,6 +7,7 @@ const WRAPPERS = ['function_calls', 'minimax:tool_call', 'tool_call', 'tool_call
 
 export const invoke: Family = {
   id: 'invoke',
+  precedence: 2,
   openers: [
     ...PREFIXES.flatMap((prefix) => [`<${prefix}function_calls>`, `<${prefix}invoke name=`]),
     ...WRAPPERS.slice(1).map((name) => `<${name}>`),

@@ -7,6 +7,7 @@ const ARGUMENTS_FIRST = /\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/y
 
 export const llamaJson: Family = {
   id: 'llama-json',
+  precedence: -1,
   openers: ['{', '['],
   strong: false,
   read: readBareCalls,

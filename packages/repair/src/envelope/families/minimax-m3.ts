@@ -1,5 +1,5 @@
 /** MiniMax M3: elements of any name, each tag behind a token, `]<]minimax[>[<invoke name="f">]<]minimax[>[<key>v]<]minimax[>[</key>`. What is nested is an object or a list. */
-import type { Family, RawCall, Source, TextEntry } from '../family.ts'
+import type { Family, MarkupCall, Source, TextEntry } from '../family.ts'
 import { skip } from '../syntax/json-extent.ts'
 import { type CallRead, Draft, endsAt, matchAt } from '../syntax/tags.ts'
 
@@ -22,7 +22,7 @@ export const minimaxM3: Family = {
   strong: true,
   read(source, from) {
     const { text } = source
-    const calls: RawCall[] = []
+    const calls: MarkupCall[] = []
     let end = from + (matchAt(LIST, text, from)?.[0].length ?? 0)
     for (;;) {
       const next = skip(text, end)

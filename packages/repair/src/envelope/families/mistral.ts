@@ -1,5 +1,5 @@
 /** Mistral, three dialects: `[TOOL_CALLS] [{…}]`, `[TOOL_CALLS]name{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`. */
-import type { Block, Family, RawCall, Source } from '../family.ts'
+import type { Block, Family, MarkupCall, Source } from '../family.ts'
 import { readArguments, readCalls } from '../syntax/call-text.ts'
 import { afterCloser, skip } from '../syntax/json-extent.ts'
 
@@ -25,7 +25,7 @@ export const mistral: Family = {
 /** Each call with its name before its arguments: after a token of its own, or right after the one before. */
 function readNamed(source: Source, at: number): Block | undefined {
   const { text, tools } = source
-  const calls: RawCall[] = []
+  const calls: MarkupCall[] = []
   let end = at
   for (;;) {
     const next = skip(text, end)
@@ -46,7 +46,7 @@ function readNamed(source: Source, at: number): Block | undefined {
   return calls.length === 0 ? undefined : finish(text, calls, end)
 }
 
-function finish(text: string, calls: readonly RawCall[], end: number): Block {
+function finish(text: string, calls: readonly MarkupCall[], end: number): Block {
   const next = skip(text, end, ' \t\r\n}]')
   const closed = afterCloser(text, next, ENDS)
   return { calls, end: closed > next ? closed : end, complete: true }

@@ -9,6 +9,7 @@ const readSeed = elementReader({ ...SPELLING, prefix: '(?:seed:)?', lines: 'both
 
 export const qwenCoder: Family = {
   id: 'qwen-coder',
+  precedence: 3,
   openers: ['<tool_call>', '<seed:tool_call>', '<function=', '<function name=', '<functionname=', '<functionĠname='],
   strong: true,
   read: (source, at) => (source.text.startsWith('<seed:', at) ? readSeed(source, at) : read(source, at)),

@@ -1,6 +1,6 @@
 /** Families read here as the engine reads them, told in few words. */
 import type { ToolSpec } from '../../tool-spec.ts'
-import type { Block, Family, RawCall, Source } from '../family.ts'
+import type { Block, Family, MarkupCall, Source } from '../family.ts'
 import { indexTools, sourceOf } from '../source.ts'
 
 const object = (properties: Record<string, unknown>, required: readonly string[] = []) => ({ type: 'object', properties, required })
@@ -33,7 +33,7 @@ function next(family: Family, source: Source, from: number): number {
 }
 
 /** `name(arguments)`, `!` for damage, `…` for cut off, `#id`; the arguments as JSON, or in `«»` as they stood. */
-const told = (call: RawCall): string => {
+const told = (call: MarkupCall): string => {
   const given =
     call.arguments.kind === 'object' ? JSON.stringify(call.arguments.value) : `«${'text' in call.arguments ? call.arguments.text : ''}»`
   return `${call.name}(${given})${call.damage ? '!' : ''}${call.cutOff ? '…' : ''}${call.id ? `#${call.id}` : ''}`

@@ -1,5 +1,5 @@
 /** Step 3: `<steptml:invoke name="f"><steptml:parameter name="k">v</steptml:parameter></steptml:invoke>` between the tokens of DeepSeek. */
-import type { Block, Family, RawCall, Source } from '../family.ts'
+import type { Block, Family, MarkupCall, Source } from '../family.ts'
 import { elementReader } from '../syntax/elements.ts'
 import { skip } from '../syntax/json-extent.ts'
 import { matchAt } from '../syntax/tags.ts'
@@ -21,6 +21,7 @@ const element = elementReader({
 
 export const step3: Family = {
   id: 'step3',
+  precedence: 1,
   openers: [...OPENERS, '<steptml:invoke '],
   strong: true,
   read: (source, at) => (OPENERS.some((opener) => source.text.startsWith(opener, at)) ? readList(source, at) : element(source, at)),
@@ -28,7 +29,7 @@ export const step3: Family = {
 
 function readList(source: Source, at: number): Block | undefined {
   const { text } = source
-  const calls: RawCall[] = []
+  const calls: MarkupCall[] = []
   let end = at
   let complete = true
   for (;;) {

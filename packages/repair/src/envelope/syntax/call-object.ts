@@ -1,5 +1,5 @@
 /** From JSON that was read to the calls in it, in the shapes that models and providers give a call. */
-import type { RawArguments, RawCall, ToolIndex } from '../family.ts'
+import type { MarkupCall, RawArguments, ToolIndex } from '../family.ts'
 
 const NAMES = ['name', 'tool_name', 'recipient_name', 'function_name', 'tool', 'function']
 const ARGUMENTS = ['arguments', 'parameters', 'args', 'input', 'params', 'tool_input']
@@ -7,16 +7,16 @@ const BESIDE = new Set(['id', 'type', 'index', 'call_id', 'tool_call_id'])
 const KIMI_ID = /^functions\.[^\s:]+:\d+$/
 
 /** The calls in a value: one, a list of them, a `tool_calls` around them. What is no call comes back nameless, to be reported. */
-export function callsOf(value: unknown, tools: ToolIndex): readonly RawCall[] {
+export function callsOf(value: unknown, tools: ToolIndex): readonly MarkupCall[] {
   if (Array.isArray(value)) return value.map((one) => callOf(one, tools) ?? nameless(JSON.stringify(one)))
   if (isRecord(value) && Array.isArray(value['tool_calls'])) return callsOf(value['tool_calls'], tools)
   return [callOf(value, tools) ?? nameless(JSON.stringify(value))]
 }
 
 /** A call in which no name could be found. */
-export const nameless = (text: string): RawCall => ({ name: '', arguments: { kind: 'unread', text }, damage: 'there was no name in it' })
+export const nameless = (text: string): MarkupCall => ({ name: '', arguments: { kind: 'unread', text }, damage: 'there was no name in it' })
 
-function callOf(value: unknown, tools: ToolIndex): RawCall | undefined {
+function callOf(value: unknown, tools: ToolIndex): MarkupCall | undefined {
   if (!isRecord(value)) return undefined
   const call = isRecord(value['function']) ? { ...value, ...value['function'], function: undefined } : value
   const nameKey = NAMES.find((key) => typeof call[key] === 'string')
@@ -31,7 +31,7 @@ function callOf(value: unknown, tools: ToolIndex): RawCall | undefined {
 }
 
 /** `{"name": {…arguments}}`: only where the one key is a tool. */
-function keyed(value: Readonly<Record<string, unknown>>, tools: ToolIndex): RawCall | undefined {
+function keyed(value: Readonly<Record<string, unknown>>, tools: ToolIndex): MarkupCall | undefined {
   const [only, ...more] = Object.entries(value)
   if (!only || more.length > 0 || !isRecord(only[1]) || !tools.resolve(only[0])) return undefined
   return { name: only[0], arguments: { kind: 'object', value: only[1] } }

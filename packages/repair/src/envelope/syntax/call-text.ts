@@ -1,11 +1,11 @@
 /** Calls from a text that should be JSON. Broken JSON still gives name and arguments apart, so that the tool decides about mending. */
-import type { RawArguments, RawCall, Source } from '../family.ts'
+import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { argumentsOf, callsOf, isRecord, nameless } from './call-object.ts'
 import { type Extent, isInString, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
 import { type Cursor, readLiteral } from './python.ts'
 
 export interface CallsText {
-  readonly calls: readonly RawCall[]
+  readonly calls: readonly MarkupCall[]
   readonly end: number
   /** Nothing was still open where it ends. */
   readonly whole: boolean
@@ -42,7 +42,7 @@ export function headAt(text: string, at: number): { readonly name: string; reado
  * @param stops markup at which even broken JSON ends
  */
 export function readCalls(source: Source, at: number, stops: readonly string[]): CallsText {
-  const calls: RawCall[] = []
+  const calls: MarkupCall[] = []
   const starts: Start[] = []
   const { end, whole } = readRow(source, at, [...stops, '\n{'], calls, starts)
   return { calls, end, whole, starts }
@@ -51,7 +51,7 @@ export function readCalls(source: Source, at: number, stops: readonly string[]):
 type Read = Pick<CallsText, 'end' | 'whole'>
 
 /** @param starts absent in a list, which holds no other */
-function readRow(source: Source, at: number, stops: readonly string[], calls: RawCall[], starts?: Start[]): Read {
+function readRow(source: Source, at: number, stops: readonly string[], calls: MarkupCall[], starts?: Start[]): Read {
   const { text } = source
   for (let end = at; ; ) {
     const next = skip(text, end, ' \t\r\n,;')
@@ -64,7 +64,7 @@ function readRow(source: Source, at: number, stops: readonly string[], calls: Ra
   }
 }
 
-function readList(source: Source, at: number, stops: readonly string[], calls: RawCall[]): Read {
+function readList(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
   const { text } = source
   const extent = jsonExtent(source, at)
   const value = strict(text, at, extent)
@@ -81,7 +81,7 @@ function readList(source: Source, at: number, stops: readonly string[], calls: R
   return { end: inner.end, whole: standing(text, end, stops) !== '' }
 }
 
-function readOne(source: Source, at: number, stops: readonly string[], calls: RawCall[]): Read {
+function readOne(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
   const { text } = source
   const extent = jsonExtent(source, at)
   const value = strict(text, at, extent)
@@ -105,7 +105,7 @@ function readOne(source: Source, at: number, stops: readonly string[], calls: Ra
 }
 
 /** `{'arguments': {…}, 'name': 'f'}`: its name is found only when all of it is read. */
-function pythonDict({ text, tools }: Source, at: number): { readonly calls: readonly RawCall[]; readonly end: number } | undefined {
+function pythonDict({ text, tools }: Source, at: number): { readonly calls: readonly MarkupCall[]; readonly end: number } | undefined {
   if (text[skip(text, at + 1)] !== "'") return undefined
   const cursor: Cursor = { text, at, cut: false }
   const calls = callsOf(readLiteral(cursor)?.value, tools)
@@ -157,7 +157,7 @@ function endsHere(text: string, stop: number): boolean {
   return text[last] === '}' || text[last] === ']'
 }
 
-function broken(source: Source, at: number, end: number, cut: boolean): RawCall {
+function broken(source: Source, at: number, end: number, cut: boolean): MarkupCall {
   const { text } = source
   const cutOff = cut ? ({ cutOff: true } as const) : {}
   const head = headAt(text, at)
@@ -185,7 +185,7 @@ function innerArguments(source: Source, at: number, end: number, cut: boolean): 
   return decoded === undefined ? { kind: 'json', text: own } : argumentsOf(decoded)
 }
 
-function argumentsFirst(source: Source, at: number, end: number): RawCall | undefined {
+function argumentsFirst(source: Source, at: number, end: number): MarkupCall | undefined {
   ARGUMENTS_FIRST.lastIndex = at
   if (!ARGUMENTS_FIRST.test(source.text)) return undefined
   const from = ARGUMENTS_FIRST.lastIndex

@@ -1,12 +1,12 @@
 /** Calls in Python's notation: `f(x="y", n=1)`, in a list or one after the other. */
 
-import type { RawArguments, RawCall, Source } from '../family.ts'
+import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { isRecord } from './call-object.ts'
 import { nearest } from './json-extent.ts'
 import { type Cursor, fail, readLiteral, space, stringEnd, take, takeCharacter } from './python.ts'
 
 export interface PythonCalls {
-  readonly calls: readonly RawCall[]
+  readonly calls: readonly MarkupCall[]
   readonly end: number
   /** Nothing was still open where it ends. */
   readonly whole: boolean
@@ -26,7 +26,7 @@ export function readPythonCalls(source: Source, at: number, stops: readonly stri
   const { text } = source
   const cursor: Cursor = { text, at, cut: false }
   const listed = takeCharacter(cursor, '[')
-  const calls: RawCall[] = []
+  const calls: MarkupCall[] = []
   let end = cursor.at
   for (;;) {
     space(cursor)
@@ -79,14 +79,14 @@ function expressionEnd(text: string, from: number, stop: number): number {
 }
 
 /** Something that is no call stands among calls. */
-function refused(source: Source, from: number, calls: readonly RawCall[], stops: readonly string[]): PythonCalls | undefined {
+function refused(source: Source, from: number, calls: readonly MarkupCall[], stops: readonly string[]): PythonCalls | undefined {
   if (source.text[from] === ')') return undefined
   const stop = nearest(source, stops, from)
   return stop === -1 ? undefined : { calls, end: stop, whole: true }
 }
 
 /** One call at the cursor. One whose arguments are no literals has them as text, with the damage named. */
-function readCall(cursor: Cursor, source: Source): RawCall | undefined {
+function readCall(cursor: Cursor, source: Source): MarkupCall | undefined {
   const name = take(cursor, NAME)
   if (name === undefined) return undefined
   takeCharacter(cursor, '(')
@@ -113,7 +113,7 @@ function readCall(cursor: Cursor, source: Source): RawCall | undefined {
   return { name, arguments: { kind: 'unread', text }, damage: 'the arguments had no names' }
 }
 
-function unread(cursor: Cursor, name: string, from: number): RawCall {
+function unread(cursor: Cursor, name: string, from: number): MarkupCall {
   const text = cursor.text.slice(from, Math.max(from, cursor.at))
   if (cursor.cut) return { name, arguments: { kind: 'json', text }, cutOff: true }
   return { name, arguments: { kind: 'unread', text }, damage: 'the arguments were an expression' }

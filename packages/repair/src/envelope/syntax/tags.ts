@@ -1,6 +1,6 @@
 /** What all grammars of tags have in common: white space, names, values as they stand between tags. */
 import { isRecord } from '../../schema/validate.ts'
-import type { Block, RawCall, TextEntry, ToolIndex } from '../family.ts'
+import type { Block, MarkupCall, TextEntry, ToolIndex } from '../family.ts'
 
 /** A regular expression with the flag `y`, at one place. */
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
@@ -37,7 +37,7 @@ export const endsClosedAt = (text: string, at: number): boolean => at >= text.le
 
 /** One call and where it ends. */
 export interface CallRead {
-  readonly call: RawCall
+  readonly call: MarkupCall
   readonly end: number
   /** Its own closing tag was there. */
   readonly closed: boolean
@@ -101,7 +101,7 @@ export class Draft {
     return { call: { name: this.name, arguments: { kind: 'unread', text: markup }, damage }, end, closed: false }
   }
 
-  #call(): RawCall {
+  #call(): MarkupCall {
     const entries = [...this.#entries.values()]
     const [only] = entries
     const { name } = this

@@ -1,5 +1,5 @@
 /** Families that write a call between tokens, its name first and the JSON of its arguments after it. */
-import type { Block, RawCall, Source } from '../family.ts'
+import type { Block, MarkupCall, Source } from '../family.ts'
 import { readArguments } from './call-text.ts'
 import { afterCloser, nearest, skip, standing } from './json-extent.ts'
 
@@ -29,7 +29,7 @@ export function readTokenCalls(source: Source, at: number, grammar: TokenGrammar
   const { text } = source
   const stops = [...grammar.callEnd, ...grammar.end, grammar.call, ...grammar.begin]
   const section = standing(text, at, grammar.begin)
-  const calls: RawCall[] = []
+  const calls: MarkupCall[] = []
   let end = at + section.length
   for (;;) {
     const next = skip(text, end)
@@ -57,7 +57,7 @@ export function readTokenCalls(source: Source, at: number, grammar: TokenGrammar
   }
 }
 
-function readCall(source: Source, header: TokenHeader, stops: readonly string[]): { call: RawCall; end: number; cut: boolean } {
+function readCall(source: Source, header: TokenHeader, stops: readonly string[]): { call: MarkupCall; end: number; cut: boolean } {
   const { text } = source
   const { name, id, damage, end } = header
   const known = { name, ...(id !== undefined && { id }), ...(damage !== undefined && { damage }) }

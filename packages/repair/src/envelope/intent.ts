@@ -36,17 +36,17 @@ export interface Surroundings {
   readonly careful: boolean
 }
 
-export interface Doubt {
+export interface NotMeant {
   readonly why: string
   /** It may well have been meant: the model is asked. Else it is part of the answer. */
   readonly open: boolean
 }
 
-const shown = (why: string): Doubt => ({ why, open: false })
-const open = (why: string): Doubt => ({ why, open: true })
+const shown = (why: string): NotMeant => ({ why, open: false })
+const open = (why: string): NotMeant => ({ why, open: true })
 
 /** Why a block is doubtful; undefined when it stands like a call. */
-export function doubtAbout({ lead, tail: after, sure, careful }: Surroundings): Doubt | undefined {
+export function whyNotMeant({ lead, tail: after, sure, careful }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
   const intent = lastIndex(sentence, INTENT)

@@ -2,11 +2,11 @@
 import { levelFor, type Repair } from '../repair.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { ToolSpec } from '../tool-spec.ts'
-import type { Block, Family, RawCall, ToolIndex } from './family.ts'
+import type { Block, Family, MarkupCall, ToolIndex } from './family.ts'
 import { typeTexts } from './typed.ts'
 
 /** A call that came as markup. Its arguments are as they were written, typed by the schema where the markup has no types. */
-export interface LeakedCall {
+export interface TextCall {
   /** As written. */
   readonly name: string
   /** The tool that is meant; undefined when there is none of that name. */
@@ -27,7 +27,7 @@ export interface LeakedCall {
 /** Of long markup, the beginning is kept for the note. */
 const MAX_NOTE = 500
 
-export function leakedCall(call: RawCall, family: Family, { complete }: Block, raw: string, tools: ToolIndex): LeakedCall {
+export function textCall(call: MarkupCall, family: Family, { complete }: Block, raw: string, tools: ToolIndex): TextCall {
   const tool = tools.resolve(call.name)
   const unread = whyUnread(call, tool)
   const damage = call.damage === undefined ? '' : `; ${call.damage}`
@@ -53,11 +53,11 @@ export function leakedCall(call: RawCall, family: Family, { complete }: Block, r
 /** What a read may be run on is not good enough for an effect. */
 export const isCareful = (tool: ToolSpec | undefined): boolean => tool !== undefined && (tool.repair ?? levelFor(tool.effect)) !== 'full'
 
-function whyUnread({ arguments: given, damage, unsure }: RawCall, tool: ToolSpec | undefined): string | undefined {
+function whyUnread({ arguments: given, damage, unsure }: MarkupCall, tool: ToolSpec | undefined): string | undefined {
   return given.kind === 'unread' || (unsure && isCareful(tool)) ? (damage ?? 'nothing in it could be called') : undefined
 }
 
-function inputOf({ arguments: given }: RawCall, schema: JsonSchema | undefined): LeakedCall['input'] {
+function inputOf({ arguments: given }: MarkupCall, schema: JsonSchema | undefined): TextCall['input'] {
   if (given.kind === 'texts') return typeTexts(given.entries, schema)
   return given.kind === 'object' ? given.value : given.text
 }

@@ -4,7 +4,7 @@ import type { Confinement, ProposedChanges } from '../layer.ts'
 import type { AskedTarget } from '../policy-targets.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
-import type { IncomingCall, Understood } from './understand.ts'
+import type { ParsedCall, ResolvedCall } from './resolve-call.ts'
 
 /** Which call it is. */
 interface CallIdentity {
@@ -26,7 +26,7 @@ interface CallIdentity {
 }
 
 /** A call that may run. Plain data: an approval can wait for days in another process. */
-export interface ReadyCall extends CallIdentity {
+export interface PreparedCall extends CallIdentity {
   readonly input: Readonly<Record<string, unknown>>
   /** Canonical JSON of the input. */
   readonly inputKey: string
@@ -70,13 +70,13 @@ export interface CallRecord extends CallIdentity {
 
 export type Prepared =
   | { readonly kind: 'result'; readonly record: CallRecord }
-  | { readonly kind: 'approval'; readonly call: ReadyCall; readonly request: ApprovalRequest }
-  | { readonly kind: 'ready'; readonly call: ReadyCall }
+  | { readonly kind: 'approval'; readonly call: PreparedCall; readonly request: ApprovalRequest }
+  | { readonly kind: 'ready'; readonly call: PreparedCall }
 
 /** A call that ran on a layer and waits for the decision about its changes. Plain data. */
 export interface HeldCall {
   readonly kind: 'held'
-  readonly call: ReadyCall
+  readonly call: PreparedCall
   readonly request: ApprovalRequest & { readonly changes: ProposedChanges }
   /** What the call came to, apart from its changes. */
   readonly ran: { readonly result: ToolResult; readonly attempts: number; readonly durationMs: number }
@@ -89,7 +89,7 @@ export type Performed = Extract<Prepared, { readonly kind: 'result' }> | HeldCal
 export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
 
 /** What was understood of a call, in the form in which it is judged, asked about and run. */
-export function toReady(call: IncomingCall, { tool, input, repairs, refusal, value }: Understood): ReadyCall {
+export function preparedCall(call: ParsedCall, { tool, input, repairs, refusal, value }: ResolvedCall): PreparedCall {
   const requested = typeof call.name === 'string' ? call.name : ''
   const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
   const inputKey = canonical(input)
@@ -139,11 +139,11 @@ function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
   return more > 0 ? [...notes, `Nor had ${more} more.`] : notes
 }
 
-export const keyOf = (call: ReadyCall): string => `${call.tool} ${call.inputKey}`
-export const lockOf = (call: ReadyCall): string => `${call.tool} ${call.target}`
+export const keyOf = (call: PreparedCall): string => `${call.tool} ${call.inputKey}`
+export const lockOf = (call: PreparedCall): string => `${call.tool} ${call.target}`
 
 /** All that it acts on: of a call without a target, nothing by name. */
-export const targetsOf = ({ target, targets }: ReadyCall): readonly [string, ...string[]] => {
+export const targetsOf = ({ target, targets }: PreparedCall): readonly [string, ...string[]] => {
   const [first = target, ...rest] = targets ?? []
   return [first, ...rest]
 }
@@ -157,12 +157,12 @@ function actsOn(tool: Tool, input: unknown): readonly string[] {
   }
 }
 
-export const about = ({ id, tool }: ReadyCall) => ({ callId: id, tool })
+export const about = ({ id, tool }: PreparedCall) => ({ callId: id, tool })
 
 /** What a call with effects acts on, for its event: if it is cut off later, it is known by that. */
-export const actingOn = ({ effect, target, targets }: ReadyCall) => effect !== 'read' && { target, ...(targets && { targets }) }
+export const actingOn = ({ effect, target, targets }: PreparedCall) => effect !== 'read' && { target, ...(targets && { targets }) }
 
-export const resultEvent = (call: ReadyCall, result: ToolResult) => ({
+export const resultEvent = (call: PreparedCall, result: ToolResult) => ({
   type: 'tool.result' as const,
   ...about(call),
   step: call.step,

@@ -1,12 +1,12 @@
-/** A call as it was understood, on its way to the SDK's own parsing, and what the model is told where that fails. */
+/** Hands resolved calls to the parser of the SDK, and says what the model reads where that fails. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { type Prepared, render } from '@mulligan/core'
 import type { MulliganOptions } from './options.ts'
 import type { Repair, RepairRequest } from './settings.ts'
 import type { Turn } from './turn.ts'
 
-/** For the SDK to parse; as it came when nothing was mended, or when it is refused. */
-export function understood(call: LanguageModelV4ToolCall, outcome: Prepared | undefined): LanguageModelV4ToolCall {
+/** For the SDK to parse; as it came when nothing was repaired, or when it is refused. */
+export function resolved(call: LanguageModelV4ToolCall, outcome: Prepared | undefined): LanguageModelV4ToolCall {
   if (!outcome || outcome.kind === 'result') return call
   const { tool, input, repairs } = outcome.call
   return repairs.length === 0 ? call : { ...call, toolName: tool, input: JSON.stringify(input) }
@@ -29,7 +29,7 @@ export async function repaired(turn: Turn, request: RepairRequest, theirs: Repai
     await turn.admit(call)
   }
   const outcome = turn.outcomeOf(toolCallId)
-  const read = understood(call, outcome)
+  const read = resolved(call, outcome)
   const isNew = read.toolName !== toolCall.toolName || read.input !== toolCall.input
   if (outcome?.kind !== 'result' && isNew) return read
   // What the SDK does not take as it is, such as a call of a tool that is not active in this step, does not run.
