@@ -114,7 +114,9 @@ async function pageOfFiles(root: SearchRoot, files: readonly string[], { sort, p
     const paged = pageOf([...files].sort(), page, limit)
     return { ...paged, items: (await withStats(root, paged.items)).sort(byPath).map(shownFile) }
   }
-  const all = (await withStats(root, files)).sort((a, b) => (sort === 'modified' ? b.modified - a.modified : b.bytes - a.bytes) || byPath(a, b))
+  const all = (await withStats(root, files)).sort(
+    (a, b) => (sort === 'modified' ? b.modified - a.modified : b.bytes - a.bytes) || byPath(a, b),
+  )
   const paged = pageOf(all, page, limit)
   return { ...paged, items: paged.items.map(shownFile) }
 }

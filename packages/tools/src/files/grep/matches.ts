@@ -106,9 +106,8 @@ export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
       const begin = record.startsWith(MATCH) ? MATCH : record.startsWith(CONTEXT) ? CONTEXT : undefined
       if (!begin) return
       if (!record.startsWith(path, begin.length)) {
-        const end = record.indexOf(',"lines":{')
-        path = record.slice(begin.length, end === -1 ? record.length : end)
-        file = fileOf(plain((JSON.parse(record) as RgEvent).data.path))
+        path = record.slice(begin.length, record.indexOf(',"lines":{'))
+        file = fileOf(plain((JSON.parse(`{${path}}`) as RgEvent['data']).path))
       }
       if (!file) return
       if (begin === MATCH) total++
