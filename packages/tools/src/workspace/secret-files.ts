@@ -92,12 +92,19 @@ export const isSecretFolder = (path: string): boolean => FOLDERS.test(folded(pat
 export const isTestKey = (path: string): boolean => entryOf(path)?.isKey === true && TESTS.test(folded(path))
 
 const PLACE: SecretName = { names: /^/ }
+/** All at once, for the many files that are none of them. */
+const ANY_NAME = anyOf(NAMES.map(({ names }) => names))
+const ANY_PLACE = anyOf(PLACES)
+
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'))
+}
 
 function entryOf(path: string): SecretName | undefined {
   const text = folded(path)
   const name = text.slice(text.lastIndexOf('/') + 1)
-  if (PLACES.some((place) => place.test(text))) return PLACE
-  return TEMPLATE.test(name) ? undefined : NAMES.find(({ names }) => names.test(name))
+  if (ANY_PLACE.test(text)) return PLACE
+  return ANY_NAME.test(name) && !TEMPLATE.test(name) ? NAMES.find(({ names }) => names.test(name)) : undefined
 }
 
 /** Windows drops dots and spaces at the ends of names. */

@@ -42,6 +42,12 @@ function isGlob(pattern: string): boolean {
   }
 }
 
+/** Models write a glob from the workspace, or from the folder that is searched. @param prefix of that folder */
+export function fromEither(matches: (path: string) => boolean, prefix: string): (path: string) => boolean {
+  if (prefix === '') return matches
+  return (path) => matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+}
+
 /** True for paths that one of the globs leaves out. */
 export function ignoring(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map((glob, at) => globParameter(`ignore[${at}]`, glob, { folders: true }))

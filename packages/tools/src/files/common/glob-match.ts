@@ -1,6 +1,7 @@
 /** Globs as ripgrep reads them, for paths that are already listed. No regular expression, so no pattern is slow. */
 
-type Token = { readonly kind: 'one'; readonly test: (unit: string) => boolean } | { readonly kind: 'many' }
+/** What one item must be; `undefined` stands for any number of any items. */
+type Pattern<Item> = readonly (((item: Item) => boolean) | undefined)[]
 
 const MAX_ALTERNATIVES = 256
 const MAX_PATTERN = 1000
@@ -17,12 +18,12 @@ export function globMatcher(pattern: string, { folders = false } = {}): (path: s
     const inner = one.replace(/^\.?\/+/, '')
     const trimmed = inner.replace(/\/+$/, '')
     const anchored = trimmed.includes('/') || inner !== one ? trimmed : `**/${trimmed}`
-    const steps = anchored.split('/').map((step) => (step === '**' ? undefined : tokens(step)))
+    const steps = anchored.split('/').map((step) => (step === '**' ? undefined : nameMatcher(step)))
     return folders ? [...steps, undefined] : steps
   })
   return (path) => {
     const names = path.split('/')
-    return alternatives.some((steps) => matchSteps(steps, names))
+    return alternatives.some((steps) => matchesAll(steps, names))
   }
 }
 
@@ -58,24 +59,30 @@ function findOpen(pattern: string): number {
   return -1
 }
 
-function tokens(step: string): Token[] {
-  const list: Token[] = []
+function nameMatcher(step: string): (name: string) => boolean {
+  if (!/[*?[\\]/.test(step)) return (name) => name === step
+  const pattern = unitsOf(step)
+  return (name) => matchesAll(pattern, name)
+}
+
+function unitsOf(step: string): Pattern<string> {
+  const pattern: (((unit: string) => boolean) | undefined)[] = []
   for (let at = 0; at < step.length; at++) {
     const unit = step[at] as string
     if (unit === '*') {
-      if (list.at(-1)?.kind !== 'many') list.push({ kind: 'many' })
-    } else if (unit === '?') list.push({ kind: 'one', test: () => true })
+      if (pattern.length === 0 || pattern.at(-1)) pattern.push(undefined)
+    } else if (unit === '?') pattern.push(() => true)
     else if (unit === '[') {
       const close = step.indexOf(']', at + (/^\[[!^]?\]/.test(step.slice(at)) ? (step[at + 1] === ']' ? 2 : 3) : 1))
       if (close === -1) throw new SyntaxError('a "[" without its "]"')
-      list.push({ kind: 'one', test: characterClass(step.slice(at + 1, close)) })
+      pattern.push(characterClass(step.slice(at + 1, close)))
       at = close
     } else {
       const literal = unit === '\\' ? (step[++at] ?? '\\') : unit
-      list.push({ kind: 'one', test: (other) => other === literal })
+      pattern.push((other) => other === literal)
     }
   }
-  return list
+  return pattern
 }
 
 function characterClass(body: string): (unit: string) => boolean {
@@ -93,39 +100,25 @@ function characterClass(body: string): (unit: string) => boolean {
   }
 }
 
-function matchSteps(steps: readonly (readonly Token[] | undefined)[], names: readonly string[]): boolean {
-  // Row by row: which prefixes of the path the steps so far match.
-  let reached = Array.from({ length: names.length + 1 }, (_, at) => at === 0)
-  for (const step of steps) {
-    const next: boolean[] = Array.from({ length: names.length + 1 }, () => false)
-    if (step === undefined) {
-      const first = reached.indexOf(true)
-      if (first !== -1) next.fill(true, first)
-    } else for (let at = 0; at < names.length; at++) if (reached[at] && matchName(step, names[at] as string)) next[at + 1] = true
-    reached = next
-  }
-  return reached[names.length] === true
-}
-
-/** Greedy with one step back to the last `*`: linear in practice, quadratic at worst. */
-function matchName(pattern: readonly Token[], name: string): boolean {
+/** Greedy with one step back to the last `undefined`: linear in practice, quadratic at worst. */
+function matchesAll<Item>(pattern: Pattern<Item>, items: ArrayLike<Item>): boolean {
   let at = 0
   let token = 0
-  let star = -1
+  let many = -1
   let mark = 0
-  while (at < name.length) {
-    const now = pattern[token]
-    if (now?.kind === 'one' && now.test(name[at] as string)) {
+  while (at < items.length) {
+    const test = pattern[token]
+    if (test?.(items[at] as Item)) {
       at++
       token++
-    } else if (now?.kind === 'many') {
-      star = token++
+    } else if (!test && token < pattern.length) {
+      many = token++
       mark = at
-    } else if (star !== -1) {
-      token = star + 1
+    } else if (many !== -1) {
+      token = many + 1
       at = ++mark
     } else return false
   }
-  while (pattern[token]?.kind === 'many') token++
+  while (token < pattern.length && !pattern[token]) token++
   return token === pattern.length
 }

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises'
+import { lstat } from 'node:fs'
 import { join } from 'node:path'
 import { defineTool, empty, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
 import { OUTPUT_PREFIX, printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { globParameter } from '../common/glob-input.ts'
+import { fromEither, globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
 import { nextPage, type Page, pageOf, plural, size } from '../common/page.ts'
 import { type SearchRoot, searchRoot } from '../common/search-root.ts'
@@ -67,7 +67,6 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const { pattern, path, hidden, gitignore, page } = call
     const matches = globParameter('pattern', pattern)
     const root = await searchRoot(workspace, path)
-    const { prefix } = root
     const dotted = /(?:^|\/)\.[^./]/.test(pattern)
     const found = await walk({
       run,
@@ -76,7 +75,7 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       signal: ctx.signal,
       hidden: hidden || dotted,
       gitignore,
-      keep: (file) => matches(file.slice(prefix.length)) || matches(file),
+      keep: fromEither(matches, root.prefix),
     })
     const notes = found.notes.length > 0 ? { notes: found.notes } : {}
     if (found.files.length === 0) return empty({ files: [], total: 0 }, nothing(pattern, root, hidden || dotted, gitignore), notes)
@@ -102,30 +101,40 @@ function nothing(pattern: string, { at }: SearchRoot, hidden: boolean, gitignore
   return `No file matches ${JSON.stringify(pattern)} in "${at.relative}"${without ? ` (without ${without})` : ''}.`
 }
 
+interface Stated {
+  readonly path: string
+  readonly bytes: number
+  /** Milliseconds since 1970. */
+  readonly modified: number
+}
+
 /** The page asked for. Only sorting by time or size has to look at every file. */
 async function pageOfFiles(root: SearchRoot, files: readonly string[], { sort, page, limit }: Input): Promise<Page<FoundFile>> {
   if (sort === 'path') {
     const paged = pageOf([...files].sort(), page, limit)
-    return { ...paged, items: (await withStats(root, paged.items)).sort(byPath) }
+    return { ...paged, items: (await withStats(root, paged.items)).sort(byPath).map(shownFile) }
   }
-  const all = await withStats(root, files)
-  const value = sort === 'modified' ? (file: FoundFile) => Date.parse(file.modified) : (file: FoundFile) => file.bytes
-  return pageOf(
-    all.sort((a, b) => value(b) - value(a) || byPath(a, b)),
-    page,
-    limit,
+  const all = (await withStats(root, files)).sort(
+    (a, b) => (sort === 'modified' ? b.modified - a.modified : b.bytes - a.bytes) || byPath(a, b),
   )
+  const paged = pageOf(all, page, limit)
+  return { ...paged, items: paged.items.map(shownFile) }
 }
 
-const byPath = (a: FoundFile, b: FoundFile): number => (a.path < b.path ? -1 : 1)
+const byPath = (a: Stated, b: Stated): number => (a.path < b.path ? -1 : 1)
+const shownFile = ({ modified, ...file }: Stated): FoundFile => ({ ...file, modified: new Date(modified).toISOString() })
 
-async function withStats(root: SearchRoot, files: readonly string[]): Promise<FoundFile[]> {
-  const found: FoundFile[] = []
-  const prefix = root.at.output ? OUTPUT_PREFIX.length : 0
-  const look = async (path: string): Promise<void> => {
-    const stats = await lstat(join(root.at.root, path.slice(prefix))).catch(() => undefined)
-    found.push({ path, bytes: stats?.size ?? 0, modified: (stats?.mtime ?? new Date(0)).toISOString() })
-  }
+async function withStats({ at }: SearchRoot, files: readonly string[]): Promise<Stated[]> {
+  const all: Stated[] = []
+  const prefix = at.output ? OUTPUT_PREFIX.length : 0
+  // With a callback: for thousands of files the promises of `node:fs/promises` cost as much as the files.
+  const look = (path: string): Promise<void> =>
+    new Promise((resolve) =>
+      lstat(join(at.root, path.slice(prefix)), (_, stats) => {
+        all.push({ path, bytes: stats?.size ?? 0, modified: Math.round(stats?.mtimeMs ?? 0) })
+        resolve()
+      }),
+    )
   await atOnce(files, look, STATS_AT_ONCE)
-  return found
+  return all
 }

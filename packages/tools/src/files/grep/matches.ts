@@ -1,4 +1,7 @@
-/** What ripgrep prints with `--json`, gathered by file. Pure. */
+/**
+ * What ripgrep prints with `--json`, gathered by file. Pure. A record is parsed only when its page is shown: of a hundred thousand
+ * matches that are found, a page shows a hundred.
+ */
 import { printable } from '../../workspace/paths.ts'
 
 type Text = { readonly text: string } | { readonly bytes: string }
@@ -9,15 +12,21 @@ interface Submatch {
 }
 
 interface RgEvent {
-  readonly type: 'begin' | 'match' | 'context' | 'end' | 'summary'
+  readonly type: 'match' | 'context'
   readonly data: {
-    readonly path?: Text
-    readonly lines?: Text
+    readonly path: Text
+    readonly lines: Text
     readonly line_number?: number | null
     readonly absolute_offset?: number
     readonly submatches?: readonly Submatch[]
   }
 }
+
+/** How the records begin that are taken, up to the path. */
+const MATCH = '{"type":"match","data":{'
+const CONTEXT = '{"type":"context","data":{'
+/** Longer records are not held as they came: of a minified file, one may have many megabytes. */
+const MAX_HELD_CHARS = 4096
 
 export interface FoundLine {
   readonly line: number
@@ -44,11 +53,19 @@ export interface HeldLine extends FoundLine {
 
 export interface HeldInFile {
   readonly path: string
-  readonly lines: HeldLine[]
+  readonly lines: readonly HeldLine[]
+}
+
+/** A line as it came, or already as it is shown. */
+type Found = string | HeldLine
+
+interface RecordsOfFile {
+  readonly path: string
+  readonly records: Found[]
 }
 
 export interface Gathered {
-  readonly files: readonly HeldInFile[]
+  readonly files: readonly RecordsOfFile[]
   /** Matching lines, held or not. */
   readonly total: number
   /** Some were only counted. */
@@ -72,37 +89,50 @@ export interface GatherOptions {
 }
 
 export function gather({ name, keep, most, chars }: GatherOptions): Gatherer {
-  const files = new Map<string, HeldInFile | undefined>()
+  const files = new Map<string, RecordsOfFile | undefined>()
   let total = 0
+  // Of the last record, as it is written in it: the lines of a file come one after the other.
+  let path = 'none'
+  let file: RecordsOfFile | undefined
+  const fileOf = (printed: string): RecordsOfFile | undefined => {
+    if (!files.has(printed)) {
+      const shown = name(printed)
+      files.set(printed, keep(shown) ? { path: shown, records: [] } : undefined)
+    }
+    return files.get(printed)
+  }
   return {
     add(record) {
-      if (record === '') return
-      const event = JSON.parse(record) as RgEvent
-      const { path, lines, line_number: line, absolute_offset: offset = 0, submatches } = event.data
-      if ((event.type !== 'match' && event.type !== 'context') || !path || !lines) return
-      const printed = plain(path)
-      let file = files.get(printed)
-      if (!file && !files.has(printed)) {
-        const shown = name(printed)
-        file = keep(shown) ? { path: shown, lines: [] } : undefined
-        files.set(printed, file)
+      const begin = record.startsWith(MATCH) ? MATCH : record.startsWith(CONTEXT) ? CONTEXT : undefined
+      if (!begin) return
+      if (!record.startsWith(path, begin.length)) {
+        path = record.slice(begin.length, record.indexOf(',"lines":{'))
+        file = fileOf(plain((JSON.parse(`{${path}}`) as RgEvent['data']).path))
       }
       if (!file) return
-      if (event.type === 'match') total++
+      if (begin === MATCH) total++
       if (total > most) return
-      const [first] = event.type === 'match' ? (submatches ?? []) : []
-      const match = first && { start: first.start, end: first.end }
-      const place = { offset, bytes: bytesIn(lines), match }
-      file.lines.push({ line: line ?? 0, ...shownLine(plain(lines), place, chars), place })
+      file.records.push(record.length > MAX_HELD_CHARS ? held(record, chars) : record)
     },
     result: () => ({
       files: [...files.values()]
-        .filter((file): file is HeldInFile => file !== undefined && file.lines.length > 0)
+        .filter((one): one is RecordsOfFile => one !== undefined && one.records.length > 0)
         .sort((a, b) => (a.path < b.path ? -1 : 1)),
       total,
       overflow: total > most,
     }),
   }
+}
+
+const isMatch = (record: Found): boolean => (typeof record === 'string' ? record.startsWith(MATCH) : record.column !== undefined)
+
+function held(record: Found, chars: number): HeldLine {
+  if (typeof record !== 'string') return record
+  const { type, data } = JSON.parse(record) as RgEvent
+  const { start, end } = data.submatches?.[0] ?? { start: 0, end: 0 }
+  const match = type === 'match' ? { start, end } : undefined
+  const place = { offset: data.absolute_offset ?? 0, bytes: bytesIn(data.lines), match }
+  return { line: data.line_number ?? 0, ...shownLine(plain(data.lines), place, chars), place }
 }
 
 const plain = (text: Text): string => ('text' in text ? text.text : Buffer.from(text.bytes, 'base64').toString('utf8'))
@@ -134,17 +164,31 @@ export function around(text: string, start: number, end: number, chars: number):
   return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? `… [${text.length} characters]` : ''}`
 }
 
+export interface PageOptions {
+  readonly page: number
+  /** Matches on a page. */
+  readonly limit: number
+  /** Lines around each. */
+  readonly context: number
+  /** Characters to show of a line. */
+  readonly chars: number
+}
+
 /** The matches of one page, each with the context around it. */
-export function pageOfMatches(files: readonly HeldInFile[], page: number, limit: number, context: number): HeldInFile[] {
+export function pageOfMatches(files: readonly RecordsOfFile[], { page, limit, context, chars }: PageOptions): HeldInFile[] {
   const first = (page - 1) * limit
   const result: HeldInFile[] = []
   let index = 0
-  for (const file of files) {
-    const taken = file.lines.filter((line) => line.column !== undefined && index++ >= first && index <= first + limit)
-    if (taken.length > 0) {
-      const near = (line: HeldLine) => taken.some((match) => Math.abs(match.line - line.line) <= context)
-      const lines = context === 0 ? taken : file.lines.filter((line) => taken.includes(line) || (line.column === undefined && near(line)))
-      result.push({ path: file.path, lines })
+  for (const { path, records } of files) {
+    const matches = records.flatMap((record, at) => (isMatch(record) ? [at] : []))
+    const [from, to] = [Math.max(0, first - index), Math.min(matches.length, first + limit - index)]
+    index += matches.length
+    if (from < to) {
+      // With the context on both sides, up to the matches of other pages.
+      const near = records.slice(from === 0 ? 0 : (matches[from - 1] as number) + 1, matches[to]).map((record) => held(record, chars))
+      const taken = near.filter(({ column }) => column !== undefined)
+      const lines = near.filter(({ line, column }) => column !== undefined || taken.some((match) => Math.abs(match.line - line) <= context))
+      result.push({ path, lines })
     }
     if (index >= first + limit) break
   }

@@ -13,6 +13,8 @@ import { type FoundInFile, type HeldInFile, type HeldLine, shownLine } from './m
 
 /** ripgrep counts from behind the byte order mark. */
 const BOM_BYTES = 3
+/** Read at once: most files have all their lines in it. */
+const WINDOW_BYTES = 32 * 1024
 
 export interface ReadAgain {
   readonly files: readonly FoundInFile[]
@@ -49,16 +51,26 @@ async function holds(root: string, absolute: string, lines: readonly HeldLine[],
 
 /** Bytes as ripgrep counts them: of the text in UTF-8. */
 async function reader(file: FileHandle): Promise<(offset: number, length: number) => Promise<Buffer>> {
-  const { buffer: head, bytesRead } = await file.read(Buffer.alloc(BOM_BYTES), 0, BOM_BYTES, 0)
-  const sniffed = sniff(head.subarray(0, bytesRead))
+  const read = windowed(file)
+  const sniffed = sniff(await read(0, BOM_BYTES))
   const encoding = sniffed.kind === 'text' ? sniffed.encoding : 'utf-8'
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
     const whole = Buffer.from(decode(await file.readFile(), encoding) ?? '')
     return async (offset, length) => whole.subarray(offset, offset + length)
   }
   const skipped = encoding === 'utf-8-bom' ? BOM_BYTES : 0
+  return (offset, length) => read(offset + skipped, length)
+}
+
+function windowed(file: FileHandle): (offset: number, length: number) => Promise<Buffer> {
+  let at = 0
+  let window = Buffer.alloc(0)
   return async (offset, length) => {
-    const { buffer, bytesRead: got } = await file.read(Buffer.alloc(length), 0, length, offset + skipped)
-    return buffer.subarray(0, got)
+    if (offset < at || offset + length > at + window.length) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(Math.max(length, WINDOW_BYTES)), 0, undefined, offset)
+      at = offset
+      window = buffer.subarray(0, bytesRead)
+    }
+    return window.subarray(offset - at, offset - at + length)
   }
 }

@@ -4,7 +4,7 @@ import { describe } from '../../describe.ts'
 import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
 import { printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { globParameter } from '../common/glob-input.ts'
+import { fromEither, globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
 import { nextPage, pageOf, plural } from '../common/page.ts'
 import { type SearchRoot, searchIn, searchRoot } from '../common/search-root.ts'
@@ -82,8 +82,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const matches = call.include === undefined ? undefined : globParameter('include', call.include)
     if (call.exclude !== undefined) globParameter('exclude', call.exclude)
     const root = await searchRoot(workspace, call.path, { files: true })
-    const { prefix } = root
-    const included = (path: string): boolean => !matches || matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+    const included = matches ? fromEither(matches, root.prefix) : () => true
     if (root.at.kind === 'file' || root.at.output) return find(call, root, included, ctx)
     // Which ones were left out is asked of the tree and not of the matches: whether one matches would tell what is in it.
     const [result, left] = await Promise.all([
@@ -119,7 +118,7 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (overflow) notes.push(`Only the first ${limits.heldMatches} of ${total} matches can be paged. Narrow path, include or pattern.`)
     if (total === 0) return nothing(call, root, notes)
     const paged = pageOf(Array.from({ length: Math.min(total, limits.heldMatches) }), call.page, call.limit)
-    const held = pageOfMatches(files, call.page, call.limit, call.context)
+    const held = pageOfMatches(files, { ...call, chars: limits.matchChars })
     // A file that is searched by its name was opened before.
     const wasOpen = root.at.kind === 'file' && process.platform === 'linux'
     const { files: shown, changed } = wasOpen
