@@ -1,9 +1,9 @@
 /** The session that a command is about, and what the store has of it. */
 import type { SessionRow, Store } from '@mulligan/agent'
-import { UsageError } from '../../exit.ts'
+import { UsageError } from '@mulligan/host/light'
+import { openStoreAt } from '@mulligan/host/parts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { findSession, latestSession } from '../../session.ts'
-import { openStoreAt } from '../../store.ts'
 import { type Conversation, conversationOf } from './conversation.ts'
 
 export interface SessionFlags {

@@ -1,10 +1,10 @@
 /** `mulligan sessions repair`: a new store of what can be read of a damaged one. */
 import { repairStore, type StoreRepair } from '@mulligan/agent'
-import { EXIT, UsageError } from '../../exit.ts'
+import { safeJson, UsageError } from '@mulligan/host/light'
+import { EXIT } from '../../exit.ts'
 import { openDataDir } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
 import { plural } from '../../ui/plural.ts'
-import { safeJson } from '../../ui/sanitize.ts'
 
 export interface RepairFlags {
   readonly json?: boolean
