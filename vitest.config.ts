@@ -7,9 +7,13 @@ const source = (name: string): string => fileURLToPath(new URL(`./packages/${nam
 export default defineConfig({
   plugins: [mutation(process.env['MULLIGAN_MUTATION'])],
   resolve: {
-    alias: Object.fromEntries(
-      ['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing'].map((name) => [`@mulligan/${name}`, source(name)]),
-    ),
+    alias: [
+      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing', 'host'].map((name) => ({
+        find: new RegExp(`^@mulligan/${name}$`),
+        replacement: source(name),
+      })),
+      { find: /^@mulligan\/host\/(light|parts)$/, replacement: fileURLToPath(new URL('./packages/host/src/$1.ts', import.meta.url)) },
+    ],
   },
   test: {
     // The cache does not know of a mutation: it would serve the rule that was taken out.

@@ -1,9 +1,9 @@
 /** The page about local models is held against the servers and profiles that there are. */
 import { describe, expect, it } from 'vitest'
-import { modelFields } from '../packages/cli/src/config/model-fields.ts'
-import { thinkingLimit } from '../packages/cli/src/models/open.ts'
-import { PROFILES } from '../packages/cli/src/models/profiles.ts'
-import { localServers } from '../packages/cli/src/models/servers/probe.ts'
+import { modelFields } from '../packages/host/src/models/model-fields.ts'
+import { thinkingLimit } from '../packages/host/src/models/open.ts'
+import { localServers } from '../packages/host/src/models/probe.ts'
+import { PROFILES } from '../packages/host/src/models/profiles.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 
 describe('docs/local-models.md', () => {

@@ -2,8 +2,8 @@
 import { BACKENDS, DEFAULT_LIMITS, type Enforced, type Limits, type Reason, STRICT_LIMITS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
 import { SANDBOX_EXIT, sizeText } from '../packages/cli/src/commands/sandbox/run.ts'
-import { refusedIn } from '../packages/cli/src/config/admit.ts'
-import { type SandboxFields, sandboxFields } from '../packages/cli/src/config/sandbox.ts'
+import { refusedIn } from '../packages/host/src/config/admit.ts'
+import { type SandboxFields, sandboxFields } from '../packages/host/src/config/sandbox.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 
 const page = pageText('docs/sandbox.md')

@@ -94,7 +94,8 @@ function write(path: string, content: string): void {
  * the other; each file has all that its module imports and that none before it has, so no two import each other. `parse` and `undo`
  * stand before what is large, because they need little of it.
  */
-const STAGES = ['config/settings', 'store', 'commands/parse/parse', 'commands/undo', 'toolbox', 'commands/run', 'models/openai-compatible']
+const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/toolbox']
+STAGES.push('cli/commands/run', 'host/models/openai-compatible')
 /** Characters of what may be in a file for every command: one that needs little of a stage must not load all of it. */
 const SMALL = 8000
 
@@ -114,11 +115,11 @@ function stagesOf(chunks: readonly OutputChunk[]): ReadonlyMap<string, string> {
     for (const one of below(chunk)) put(one, stage, fits)
   }
   const chunkOf = (module: string): OutputChunk => {
-    const found = chunks.find(({ moduleIds }) => moduleIds.includes(join(CLI, `dist/${module}.js`)))
+    const found = chunks.find(({ moduleIds }) => moduleIds.includes(`${join(ROOT, 'packages', module.replace('/', '/dist/'))}.js`))
     if (!found) throw new Error(`the bundle has no ${module}: correct STAGES`)
     return found
   }
-  for (const first of ['main', 'program']) put(chunkOf(first), first)
+  for (const first of ['main', 'program']) put(chunkOf(`cli/${first}`), first)
   for (const module of STAGES) put(chunkOf(module), 'common', (chunk) => !chunk.isDynamicEntry && isSmall(chunk))
   for (const module of STAGES) put(chunkOf(module), basename(module))
   return stages

@@ -1,6 +1,7 @@
 /** Types, lint, format, the direction of dependencies and how programs are started, in one. Prints what is wrong and exits 1. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { cycles } from './cycles.ts'
 import { wrongArrows } from './dependencies.ts'
 import { startedByName } from './started-programs.ts'
 
@@ -12,7 +13,7 @@ const run = (name: string, ...args: string[]): boolean => {
   return status === 0
 }
 
-const wrong = [...wrongArrows(), ...startedByName()]
+const wrong = [...wrongArrows(), ...cycles(), ...startedByName()]
 for (const one of wrong) console.error(`check: ${one}`)
 const passed = [
   wrong.length === 0,

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
-import { configJsonSchema } from '../packages/cli/src/config/json-schema.ts'
-import { parseJsonc } from '../packages/cli/src/config/jsonc.ts'
-import { STARTER } from '../packages/cli/src/config/starter.ts'
+import { configJsonSchema } from '../packages/host/src/config/json-schema.ts'
+import { parseJsonc } from '../packages/host/src/config/jsonc.ts'
+import { STARTER } from '../packages/host/src/config/starter.ts'
 import { PAGE, pageWithKeys, SCHEMA_FILE } from './config-reference.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')

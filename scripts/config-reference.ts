@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { configJsonSchema } from '../packages/cli/src/config/json-schema.ts'
-import { type ConfigKey, keysIn, typeText } from '../packages/cli/src/config/keys.ts'
-import { projectRule } from '../packages/cli/src/config/schema.ts'
+import { configJsonSchema } from '../packages/host/src/config/json-schema.ts'
+import { type ConfigKey, keysIn, typeText } from '../packages/host/src/config/keys.ts'
+import { projectRule } from '../packages/host/src/config/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const SCHEMA_FILE = 'packages/cli/mulligan.schema.json'

@@ -11,6 +11,10 @@ it.each([
   ['packages/tools/src/a.ts', `import { x } from '@mulligan/core/src/guard.ts'`],
   ['packages/agent/src/a.ts', `import { x } from '../../core/src/index.ts'`],
   ['packages/agent/src/a.ts', `import { x } from 'mulligan'`],
+  ['packages/host/src/a.ts', `import { x } from 'mulligan'`],
+  ['packages/tools/src/a.ts', `import { x } from '@mulligan/host'`],
+  ['packages/cli/src/a.ts', `import { x } from '@mulligan/host/config'`],
+  ['packages/cli/src/a.test.ts', `import { x } from '../../host/src/a.ts'`],
 ])('%s with %s is refused', (file, text) => {
   expect(check(file, text)).toHaveLength(1)
 })
@@ -18,5 +22,7 @@ it.each([
 it('arrows that point down pass, and so does the repository', () => {
   expect(check('packages/agent/src/a/b.ts', `import { x } from '@mulligan/core'\nimport { y } from '../c.ts'`)).toEqual([])
   expect(check('packages/agent/src/a.test.ts', `import { x } from '@mulligan/testing'`)).toEqual([])
+  expect(check('packages/cli/src/a.ts', `import { x } from '@mulligan/host/parts'`)).toEqual([])
+  expect(check('packages/cli/src/a.test.ts', `import { x } from '../../host/src/a.fixture.ts'`)).toEqual([])
   expect(wrongArrows()).toEqual([])
 })

@@ -10,8 +10,11 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   testing: ['core'],
   'ai-sdk': ['core', 'repair'],
   agent: ['core', 'repair'],
-  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'testing'],
+  host: ['repair', 'core', 'sandbox', 'tools', 'agent'],
+  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'testing'],
 }
+/** What of a package only one other may use, past its front door. */
+const SIDE_DOORS: Readonly<Record<string, string>> = { '@mulligan/host/light': 'cli', '@mulligan/host/parts': 'cli' }
 /** Packages that run where there is no Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk']
 /** Types of the contract with the AI SDK leave no code behind; the SDK itself is a peer of the package that is about it. */
@@ -19,7 +22,10 @@ const isContract = (name: string, statement: string, target: string): boolean =>
   name === 'ai-sdk' && (target === 'ai' || (target === '@ai-sdk/provider' && /^(?:import|export) type\b/.test(statement)))
 
 /** Imports of code, not of the examples in comments and strings. */
-const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bawait import\('([^']+)'\)/gm
+const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bimport\('([^']+)'\)/gm
+
+/** What a file imports, as it is written. */
+export const importsIn = (text: string): readonly string[] => [...text.matchAll(IMPORT)].map(([, still, lazy]) => still ?? lazy ?? '')
 
 export function wrongArrows(
   files: readonly string[] = globSync('packages/*/src/**/*.{ts,tsx}'),
@@ -28,19 +34,20 @@ export function wrongArrows(
   const wrong: string[] = []
   for (const file of files) {
     const [, name = ''] = file.split('/')
-    const test = /\.(test|fixture)\.tsx?$/.test(file)
+    const test = /\.(?:test|fixture)\.tsx?$|\/fixtures\//.test(file)
     for (const [statement, still, lazy] of read(file).matchAll(IMPORT)) {
       const target = still ?? lazy ?? ''
       const known = target === 'mulligan' ? 'cli' : /^@mulligan\/([^/]+)/.exec(target)?.[1]
       if (!test && known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known))
         wrong.push(`${file} imports ${target}: ${name} may know only ${MAY_KNOW[name]?.join(', ') || 'nobody'}`)
       if (known === name) wrong.push(`${file} imports ${target}: its own package, by name`)
-      if (/^@mulligan\/[^/]+\//.test(target)) wrong.push(`${file} imports ${target}: past the package's front door`)
+      if (/^@mulligan\/[^/]+\//.test(target) && SIDE_DOORS[target] !== name)
+        wrong.push(`${file} imports ${target}: past the package's front door`)
       const isOutside = target.startsWith('node:') || target === 'ai' || target.startsWith('@ai-sdk/')
       if (NO_NODE.includes(name) && !test && isOutside && !isContract(name, statement, target))
         wrong.push(`${file} imports ${target}: ${name} runs where there is none`)
-      if (target.startsWith('.') && target.split('../').length - 1 > file.split('/').length - 4)
-        wrong.push(`${file} imports ${target}: a file of another package`)
+      const leaves = target.startsWith('.') && target.split('../').length - 1 > file.split('/').length - 4
+      if (leaves && !(test && target.endsWith('.fixture.ts'))) wrong.push(`${file} imports ${target}: a file of another package`)
     }
   }
   return wrong

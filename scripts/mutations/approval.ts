@@ -2,11 +2,12 @@
 import { contract, core, type Mutation, tools } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
+const host = (file: string): string => `packages/host/src/${file}`
 const policy = (name: string): Mutation['test'] => ({ file: 'packages/core/src/policy.test.ts', name })
-const inForce = (name: string): Mutation['test'] => ({ file: cli('approval/policy.test.ts'), name })
-const config = (name: string): Mutation['test'] => ({ file: cli('config/approval.test.ts'), name })
+const inForce = (name: string): Mutation['test'] => ({ file: host('approval/policy.test.ts'), name })
+const config = (name: string): Mutation['test'] => ({ file: host('config/approval.test.ts'), name })
 const approve = (name: string): Mutation['test'] => ({ file: cli('approval/approve.test.ts'), name })
-const proposals = (name: string): Mutation['test'] => ({ file: cli('approval/proposals.test.ts'), name })
+const proposals = (name: string): Mutation['test'] => ({ file: host('approval/proposals.test.ts'), name })
 const always = (name: string): Mutation['test'] => ({ file: cli('approval/always.test.ts'), name })
 
 export const APPROVAL: readonly Mutation[] = [
@@ -61,7 +62,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'read-only-rules',
     rule: 'modes: no rule lifts read-only',
-    file: cli('approval/policy.ts'),
+    file: host('approval/policy.ts'),
     find: `mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) :`,
     replace: ``,
     test: inForce('stands above the mode, but for read-only'),
@@ -69,7 +70,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'hard-denials',
     rule: 'approval: no rule and no mode allows what destroys',
-    file: cli('approval/policy.ts'),
+    file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[ofProject]`,
     test: inForce('no rule and no mode allows what destroys'),
@@ -77,7 +78,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'project-tightens',
     rule: 'approval: a rule of the project is heeded whatever the person allows',
-    file: cli('approval/policy.ts'),
+    file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[guarded(anything)]`,
     test: inForce('the person says allow, the project deny'),
@@ -85,15 +86,15 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'project-allows',
     rule: 'approval: a project that is not trusted allows nothing',
-    file: cli('config/approval.ts'),
-    find: `if (!project || at === -1 || isTrustedProject(files)) return`,
+    file: host('config/approval.ts'),
+    find: `if (!project || at === -1 || isTrustedProject(files, env)) return`,
     replace: `if (!project || at >= -1) return`,
     test: config('of a project allow nothing, unless the person trusts it'),
   },
   {
     id: 'project-mode',
     rule: 'modes: a project chooses no laxer one',
-    file: cli('config/approval-fields.ts'),
+    file: host('config/approval-fields.ts'),
     find: `a !== b && stricterMode(a, b) === a`,
     replace: `a !== b`,
     test: config('of the person undefined and the project auto'),
@@ -101,7 +102,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'rule-folder',
     rule: 'approval: a rule holds in its folder',
-    file: cli('config/approval.ts'),
+    file: host('config/approval.ts'),
     find: `cwd === at || cwd.startsWith(at.endsWith(sep) ? at : at + sep)`,
     replace: `cwd.startsWith(at)`,
     test: config('hold in their folder'),
@@ -117,7 +118,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'only-once',
     rule: 'approval: what reads commands from elsewhere is only ever allowed once',
-    file: cli('approval/proposals.ts'),
+    file: host('approval/proposals.ts'),
     find: `if (!asks.every(({ target }) => isExact(target, commands))) return undefined`,
     replace: ``,
     test: proposals('nothing, and no session, for python3 -'),
@@ -125,7 +126,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'only-once-always',
     rule: 'approval: what reads commands from elsewhere is never written down',
-    file: cli('approval/proposals.ts'),
+    file: host('approval/proposals.ts'),
     find: `if (commands && !asks.every(({ target }) => isExact(target, commands))) return []`,
     replace: ``,
     test: proposals('nothing, and no session, for python3 -'),
@@ -133,7 +134,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'yes-forced',
     rule: 'approval: --yes does not stand for a person where one is needed',
-    file: cli('approval/approve.ts'),
+    file: host('approval/approve.ts'),
     find: `if (!forced && yes)`,
     replace: `if (yes)`,
     test: approve('does not stand for a person where one is needed'),
@@ -141,7 +142,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'session-external',
     rule: 'approval: what leaves the machine asks each time',
-    file: cli('approval/proposals.ts'),
+    file: host('approval/proposals.ts'),
     find: `forced || effect === 'external'`,
     replace: `forced`,
     test: approve('is not offered for what leaves this machine'),
@@ -149,7 +150,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'session-shell',
     rule: 'approval: for the session only commands like these, not all of the shell',
-    file: cli('approval/proposals.ts'),
+    file: host('approval/proposals.ts'),
     find: `if (!commands) return { rules`,
     replace: `if (true) return { rules`,
     test: approve('of the shell is for commands like these'),
@@ -157,7 +158,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'prefix-environment',
     rule: 'approval: what stands before a command is a part of it',
-    file: cli('approval/shell-rules.ts'),
+    file: host('approval/shell-rules.ts'),
     find: `BEGINNINGS.exec(text)?.[0]`,
     replace: `BEGINNINGS.exec(text.replace(/^\\S+=\\S+ /, ''))?.[0]`,
     test: proposals('is none for a variable that is set before it'),
@@ -165,7 +166,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'prefix-redirect',
     rule: 'approval: a command that writes a file is allowed only as it stands',
-    file: cli('approval/shell-rules.ts'),
+    file: host('approval/shell-rules.ts'),
     find: `isExact && !writes`,
     replace: `isExact`,
     test: proposals('is none for a file that it writes'),
@@ -173,9 +174,9 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'always-shown',
     rule: 'approval: a rule is written when the person chooses it, and not before',
-    file: cli('approval/always.ts'),
-    find: `if (!chosen) return undefined`,
-    replace: `if (false as boolean) return undefined`,
+    file: cli('approval/ask.ts'),
+    find: `return offers[chosen] ? chosen : undefined`,
+    replace: `return offers[chosen] ? chosen : 0`,
     test: always('nothing is written for'),
   },
   {
@@ -189,7 +190,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'keep-not-direct',
     rule: 'approval: who keeps what a command did has not allowed it on the real files',
-    file: cli('approval/proposals.ts'),
+    file: host('approval/proposals.ts'),
     find: `const writes = changes ? 'layer' : input['writes']`,
     replace: `const writes = undefined`,
     test: approve('about what a command did covers the same command'),
@@ -197,7 +198,7 @@ export const APPROVAL: readonly Mutation[] = [
   {
     id: 'keep-paths',
     rule: 'approval: rules about paths hold for what a command changed',
-    file: cli('approval/policy.ts'),
+    file: host('approval/policy.ts'),
     find: `...(request.changes ?? []).map((target) => ofPath({ ...request, target }))`,
     replace: ``,
     test: inForce('rules about paths hold for what a command changed'),

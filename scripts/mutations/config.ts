@@ -2,7 +2,8 @@
 import type { Mutation } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
-const layers = (name: string): Mutation['test'] => ({ file: cli('config/layers.test.ts'), name })
+const host = (file: string): string => `packages/host/src/${file}`
+const layers = (name: string): Mutation['test'] => ({ file: host('config/layers.test.ts'), name })
 const sessions = (name: string): Mutation['test'] => ({ file: cli('commands/sessions/sessions.test.ts'), name })
 const store = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/store/store.test.ts', name })
 
@@ -10,7 +11,7 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'project-refused',
     rule: "configuration: a project's file can't set what is the person's",
-    file: cli('config/files.ts'),
+    file: host('config/files.ts'),
     find: `origin === 'project' ? refusedIn(checked.value) : undefined`,
     replace: `undefined`,
     test: layers('remoteHosts'),
@@ -18,7 +19,7 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'project-checks',
     rule: "configuration: a project's checks run after the person's word",
-    file: cli('config/schema.ts'),
+    file: host('config/schema.ts'),
     find: `trusted('may add some after`,
     replace: `add('may add some after`,
     test: layers('its checks run after the person has trusted it'),
@@ -26,7 +27,7 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'project-limits',
     rule: "configuration: a project's file raises no limit above the default",
-    file: cli('config/project-rules.ts'),
+    file: host('config/project-rules.ts'),
     find: `?? byDefault),
 })`,
     replace: `?? Math.max(byDefault, 1e6)),
@@ -36,7 +37,7 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'search-address',
     rule: 'configuration: the key of one search service is not sent to the address of another',
-    file: cli('config/settings.ts'),
+    file: host('config/settings.ts'),
     find: `url = provider === own?.value.provider ? own?.value.url : undefined`,
     replace: `url = own?.value.url`,
     test: layers('for a search service does not take the address of another'),
@@ -44,8 +45,8 @@ export const CONFIG: readonly Mutation[] = [
   {
     id: 'project-folder-trust',
     rule: 'configuration: trust is in the folder that the file is of',
-    file: cli('config/approval.ts'),
-    find: `real(one) === project?.folder`,
+    file: host('config/approval.ts'),
+    find: `real(one, env) === project?.folder`,
     replace: `project !== undefined`,
     test: layers('is trusted by the folder that it is of'),
   },

@@ -1,7 +1,7 @@
 /** The rules about model servers that mean harm. */
 import type { Mutation } from './mutation.ts'
 
-const server = (name: string): Mutation['test'] => ({ file: 'packages/cli/src/models/bounded-fetch.test.ts', name })
+const server = (name: string): Mutation['test'] => ({ file: 'packages/host/src/models/bounded-fetch.test.ts', name })
 const limits = (name: string): Mutation['test'] => ({ file: 'packages/repair/src/limits.test.ts', name })
 const request = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/model/request.test.ts', name })
 const fault = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/model/fault.test.ts', name })
@@ -10,7 +10,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'server-event-bounded',
     rule: 'model servers: a line or event without end is cut off',
-    file: 'packages/cli/src/models/bounded-fetch.ts',
+    file: 'packages/host/src/models/bounded-fetch.ts',
     find: `if (++open > most)`,
     replace: `if (++open > most && limits === undefined)`,
     test: server('an event past the limit'),
@@ -18,7 +18,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'server-reply-bounded',
     rule: 'model servers: a reply without end is cut off',
-    file: 'packages/cli/src/models/bounded-fetch.ts',
+    file: 'packages/host/src/models/bounded-fetch.ts',
     find: `if (total > limits.reply)`,
     replace: `if (total < 0)`,
     test: server('empty lines past the limit'),
@@ -26,7 +26,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'server-error-bounded',
     rule: 'model servers: of an error the beginning is read',
-    file: 'packages/cli/src/models/bounded-fetch.ts',
+    file: 'packages/host/src/models/bounded-fetch.ts',
     find: `if (left <= 0) end()`,
     replace: `left = error`,
     test: server('of an error ends in order at the limit'),
@@ -34,7 +34,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'server-bounded-for-all',
     rule: 'model servers: every client reads bounded bodies',
-    file: 'packages/cli/src/models/fetch.ts',
+    file: 'packages/host/src/models/fetch.ts',
     find: `export const fetchAtHome: typeof fetch = boundedFetch(patientFetch)`,
     replace: `export const fetchAtHome: typeof fetch = patientFetch`,
     test: server('is hung up on by the client of a model at home'),

@@ -1,7 +1,7 @@
 /** The rules of a server that cuts what does not fit, and says nothing while it loads. */
 import type { Mutation } from './mutation.ts'
 
-const ollama = (file: string): string => `packages/cli/src/models/ollama/${file}`
+const ollama = (file: string): string => `packages/host/src/models/ollama/${file}`
 const told = (name: string): Mutation['test'] => ({ file: ollama('ollama.test.ts'), name })
 
 export const OLLAMA: readonly Mutation[] = [
@@ -32,7 +32,7 @@ export const OLLAMA: readonly Mutation[] = [
   {
     id: 'ollama-less-context',
     rule: 'Ollama: a context smaller than was asked for is told',
-    file: 'packages/cli/src/models/ollama.ts',
+    file: 'packages/host/src/models/ollama.ts',
     find: `if (contextLength < tokens) warnings.push`,
     replace: `if (contextLength < 0) warnings.push`,
     test: told('a server that gives less context than it was asked for'),
@@ -40,7 +40,7 @@ export const OLLAMA: readonly Mutation[] = [
   {
     id: 'ollama-cloud',
     rule: 'trust: a model that a server passes on to a cloud says where it runs',
-    file: 'packages/cli/src/models/ollama.ts',
+    file: 'packages/host/src/models/ollama.ts',
     find: `...(remoteHost !== undefined && { where:`,
     replace: `...(remoteHost === '' && { where:`,
     test: told('a cloud model says where it runs'),
@@ -48,7 +48,7 @@ export const OLLAMA: readonly Mutation[] = [
   {
     id: 'model-waited-for',
     rule: 'models: one that is being loaded is waited for as long as it takes',
-    file: 'packages/cli/src/models/patient-fetch.ts',
+    file: 'packages/host/src/models/patient-fetch.ts',
     find: `const { method = 'GET', headers, body, signal } = init`,
     replace: `if (init) return fetch(input, init)\n  const { method = 'GET', headers, body, signal } = init`,
     test: told('may take longer than the built-in fetch waits for an answer'),

@@ -2,15 +2,16 @@
 import type { Mutation } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
+const host = (file: string): string => `packages/host/src/${file}`
 const trust = (name: string): Mutation['test'] => ({ file: cli('commands/trust.test.ts'), name })
-const rules = (name: string): Mutation['test'] => ({ file: cli('config/project-rules.test.ts'), name })
-const open = (name: string): Mutation['test'] => ({ file: cli('models/open.test.ts'), name })
+const rules = (name: string): Mutation['test'] => ({ file: host('config/project-rules.test.ts'), name })
+const open = (name: string): Mutation['test'] => ({ file: host('models/open.test.ts'), name })
 
 export const TRUST: readonly Mutation[] = [
   {
     id: 'loopback-parsed',
     rule: 'models: only a parsed loopback address, or localhost, is this machine',
-    file: cli('models/base-url.ts'),
+    file: host('models/base-url.ts'),
     find: `return host === 'localhost' || isLoopbackAddress(`,
     replace: `return host === 'localhost' || /^127[.]/.test(host) || isLoopbackAddress(`,
     test: open('http://127.evil.example leads only to this machine: false'),
@@ -18,7 +19,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'localhost-pinned',
     rule: 'models: localhost is connected to on loopback addresses only',
-    file: cli('models/patient-fetch.ts'),
+    file: host('models/patient-fetch.ts'),
     find: `.filter(({ address }) => isLoopbackAddress(address))`,
     replace: `.filter(({ address }) => address !== '')`,
     test: open('localhost is connected to on this machine only, whatever a name server says'),
@@ -26,7 +27,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'project-redirects',
     rule: "configuration: a project's server elsewhere waits for the person's word",
-    file: cli('config/admit.ts'),
+    file: host('config/admit.ts'),
     find: `return host === undefined || hosts.includes(host)`,
     replace: `return host !== '' || hosts.includes(host)`,
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
@@ -34,7 +35,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'project-commands',
     rule: "configuration: a project's commands wait for the person's word",
-    file: cli('config/admit.ts'),
+    file: host('config/admit.ts'),
     find: `return isTrusted || allows(key, value) ? undefined : rule.does`,
     replace: `return isTrusted || !allows(key, value) ? undefined : rule.does`,
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
@@ -42,7 +43,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'project-stricter',
     rule: "configuration: a project's value counts where it is the stricter one",
-    file: cli('config/admit.ts'),
+    file: host('config/admit.ts'),
     find: `|| rule.isStricter(value, own)`,
     replace: `|| !rule.isStricter(value, own)`,
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
@@ -50,7 +51,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'project-key',
     rule: 'models: a server that a project chooses gets no key of the person',
-    file: cli('config/open-model.ts'),
+    file: host('choice/model-in-force.ts'),
     find: `return baseUrl.origin !== 'project' || isSameOrigin`,
     replace: `return baseUrl.origin === 'project' || isSameOrigin`,
     test: trust('on this machine gets no key that is for the person’s server; the person’s own origin does'),
@@ -58,7 +59,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'front-matter-rules',
     rule: "agents: a project's front matter goes through the rules of the keys",
-    file: cli('agents/own.ts'),
+    file: host('agents/own.ts'),
     find: `if (origin !== 'project') return`,
     replace: `if (origin !== 'default') return`,
     test: trust('can’t name a model in the cloud in the front matter of an agent'),
@@ -66,7 +67,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'tools-untrusted',
     rule: 'tools: a folder’s own are imported after the person has trusted them',
-    file: cli('toolbox.ts'),
+    file: host('tools/toolbox.ts'),
     find: `= needsTrust(files)
     ?`,
     replace: `= files.state === 'none'
@@ -76,7 +77,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'tools-changed',
     rule: 'tools: a folder’s own that have changed are asked about again',
-    file: cli('trust/tools.ts'),
+    file: host('trust/tools.ts'),
     find: `state: trusted === found.hash ? 'trusted'`,
     replace: `state: trusted !== '' ? 'trusted'`,
     test: trust('are asked about again when anything of them has changed, and no more when it is taken back'),
@@ -84,7 +85,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'trust-misplaced',
     rule: 'trust: a folder can’t bring along what says that it is trusted',
-    file: cli('trust/store.ts'),
+    file: host('trust/store.ts'),
     find: `return isMisplaced(cwd, path) ?`,
     replace: `return path === '' ?`,
     test: trust('are trusted by nobody’s word but the person’s'),

@@ -23,11 +23,19 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Build on it',
-    pages: ['docs/library.md', 'docs/contract.md', 'docs/own-tools.md', 'docs/testing.md', 'docs/repair.md', 'docs/telemetry.md'],
+    pages: [
+      'docs/library.md',
+      'docs/contract.md',
+      'docs/host.md',
+      'docs/own-tools.md',
+      'docs/testing.md',
+      'docs/repair.md',
+      'docs/telemetry.md',
+    ],
   },
   {
     title: 'API',
-    pages: ['core', 'repair', 'ai-sdk', 'agent', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
+    pages: ['core', 'repair', 'ai-sdk', 'agent', 'host', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
   },
   { title: 'The project', pages: ['docs/stability.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
 ]

@@ -1,7 +1,8 @@
 /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
-import type { Toolbox } from './toolbox.ts'
+
+import { oneLine } from '@mulligan/host/light'
+import type { Toolbox } from '@mulligan/host/parts'
 import type { Output } from './ui/output.ts'
-import { oneLine } from './ui/sanitize.ts'
 
 const MOST_NAMED = 5
 

@@ -1,9 +1,10 @@
 /** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
 import { writeSync } from 'node:fs'
-import { EXIT, storeHint, UsageError } from './exit.ts'
+import { safeJson, sanitize, storeHint, UsageError } from '@mulligan/host/light'
+import { EXIT } from './exit.ts'
 import { endProcess, watchExit } from './own-code.ts'
+import { absoluteDataDir } from './paths.ts'
 import { keepStdoutClean, type Output, openOutput } from './ui/output.ts'
-import { safeJson, sanitize } from './ui/sanitize.ts'
 import { version } from './version.ts'
 
 /** Runs the command and ends the process: a tool that was given up on must not hold it open. */
@@ -42,6 +43,7 @@ function writeAtOnce(stream: 1 | 2, text: string): void {
 /** @returns the exit code */
 export async function main(argv: readonly string[], output: Output): Promise<number> {
   try {
+    absoluteDataDir()
     if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
       output.out(`${version()}\n`)
       return EXIT.ok

@@ -1,6 +1,8 @@
 /** Commands and flags. What a command does is loaded when it is asked for. */
+
+import { UsageError } from '@mulligan/host/light'
 import { Command, CommanderError } from 'commander'
-import { EXIT, UsageError } from './exit.ts'
+import { EXIT } from './exit.ts'
 import { addChanges } from './program/changes.ts'
 import { addChat } from './program/chat.ts'
 import { addCompletion } from './program/completion.ts'

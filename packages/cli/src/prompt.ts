@@ -1,5 +1,5 @@
 /** The prompt: the argument, stdin, or both. */
-import { UsageError } from './exit.ts'
+import { UsageError } from '@mulligan/host/light'
 import { readStdin, readStdinIfAny } from './stdin.ts'
 
 const HINT = 'mulligan "why does npm test fail?"   or   some-command | mulligan "what went wrong?"'

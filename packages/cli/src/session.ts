@@ -2,10 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { SessionRow, Store } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
-import type { Setting } from './config/setting.ts'
-import type { Settings } from './config/settings.ts'
-import { UsageError } from './exit.ts'
-import { oneLine } from './ui/sanitize.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import { localTime } from './ui/time.ts'
 
 const LISTED = 5
@@ -30,25 +27,6 @@ export async function latestSession(store: Store, cwd: string): Promise<SessionR
       'mulligan chat or mulligan "what to do" begins one; --cwd names another folder.',
     )
   return latest
-}
-
-/** Who did the last turn of a session; undefined where that is not known. */
-export async function agentOfSession(store: Store, sessionId: string): Promise<string | undefined> {
-  const last = await store.lastTurn(sessionId)
-  if (!last) return undefined
-  const started = (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
-  return started?.type === 'turn.started' ? started.agent : undefined
-}
-
-/** A session stays with the agent of its last turn until another is named. */
-export async function agentInForce(
-  store: Store,
-  session: string | undefined,
-  { agent }: Pick<Settings, 'agent'>,
-): Promise<Setting<string>> {
-  if (session === undefined || agent.origin === 'flag') return agent
-  const kept = await agentOfSession(store, session)
-  return kept === undefined ? agent : { value: kept, origin: 'default', from: `session ${session}` }
 }
 
 async function namedSession(store: Store, cwd: string, asked: string): Promise<string> {

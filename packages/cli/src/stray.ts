@@ -1,12 +1,16 @@
 /** Exceptions outside every call, such as a promise that an own tool started and forgot. They must not end the run. */
-import type { LogEntry } from './log.ts'
+import { fileLog } from '@mulligan/host/parts'
+import { fromHome, openDataDir } from './paths.ts'
+import type { Output } from './ui/output.ts'
 
-/** Logs them whole, and tells the person once that there was one. @returns what ends the watch */
-export function watchStray(log: (entry: LogEntry) => void, tell: () => void): () => void {
+/** Logs them whole, and tells the user once that there was one. @returns what ends the watch. @throws UsageError */
+export function watchStray({ err }: Pick<Output, 'err'>): () => void {
+  const { log: path } = openDataDir()
+  const log = fileLog(path)
   let told = false
   const onStray = (error: unknown): void => {
     log({ error })
-    if (!told) tell()
+    if (!told) err(`Something failed outside every call; see ${fromHome(path)}\n`)
     told = true
   }
   process.on('uncaughtException', onStray).on('unhandledRejection', onStray)

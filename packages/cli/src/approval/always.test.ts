@@ -13,14 +13,12 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ApprovalRequest, PolicyRule } from '@mulligan/core'
+import { parseJsonc } from '@mulligan/host/light'
+import { type ConfiguredRule, createAlways, createApprover, policyInForce } from '@mulligan/host/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfiguredRule } from '../config/approval-fields.ts'
-import { parseJsonc } from '../config/jsonc.ts'
+import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
-import { createAlways } from './always.ts'
-import { keepRequest, person, request, shell, shellRequest } from './approval.fixture.ts'
-import { createApprover } from './approve.ts'
-import { policyInForce } from './policy.ts'
+import { approvalInWords } from './ask.ts'
 
 const { signal } = new AbortController()
 let dir: string
@@ -52,8 +50,8 @@ function answering(answers: readonly string[], { own = [], project = [] }: Rules
   const { ask, asked } = person(...answers)
   const told: string[] = []
   const policyWith = (rules: readonly PolicyRule[]) => policyInForce(approval, shell, new Set(), rules)
-  const always = createAlways({ file, cwd: CWD, shell, policyWith, tell: (line) => told.push(line) })
-  const approve = createApprover({ yes: false, ask, colors: plain, shell, always })
+  const always = createAlways({ file, cwd: CWD, env: {}, shell, policyWith, tell: (line) => told.push(`  ${line}\n`) })
+  const approve = createApprover({ yes: false, ask: approvalInWords(ask, plain), shell, always })
   return { asked, told, approve: (one: ApprovalRequest) => approve(one, signal) }
 }
 

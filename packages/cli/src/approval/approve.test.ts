@@ -1,20 +1,23 @@
 import type { ApprovalRequest } from '@mulligan/core'
+import type { Ask } from '@mulligan/host/light'
+import { type ApproverOptions, createApprover } from '@mulligan/host/parts'
 import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
+import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
 import { answerOf } from './answers.ts'
-import { keepRequest, person, request, shell, shellRequest } from './approval.fixture.ts'
-import { type ApproverOptions, createApprover } from './approve.ts'
+import { approvalInWords } from './ask.ts'
 import { inputLines, questionOf } from './question.ts'
 
 const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 
 const { signal } = new AbortController()
+const inWords = (ask: Ask) => approvalInWords(ask, plain)
 const ALL = ['once', 'session', 'always', 'view', 'no'] as const
 
 const approver = (answers: readonly (string | undefined)[], more: Partial<ApproverOptions> = {}) => {
   const { ask, asked } = person(...answers)
-  return { asked, approve: createApprover({ yes: false, ask, colors: plain, ...more }) }
+  return { asked, approve: createApprover({ yes: false, ask: inWords(ask), ...more }) }
 }
 
 describe('an answer', () => {
@@ -160,7 +163,7 @@ describe('a question', () => {
       open--
       return 'y'
     }
-    const approve = createApprover({ yes: false, ask, colors: plain })
+    const approve = createApprover({ yes: false, ask: inWords(ask) })
     await Promise.all([approve(request(), signal), approve(request(), signal), approve(request(), signal)])
     expect(most).toBe(1)
   })
@@ -173,9 +176,9 @@ describe('who answers', () => {
     ['--yes keeps what a command did', { yes: true }, keepRequest('make', ['make']), 'once'],
     ['--yes does not keep what only a person may', { yes: true }, keepRequest('make', ['make'], { forced: true }), 'nobody'],
     ['without a terminal nobody is there', { yes: false }, {}, 'nobody'],
-    ['a question closed without an answer is a no', { yes: false, ask: person(undefined).ask }, {}, 'no'],
+    ['a question closed without an answer is a no', { yes: false, ask: inWords(person(undefined).ask) }, {}, 'no'],
   ])('%s', async (_, options, more, answer) => {
-    expect(await createApprover({ ...options, colors: plain })(request(more), signal)).toEqual({ answer })
+    expect(await createApprover(options)(request(more), signal)).toEqual({ answer })
   })
 
   it('a question that was waited for too long is no denial', async () => {
@@ -184,7 +187,7 @@ describe('who answers', () => {
       late.abort()
       return undefined
     }
-    expect(await createApprover({ yes: false, ask, colors: plain })(request(), late.signal)).toEqual({ answer: 'timeout' })
+    expect(await createApprover({ yes: false, ask: inWords(ask) })(request(), late.signal)).toEqual({ answer: 'timeout' })
   })
 })
 

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type AgentOptions, createAgent, openStore, type RunOptions } from '@mulligan/agent'
 import type { Mode, Tool } from '@mulligan/core'
+import { openApproval, readSettings } from '@mulligan/host/parts'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { createWorkspace, fileTools, webTools } from '@mulligan/tools'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readSettings } from '../config/settings.ts'
 import { plain } from '../ui/colors.ts'
-import { openApproval } from './open.ts'
+import { approvalInWords } from './ask.ts'
 
 const KEY = 'sk-live-7f3a'
 
@@ -82,17 +82,17 @@ async function session(
     const workspace = createWorkspace(folder)
     const tools = change([...fileTools(workspace), ...webTools({ allowPrivate: [host], search: { searxng: { url: `http://${host}` } } })])
     const approval = openApproval({
-      settings: readSettings(folder, { mode }),
+      settings: readSettings(folder, { mode }, process.env),
       cwd: folder,
       tools,
       yes,
-      colors: plain,
+      env: process.env,
       tell: () => undefined,
       ...(answers && {
-        ask: async (question: string) => {
+        ask: approvalInWords(async (question: string) => {
           questions.push(question)
           return left.shift() ?? 'n'
-        },
+        }, plain),
       }),
     })
     const options: AgentOptions = {

@@ -1,8 +1,8 @@
 /** What a person is shown before they decide: exactly what would be done, and why it asks. */
 import type { ApprovalRequest, AskedTarget } from '@mulligan/core'
+import { blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
 import type { Colors } from '../ui/colors.ts'
 import { coloured } from '../ui/diff.ts'
-import { blanksCounted, oneLine, safeJson, visible } from '../ui/sanitize.ts'
 
 const MOST_LINES = 40
 /** Of a command, under what it did. */

@@ -1,8 +1,8 @@
 /** What is shown of a tool call: one line that says what it did, and a few lines of what came of it. Pure. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Effect } from '@mulligan/core'
+import { oneLine, sanitize } from '@mulligan/host/light'
 import { duration, errorText, keptText, type LineStyle, mark, okText, repairText, type SeenCall } from '../ui/events-to-lines.ts'
-import { oneLine, sanitize } from '../ui/sanitize.ts'
 
 export interface Card {
   readonly mark: string

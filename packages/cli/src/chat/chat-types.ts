@@ -1,38 +1,27 @@
 /** What a chat is made from, what is to be seen of it, and what a person can do. */
-import type { AgentEvent, Store } from '@mulligan/agent'
-import type { DataPaths } from '../paths.ts'
-import type { Ask } from '../ui/ask.ts'
+import type { AgentEvent } from '@mulligan/agent'
+import type { Ask } from '@mulligan/host/light'
+import type { Choice, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import type { Workbench } from '../workbench.ts'
 import type { Board } from './board.ts'
-import type { Choice, ChoiceFlags } from './choice.ts'
 import type { Question } from './questions.ts'
 import type { Item, View } from './view.ts'
 
 export interface ChatOptions {
-  readonly cwd: string
-  readonly data: DataPaths
-  readonly store: Store
-  readonly choice: Choice
-  /** @throws UsageError */
-  readonly choose: (flags: ChoiceFlags, session: string | undefined, before?: Choice) => Promise<Choice>
-  /** The session that is gone on with; its end is shown. */
-  readonly session: string | undefined
-  /** `--yes` */
-  readonly yes: boolean
-  readonly agentsMd: boolean
+  /** Its session's end is shown, where it goes on with one. */
+  readonly workspace: Workspace
+  /** Gives the workspace the chat to tell and ask. */
+  readonly connect: (chat: ChatEnds) => void
   readonly colors: Colors
   /** The first lines. */
   readonly welcome: readonly string[]
-  /** @throws UsageError */
-  readonly openBench: (ends: BenchEnds) => Promise<Workbench>
   /** Paths that a text names and that exist. */
   readonly mentioned: (text: string) => readonly string[]
 }
 
-/** What a workbench tells a chat, and asks it. */
-export interface BenchEnds {
+/** What a workspace tells a chat, and asks it. */
+export interface ChatEnds {
   readonly ask: Ask
   readonly tell: (text: string) => void
   readonly onEvent: (event: AgentEvent) => void
@@ -82,6 +71,6 @@ export interface Chat extends Pick<Board<ChatState>, 'state' | 'subscribe'> {
   readonly subject: LineStyle['subject']
   /** Lines from nobody in particular. */
   readonly tell: (text: string) => void
-  readonly ignored: Workbench['ignored']
+  readonly ignored: Workspace['ignored']
   readonly close: () => Promise<void>
 }

@@ -1,17 +1,15 @@
-/** A chat in this process: with a real workbench, store and model over HTTP, and what it shows as text. */
+/** A chat in this process: with a real workspace, store and model over HTTP, and what it shows as text. */
 import { realpathSync } from 'node:fs'
-import { join } from 'node:path'
-import { openStore } from '@mulligan/agent'
+import { type ChoiceFlags, openWorkspace, type Workspace } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
 import type { Place } from '../fixtures/cli.ts'
-import type { DataPaths } from '../paths.ts'
+import { mentionsIn } from '../mentions.ts'
+import { ownCodeIn } from '../own-code.ts'
 import { plain } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
-import { openWorkbench, type Workbench } from '../workbench.ts'
 import { openChat } from './chat.ts'
 import type { Chat, ChatState } from './chat-types.ts'
-import { type ChoiceFlags, choose } from './choice.ts'
-import { mentionsIn } from './input/mentions.ts'
+import { chatPorts } from './ports.ts'
 import type { Item } from './view.ts'
 
 export interface Talk extends AsyncDisposable {
@@ -27,8 +25,8 @@ export interface Talk extends AsyncDisposable {
 export interface TalkOptions extends ChoiceFlags {
   readonly session?: string
   readonly yes?: boolean
-  /** Changes to ignored files, in place of the workbench's. */
-  readonly ignored?: Workbench['ignored']
+  /** Changes to ignored files, in place of the workspace's. */
+  readonly ignored?: Workspace['ignored']
 }
 
 export async function talk(
@@ -37,27 +35,16 @@ export async function talk(
   { session, yes = false, ignored, ...flags }: TalkOptions = {},
 ): Promise<Talk> {
   const cwd = realpathSync(here.dir)
-  const dir = here.data
-  const data: DataPaths = {
-    ...{ dir, store: join(dir, 'mulligan.db'), log: join(dir, 'mulligan.log'), output: join(dir, 'output') },
-    ...{ state: join(dir, 'state'), changes: join(dir, 'changes') },
-  }
   // The commands that it shares with the shell look there.
-  process.env['MULLIGAN_DATA_DIR'] = dir
-  const store = await openStore(data.store)
-  const choice = await choose(cwd, { model: 'scripted', baseUrl: model.url, ...flags }, { store, session })
-  const closed = new AbortController().signal
+  process.env['MULLIGAN_DATA_DIR'] = here.data
+  const { ports, connect } = chatPorts(plain, () => undefined)
+  const workspace = await openWorkspace({
+    ...{ cwd, env: process.env, flags: { model: 'scripted', baseUrl: model.url, ...flags }, session, yes },
+    ...ports.ofWorkspace,
+    aroundOwnCode: ownCodeIn(cwd),
+  })
   const chat = await openChat({
-    ...{ cwd, data, store, choice, session, yes, agentsMd: true, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
-    choose: (next, id, before) => choose(cwd, next, { store, session: id, ...(before && { before }) }),
-    openBench: async ({ ask, tell, onEvent, onSandbox }) => {
-      const bench = await openWorkbench({
-        ...{ cwd, settings: choice.settings, data, store, session, colors: plain, ask, onEvent },
-        output: { out: tell, err: tell, closed, flush: async () => undefined },
-        onSandbox: ({ backend }) => onSandbox(backend),
-      })
-      return { ...bench, ...(ignored && { ignored }) }
-    },
+    ...{ workspace: { ...workspace, ...(ignored && { ignored }) }, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 
@@ -92,7 +79,6 @@ export async function talk(
       chat.leave()
       await chat.left
       await chat.close()
-      await store.close()
     },
   }
 }

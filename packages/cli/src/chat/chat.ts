@@ -1,15 +1,13 @@
 /** A chat: messages, commands and questions, and what is to be seen of them. It knows nothing of how that is drawn. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
-import { UsageError } from '../exit.ts'
+import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
+import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
 import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import { oneLine, sanitize } from '../ui/sanitize.ts'
 import { subjectOf } from '../ui/subject.ts'
 import { createBoard } from './board.ts'
 import type { Busy, Chat, ChatOptions, ChatState, Left } from './chat-types.ts'
-import type { Choice, ChoiceFlags } from './choice.ts'
-import { withChanges } from './choice.ts'
 import type { ChatControl } from './commands/command.ts'
 import { findCommand } from './commands/table.ts'
 import { ownRunLines, runInOwnShell } from './own-shell.ts'
@@ -21,11 +19,12 @@ import { endItems, type Item, NO_VIEW, step } from './view.ts'
 
 /** @throws UsageError */
 export async function openChat(options: ChatOptions): Promise<Chat> {
-  const { cwd, data, store, colors } = options
+  const { workspace, colors } = options
+  const { cwd, data, sessions: store, tools, ignored } = workspace
   let items: readonly Item[] = [{ kind: 'output', lines: options.welcome }]
   let view = NO_VIEW
-  let choice = options.choice
-  let session = options.session
+  let choice = workspace.choice
+  let session = workspace.session
   let sandbox: string | undefined
   let busy: Busy | undefined
   let stop = new AbortController()
@@ -47,8 +46,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, sandbox, isLeavingNext },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
-  const bench = await options.openBench({ ask: questions.ask, tell, onEvent, onSandbox: (backend) => (sandbox = backend) })
-  const style: LineStyle = { colors, subject: subjectOf(bench.tools) }
+  const style: LineStyle = { colors, subject: subjectOf(tools) }
+  options.connect({ ask: questions.ask, tell, onEvent, onSandbox: (backend) => (sandbox = backend) })
 
   function show(...more: readonly Item[]): void {
     items = [...items, ...more]
@@ -133,7 +132,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** Once for the same paths. */
   async function tellIgnored(): Promise<void> {
-    const paths = await bench.ignored.changed().catch(() => [])
+    const paths = await ignored.changed().catch(() => [])
     const line = paths.length === 0 ? '' : ignoredLine(paths, `/keep brings ${paths.length === 1 ? 'it' : 'them'} in.`)
     if (line !== '' && line !== toldOfIgnored) tell(line)
     toldOfIgnored = line
@@ -149,7 +148,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** Made anew when something else is chosen; what was allowed for the session ends with it. */
   function agentNow(): Agent {
-    if (agent?.of !== choice) agent = { of: choice, agent: bench.agent({ ...choice, yes: options.yes, agentsMd: options.agentsMd }) }
+    if (agent?.of !== choice) agent = { of: choice, agent: workspace.agent(choice) }
     return agent.agent
   }
 
@@ -169,7 +168,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools: bench.tools, ignored: bench.ignored, turn, leave, agent: agentNow },
+    ...{ cwd, data, store, colors, tools, ignored, turn, leave, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,
@@ -194,7 +193,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     const { signal } = stop
     signal.addEventListener('abort', end, { once: true })
     try {
-      return await Promise.race([options.choose(flags, session, choice), stopped.promise])
+      return await Promise.race([workspace.choose(flags, session, choice), stopped.promise])
     } finally {
       signal.removeEventListener('abort', end)
     }
@@ -257,8 +256,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     subject: style.subject,
     answer: questions.answer,
     left: left.promise,
-    ignored: bench.ignored,
-    close: bench.close,
+    ignored,
+    close: workspace.close,
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core'
-import { readAgents } from '../agents/agents.ts'
+import { readAgents } from '@mulligan/host/parts'
 import { localTime } from '../ui/time.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
@@ -17,7 +17,7 @@ export function completerFor(chat: Chat, store: Store, cwd: string): Completer {
     model: () => foundModels(),
     mode: () => MODES.map((value) => ({ value })),
     agent: async () => {
-      const { all } = await readAgents(cwd, chat.state().choice.settings)
+      const { all } = await readAgents(cwd, chat.state().choice.settings, process.env)
       return all.map(({ name, description }) => ({ value: name, description }))
     },
     resume: async () => {

@@ -1,5 +1,5 @@
 /** As much of the open end of an answer as has room: what stands above it comes into view when it is finished. Pure. */
-import { sanitize } from '../ui/sanitize.ts'
+import { sanitize } from '@mulligan/host/light'
 
 /** @param rows lines of the screen that it may take */
 export function tailText(open: string, rows: number, columns: number): string {

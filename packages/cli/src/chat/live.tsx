@@ -1,7 +1,8 @@
 /** Draws what is going on: the open end of the answer, the calls that run, what waits. It is never higher than the screen. */
+
+import { oneLine } from '@mulligan/host/light'
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
-import { oneLine } from '../ui/sanitize.ts'
 import type { ChatState } from './chat-types.ts'
 import { Hanging, Lines, type Look } from './items.tsx'
 import { tailText } from './live-text.ts'

@@ -2,10 +2,10 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { isAbsolute, join } from 'node:path'
+import { sanitize } from '@mulligan/host/light'
 import { safePath, startProgram } from '@mulligan/sandbox'
 import type { Colors } from '../ui/colors.ts'
 import { plural } from '../ui/plural.ts'
-import { sanitize } from '../ui/sanitize.ts'
 import type { OwnRun } from './said.ts'
 
 /** Characters that are kept of the beginning and of the end of the output. */

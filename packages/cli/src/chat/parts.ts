@@ -1,6 +1,7 @@
 /** What a chat is made of, to be loaded when one is opened. */
+
+export { mentionsIn } from '../mentions.ts'
 export { openChat } from './chat.ts'
 export { completerFor } from './complete.ts'
 export { openHistory } from './input/history.ts'
-export { mentionsIn } from './input/mentions.ts'
 export { showChat } from './screen.tsx'

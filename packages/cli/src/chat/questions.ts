@@ -1,6 +1,5 @@
 /** Questions to the person, one at a time: what is asked stands in the conversation, the answer has a line of its own. */
-import type { Ask } from '../ui/ask.ts'
-import { sanitize } from '../ui/sanitize.ts'
+import { type Ask, sanitize } from '@mulligan/host/light'
 
 export interface Question {
   /** The line that the answer is typed behind. */

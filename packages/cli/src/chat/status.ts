@@ -1,6 +1,7 @@
 /** The line under the input, and the one that says what is going on. Pure. */
+
+import { oneLine } from '@mulligan/host/light'
 import { plural } from '../ui/plural.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import { cutTo, widthOf } from './input/width.ts'
 import type { Doing, OpenCall } from './view.ts'
 

@@ -1,7 +1,7 @@
 /** The end of a session, as it was to be seen while it ran. */
 
 import type { Store } from '@mulligan/agent'
-import type { Settings } from '../config/settings.ts'
+import type { Settings } from '@mulligan/host/parts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import { plural } from '../ui/plural.ts'
 import { endItems, type Item, NO_VIEW, step, type View } from './view.ts'

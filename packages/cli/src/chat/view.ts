@@ -2,11 +2,11 @@
 
 import { type AgentEvent, type AssistantMessage, type TurnOutcome, textOf } from '@mulligan/agent'
 import type { Repair } from '@mulligan/core'
-import type { Settings } from '../config/settings.ts'
+import { oneLine, sanitize } from '@mulligan/host/light'
+import type { Settings } from '@mulligan/host/parts'
 import { type LineStyle, linesOf, NEW_VIEW } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
 import { plural } from '../ui/plural.ts'
-import { oneLine, sanitize } from '../ui/sanitize.ts'
 import { type Card, cardOf } from './card.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
 import { shownPrompt } from './said.ts'

@@ -1,12 +1,12 @@
 /** `mulligan agents`: which there are, and what each may do. */
-import { type NamedAgent, readAgents } from '../agents/agents.ts'
-import { warnOfNames } from '../agents/warn.ts'
-import { readSettings } from '../config/settings.ts'
+
+import { oneLine, safeJson } from '@mulligan/host/light'
+import { type NamedAgent, readAgents, readSettings } from '@mulligan/host/parts'
 import { workingFolder } from '../paths.ts'
-import { tellUntrusted } from '../trust/settle.ts'
+import { tellUntrusted } from '../trust.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
+import { warnOfNames } from './unknown-names.ts'
 
 export interface AgentsFlags {
   readonly cwd?: string
@@ -17,8 +17,8 @@ export interface AgentsFlags {
 export async function agentsCommand(flags: AgentsFlags, output: Output): Promise<number> {
   const { out, err } = output
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd)
-  const agents = await readAgents(cwd, settings)
+  const settings = readSettings(cwd, {}, process.env)
+  const agents = await readAgents(cwd, settings, process.env)
   const { all, problems } = agents
   await warnOfNames(cwd, settings, agents, output)
   const untrusted = tellUntrusted(cwd, { settings, agents }, output)

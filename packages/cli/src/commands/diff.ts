@@ -1,11 +1,12 @@
 /** `mulligan diff`: what a turn changed. */
+
+import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { type FileDiff, turnDiff } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import { coloured } from '../ui/diff.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine, safeJson, sanitize } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 import { chooseTurn, openChanges } from './turn.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fakeServer, ollamaRoutes, withServers } from '../models/servers.fixture.ts'
+import { fakeServer, ollamaRoutes, withServers } from '../../../host/src/models/servers.fixture.ts'
 import type { Output } from '../ui/output.ts'
 import { type ModelsFlags, modelsCommand } from './models.ts'
 

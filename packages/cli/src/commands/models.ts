@@ -1,21 +1,25 @@
 /** `mulligan models`: what the servers on this machine have, which of it is taken, and the choice of another. */
 
 import { nearest } from '@mulligan/core'
-import { readSettings } from '../config/settings.ts'
-import { UsageError } from '../exit.ts'
-import { HERE } from '../models/base-url.ts'
-import type { Cloud } from '../models/clouds.ts'
-import { type Candidate, candidatesOf, isHere } from '../models/preference.ts'
-import { profileOf } from '../models/profiles.ts'
-import type { Env } from '../models/provider.ts'
-import { isCloud, isProvider, PROVIDERS } from '../models/registry.ts'
-import { type Remembered, readRemembered, remember } from '../models/remembered.ts'
-import { probeServers, type ServerReport } from '../models/servers/probe.ts'
-import { idOf } from '../models/servers/server.ts'
+import { type Env, oneLine, type Remembered, readRemembered, remember, safeJson, UsageError } from '@mulligan/host/light'
+import {
+  type Candidate,
+  type Cloud,
+  candidatesOf,
+  HERE,
+  idOf,
+  isCloud,
+  isHere,
+  isProvider,
+  PROVIDERS,
+  probeServers,
+  profileOf,
+  readSettings,
+  type ServerReport,
+} from '@mulligan/host/parts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
 import { plural } from '../ui/plural.ts'
-import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 
 export interface ModelsFlags {

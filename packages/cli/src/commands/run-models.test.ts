@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
+import { fakeServer } from '../../../host/src/models/servers.fixture.ts'
 import { place } from '../fixtures/cli.ts'
 import { hasTerminal, inTerminal } from '../fixtures/terminal.ts'
-import { fakeServer } from '../models/servers.fixture.ts'
 
 const LEFT = 'MULLIGAN_API_KEY'
 

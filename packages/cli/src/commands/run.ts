@@ -1,24 +1,24 @@
 /** `mulligan run`: one turn, from the flags to the exit code. */
-import { type Agent, type RunOptions, SessionBusy, type Store, type TurnOutcome, UnknownSession } from '@mulligan/agent'
-import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
-import { mentionsIn } from '../chat/input/mentions.ts'
-import { type ModelInForce, openModelInForce, type Person } from '../config/open-model.ts'
-import { readSettings, type Settings } from '../config/settings.ts'
-import { EXIT, exitCodeOf, UsageError } from '../exit.ts'
+import { type Agent, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
+import { type Ask, UsageError } from '@mulligan/host/light'
+import { openWorkspace } from '@mulligan/host/parts'
+import { EXIT, exitCodeOf } from '../exit.ts'
 import { endIgnored } from '../ignored.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
-import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
+import { mentionsIn } from '../mentions.ts'
+import { ownCodeIn } from '../own-code.ts'
+import { workingFolder } from '../paths.ts'
+import { askedInWords, tellNotice } from '../ports.ts'
 import { readPrompt } from '../prompt.ts'
-import { agentInForce, chooseSession } from '../session.ts'
-import { openStoreAt } from '../store.ts'
-import { settled } from '../trust/settle.ts'
+import { chooseSession } from '../session.ts'
+import { watchStray } from '../stray.ts'
+import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import { subjectOf } from '../ui/subject.ts'
-import { openWorkbench } from '../workbench.ts'
+import { version } from '../version.ts'
 
 export interface RunFlags {
   /** `PROVIDER/NAME`. */
@@ -45,38 +45,50 @@ export interface RunFlags {
 /** @returns the exit code. @throws UsageError */
 export async function runCommand(promptArgument: string | undefined, flags: RunFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const data = openDataDir()
-  const store = await openStoreAt(data, output.err)
+  const colors = colorsFor(process.stderr)
+  let interrupt: Interrupt | undefined
+  let reporter: Reporter | undefined
+  const unwatch = watchStray(output)
   try {
-    const session = await chooseSession(store, cwd, flags)
-    const { settings, named } = await settled(
-      cwd,
-      async () => {
-        const settings = readSettings(cwd, flags)
-        const agents = await readAgents(cwd, settings)
-        return { settings, agents, named: chooseAgent(agents, await agentInForce(store, session, settings)) }
-      },
-      { ...personOf(flags), tell: output.err },
-    )
-    const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
-    const configured = await openModelInForce(settings, ownModel, flags.opensInReasoning === true, process.env, personOf(flags))
-    if (configured.notice) output.err(`The model is ${oneLine(configured.notice, 300)}.\n`)
+    const person = personOf(flags)
+    await using workspace = await openWorkspace({
+      ...{ cwd, env: process.env, flags, yes: flags.yes === true, agentsMd: flags.agentsMd !== false, version: version() },
+      session: (store) => chooseSession(store, cwd, flags),
+      ...(person && { ask: person, trust: trustInWords(person) }),
+      ...(isAttended(flags) &&
+        askedInWords(
+          askInTerminal(() => interrupt?.trigger()),
+          colors,
+        )),
+      report: (notice) => tellNotice(notice, output.err),
+      onEvent: (event) => reporter?.event(event),
+      aroundOwnCode: ownCodeIn(cwd),
+    })
+    const { session, choice, tools } = workspace
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
-    return await oneTurn({
-      cwd,
-      settings,
-      named,
-      configured,
-      data,
-      store,
-      session,
-      prompt: said(prompt.text, promptArgument),
-      flags,
-      output,
-    })
+    interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
+    reporter = reporterOf(flags, output, () =>
+      textReporter(output, {
+        live: process.stdout.isTTY === true,
+        colors,
+        subject: subjectOf(tools),
+        model: choice.configured.model,
+        waits: process.stderr.isTTY === true,
+        status: choice.configured.status,
+        agent: choice.named.name,
+        limits: choice.settings.limits,
+      }),
+    )
+    const signal = AbortSignal.any([interrupt.signal, output.closed])
+    const how = { signal, takeOver: flags.takeOver === true }
+    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument), how)
+    reporter.end(outcome)
+    await endIgnored(workspace.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
+    return codeOf(outcome, output, interrupt)
   } finally {
-    await store.close()
+    interrupt?.dispose()
+    unwatch()
   }
 }
 
@@ -93,63 +105,14 @@ const isForPrograms = ({ json, jsonStream }: RunFlags): boolean => json === true
 const isAttended = (flags: RunFlags): boolean => !isForPrograms(flags) && process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Who is asked before the turn begins. Ctrl-C there ends the command, as it does where nothing listens for it. */
-function personOf(flags: RunFlags): Person {
-  if (!isAttended(flags)) return {}
+function personOf(flags: RunFlags): Ask | undefined {
+  if (!isAttended(flags)) return undefined
   const stop = new AbortController()
   const ask = askInTerminal(() => stop.abort())
-  return {
-    ask: async (question, signal) => {
-      const answer = await ask(question, AbortSignal.any([signal, stop.signal]))
-      if (stop.signal.aborted) process.kill(process.pid, 'SIGINT')
-      return answer
-    },
-  }
-}
-
-interface Run {
-  readonly cwd: string
-  readonly settings: Settings
-  readonly named: NamedAgent
-  readonly configured: ModelInForce
-  readonly data: DataPaths
-  readonly store: Store
-  readonly session: string | undefined
-  /** Empty to take up an interrupted turn. */
-  readonly prompt: Said
-  readonly flags: RunFlags
-  readonly output: Output
-}
-
-async function oneTurn({ cwd, settings, named, configured, data, store, session, prompt, flags, output }: Run): Promise<number> {
-  const interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
-  const colors = colorsFor(process.stderr)
-  const bench = await openWorkbench({
-    ...{ cwd, settings, data, store, session, output, colors },
-    ...(isAttended(flags) && { ask: askInTerminal(interrupt.trigger) }),
-    onEvent: (event) => reporter.event(event),
-  })
-  const reporter = reporterOf(flags, output, () =>
-    textReporter(output, {
-      live: process.stdout.isTTY === true,
-      colors,
-      subject: subjectOf(bench.tools),
-      model: configured.model,
-      waits: process.stderr.isTTY === true,
-      status: configured.status,
-      agent: named.name,
-      limits: settings.limits,
-    }),
-  )
-  try {
-    const agent = bench.agent({ settings, named, configured, yes: flags.yes === true, agentsMd: flags.agentsMd !== false })
-    const signal = AbortSignal.any([interrupt.signal, output.closed])
-    const outcome = await take(agent, session, prompt, { signal, takeOver: flags.takeOver === true })
-    reporter.end(outcome)
-    await endIgnored(bench.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
-    return codeOf(outcome, output, interrupt)
-  } finally {
-    await bench.close()
-    interrupt.dispose()
+  return async (question, signal) => {
+    const answer = await ask(question, AbortSignal.any([signal, stop.signal]))
+    if (stop.signal.aborted) process.kill(process.pid, 'SIGINT')
+    return answer
   }
 }
 

@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readSettings, trust, wantedIn } from '@mulligan/host/parts'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../config/settings.ts'
 import { NO_SERVERS, type Place, place } from '../fixtures/cli.ts'
 import { inProcess } from '../fixtures/in-process.ts'
-import { settled, trust, wantedIn } from '../trust/settle.ts'
+import { settled } from '../trust.ts'
 
 const PROJECT = 'mulligan.json'
 const TOOL = '.mulligan/tools/own.mjs'
@@ -151,14 +151,14 @@ describe('a person at the terminal', () => {
     const questions: string[] = []
     const told: string[] = []
     try {
-      const { settings } = await settled(here.dir, () => ({ settings: readSettings(here.dir) }), {
+      const { settings } = await settled(here.dir, () => ({ settings: readSettings(here.dir, {}, process.env) }), {
         ask: async (question) => {
           questions.push(question)
           return answer
         },
         tell: (line) => told.push(line),
       })
-      return { questions, told, baseUrl: settings.baseUrl?.value, tools: wantedIn(here.dir, { settings }).tools?.state }
+      return { questions, told, baseUrl: settings.baseUrl?.value, tools: wantedIn(here.dir, { settings }, process.env).tools?.state }
     } finally {
       if (before === undefined) delete process.env['MULLIGAN_DATA_DIR']
       else process.env['MULLIGAN_DATA_DIR'] = before
@@ -243,7 +243,7 @@ describe('a hostile project', () => {
 async function trustAll(here: Place): Promise<void> {
   process.env['MULLIGAN_DATA_DIR'] = here.data
   try {
-    await trust(wantedIn(here.dir, { settings: readSettings(here.dir) }))
+    await trust(wantedIn(here.dir, { settings: readSettings(here.dir, {}, process.env) }, process.env), process.env)
   } finally {
     delete process.env['MULLIGAN_DATA_DIR']
   }

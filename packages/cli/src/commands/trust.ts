@@ -1,14 +1,13 @@
 /** `mulligan trust`: lets a folder's tools and settings count, after showing what they are; lists what is trusted, and takes it back. */
-import { readAgents } from '../agents/agents.ts'
-import { readSettings } from '../config/settings.ts'
-import { EXIT, UsageError } from '../exit.ts'
+
+import { oneLine, safeJson, TOOLS_FOLDER, UsageError } from '@mulligan/host/light'
+import { changeTrust, projectOf, readAgents, readSettings, readTrust, trust, type Wanted, wantedIn } from '@mulligan/host/parts'
+import { EXIT } from '../exit.ts'
 import { endProcess } from '../own-code.ts'
-import { fromHome, TOOLS_FOLDER, workingFolder } from '../paths.ts'
-import { isAttendedFor, listed, projectOf, trust, type Wanted, wantedIn } from '../trust/settle.ts'
-import { changeTrust, readTrust } from '../trust/store.ts'
+import { fromHome, workingFolder } from '../paths.ts'
+import { isAttendedFor, listed } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine, safeJson } from '../ui/sanitize.ts'
 
 export interface TrustFlags {
   readonly cwd?: string
@@ -23,8 +22,8 @@ export async function trustCommand(flags: TrustFlags, output: Output): Promise<n
   const cwd = workingFolder(flags.cwd)
   if (flags.list) return listTrusted(cwd, flags, output)
   if (flags.remove) return removeTrust(cwd, flags, output)
-  const settings = readSettings(cwd)
-  const wanted = wantedIn(cwd, { settings, agents: await readAgents(cwd, settings) })
+  const settings = readSettings(cwd, {}, process.env)
+  const wanted = wantedIn(cwd, { settings, agents: await readAgents(cwd, settings, process.env) }, process.env)
   const { out } = output
   const said = (trusted: boolean): string =>
     safeJson({
@@ -39,7 +38,7 @@ export async function trustCommand(flags: TrustFlags, output: Output): Promise<n
   }
   if (!flags.json) out(`${[`In ${oneLine(fromHome(cwd), 400)}:`, ...listed(wanted)].join('\n')}\n`)
   const isYes = flags.yes === true || (await isTrusted(wanted, flags))
-  if (isYes) await trust(wanted)
+  if (isYes) await trust(wanted, process.env)
   out(flags.json ? `${said(isYes)}\n` : `${isYes ? 'Trusted. mulligan trust --remove takes it back.' : 'Not trusted.'}\n`)
   return isYes ? EXIT.ok : EXIT.failed
 }
@@ -53,7 +52,7 @@ async function isTrusted(wanted: Wanted, flags: TrustFlags): Promise<boolean> {
 }
 
 function listTrusted(cwd: string, { json }: TrustFlags, { out, err }: Output): number {
-  const { folders, problem } = readTrust(cwd)
+  const { folders, problem } = readTrust(cwd, process.env)
   if (problem !== undefined) err(`${oneLine(problem, 400)}\n`)
   const all = Object.entries(folders).map(([folder, { tools, settings }]) => ({ folder, tools: tools !== undefined, settings }))
   if (json) out(`${safeJson({ folders: all })}\n`)
@@ -68,9 +67,10 @@ function listTrusted(cwd: string, { json }: TrustFlags, { out, err }: Output): n
 }
 
 async function removeTrust(cwd: string, { json }: TrustFlags, { out }: Output): Promise<number> {
-  const gone = new Set([cwd, projectOf(readSettings(cwd), cwd)])
-  const wasTrusted = [...gone].some((folder) => readTrust(cwd).folders[folder] !== undefined)
-  if (wasTrusted) await changeTrust(cwd, (folders) => Object.fromEntries(Object.entries(folders).filter(([folder]) => !gone.has(folder))))
+  const gone = new Set([cwd, projectOf(readSettings(cwd, {}, process.env), cwd)])
+  const wasTrusted = [...gone].some((folder) => readTrust(cwd, process.env).folders[folder] !== undefined)
+  if (wasTrusted)
+    await changeTrust(cwd, (folders) => Object.fromEntries(Object.entries(folders).filter(([folder]) => !gone.has(folder))), process.env)
   out(json ? `${safeJson({ folder: cwd, removed: wasTrusted })}\n` : `${wasTrusted ? 'Not trusted any more.' : 'It was not trusted.'}\n`)
   return wasTrusted ? EXIT.ok : EXIT.failed
 }

@@ -1,17 +1,16 @@
 /** Which turn of a folder a command is about. */
 import { nearest } from '@mulligan/core'
+import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
+import { recoverChanges } from '@mulligan/host/parts'
 import { type ChangedTurn, createChangeLog, goneWorkspaces, type RecordedChanges } from '@mulligan/tools'
-import { recoverChanges } from '../changes.ts'
-import { UsageError } from '../exit.ts'
-import { type DataPaths, fromHome } from '../paths.ts'
+import { fromHome } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine } from '../ui/sanitize.ts'
 
 const LISTED = 5
 
 /** After what was cut off has been put right. */
 export async function openChanges(cwd: string, data: DataPaths, output: Output): Promise<RecordedChanges> {
-  await recoverChanges(cwd, data, output)
+  await recoverChanges(cwd, data, (line) => output.err(`${line}\n`))
   return createChangeLog({ dir: data.changes, root: cwd })
 }
 

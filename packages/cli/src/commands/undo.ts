@@ -1,14 +1,14 @@
 /** `mulligan undo` and `mulligan redo`: what a turn changed, taken back, and made again. */
 import type { AgentEvent } from '@mulligan/agent'
 import { isMulliganError } from '@mulligan/core'
+import { type DataPaths, oneLine, safeJson } from '@mulligan/host/light'
+import { openStoreIfAny } from '@mulligan/host/parts'
 import type { ChangedTurn, FileChange, RecordedChanges, TakenBack } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
-import { type DataPaths, openDataDir, workingFolder } from '../paths.ts'
-import { openStoreIfAny } from '../store.ts'
+import { openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import { type Commit, commitOf, commitText } from '../ui/commit.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine, safeJson } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 import { localTime } from '../ui/time.ts'
 import { chooseTurn, openChanges, readTurns } from './turn.ts'
@@ -143,7 +143,7 @@ async function commitsOf(turn: string, data: DataPaths): Promise<readonly Commit
 
 /** From the store of the sessions, where there is one. Only for the reader's convenience, so whatever fails is left out. */
 async function eventsOf(turns: readonly string[], data: DataPaths): Promise<readonly AgentEvent[]> {
-  const store = await openStoreIfAny(data)
+  const store = await openStoreIfAny(data, process.env)
   if (!store) return []
   const events: AgentEvent[] = []
   for (const turn of turns) events.push(...(await store.events({ sessionId: turn.split('/')[0] ?? '', turnId: turn }).catch(() => [])))

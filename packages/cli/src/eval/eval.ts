@@ -1,14 +1,13 @@
 /** `mulligan eval`: how well a model does on small tasks, in a plain loop, with its calls mended, and with the engine. */
 import { readFileSync } from 'node:fs'
+import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
+import { type ModelInForce, openModelInForce, readSettings } from '@mulligan/host/parts'
 import type { BackendName } from '@mulligan/sandbox'
-import { type ModelInForce, openModelInForce } from '../config/open-model.ts'
-import { readSettings } from '../config/settings.ts'
-import { EXIT, UsageError } from '../exit.ts'
+import { EXIT } from '../exit.ts'
 import { watchInterrupts } from '../interrupt.ts'
 import { workingFolder } from '../paths.ts'
-import { settled } from '../trust/settle.ts'
+import { settled } from '../trust.ts'
 import type { Output } from '../ui/output.ts'
-import { oneLine, safeJson, sanitize } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 import { type Chosen, checkResumed, chosen, type EvalFlags } from './flags.ts'
 import { go } from './go.ts'
@@ -94,7 +93,7 @@ async function openForEval(flags: EvalFlags, { err }: Output): Promise<ModelInFo
   const { model, baseUrl, context } = flags
   const cwd = workingFolder(undefined)
   const given = { ...(model !== undefined && { model }), ...(baseUrl !== undefined && { baseUrl }) }
-  const { settings } = await settled(cwd, () => ({ settings: readSettings(cwd, given) }), { uses: 'model', tell: err })
+  const { settings } = await settled(cwd, () => ({ settings: readSettings(cwd, given, process.env) }), { uses: 'model', tell: err })
   const env = { ...process.env, ...(context !== undefined && { MULLIGAN_CONTEXT: String(context) }) }
   return openModelInForce(settings, undefined, flags.opensInReasoning === true, env)
 }

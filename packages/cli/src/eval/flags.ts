@@ -1,8 +1,7 @@
 /** From the flags, and the file that is gone on with, to what is run. */
 import { nearest } from '@mulligan/core'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import type { BackendName } from '@mulligan/sandbox'
-import { UsageError } from '../exit.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import { ARMS, type Arm } from './arms/arm.ts'
 import type { EvalHeader } from './results.ts'
 import type { EvalTask } from './task.ts'

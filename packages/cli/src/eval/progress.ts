@@ -1,8 +1,8 @@
 /** What the person sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
 
+import { oneLine } from '@mulligan/host/light'
 import type { Output } from '../ui/output.ts'
 import { plural } from '../ui/plural.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import type { PlannedRun } from './plan.ts'
 import type { RunRecord } from './record.ts'
 

@@ -1,9 +1,8 @@
 /** Whether the model answers at all: asked once before the runs, which also has the server load it. */
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { requestFault } from '@mulligan/agent'
-import { UsageError } from '../exit.ts'
-import type { ConfiguredModel } from '../models/open.ts'
-import { oneLine } from '../ui/sanitize.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import type { ConfiguredModel } from '@mulligan/host/parts'
 import { readReply } from './arms/reply.ts'
 
 /** With a tool, so that a server that takes none says so now. */

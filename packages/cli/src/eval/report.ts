@@ -1,6 +1,7 @@
 /** The report: an object for programs, and tables for the person. It claims no more than the numbers say. */
+
+import { oneLine } from '@mulligan/host/light'
 import { plural } from '../ui/plural.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import { table } from '../ui/table.ts'
 import type { StoppedEarly } from './go.ts'
 import { isMeasured, type RunRecord } from './record.ts'

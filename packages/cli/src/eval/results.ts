@@ -1,9 +1,8 @@
 /** The JSONL file of an eval: what is run stands in its first line, and each run in one of its own, written as soon as it is over. */
 import { accessSync, appendFileSync, constants, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import { z } from 'zod'
-import { UsageError } from '../exit.ts'
-import { oneLine } from '../ui/sanitize.ts'
 import { ARMS } from './arms/arm.ts'
 import { keyOf, type RunRecord, recordSchema } from './record.ts'
 

@@ -1,7 +1,7 @@
 /** One run: a task, in a folder of its own, by one arm, and what came of it. */
 import type { RepairKind } from '@mulligan/core'
+import type { ConfiguredModel } from '@mulligan/host/parts'
 import type { BackendName } from '@mulligan/sandbox'
-import type { ConfiguredModel } from '../models/open.ts'
 import type { Arm, ArmInput, ArmOutcome, Ended } from './arms/arm.ts'
 import type { Miss } from './check.ts'
 import { type Metered, metered } from './meter.ts'

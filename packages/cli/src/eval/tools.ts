@@ -1,8 +1,8 @@
 /** The tools of one run, the same in every arm: those for files, and those for commands where there is a sandbox. */
 import { type Tool, ToolFailure, wrapTools } from '@mulligan/core'
+import { folderSandbox } from '@mulligan/host/parts'
 import { type BackendName, createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { createCommandPolicy, createWorkspace, fileTools, shellTools } from '@mulligan/tools'
-import { folderSandbox } from '../sandbox.ts'
 import type { Place } from './place.ts'
 
 export interface RunTools {

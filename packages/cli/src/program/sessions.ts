@@ -37,7 +37,7 @@ export const addSessions: Register = (program, { act, output }) => {
       const which = { ...flags, ...(id === undefined ? { last: true } : { session: id }) }
       const talks = prompt === undefined && !flags.json && !flags.jsonStream && isAtTerminal()
       return talks
-        ? (await import('../commands/chat.ts')).chatCommand(which, output)
+        ? (await import('../chat/command.ts')).chatCommand(which, output)
         : (await import('../commands/run.ts')).runCommand(prompt, which, output)
     }),
   )

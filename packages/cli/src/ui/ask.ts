@@ -1,8 +1,6 @@
 /** Questions to the person at the terminal. */
 import { createInterface } from 'node:readline/promises'
-
-/** Puts a question to a person. `undefined` when it was closed without an answer. */
-export type Ask = (question: string, signal: AbortSignal) => Promise<string | undefined>
+import type { Ask } from '@mulligan/host/light'
 
 /** Asks on stderr and reads the terminal. `interrupt` is called for Ctrl-C, which a terminal being read does not send as a signal. */
 export function askInTerminal(interrupt: () => void): Ask {

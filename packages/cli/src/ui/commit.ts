@@ -1,6 +1,6 @@
 /** What a call of `git_commit` made. */
 import type { ToolResult } from '@mulligan/core'
-import { oneLine } from './sanitize.ts'
+import { oneLine } from '@mulligan/host/light'
 
 export interface Commit {
   readonly hash: string

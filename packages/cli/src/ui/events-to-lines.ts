@@ -2,9 +2,9 @@
 
 import type { AgentEvent } from '@mulligan/agent'
 import { callText, type Effect, type Repair, type ToolError, type ToolResult, tokensIn } from '@mulligan/core'
+import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Colors } from './colors.ts'
 import { plural } from './plural.ts'
-import { oneLine, sanitize } from './sanitize.ts'
 
 /** What must be remembered of a call until its result comes. */
 export interface SeenCall {

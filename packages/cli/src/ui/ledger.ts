@@ -1,11 +1,11 @@
 /** What stands under an answer: what was changed, what failed, what is unknown, and how the turn went. */
 
 import type { LedgerEntry, TurnOutcome } from '@mulligan/agent'
-import { DEFAULT_AGENT, type Settings } from '../config/settings.ts'
+import { oneLine } from '@mulligan/host/light'
+import { DEFAULT_AGENT, type Settings } from '@mulligan/host/parts'
 import type { Colors } from './colors.ts'
 import { commitOf, commitText } from './commit.ts'
 import { plural } from './plural.ts'
-import { oneLine } from './sanitize.ts'
 
 /** None when nothing was changed, nothing failed and nothing is unknown. */
 export function ledgerLines(

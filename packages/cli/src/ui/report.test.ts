@@ -1,6 +1,6 @@
 import type { AgentEvent, TurnEvent, TurnOutcome } from '@mulligan/agent'
+import { readSettings } from '@mulligan/host/parts'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../config/settings.ts'
 import { plain } from './colors.ts'
 import type { Output } from './output.ts'
 import { textReporter } from './report.ts'

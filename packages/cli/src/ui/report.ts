@@ -1,11 +1,11 @@
 /** Who is told what while a turn runs and when it has ended. */
 import type { AgentEvent, TurnOutcome } from '@mulligan/agent'
-import type { Settings } from '../config/settings.ts'
+import { type StreamSanitizer, safeJson, sanitize, streamSanitizer } from '@mulligan/host/light'
+import type { Settings } from '@mulligan/host/parts'
 import type { Colors } from './colors.ts'
 import { type LineStyle, linesOf, NEW_VIEW, reduceView, thoughtLine } from './events-to-lines.ts'
 import { endLines, ledgerLines, statusLine } from './ledger.ts'
 import type { Output } from './output.ts'
-import { type StreamSanitizer, safeJson, sanitize, streamSanitizer } from './sanitize.ts'
 import { createWaiting } from './waiting.ts'
 
 export interface Reporter {

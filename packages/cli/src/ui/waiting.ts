@@ -2,7 +2,7 @@
  * A line that says for how long a model has been waited for, and what its server is doing: for a terminal only. It erases
  * itself when something comes.
  */
-import { oneLine } from './sanitize.ts'
+import { oneLine } from '@mulligan/host/light'
 
 export interface WaitingOptions {
   readonly write: (text: string) => void

@@ -1,7 +1,7 @@
 /** `/undo`, `/redo` and `/diff`: of this session where no turn is named. `/keep`: what none of them knows of. */
+
+import { oneLine, UsageError } from '@mulligan/host/light'
 import { createChangeLog } from '@mulligan/tools'
-import { UsageError } from '../../exit.ts'
-import { oneLine } from '../../ui/sanitize.ts'
 import type { ChatControl, SlashCommand } from './command.ts'
 
 type Purpose = 'undo' | 'redo' | 'diff'

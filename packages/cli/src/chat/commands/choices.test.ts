@@ -1,5 +1,5 @@
+import { chooseModel } from '@mulligan/host/parts'
 import { expect, it } from 'vitest'
-import { chooseModel } from '../../models/open.ts'
 import { model } from './choices.ts'
 import type { ChatControl } from './command.ts'
 

@@ -1,9 +1,7 @@
 /** `/model`, `/mode` and `/agent`: shown, or another from the next turn on. What was said stays. */
 import { MODES } from '@mulligan/core'
-import { readAgents } from '../../agents/agents.ts'
-import { UsageError } from '../../exit.ts'
-import { WAYS } from '../../models/open.ts'
-import { oneLine } from '../../ui/sanitize.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { candidatesOf, idOf, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
 import { table } from '../../ui/table.ts'
 import type { ChatControl, SlashCommand } from './command.ts'
 
@@ -35,11 +33,6 @@ const unnamed = (name: string): UsageError =>
 
 /** What the servers on this machine have. Never throws. */
 export async function foundModels(): Promise<readonly { readonly value: string; readonly description: string }[]> {
-  const [{ probeServers }, { candidatesOf }, { idOf }] = await Promise.all([
-    import('../../models/servers/probe.ts'),
-    import('../../models/preference.ts'),
-    import('../../models/servers/server.ts'),
-  ])
   return candidatesOf(await probeServers(process.env)).map((one) => ({ value: idOf(one), description: `on ${one.where}` }))
 }
 
@@ -78,7 +71,7 @@ export const agent: SlashCommand = {
   description: 'the named agent that works, or another one',
   run: async (asked, { change, choice, say, cwd, colors }) => {
     if (asked !== '') await change({ agent: asked })
-    const { all } = await readAgents(cwd, choice().settings)
+    const { all } = await readAgents(cwd, choice().settings, process.env)
     const now = choice().named.name
     const rows = all.map(({ name, description }) => [name === now ? '>' : ' ', oneLine(name, 40), oneLine(description, 80)])
     say(...table(rows).map((line) => (line.startsWith('>') ? colors.bold(line) : line)))

@@ -1,11 +1,10 @@
 /** What a slash command is, and what it may do. */
 import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
-import type { DataPaths } from '../../paths.ts'
-import type { Toolbox } from '../../toolbox.ts'
+import type { DataPaths } from '@mulligan/host/light'
+import type { Choice, ChoiceChanges, Toolbox } from '@mulligan/host/parts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import type { Choice, ChoiceChanges } from '../choice.ts'
 import type { Row, View } from '../view.ts'
 
 export interface ChatControl {

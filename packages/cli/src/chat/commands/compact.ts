@@ -1,5 +1,5 @@
 /** `/compact`: the conversation so far, in fewer words. */
-import { UsageError } from '../../exit.ts'
+import { UsageError } from '@mulligan/host/light'
 import type { SlashCommand } from './command.ts'
 
 export const compact: SlashCommand = {

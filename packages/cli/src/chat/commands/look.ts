@@ -1,7 +1,8 @@
 /** `/tools` and `/status`: what is there, and how it stands. */
-import { roleOf } from '../../agents/agents.ts'
+
+import { oneLine } from '@mulligan/host/light'
+import { roleOf } from '@mulligan/host/parts'
 import { fromHome } from '../../paths.ts'
-import { oneLine } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import type { SlashCommand } from './command.ts'
 

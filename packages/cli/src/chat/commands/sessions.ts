@@ -1,6 +1,5 @@
 /** `/clear`, `/sessions`, `/resume` and `/continue`: which conversation it is. */
-import { UsageError } from '../../exit.ts'
-import { oneLine } from '../../ui/sanitize.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import { table } from '../../ui/table.ts'
 import { localTime } from '../../ui/time.ts'
 import type { ChatControl, SlashCommand } from './command.ts'

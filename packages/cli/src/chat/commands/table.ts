@@ -1,7 +1,6 @@
 /** The slash commands, in the order of the help. A new one is a line here. */
 import { nearest } from '@mulligan/core'
-import { UsageError } from '../../exit.ts'
-import { oneLine } from '../../ui/sanitize.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import type { Row } from '../view.ts'
 import { diff, keep, redo, undo } from './changes.ts'
 import { agent, mode, model } from './choices.ts'

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { mentionOf, mentionsIn, openMention } from '../../mentions.ts'
 import { type Completer, createCompleter } from './completion.ts'
 import { type FileList, workspaceFiles } from './files.ts'
 import { candidate, rank } from './fuzzy.ts'
-import { mentionOf, mentionsIn, openMention } from './mentions.ts'
 
 describe('mentions', () => {
   test.each<[text: string, paths: string[]]>([

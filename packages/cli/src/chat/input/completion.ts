@@ -1,8 +1,8 @@
 /** What can be meant by the word before the cursor: a command, a value for one, or a file. */
-import { oneLine } from '../../ui/sanitize.ts'
+import { oneLine } from '@mulligan/host/light'
+import { mentionOf, openMention } from '../../mentions.ts'
 import type { FileList } from './files.ts'
 import { candidate, fit, rank } from './fuzzy.ts'
-import { mentionOf, openMention } from './mentions.ts'
 import type { Completion, Completions } from './shown.ts'
 
 /** @param cursor an offset of the text, in UTF-16 code units */

@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@mulligan/agent'
 import { MODES as ALL_MODES } from '@mulligan/core'
+import { openToolbox, readAgents, readSettings } from '@mulligan/host/parts'
 import { describe, expect, it } from 'vitest'
-import { readAgents } from '../../agents/agents.ts'
-import { readSettings } from '../../config/settings.ts'
 import { BIN, type Place, place } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
-import { openToolbox } from '../../toolbox.ts'
 import { BUILT_IN_AGENTS, BUILT_IN_TOOLS, MODES } from './built-in-names.ts'
 import { SCRIPTS } from './scripts.ts'
 import { joined, SHELLS } from './words.ts'
@@ -93,11 +91,11 @@ describe('what may stand at the cursor', () => {
   it('names that stand here are those that there are', async () => {
     using here = place()
     const settings = readSettings(here.dir, {}, { HOME: '/nowhere' })
-    const { all } = await readAgents(here.dir, settings)
+    const { all } = await readAgents(here.dir, settings, {})
     expect(BUILT_IN_AGENTS).toEqual(all.map(({ name }) => name))
     expect(MODES).toEqual(ALL_MODES)
     const was = process.cwd()
-    const toolbox = await openToolbox(here.dir, { settings })
+    const toolbox = await openToolbox(here.dir, { env: {}, settings })
     process.chdir(was)
     expect(BUILT_IN_TOOLS).toEqual(toolbox.tools.map(({ name }) => name))
     await toolbox.close()

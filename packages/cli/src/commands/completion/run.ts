@@ -1,7 +1,8 @@
 /** `mulligan completion`, and the hidden command that its scripts ask at each press of the key. */
+
+import { oneLine } from '@mulligan/host/light'
 import type { Command } from 'commander'
 import type { Output } from '../../ui/output.ts'
-import { oneLine } from '../../ui/sanitize.ts'
 import { complete } from './complete.ts'
 import { SCRIPTS } from './scripts.ts'
 import { valuesFor } from './values.ts'

@@ -1,13 +1,22 @@
 /** Values that are looked up for the shell. Nothing slow is loaded, and what can't be read has none: a key was pressed, and no answer is better than a late one. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseJsonc } from '../../config/jsonc.ts'
-import { type ConfigKey, isAbout, keysIn, parseKey, type SchemaNode } from '../../config/keys.ts'
-import { ownPath, projectPlace, userPlace } from '../../config/places.ts'
-import { valueAt } from '../../config/value-at.ts'
-import { readRemembered } from '../../models/remembered.ts'
-import { dataDir, TOOLS_FOLDER } from '../../paths.ts'
-import { readRegular } from '../../regular-file.ts'
+import {
+  type ConfigKey,
+  dataDir,
+  isAbout,
+  keysIn,
+  ownPath,
+  parseJsonc,
+  parseKey,
+  projectPlace,
+  readRegular,
+  readRemembered,
+  type SchemaNode,
+  TOOLS_FOLDER,
+  userPlace,
+  valueAt,
+} from '@mulligan/host/light'
 import { BUILT_IN_AGENTS, BUILT_IN_TOOLS } from './built-in-names.ts'
 import type { Candidate, ValueKind, Wanted } from './complete.ts'
 
@@ -60,7 +69,7 @@ function rowsOf(query: string, ...parameters: (string | number)[]): readonly Rea
 }
 
 const agentFiles = (cwd: string): readonly string[] =>
-  [join(cwd, '.mulligan', 'agents'), ownPath('agents') ?? ''].flatMap((folder) => filesIn(folder, /\.md$/))
+  [join(cwd, '.mulligan', 'agents'), ownPath('agents', process.env) ?? ''].flatMap((folder) => filesIn(folder, /\.md$/))
 
 /** Names of files, without what they end in. */
 function filesIn(folder: string, ending: RegExp): readonly string[] {
@@ -69,7 +78,7 @@ function filesIn(folder: string, ending: RegExp): readonly string[] {
 
 /** Both files, as they are: whether they are right is not asked here. */
 const configs = (cwd: string): readonly unknown[] =>
-  attempt(() => [projectPlace(cwd), userPlace()], []).flatMap(({ path }) => {
+  attempt(() => [projectPlace(cwd), userPlace(process.env)], []).flatMap(({ path }) => {
     const read = readRegular(path, MAX_BYTES)
     const parsed = read.kind === 'text' ? parseJsonc(read.text) : undefined
     return parsed?.ok ? [parsed.value] : []

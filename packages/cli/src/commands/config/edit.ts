@@ -1,18 +1,33 @@
 /** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may stand in it. */
-import { refuseAllowing } from '../../config/approval.ts'
-import { readingsOf } from '../../config/environment.ts'
-import { read, textOf, valuesOf } from '../../config/files.ts'
-import { rowsOf } from '../../config/in-force.ts'
-import { setIn, unsetIn } from '../../config/jsonc-edit.ts'
-import { keyText, parseKey } from '../../config/keys.ts'
-import { type FilePlace, projectPlace, userPlace } from '../../config/places.ts'
-import { readSettings, type Settings } from '../../config/settings.ts'
-import { STARTER } from '../../config/starter.ts'
-import { changing, replaceFile } from '../../config/write.ts'
-import { EXIT, UsageError } from '../../exit.ts'
+
+import {
+  changing,
+  type FilePlace,
+  keyText,
+  oneLine,
+  parseKey,
+  projectPlace,
+  replaceFile,
+  safeJson,
+  UsageError,
+  userPlace,
+} from '@mulligan/host/light'
+import {
+  read,
+  readingsOf,
+  readSettings,
+  refuseAllowing,
+  rowsOf,
+  type Settings,
+  STARTER,
+  setIn,
+  textOf,
+  unsetIn,
+  valuesOf,
+} from '@mulligan/host/parts'
+import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { askedKey } from './key.ts'
 
 export interface EditFlags {
@@ -77,7 +92,7 @@ export async function initConfig(flags: EditFlags, output: Output): Promise<numb
 }
 
 function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
-  const place = project ? projectPlace(cwd) : userPlace()
+  const place = project ? projectPlace(cwd) : userPlace(process.env)
   if (place.path === '') throw new UsageError('there is no home folder for a configuration', 'Set HOME, or MULLIGAN_CONFIG to a file.')
   return place
 }
@@ -101,7 +116,7 @@ function withText(place: FilePlace, before: string, path: readonly string[], tex
 
 function check(place: FilePlace, text: string): void {
   const values = valuesOf(place, text)
-  if (place.origin === 'project') refuseAllowing([{ ...place, found: true, values }, read(userPlace())])
+  if (place.origin === 'project') refuseAllowing([{ ...place, found: true, values }, read(userPlace(process.env))], process.env)
 }
 
 const jsonOf = (text: string): readonly unknown[] => {
@@ -156,7 +171,7 @@ function tellWhere(cwd: string, path: readonly string[], { shown }: FilePlace, {
 /** Something else may be wrong, which is told where it is asked for. */
 function readable(cwd: string): Settings | undefined {
   try {
-    return readSettings(cwd)
+    return readSettings(cwd, {}, process.env)
   } catch {
     return undefined
   }

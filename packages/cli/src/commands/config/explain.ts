@@ -1,21 +1,25 @@
 /** `mulligan config explain`: what a key is, where it may be set, and which of those who set it counts, and why. */
-import { environment } from '../../config/environment.ts'
-import { configInForce, rowsOf, withoutPassword } from '../../config/in-force.ts'
-import { configJsonSchema } from '../../config/json-schema.ts'
-import { ANY_NAME, type ConfigKey, keysIn, keyText, typeText } from '../../config/keys.ts'
-import { projectRule } from '../../config/schema.ts'
-import { readSettings, type Settings } from '../../config/settings.ts'
-import { valueAt } from '../../config/value-at.ts'
+
+import { ANY_NAME, type ConfigKey, keysIn, keyText, oneLine, safeJson, typeText, valueAt } from '@mulligan/host/light'
+import {
+  configInForce,
+  configJsonSchema,
+  environment,
+  projectRule,
+  readSettings,
+  rowsOf,
+  type Settings,
+  withoutPassword,
+} from '@mulligan/host/parts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import { askedKey } from './key.ts'
 import type { ConfigFlags } from './show.ts'
 
 /** @throws UsageError */
 export async function explainConfig(asked: string | undefined, { cwd, json }: ConfigFlags, { out }: Output): Promise<number> {
-  const settings = readSettings(workingFolder(cwd))
+  const settings = readSettings(workingFolder(cwd), {}, process.env)
   if (asked === undefined) {
     const keys = keysIn(configJsonSchema()).map((key) => factsOf(key))
     if (json) out(`${safeJson({ keys })}\n`)

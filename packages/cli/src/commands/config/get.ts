@@ -1,17 +1,17 @@
 /** `mulligan config get`: one value that is in force, for scripts. */
-import { valueInForce } from '../../config/in-force.ts'
-import { readSettings } from '../../config/settings.ts'
+
+import { safeJson, sanitize } from '@mulligan/host/light'
+import { readSettings, valueInForce } from '@mulligan/host/parts'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
-import { safeJson, sanitize } from '../../ui/sanitize.ts'
 import { askedKey } from './key.ts'
 import type { ConfigFlags } from './show.ts'
 
 /** @returns 1 where nothing is in force. @throws UsageError */
 export async function getConfig(key: string, { cwd, json }: ConfigFlags, { out }: Output): Promise<number> {
   const { path } = askedKey(key)
-  const value = valueInForce(readSettings(workingFolder(cwd)), path)
+  const value = valueInForce(readSettings(workingFolder(cwd), {}, process.env), path)
   if (json) out(`${safeJson({ key, value: value ?? null })}\n`)
   else if (value !== undefined) out(`${typeof value === 'string' ? sanitize(value) : safeJson(value)}\n`)
   return value === undefined ? EXIT.failed : EXIT.ok

@@ -1,9 +1,7 @@
 /** The key that a command is about. */
 import { nearest } from '@mulligan/core'
-import { configJsonSchema } from '../../config/json-schema.ts'
-import { type ConfigKey, isAbout, keysIn, parseKey } from '../../config/keys.ts'
-import { UsageError } from '../../exit.ts'
-import { oneLine } from '../../ui/sanitize.ts'
+import { type ConfigKey, isAbout, keysIn, oneLine, parseKey, UsageError } from '@mulligan/host/light'
+import { configJsonSchema } from '@mulligan/host/parts'
 
 export interface AskedKey {
   readonly path: readonly string[]

@@ -1,15 +1,12 @@
 /** `mulligan config show` and `path`: what is in force, and where it comes from. */
-import { readAgents } from '../../agents/agents.ts'
-import { warnOfNames } from '../../agents/warn.ts'
-import { type Row, rowsOf } from '../../config/in-force.ts'
-import { readSettings, type Settings } from '../../config/settings.ts'
-import { UsageError } from '../../exit.ts'
-import { chooseModel, contextOf } from '../../models/open.ts'
+
+import { oneLine, safeJson, UsageError } from '@mulligan/host/light'
+import { chooseModel, contextOf, type Row, readAgents, readSettings, rowsOf, type Settings } from '@mulligan/host/parts'
 import { workingFolder } from '../../paths.ts'
-import { tellUntrusted } from '../../trust/settle.ts'
+import { tellUntrusted } from '../../trust.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
+import { warnOfNames } from '../unknown-names.ts'
 
 export interface ConfigFlags {
   readonly cwd?: string
@@ -18,7 +15,7 @@ export interface ConfigFlags {
 
 /** `mulligan config path`. @throws UsageError when a file is wrong */
 export async function configPath({ cwd, json }: ConfigFlags, { out }: Output): Promise<number> {
-  const files = filesIn(readSettings(workingFolder(cwd)))
+  const files = filesIn(readSettings(workingFolder(cwd), {}, process.env))
   if (json) out(`${safeJson({ files })}\n`)
   else for (const { path, found } of files) out(`${oneLine(path, 1000)}${found ? '' : '  (not there)'}\n`)
   return 0
@@ -28,8 +25,8 @@ export async function configPath({ cwd, json }: ConfigFlags, { out }: Output): P
 export async function showConfig(flags: ConfigFlags, output: Output): Promise<number> {
   const { out } = output
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd)
-  const agents = await readAgents(cwd, settings)
+  const settings = readSettings(cwd, {}, process.env)
+  const agents = await readAgents(cwd, settings, process.env)
   const untrusted = tellUntrusted(cwd, { settings, agents }, output)
   const rows = [...rowsOf(settings), ...(await contextRow(settings))]
   if (flags.json) out(`${safeJson({ settings: rows, files: filesIn(settings), ...untrusted })}\n`)

@@ -2,11 +2,10 @@
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsageError } from '@mulligan/host/light'
+import { openModelInForce, type Settings } from '@mulligan/host/parts'
 import { resolveProgram, runProgram } from '@mulligan/sandbox'
 import { ripgrep } from '@mulligan/tools'
-import { openModelInForce } from '../../config/open-model.ts'
-import type { Settings } from '../../config/settings.ts'
-import { UsageError } from '../../exit.ts'
 import { fromHome, openDataDir } from '../../paths.ts'
 import type { Check } from './check.ts'
 
@@ -40,7 +39,7 @@ export async function git(workspace: string): Promise<Check> {
 /** Nothing is sent but the question which models there are: what is named may not answer. */
 export async function model(settings: Settings): Promise<Check> {
   try {
-    const { model } = await openModelInForce(settings, undefined, false)
+    const { model } = await openModelInForce(settings, undefined, false, process.env)
     return { name: 'model', state: 'ok', says: `${model.id} on ${model.where}` }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

@@ -1,11 +1,11 @@
 /** `mulligan doctor`: whether what it needs is here, and what to install to get more. */
-import { sandboxOptions } from '../../config/sandbox.ts'
-import { readSettings } from '../../config/settings.ts'
+
+import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
+import { readSettings, sandboxOptions } from '@mulligan/host/parts'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import { data, git, model, node, ripgrepCheck } from './around.ts'
 import type { Check } from './check.ts'
@@ -19,8 +19,8 @@ export interface DoctorFlags {
 /** @returns 1 where something is missing that is needed. @throws UsageError when a configuration file is wrong */
 export async function doctor(flags: DoctorFlags, { out }: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd)
-  const options = sandboxOptions(settings.sandbox, cwd)
+  const settings = readSettings(cwd, {}, process.env)
+  const options = sandboxOptions(settings.sandbox, cwd, process.env)
   const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(cwd), model(settings), data()])
   const checks = [...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')

@@ -2,8 +2,9 @@
  * The sandbox as it would be opened here: which backend, what it holds and by what, and why the others do not; and whether commands
  * run on throwaway layers in it.
  */
+
+import { nameOf } from '@mulligan/host/parts'
 import type { Enforcement, LayerSupport, SandboxOptions } from '@mulligan/sandbox'
-import { nameOf } from '../../sandbox.ts'
 import type { Check } from './check.ts'
 
 export interface Probed {

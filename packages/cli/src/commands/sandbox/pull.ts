@@ -1,10 +1,11 @@
 /** `mulligan sandbox pull`: the image of the container backends, which no command pulls by itself. */
-import { readSettings } from '../../config/settings.ts'
+
+import { oneLine, sanitize } from '@mulligan/host/light'
+import { readSettings } from '@mulligan/host/parts'
 import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, sanitize } from '../../ui/sanitize.ts'
 import { SANDBOX_EXIT } from './run.ts'
 
 export interface PullFlags {
@@ -14,7 +15,7 @@ export interface PullFlags {
 
 /** @returns 125 where no engine is there, or it could not get the image */
 export async function sandboxPull(image: string | undefined, { backend, cwd }: PullFlags, { out, err }: Output): Promise<number> {
-  const { sandbox } = readSettings(workingFolder(cwd))
+  const { sandbox } = readSettings(workingFolder(cwd), {}, process.env)
   const { DEFAULT_IMAGE, pullImage, SandboxError } = await import('@mulligan/sandbox')
   const name = image ?? sandbox.image?.value ?? DEFAULT_IMAGE
   const interrupt = watchInterrupts(() => undefined)

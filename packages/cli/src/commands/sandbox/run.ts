@@ -1,14 +1,12 @@
 /** `mulligan sandbox run`: a person's command, in the sandbox that the model's commands get. */
 import { constants } from 'node:os'
+import { safeJson, sanitize, streamSanitizer, UsageError } from '@mulligan/host/light'
+import { readSettings, type SandboxFlags, type SandboxSettings, sandboxLine, sandboxOptions } from '@mulligan/host/parts'
 import type { Command, CommandLine, Completed, Reason, Sandbox } from '@mulligan/sandbox'
-import { type SandboxFlags, type SandboxSettings, sandboxOptions } from '../../config/sandbox.ts'
-import { readSettings } from '../../config/settings.ts'
-import { EXIT, UsageError } from '../../exit.ts'
+import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
 import { workingFolder } from '../../paths.ts'
-import { sandboxLine } from '../../sandbox.ts'
 import type { Output } from '../../ui/output.ts'
-import { safeJson, sanitize, streamSanitizer } from '../../ui/sanitize.ts'
 
 export interface SandboxRunFlags extends SandboxFlags {
   readonly cwd?: string
@@ -25,13 +23,13 @@ export async function sandboxRun(
   output: Output,
 ): Promise<number> {
   const cwd = workingFolder(folder)
-  const { sandbox: settings } = readSettings(cwd, { sandbox: flags })
+  const { sandbox: settings } = readSettings(cwd, { sandbox: flags }, process.env)
   const { createSandbox, SandboxError } = await import('@mulligan/sandbox')
   const interrupt = watchInterrupts(() => undefined)
   const signal = AbortSignal.any([interrupt.signal, output.closed])
   let sandbox: Sandbox | undefined
   try {
-    sandbox = await createSandbox(sandboxOptions(settings, cwd))
+    sandbox = await createSandbox(sandboxOptions(settings, cwd, process.env))
     if (process.stderr.isTTY === true) output.err(`${sandboxLine(sandbox)}\n`)
     const show = json ? undefined : streams(output)
     const completed = await completedOf(sandbox, { ...commandLine(words), signal, ...(show && { onOutput: show.push }) })

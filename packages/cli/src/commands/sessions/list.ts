@@ -1,7 +1,8 @@
 /** `mulligan sessions list`: those of a folder, or all, which can be gone on with. */
+
+import { oneLine, safeJson } from '@mulligan/host/light'
 import { fromHome, workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import { localTime } from '../../ui/time.ts'
 import { withStore } from './open.ts'

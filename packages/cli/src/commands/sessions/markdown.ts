@@ -1,12 +1,12 @@
 /** A conversation as Markdown, for a person: prompts quoted, a line for each call, answers as they were, and the ledger. Fit for a terminal. */
 
 import type { CallRecord } from '@mulligan/core'
-import { DEFAULT_AGENT } from '../../config/settings.ts'
+import { oneLine, sanitize } from '@mulligan/host/light'
+import { DEFAULT_AGENT } from '@mulligan/host/parts'
 import { fromHome } from '../../paths.ts'
 import { plain } from '../../ui/colors.ts'
 import { ledgerLines } from '../../ui/ledger.ts'
 import { plural } from '../../ui/plural.ts'
-import { oneLine, sanitize } from '../../ui/sanitize.ts'
 import { localTime } from '../../ui/time.ts'
 import type { Called, Conversation, ShownTurn } from './conversation.ts'
 

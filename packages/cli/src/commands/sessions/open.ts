@@ -1,9 +1,9 @@
 /** The session that a command is about, and what the store has of it. */
 import type { SessionRow, Store } from '@mulligan/agent'
-import { UsageError } from '../../exit.ts'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { openStoreAt } from '@mulligan/host/parts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { findSession, latestSession } from '../../session.ts'
-import { openStoreAt } from '../../store.ts'
 import { type Conversation, conversationOf } from './conversation.ts'
 
 export interface SessionFlags {
@@ -14,8 +14,11 @@ export interface SessionFlags {
 }
 
 /** @throws UsageError */
-export async function withStore<T>(use: (store: Store) => Promise<T>, tell?: (text: string) => void): Promise<T> {
-  const store = await openStoreAt(openDataDir(), tell)
+export async function withStore<T>(
+  use: (store: Store) => Promise<T>,
+  tell: (text: string) => void = (text) => void process.stderr.write(text),
+): Promise<T> {
+  const store = await openStoreAt(openDataDir(), process.env, (text) => tell(`mulligan: ${oneLine(text, 800)}\n`))
   try {
     return await use(store)
   } finally {

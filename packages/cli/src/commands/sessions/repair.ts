@@ -1,11 +1,11 @@
 /** `mulligan sessions repair`: a new store of what can be read of a damaged one. */
 import { isPostgresUrl, NoStore, repairStore, type StoreRepair } from '@mulligan/agent'
-import { EXIT, UsageError } from '../../exit.ts'
+import { safeJson, UsageError } from '@mulligan/host/light'
+import { storePlace } from '@mulligan/host/parts'
+import { EXIT } from '../../exit.ts'
 import { openDataDir } from '../../paths.ts'
-import { storePlace } from '../../store.ts'
 import type { Output } from '../../ui/output.ts'
 import { plural } from '../../ui/plural.ts'
-import { safeJson } from '../../ui/sanitize.ts'
 
 export interface RepairFlags {
   readonly json?: boolean
@@ -13,7 +13,7 @@ export interface RepairFlags {
 
 /** @throws UsageError where there is nothing that can be read */
 export async function repairSessions({ json }: RepairFlags, { out }: Output): Promise<number> {
-  const { place: store } = storePlace(openDataDir())
+  const { place: store } = storePlace(openDataDir(), process.env)
   if (isPostgresUrl(store))
     throw new UsageError(
       'the sessions are kept in PostgreSQL, and this repairs only files',

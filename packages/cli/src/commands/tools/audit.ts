@@ -1,17 +1,17 @@
 /** What each tool does on found, empty, wrong and failing, and whether it keeps the contract. */
 import { tmpdir } from 'node:os'
 import { type Tool, wrapTools } from '@mulligan/core'
+import { oneLine, safeJson } from '@mulligan/host/light'
+import { openToolbox, problemText, sandboxOptions } from '@mulligan/host/parts'
 import type { SandboxOptions } from '@mulligan/sandbox'
 import { type ConformanceReport, conformance, type ToolReport, temporaryWorkspace } from '@mulligan/testing'
 import { createWorkspace, fileTools, gitTools, thinkTools } from '@mulligan/tools'
-import { sandboxOptions } from '../../config/sandbox.ts'
 import { EXIT } from '../../exit.ts'
+import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
-import { openToolbox, problemText } from '../../toolbox.ts'
-import { refuseUntrusted, settledTools } from '../../trust/settle.ts'
+import { refuseUntrusted, settledTools } from '../../trust.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 import { makeRepository } from './example-repository.ts'
 import { exampleShells } from './example-shells.ts'
@@ -24,9 +24,9 @@ export async function auditTools(flags: ToolsFlags, output: Output): Promise<num
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, { err: () => undefined })
   refuseUntrusted(cwd)
-  const { tools, own, problems } = await openToolbox(cwd, { settings })
+  const { tools, own, problems } = await openToolbox(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
   const mine = tools.filter(({ name }) => own.has(name))
-  const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd))
+  const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd, process.env))
   const conforms = report.conforms && problems.length === 0
   if (flags.json) out(`${safeJson({ ...report, conforms, problems })}\n`)
   else {

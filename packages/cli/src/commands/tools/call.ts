@@ -13,25 +13,22 @@ import {
   resolveName,
   type Tool,
 } from '@mulligan/core'
+import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
+import { type Approve, fileLog, openApproval, openToolbox, problemText, recoverChanges, sandboxLine } from '@mulligan/host/parts'
 import { createSpill } from '@mulligan/tools'
-import type { Approve } from '../../approval/approve.ts'
-import { openApproval } from '../../approval/open.ts'
-import { recoverChanges } from '../../changes.ts'
+import { approvalInWords } from '../../approval/ask.ts'
 import { EXIT } from '../../exit.ts'
 import { endIgnored } from '../../ignored.ts'
 import { watchInterrupts } from '../../interrupt.ts'
-import { fileLog } from '../../log.ts'
+import { ownCodeIn } from '../../own-code.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
-import { sandboxLine } from '../../sandbox.ts'
 import { readStdin } from '../../stdin.ts'
 import { watchStray } from '../../stray.ts'
-import { openToolbox, problemText } from '../../toolbox.ts'
-import { isAttendedFor, refuseUntrusted, settledTools } from '../../trust/settle.ts'
+import { isAttendedFor, refuseUntrusted, settledTools } from '../../trust.ts'
 import { askInTerminal } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import type { ToolsFlags } from './list.ts'
 
 export interface CallFlags extends ToolsFlags {
@@ -44,17 +41,19 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const data = openDataDir()
   const dir = join(data.output, 'calls')
   const log = fileLog(data.log)
-  const unwatch = watchStray(log, () => output.err(`Something failed outside the call; see ${data.log}\n`))
-  await recoverChanges(cwd, data, output)
+  const unwatch = watchStray(output)
+  await recoverChanges(cwd, data, (line) => output.err(`${line}\n`))
   const isAttended = isAttendedFor(flags)
   const { settings } = await settledTools(cwd, flags, output)
   const byHand = flags.yes === true || isAttended
   const toolbox = await openToolbox(cwd, {
+    env: process.env,
     outputs: { dir },
     changes: { dir: data.changes },
     byHand,
     settings,
     onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
+    around: ownCodeIn(cwd),
   })
   if (toolbox.untrusted && !isNamed(name, toolbox.tools)) refuseUntrusted(cwd)
   for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
@@ -66,9 +65,9 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     cwd,
     tools: toolbox.tools,
     yes: flags.yes === true,
-    colors,
-    ...(isAttended && { ask: askInTerminal(interrupt.trigger) }),
-    tell: (line) => output.err(line),
+    env: process.env,
+    ...(isAttended && { ask: approvalInWords(askInTerminal(interrupt.trigger), colors) }),
+    tell: (line) => output.err(`  ${line}\n`),
   })
   const executor = createExecutor({
     tools: toolbox.tools,

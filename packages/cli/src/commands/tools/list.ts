@@ -1,8 +1,9 @@
+import { oneLine, safeJson } from '@mulligan/host/light'
+import { openToolbox, problemText } from '@mulligan/host/parts'
+import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
-import { openToolbox, problemText } from '../../toolbox.ts'
-import { liftText, toolsText } from '../../trust/settle.ts'
+import { liftText, toolsText } from '../../trust.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson } from '../../ui/sanitize.ts'
 import { table } from '../../ui/table.ts'
 
 export interface ToolsFlags {
@@ -12,7 +13,7 @@ export interface ToolsFlags {
 
 export async function listTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const { tools, own, problems, untrusted } = await openToolbox(cwd)
+  const { tools, own, problems, untrusted } = await openToolbox(cwd, { env: process.env, around: ownCodeIn(cwd) })
   const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
   if (flags.json) out(`${safeJson({ tools: listed, problems, ...(untrusted && { untrusted: untrusted.found.files }) })}\n`)
   else {

@@ -1,10 +1,10 @@
 import { indexNames, resolveName, type Tool } from '@mulligan/core'
-import { UsageError } from '../../exit.ts'
+import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
+import { openToolbox, problemText } from '@mulligan/host/parts'
+import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
-import { openToolbox, problemText } from '../../toolbox.ts'
-import { refuseUntrusted, settledTools } from '../../trust/settle.ts'
+import { refuseUntrusted, settledTools } from '../../trust.ts'
 import type { Output } from '../../ui/output.ts'
-import { oneLine, safeJson, sanitize } from '../../ui/sanitize.ts'
 import type { ToolsFlags } from './list.ts'
 
 /** @throws UsageError when there is no such tool */
@@ -12,7 +12,7 @@ export async function showTool(name: string, flags: ToolsFlags, output: Output):
   const { out, err } = output
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, output)
-  const { tools, problems, untrusted } = await openToolbox(cwd, { settings })
+  const { tools, problems, untrusted } = await openToolbox(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
   for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
   if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
   const tool = toolNamed(name, tools)

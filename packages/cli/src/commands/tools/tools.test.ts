@@ -1,8 +1,7 @@
+import { builtInTools, readSettings } from '@mulligan/host/parts'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
-import { builtInTools } from '../../built-in-tools.ts'
-import { readSettings } from '../../config/settings.ts'
 import { place, trusted, using } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
@@ -28,7 +27,7 @@ const BAD = `export default {
   execute: ({ id }) => { if (id !== 'a1') throw new Error('no row, password=hunter2'); return 'first' },
 }
 `
-const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {}, { HOME: '/' }) }).tools.map(({ name }) => name)
+const NAMES = builtInTools(createWorkspace('.'), { settings: readSettings('.', {}, { HOME: '/' }), env: {} }).tools.map(({ name }) => name)
 
 describe('tools list', () => {
   it('has the built-in ones, the own ones, and what was left out', async () => {

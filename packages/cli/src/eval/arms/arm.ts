@@ -1,6 +1,6 @@
 /** The ways a task is given to a model. They differ in what stands between the model and the tools, and in nothing else. */
 import type { Repair, RepairKind, Tool } from '@mulligan/core'
-import type { ConfiguredModel } from '../../models/open.ts'
+import type { ConfiguredModel } from '@mulligan/host/parts'
 
 /** `bare`: a plain loop. `repair`: the same, with calls mended. `full`: the engine. */
 export const ARMS = ['bare', 'repair', 'full'] as const

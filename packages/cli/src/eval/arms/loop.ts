@@ -5,7 +5,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider'
 import { requestFault } from '@mulligan/agent'
 import { backoff, isMulliganError, isToolError, type RepairKind, render, type Tool, type ToolResult } from '@mulligan/core'
-import type { ConfiguredModel } from '../../models/open.ts'
+import type { ConfiguredModel } from '@mulligan/host/parts'
 import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
 import { type RawReply, readReply } from './reply.ts'
 

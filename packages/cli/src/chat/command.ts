@@ -1,0 +1,108 @@
+/** `mulligan chat`: from the flags to a chat on the screen, and to the exit code. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { type Choice, type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
+import { EXIT } from '../exit.ts'
+import { ignoredLine } from '../ignored.ts'
+import { endProcess, ownCodeIn } from '../own-code.ts'
+import { fromHome, workingFolder } from '../paths.ts'
+import { chooseSession } from '../session.ts'
+import { watchStray } from '../stray.ts'
+import { trustInWords } from '../trust.ts'
+import { askInTerminal } from '../ui/ask.ts'
+import { type Colors, colorsFor } from '../ui/colors.ts'
+import type { Output } from '../ui/output.ts'
+import { version } from '../version.ts'
+import type { Left } from './chat-types.ts'
+import { chatPorts } from './ports.ts'
+
+export interface ChatFlags extends ChoiceFlags {
+  /** False with `--no-agents-md`. */
+  readonly agentsMd?: boolean
+  readonly cwd?: string
+  readonly session?: string
+  readonly last?: boolean
+  readonly yes?: boolean
+}
+
+/** @returns the exit code. @throws UsageError */
+export async function chatCommand(flags: ChatFlags, output: Output): Promise<number> {
+  needTerminal()
+  const cwd = workingFolder(flags.cwd)
+  const colors = colorsFor(process.stdout)
+  const person = process.stderr.isTTY === true ? askInTerminal(() => endProcess(EXIT.cancelled)) : undefined
+  const { ports, connect } = chatPorts(colors, output.err)
+  const unwatch = watchStray({ err: ports.tell })
+  try {
+    const workspace = await openWorkspace({
+      ...{ cwd, env: process.env, flags, yes: flags.yes === true, agentsMd: flags.agentsMd !== false, version: version() },
+      session: (store) => chooseSession(store, cwd, flags),
+      ...(person && { ask: person, trust: trustInWords(person) }),
+      ...ports.ofWorkspace,
+      aroundOwnCode: ownCodeIn(cwd),
+    })
+    const { openChat, showChat, openHistory, mentionsIn, completerFor } = await loadParts()
+    const { choice, sessions, data } = workspace
+    const chat = await openChat({
+      ...{ workspace, connect, colors, welcome: welcome(cwd, choice, colors) },
+      mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
+    })
+    try {
+      const history = openHistory(data.dir, cwd)
+      const left = await showChat({ chat, colors, history, complete: completerFor(chat, sessions, cwd) }, output)
+      const ignored = await chat.ignored.changed().catch(() => [])
+      if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
+      output.out(goodbye(left))
+      return left.atOnce || left.isEnded ? EXIT.cancelled : EXIT.ok
+    } finally {
+      await chat.close()
+    }
+  } finally {
+    unwatch()
+  }
+}
+
+/** React looks for its name while it is loaded: its aids for development cost time. What is started from the chat never sees it. */
+async function loadParts(): Promise<typeof import('./parts.ts')> {
+  const before = process.env['NODE_ENV']
+  process.env['NODE_ENV'] = before ?? 'production'
+  try {
+    return await import('./parts.ts')
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV']
+  }
+}
+
+/** @throws UsageError */
+function needTerminal(): void {
+  const { stdin, stdout } = process
+  if (stdin.isTTY !== true || stdout.isTTY !== true)
+    throw new UsageError(
+      'the chat needs a terminal to read from and to write to',
+      'For one turn: mulligan "what to do", or some-command | mulligan',
+    )
+  if (process.env['TERM'] === 'dumb')
+    throw new UsageError('this terminal (TERM=dumb) cannot show the chat', 'For one turn: mulligan "what to do"')
+}
+
+function welcome(cwd: string, { configured, named, settings }: Choice, { bold, dim }: Colors): string[] {
+  const { id, where } = configured.model
+  const agent = named.name === 'build' ? '' : ` · agent ${oneLine(named.name, 40)}`
+  return [
+    `${bold('Mulligan')} ${version()}`,
+    `${oneLine(id, 120)} on ${oneLine(where, 80)}${agent}`,
+    dim(`${oneLine(fromHome(cwd), 200)} · mode ${settings.approval.mode.value} · ${sandboxText(settings.sandbox.backend?.value)}`),
+    ...(configured.notice ? [dim(`The model is ${oneLine(configured.notice, 300)}.`)] : []),
+    dim('/help shows what there is'),
+  ]
+}
+
+const sandboxText = (backend: string | undefined): string =>
+  backend === 'none' ? 'commands run in no sandbox' : 'the first command opens the sandbox'
+
+function goodbye({ session, atOnce }: Left): string {
+  const parts = [atOnce ? 'Left in the middle of a turn.' : '', session === undefined ? '' : `To go on: mulligan chat --session ${session}`]
+  const text = parts.filter((part) => part !== '').join(' ')
+  return text === '' ? '' : `\n${text}\n`
+}

@@ -1,0 +1,128 @@
+/** Named agents: the built-in ones and one's own, and from one of them to what the engine is told. */
+import type { Role } from '@mulligan/agent'
+import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { oneLine } from '../common/sanitize.ts'
+import type { Origin, Setting } from '../common/setting.ts'
+import type { Withheld } from '../config/admit.ts'
+import type { Settings } from '../config/settings.ts'
+import { type AgentProblem, ownAgents } from './own.ts'
+
+export interface NamedAgent {
+  readonly name: string
+  readonly description: string
+  readonly prompt: string
+  /** Names of tools, with `*`; all of them when absent. */
+  readonly tools?: readonly string[]
+  /** It has none that has an effect. */
+  readonly readOnly?: boolean
+  readonly model?: string
+  readonly origin: Origin
+  readonly from: string
+}
+
+const builtIn = { origin: 'default', from: 'built-in' } as const
+
+const BUILT_IN: readonly NamedAgent[] = [
+  { ...builtIn, name: 'build', description: 'Does the work, with all tools.', prompt: '' },
+  {
+    ...builtIn,
+    name: 'plan',
+    description: 'Makes a plan and changes nothing.',
+    prompt:
+      'You plan and change nothing: you have only tools that read. Look at what is there, then answer with a plan: the steps in order, the files each one touches, how to check it, and what is open.',
+    readOnly: true,
+  },
+  {
+    ...builtIn,
+    name: 'ask',
+    description: 'Answers questions and changes nothing.',
+    prompt: 'You answer a question and change nothing: you have only tools that read. Answer from what you have read, and name the places.',
+    readOnly: true,
+  },
+]
+
+export interface Agents {
+  readonly all: readonly NamedAgent[]
+  readonly problems: readonly AgentProblem[]
+  /** Models of the project's agents that wait for the person's word. */
+  readonly withheld: readonly Withheld[]
+}
+
+export async function readAgents(cwd: string, settings: Settings, env: Env): Promise<Agents> {
+  const { agents, problems, withheld } = await ownAgents(
+    cwd,
+    settings,
+    env,
+    BUILT_IN.map(({ name }) => name),
+  )
+  const own = agents.map(
+    ({ prompt = '', description, name, tools, model, origin, from }): NamedAgent => ({
+      name,
+      description: description ?? oneLine(prompt, 80),
+      prompt,
+      ...(tools && { tools }),
+      ...(model !== undefined && { model }),
+      origin,
+      from,
+    }),
+  )
+  return { all: [...BUILT_IN, ...own], problems, withheld }
+}
+
+/** @throws UsageError when there is no agent of that name */
+export function chooseAgent({ all, problems }: Agents, { value, origin, from }: Setting<string>): NamedAgent {
+  const found = all.find(({ name }) => name === value)
+  if (found) return found
+  const names = all.map(({ name }) => name)
+  const [near] = nearest(value, names, 1)
+  const broken = problems.find(({ file }) => file.endsWith(`${value}.md`))
+  const where = origin === 'flag' ? '' : `${from}: `
+  throw new UsageError(
+    broken
+      ? `${broken.file}: ${broken.error}`
+      : `${where}there is no agent ${JSON.stringify(oneLine(value, 64))}${near ? `; did you mean ${near}?` : ''}`,
+    `There are ${names.join(', ')}; mulligan agents shows them.`,
+  )
+}
+
+/** What the engine holds the agent to. */
+export function roleOf({ name, prompt, tools, readOnly }: NamedAgent, off: Settings['off']): Role {
+  const has =
+    tools &&
+    rulesPolicy(
+      tools.map((tool) => ({ tool, decision: 'allow' })),
+      () => ({ decision: 'deny', reason: '' }),
+    )
+  return {
+    name,
+    prompt,
+    withholds: ({ name: tool, effect }: Tool) => {
+      const without = off.find((one) => one.value === tool)
+      if (without) return `${tool} is switched off in ${without.from}.`
+      if (readOnly && effect !== 'read') return `The agent "${name}" has only tools that read; ${tool} is not one.`
+      const listed = has?.({ tool, effect, input: {}, target: '' }).decision !== 'deny'
+      return listed ? undefined : `The agent "${name}" does not have the tool ${tool}.`
+    },
+  }
+}
+
+/** Names in the settings that no tool has, each in a line. What they are in is in force without them. */
+export function unknownTools(agents: readonly NamedAgent[], { off, lean, approval }: Settings, tools: readonly Tool[]): readonly string[] {
+  const names = tools.map(({ name }) => name)
+  const asked = [
+    ...agents.flatMap(({ name, tools = [] }) => tools.map((value) => ({ value, of: `agent ${name}`, more: ' It goes without it.' }))),
+    ...off.map(({ value, from }) => ({ value, of: `${from}: tools.off`, more: '' })),
+    ...(lean?.value ?? []).map((value) => ({ value, of: `${lean?.from}: tools.lean`, more: '' })),
+    ...[...new Set([...approval.rules, ...approval.projectRules])].flatMap(({ value: { tool, decision }, from }) =>
+      tool === undefined ? [] : [{ value: tool, of: `${from}: policy`, more: ` The rule (${decision}) matches nothing.` }],
+    ),
+  ]
+  return asked
+    .filter(({ value }) => !value.includes('*') && !names.includes(value))
+    .map(({ value, of, more }) => {
+      const near = tools.find(({ aliases }) => aliases.some(({ name }) => name === value))?.name ?? nearest(value, names, 1)[0]
+      return oneLine(`${of}: there is no tool ${JSON.stringify(value)}${near ? `; did you mean ${near}?` : '.'}${more}`, 300)
+    })
+}

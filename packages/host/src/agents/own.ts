@@ -1,0 +1,102 @@
+/** Agents of one's own: in the configuration, and as Markdown files whose text is the prompt. */
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Env } from '../common/env.ts'
+import { fromHome } from '../common/paths.ts'
+import { oneLine } from '../common/sanitize.ts'
+import type { Origin } from '../common/setting.ts'
+import { admit, type Withheld } from '../config/admit.ts'
+import { checkWith } from '../config/check.ts'
+import { ownPath } from '../config/places.ts'
+import { agentFields } from '../config/schema.ts'
+import type { ConfiguredAgent, Settings } from '../config/settings.ts'
+import { frontMatter } from './front-matter.ts'
+import { readText } from './read-text.ts'
+
+export interface AgentProblem {
+  readonly file: string
+  /** One sentence. */
+  readonly error: string
+}
+
+export interface OwnAgents {
+  readonly agents: readonly ConfiguredAgent[]
+  readonly problems: readonly AgentProblem[]
+  /** Models of the project's files that wait for the person's word. */
+  readonly withheld: readonly Withheld[]
+}
+
+const NAME = /^[\w-]{1,40}$/
+
+/** The person's own first: a project's agent does not take the name of one. */
+export async function ownAgents(cwd: string, { agents, word }: Settings, env: Env, reserved: readonly string[]): Promise<OwnAgents> {
+  const personal = ownPath('agents', env)
+  const read = [
+    ...(personal === undefined ? [] : await filesIn(personal, 'user', fromHome(personal, env))),
+    ...(await filesIn(join(cwd, '.mulligan', 'agents'), 'project', join('.mulligan', 'agents'), cwd)),
+  ]
+  const found = [...agents.map((agent) => ({ file: agent.from, agent })), ...read.filter((one) => 'agent' in one)].sort(
+    (a, b) => Number(a.agent.origin === 'project') - Number(b.agent.origin === 'project'),
+  )
+  const kept = new Map<string, ConfiguredAgent>()
+  const problems: AgentProblem[] = read.filter((one) => 'error' in one)
+  for (const { file, agent } of found) {
+    const other = reserved.includes(agent.name) ? 'the built-in one' : kept.get(agent.name)?.from
+    if (other === undefined) kept.set(agent.name, agent)
+    else
+      problems.push({
+        file,
+        error: `the agent "${agent.name}" has the name of ${other === 'the built-in one' ? other : `one in ${other}`}`,
+      })
+  }
+  const counting = [...kept.values()].map((agent) => countingOf(agent, word))
+  return { agents: counting.map(({ agent }) => agent), problems, withheld: counting.flatMap(({ withheld }) => withheld) }
+}
+
+/** Of a project's agent, what the rules for its keys let count: a file's front matter has not been through them yet. */
+function countingOf(
+  agent: ConfiguredAgent,
+  word: Settings['word'],
+): { readonly agent: ConfiguredAgent; readonly withheld: readonly Withheld[] } {
+  const { name, origin, from, ...fields } = agent
+  if (origin !== 'project') return { agent, withheld: [] }
+  const { values, withheld } = admit({ agents: { [name]: fields } }, from, word)
+  return { agent: { ...values.agents?.[name], name, origin, from }, withheld }
+}
+
+type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
+
+/** @param root where the files have to lie; the person's own may be linked from anywhere */
+async function filesIn(folder: string, origin: Origin, shown: string, root?: string): Promise<readonly Read[]> {
+  return Promise.all(
+    markdownIn(folder).map(async (entry): Promise<Read> => {
+      const file = join(shown, entry)
+      const name = basename(entry, '.md')
+      try {
+        if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
+        const { text, problem } = readText(root, join(folder, entry))
+        if (text === undefined) throw new Error(problem ?? 'it is not there')
+        const { fields, body } = await frontMatter(text)
+        const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
+        if (!checked.ok) throw new Error(checked.error)
+        return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
+      } catch (error) {
+        return { file, error: oneLine((error as Error).message, 300) }
+      }
+    }),
+  )
+}
+
+/** `tools: read_file, grep` is a text in YAML, and means a list. */
+const toolsList = (tools: unknown): { readonly tools?: readonly string[] } =>
+  typeof tools === 'string' ? { tools: tools.split(/[\s,]+/).filter((name) => name !== '') } : {}
+
+function markdownIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+  } catch {
+    return []
+  }
+}

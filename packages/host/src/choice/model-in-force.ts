@@ -1,0 +1,105 @@
+/** The model that is in force. What a project's file says of it has been through the rules of its keys; where its key goes is decided here. */
+
+import type { Ask } from '../common/ask.ts'
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { fromHome } from '../common/paths.ts'
+import type { Setting } from '../common/setting.ts'
+import type { Settings } from '../config/settings.ts'
+import { HERE } from '../models/base-url.ts'
+import { type ConfiguredModel, openModel } from '../models/open.ts'
+import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
+
+export interface ModelInForce extends ConfiguredModel {
+  /** For the person, where a project's file had a say or the model was found: it goes on after "The model is". */
+  readonly notice?: string
+}
+
+export interface Person {
+  /** Asks which model, where several are found. Default: nobody is there. */
+  readonly ask?: Ask
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Without a model in the settings, the server at the base URL is asked for its only one; without either, the servers on this machine
+ * are looked for.
+ * @param named of the agent; it stands above the settings, a flag above it
+ * @throws UsageError
+ */
+export async function openModelInForce(
+  settings: Settings,
+  named: Setting<string> | undefined,
+  opensInReasoning: boolean,
+  env: Env,
+  person: Person = {},
+): Promise<ModelInForce> {
+  const { baseUrl } = settings
+  const model = settings.model?.origin === 'flag' ? settings.model : (named ?? settings.model)
+  const safe = (await isKeyFor(model, settings, env)) ? env : { ...env, MULLIGAN_API_KEY: undefined }
+  const found = await findModel(model, baseUrl, safe, person)
+  const opened = await openModel(
+    { model: found.model, ...(baseUrl?.origin === 'flag' && { baseUrl: baseUrl.value }), opensInReasoning },
+    { ...safe, ...found.env, MULLIGAN_BASE_URL: baseUrl?.value },
+    settings.models,
+  )
+  const { id, where } = opened.model
+  if (model && opened.passedOn && !isCloud(id)) mayPassOn(model, where, settings, env)
+  const withoutKey =
+    env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without the key in MULLIGAN_API_KEY: it is for the server that you name' : ''
+  if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}${withoutKey}` }
+  const told = [model, isCloud(id) || opened.passedOn ? undefined : baseUrl].find((one) => one?.origin === 'project')
+  return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}${withoutKey}` }) }
+}
+
+/**
+ * Whether `MULLIGAN_API_KEY` is for the server that is asked. A person who names a server, and has a key, means that one; one that a
+ * project chooses gets the key only where it is the person's own too.
+ */
+async function isKeyFor(model: Setting<string> | undefined, { baseUrl, word: { own } }: Settings, env: Env): Promise<boolean> {
+  if (baseUrl) return baseUrl.origin !== 'project' || isSameOrigin(baseUrl.value, own.baseUrl)
+  if (model?.origin !== 'project') return true
+  const provider = providerOf(model.value)
+  if (provider === providerOf(own.model ?? '')) return true
+  const server = isProvider(provider) ? await providerEntry(provider).server?.() : undefined
+  return server !== undefined && Boolean(env[server.variable])
+}
+
+const providerOf = (model: string): string => model.split('/')[0] ?? ''
+
+const isSameOrigin = (url: string, other: string | undefined): boolean =>
+  other !== undefined && URL.canParse(url) && URL.canParse(other) && new URL(url).origin === new URL(other).origin
+
+interface Found {
+  readonly model: string
+  readonly how?: string
+  readonly env?: Env
+}
+
+/** @throws UsageError */
+async function findModel(
+  model: Setting<string> | undefined,
+  baseUrl: Setting<string> | undefined,
+  env: Env,
+  person: Person,
+): Promise<Found> {
+  if (model) return { model: model.value }
+  if (baseUrl) {
+    const { modelAt } = await import('../models/at-base-url.ts')
+    return { model: `openai-compatible/${await modelAt(baseUrl.value, env, person.signal)}`, how: 'the only one of its server' }
+  }
+  const { discoverModel } = await import('../models/discover.ts')
+  const { id, how, chosen } = await discoverModel(env, person)
+  // The key is for a server that somebody named, not for whoever happens to listen here.
+  return { model: id, how: `${how}; mulligan models --use NAME chooses another`, ...(!chosen && { env: { MULLIGAN_API_KEY: undefined } }) }
+}
+
+/** Only the server knows that it passes the conversation on. @throws UsageError where only a project's file says so */
+function mayPassOn({ origin, value, from }: Setting<string>, where: string, { remoteHosts, files }: Settings, env: Env): void {
+  if (origin !== 'project' || where === HERE || remoteHosts.includes(where)) return
+  const own = files.find(({ origin }) => origin === 'user')?.path ?? 'config.json'
+  throw new UsageError(
+    `${from} names ${value}, which would send this conversation to ${where}; a project can't decide that`,
+    `To allow it once: --model ${value}. For good: "remoteHosts": [${JSON.stringify(where)}] in ${fromHome(own, env)}.`,
+  )
+}

@@ -1,0 +1,96 @@
+/** What a folder brings that needs the user's approval: asked for once, and where nobody is there, left out and reported. */
+import type { NamedAgent } from '../agents/agents.ts'
+import type { Env } from '../common/env.ts'
+import type { Withheld } from '../config/admit.ts'
+import type { Settings } from '../config/settings.ts'
+import { changeTrust, readTrust, withTrusted } from '../trust/store.ts'
+import { type FolderTools, folderTools, needsTrust } from '../trust/tools.ts'
+
+export interface Wanted {
+  /** The workspace. */
+  readonly cwd: string
+  /** The folder that the settings are of. */
+  readonly project: string
+  /** Files with code that runs outside the sandbox. Absent where they are trusted, or there are none. */
+  readonly tools?: FolderTools
+  /** Settings that send data elsewhere or loosen something. */
+  readonly settings: readonly Withheld[]
+  /** Why nothing that was trusted earlier counts. */
+  readonly problem?: string
+}
+
+export interface Chosen {
+  readonly settings: Settings
+  readonly agents?: { readonly withheld: readonly Withheld[] }
+  readonly named?: NamedAgent
+}
+
+export interface TrustPort {
+  readonly env: Env
+  /** Asks the user whether to trust it. Absent when nobody is there. */
+  readonly trust?: ((wanted: Wanted) => Promise<boolean>) | undefined
+  /** Is given what was left out. */
+  readonly onWithheld: (wanted: Wanted) => void
+  /** What is used, where that is not all: the tools and what runs with them, or the model. */
+  readonly uses?: 'tools' | 'model' | undefined
+}
+
+/** All that needs approval, whether it is used or not. */
+export function wantedIn(cwd: string, { settings, agents }: Chosen, env: Env): Wanted {
+  const tools = folderTools(cwd, env)
+  const { problem } = readTrust(cwd, env)
+  return {
+    cwd,
+    project: projectOf(settings, cwd),
+    settings: [...settings.withheld, ...(agents?.withheld ?? [])],
+    ...(needsTrust(tools) && { tools }),
+    ...(problem !== undefined && { problem }),
+  }
+}
+
+export const projectOf = ({ files }: Settings, cwd: string): string => files.find(({ origin }) => origin === 'project')?.folder ?? cwd
+
+/** Of the settings, those that would count now: no flag or variable overrides them, and an agent's model is of the one that works. */
+function relevant({ settings: { model, baseUrl }, named }: Chosen, { key }: Withheld): boolean {
+  const isGiven = (setting: Settings['model']): boolean => setting?.origin === 'flag' || setting?.origin === 'env'
+  if (key === 'model') return !isGiven(model)
+  if (key === 'baseUrl') return !isGiven(baseUrl)
+  return !key.startsWith('agents.') || (key === `agents.${named?.name}.model` && named?.origin === 'project' && model?.origin !== 'flag')
+}
+
+const isOfModel = ({ key }: Withheld): boolean => key === 'model' || key === 'baseUrl' || key.startsWith('agents.')
+
+/**
+ * Reads what is in force; where something of it needs approval, asks for it, keeps the answer, and reads again.
+ * @throws UsageError where the answer can't be kept
+ */
+export async function settled<T extends Chosen>(
+  cwd: string,
+  read: () => Promise<T> | T,
+  { env, trust: asksTrust, onWithheld, uses }: TrustPort,
+): Promise<T> {
+  const chosen = await read()
+  const { tools, ...all } = wantedIn(cwd, chosen, env)
+  const wanted: Wanted = {
+    ...all,
+    settings: all.settings.filter((one) => relevant(chosen, one) && (uses === undefined || isOfModel(one) === (uses === 'model'))),
+    ...(tools && uses !== 'model' && { tools }),
+  }
+  if (!wanted.tools && wanted.settings.length === 0) return chosen
+  if (asksTrust && (await asksTrust(wanted))) {
+    await trust(wanted, env)
+    return read()
+  }
+  onWithheld(wanted)
+  return chosen
+}
+
+/** @throws UsageError where it can't be kept */
+export async function trust({ cwd, project, tools, settings }: Wanted, env: Env): Promise<void> {
+  const change: Parameters<typeof changeTrust>[1] = (folders) => {
+    const kept = settings.map(({ key, value }) => ({ key, value }))
+    const withSettings = kept.length === 0 ? folders : withTrusted(folders, project, { settings: kept })
+    return tools ? withTrusted(withSettings, cwd, { tools: tools.found.hash, settings: [] }) : withSettings
+  }
+  await changeTrust(cwd, change, env)
+}

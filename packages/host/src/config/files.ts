@@ -1,0 +1,70 @@
+/** The two files: the person's own, and the project's. */
+
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { readRegular } from '../common/regular-file.ts'
+import { oneLine } from '../common/sanitize.ts'
+import { refusedIn } from './admit.ts'
+import { refuseAllowing } from './approval.ts'
+import { checkWith } from './check.ts'
+import type { ConfigFile } from './config-file.ts'
+import { parseJsonc } from './jsonc.ts'
+import { type FilePlace, projectPlace, userPlace } from './places.ts'
+import { type Config, configSchema } from './schema.ts'
+
+const MAX_BYTES = 1_000_000
+
+/** Both, the project's first, whether they are there or not. @throws UsageError that names file and key */
+export function configFiles(cwd: string, env: Env): readonly ConfigFile[] {
+  const files = [read(projectPlace(cwd)), userFile(env)]
+  refuseAllowing(files, env)
+  return files
+}
+
+/** The user's own. @throws UsageError */
+export function userFile(env: Env): ConfigFile {
+  const place = userPlace(env)
+  if (place.path === '') return { ...place, found: false, values: {} }
+  const file = read(place)
+  if (env['MULLIGAN_CONFIG'] && !file.found)
+    throw new UsageError(`MULLIGAN_CONFIG names ${place.shown}, which is not there`, 'Make the file, or unset MULLIGAN_CONFIG.')
+  return file
+}
+
+/** @throws UsageError */
+export function read(place: FilePlace): ConfigFile {
+  const text = textOf(place)
+  return text === undefined ? { ...place, found: false, values: {} } : { ...place, found: true, values: valuesOf(place, text) }
+}
+
+/** What a text says, where it is one that may stand in that file. @throws UsageError that names file and key */
+export function valuesOf({ origin, shown }: FilePlace, text: string): Config {
+  const parsed = parseJsonc(text)
+  if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`, WHICH)
+  const checked = checkWith(configSchema(), parsed.value)
+  if (!checked.ok) throw wrong(shown, oneLine(checked.error, 300))
+  const refused = origin === 'project' ? refusedIn(checked.value) : undefined
+  if (refused)
+    throw wrong(
+      shown,
+      `${refused.key} ${refused.why}, so a project's file can't set it`,
+      'Set it in your own file: mulligan config path shows where that is.',
+    )
+  return checked.value
+}
+
+const WHICH = 'mulligan config path shows which files are read.'
+const wrong = (
+  shown: string,
+  says: string,
+  hint = 'mulligan config explain shows every key; mulligan config path shows which files are read.',
+): UsageError => new UsageError(`${shown}: ${says}`, hint)
+
+/** Undefined where there is no file. @throws UsageError */
+export function textOf({ path, shown }: FilePlace): string | undefined {
+  const read = readRegular(path, MAX_BYTES)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'odd') throw wrong(shown, read.why)
+  if (!read.isWhole) throw wrong(shown, 'it is too large for a configuration')
+  return read.text
+}

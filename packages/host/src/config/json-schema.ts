@@ -1,0 +1,17 @@
+/** What may stand in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
+
+import { z } from 'zod'
+import { once } from '../common/once.ts'
+import type { SchemaNode } from './keys.ts'
+import { configSchema } from './schema.ts'
+import { SCHEMA_URL } from './schema-url.ts'
+
+/** Draft 7, which editors know best. */
+export const configJsonSchema = once(
+  () =>
+    ({
+      $id: SCHEMA_URL,
+      title: 'The configuration of Mulligan',
+      ...z.toJSONSchema(configSchema(), { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
+    }) as SchemaNode,
+)

@@ -1,0 +1,29 @@
+/** Puts right what an earlier run was cut off in. */
+import { createChangeLog } from '@mulligan/tools'
+import type { DataPaths } from '../common/paths.ts'
+import { oneLine } from '../common/sanitize.ts'
+
+const NAMED = 5
+
+/** Takes back a change that was cut off in the middle. Never throws. @param tell is given a line for each thing */
+export async function recoverChanges(cwd: string, { changes }: Pick<DataPaths, 'changes'>, tell: (line: string) => void): Promise<void> {
+  try {
+    const { restored, left } = await createChangeLog({ dir: changes, root: cwd }).recover()
+    if (restored.length > 0) tell(`An earlier run was cut off in the middle of a change, which was taken back: ${listed(restored)}.`)
+    if (left.length > 0)
+      tell(`An earlier run was cut off in the middle of a change. Changed by others since, and left alone: ${listed(left)}.`)
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+    tell(`An earlier run was cut off in the middle of a change, which can't be taken back now: ${oneLine(why)}`)
+  }
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : ''
+  return (
+    paths
+      .slice(0, NAMED)
+      .map((path) => oneLine(path, 120))
+      .join(', ') + more
+  )
+}

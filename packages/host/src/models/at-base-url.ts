@@ -1,0 +1,38 @@
+/** Which model is meant when only the address of its server is given. */
+
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { oneLine } from '../common/sanitize.ts'
+import { normalBaseUrl } from './base-url.ts'
+import { fieldsOf, listIn, textIn } from './servers/fields.ts'
+import { bearer, createGet, NoAnswer } from './servers/get.ts'
+import { isChat } from './servers/server.ts'
+
+const MOST_NAMED = 12
+
+/** @returns its name. @throws UsageError that says which models there are */
+export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): Promise<string> {
+  const base = normalBaseUrl(baseUrl)
+  const names = (await namesAt(base, env, signal)).filter((name) => isChat({ provider: '', name }))
+  const [only, ...others] = names
+  if (only === undefined) throw new UsageError(`no model is named, and ${base} lists none`, 'Name it: --model NAME')
+  if (others.length === 0) return only
+  const shown = names.slice(0, MOST_NAMED).map((name) => `  --model ${oneLine(name, 100)}`)
+  const rest = names.length > shown.length ? [`  and ${names.length - shown.length} more`] : []
+  throw new UsageError(`no model is named, and ${base} has ${names.length}`, ['Name one of them:', ...shown, ...rest].join('\n'))
+}
+
+async function namesAt(base: string, env: Env, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  const get = createGet(base, { headers: bearer(env['MULLIGAN_API_KEY']), ...(signal && { signal }) })
+  try {
+    const answer = await get('/models')
+    return listIn(answer, Array.isArray(fieldsOf(answer)['data']) ? 'data' : 'models').flatMap((model) => textIn(model, 'id') ?? [])
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error
+    const what = error.kind === 'absent' ? error.message : `it did not say which it has: ${error.message}`
+    throw new UsageError(
+      `no model is named, and the server at ${base} can't be asked: ${what}`,
+      error.kind === 'absent' ? 'Is it running, and is the address right?' : 'Name the model: --model NAME',
+    )
+  }
+}

@@ -1,0 +1,102 @@
+/** Ollama, through its own API. The server is asked about the model before anything is sent to it. */
+import { nearest } from '@mulligan/core'
+import { UsageError } from '../common/errors.ts'
+import { oneLine } from '../common/sanitize.ts'
+import { normalBaseUrl, whereRuns } from './base-url.ts'
+import { contextInForce, DEFAULT_CAP } from './ollama/context.ts'
+import { askFor, inMemory, type Shown } from './ollama/shown.ts'
+import { type OpenModel, samplingFor } from './provider.ts'
+import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
+import { bearer, createGet, type Get } from './servers/get.ts'
+import { ollamaUrl } from './servers/ollama.ts'
+
+export const CONTEXT_TOKENS = DEFAULT_CAP
+
+/** Milliseconds for an answer about a model, which needs none in memory. */
+const ANSWER_WITHIN = 30_000
+const MOST_NAMED = 10
+
+/** The base of Ollama's own API, from one of the OpenAI-compatible part too. @throws UsageError */
+export const nativeUrl = (given: string): string => normalBaseUrl(given).replace(/\/(?:v1|api)$/, '')
+
+export const open: OpenModel = async (request) => {
+  const { name, baseUrl, contextTokens, env } = request
+  const apiKey = env['MULLIGAN_API_KEY'] || undefined
+  const url = nativeUrl(baseUrl ?? ollamaUrl(env))
+  const headers = bearer(apiKey)
+  const shown = await known(name, url, createGet(url, { patience: ANSWER_WITHIN, headers }))
+  const { capabilities, remoteHost } = shown
+  if (capabilities?.has('embedding') && !capabilities.has('completion'))
+    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows those that there are.')
+  const { tokens, warning } = contextInForce(contextTokens, shown)
+  const { minP, ...sampling } = samplingFor(request, shown.sampled)
+  const warnings = warning === undefined ? [] : [warning]
+  let begun = false
+  let checked = false
+  /** Once: whether the model got the context that was asked for. */
+  async function check(): Promise<void> {
+    if (checked || remoteHost !== undefined) return
+    checked = true
+    const listed = await inMemory(name, createGet(url, { headers })).catch(() => undefined)
+    const { contextLength = tokens } = listed ?? {}
+    if (contextLength < tokens) warnings.push(lessText(name, contextLength, tokens))
+  }
+  const { ollamaModel } = await import('./ollama/model.ts')
+  const model = ollamaModel({
+    url,
+    headers,
+    model: name,
+    numCtx: tokens,
+    ...(minP !== undefined && { minP }),
+    ...(shown.thinking && { thinking: shown.thinking }),
+    onWarning: (message) => warnings.push(message),
+    onBegun: () => {
+      begun = true
+    },
+    onEnded: check,
+  })
+  /** A model that is being loaded may be listed already. */
+  const status = async (signal: AbortSignal): Promise<string | undefined> => {
+    const listed = await inMemory(name, createGet(url, { headers, signal })).catch(() => false)
+    if (listed === false) return undefined
+    return !listed ? 'loading the model' : begun ? 'reading the prompt' : 'loading the model or reading the prompt'
+  }
+  return {
+    model,
+    baseUrl: url,
+    ...(remoteHost !== undefined && { where: hostOf(remoteHost) }),
+    contextTokens: tokens,
+    sampling,
+    takeWarnings: () => warnings.splice(0),
+    ...(remoteHost === undefined && { status }),
+    secrets: apiKey ? [apiKey] : [],
+  }
+}
+
+/** As a server names it, with or without its scheme; what is no host is not shown as one. */
+function hostOf(given: string): string {
+  const url = [given, `https://${given}`].find((one) => /^https?:/.test(one) && URL.canParse(one))
+  return url === undefined ? OLLAMA_CLOUD : whereRuns(url)
+}
+
+const lessText = (name: string, got: number, asked: number): string =>
+  `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: what is longer it may cut without a word. To keep within it: MULLIGAN_CONTEXT=${got}.`
+
+/** What the server knows of the model. @throws UsageError when nobody answers, and when there is no such model */
+async function known(name: string, url: string, get: Get): Promise<Shown> {
+  const asked = await askFor(name, get)
+  if (asked.kind === 'shown') return asked.shown
+  if (asked.kind === 'silent')
+    throw new UsageError(
+      `no Ollama answers at ${url} (${asked.why})`,
+      'Is Ollama running? To start it: ollama serve\nAt another address: OLLAMA_HOST=HOST:PORT, or --base-url',
+    )
+  const others = asked.others.map((other) => oneLine(other, 100))
+  const [near] = nearest(name, others, 1)
+  const hint = near
+    ? `Or did you mean --model ollama/${near}?`
+    : others.length > 0
+      ? `There are: ${others.slice(0, MOST_NAMED).join(', ')}`
+      : ''
+  throw new UsageError(`Ollama has no model ${name}`, [`To get it: ollama pull ${name}`, hint].filter((line) => line !== '').join('\n'))
+}

@@ -1,0 +1,40 @@
+/** What Ollama's API says, as far as it is read. Everything may be missing: servers differ, and others imitate it. */
+import { isObject } from '../../common/is-object.ts'
+
+export type Json = { readonly [key: string]: unknown }
+
+export interface WireCall {
+  readonly id?: string
+  readonly function: { readonly name: string; readonly arguments: Json }
+}
+
+export interface WireMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly content: string
+  readonly thinking?: string
+  /** Base64. */
+  readonly images?: readonly string[]
+  readonly tool_calls?: readonly WireCall[]
+  readonly tool_name?: string
+  readonly tool_call_id?: string
+}
+
+export interface ChatBody {
+  readonly model: string
+  readonly messages: readonly WireMessage[]
+  readonly stream: boolean
+  readonly tools?: readonly Json[]
+  readonly think?: boolean | string
+  readonly format?: 'json' | Json
+  /** A prompt that is too long is refused, not cut. Servers before 0.12.6 don't know it, and cut. */
+  readonly truncate: false
+  /** The same of a reply that outgrows the context: it ends there. */
+  readonly shift: false
+  readonly options: { readonly num_ctx: number } & Json
+}
+
+export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
+export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** A whole number of tokens; `undefined` for what is none. */
+export const asCount = (value: unknown): number | undefined => (typeof value === 'number' && value >= 0 ? Math.floor(value) : undefined)

@@ -1,0 +1,145 @@
+/** From `--model PROVIDER/NAME` to a model. */
+import type { AgentModel } from '@mulligan/agent'
+import { nearest } from '@mulligan/core'
+import { type Family, families } from '@mulligan/repair'
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { whereRuns } from './base-url.ts'
+import { type ModelSettings, settingsOf } from './own-settings.ts'
+import { profileOf, type Sampling } from './profiles.ts'
+import { type ModelRequest, type OpenedModel, samplingFor } from './provider.ts'
+import { isCloud, isProvider, PROVIDER_NAMES, providerEntry } from './registry.ts'
+import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
+
+/** How a model is named, for hints. */
+export const WAYS = [
+  'Name one in one of these ways (mulligan models lists those on this machine; or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
+  '  --model ollama/NAME                                   of Ollama; so lmstudio/NAME, llamacpp/NAME, vllm/NAME',
+  '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
+  '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',
+].join('\n')
+
+export interface ModelChoice {
+  readonly provider: string
+  readonly name: string
+}
+
+/**
+ * Which provider and model are meant. A cloud is never picked because its key happens to be set.
+ * @throws UsageError
+ */
+export function chooseModel(model: string | undefined, baseUrl: string | undefined): ModelChoice {
+  if (!model) throw new UsageError('no model is named', WAYS)
+  const slash = model.indexOf('/')
+  const prefix = slash === -1 ? model : model.slice(0, slash)
+  const name = slash === -1 ? '' : model.slice(slash + 1)
+  if (isProvider(prefix) && (name !== '' || baseUrl === undefined)) {
+    if (name === '')
+      throw new UsageError(`--model ${model} names a provider but no model`, `Write --model ${prefix}/NAME. mulligan models lists them.`)
+    return { provider: prefix, name }
+  }
+  if (baseUrl !== undefined) return { provider: 'openai-compatible', name: model }
+  if (slash === -1) throw new UsageError(`--model ${model} does not say who runs it`, WAYS)
+  const [near] = nearest(prefix, PROVIDER_NAMES, 1)
+  throw new UsageError(
+    `there is no provider "${prefix}"`,
+    near ? `Did you mean --model ${near}/${name}?` : `There are ${PROVIDER_NAMES.join(', ')}; with --base-url the model may have any name.`,
+  )
+}
+
+export interface ConfiguredModel {
+  readonly model: AgentModel
+  /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
+  readonly status?: (signal: AbortSignal) => Promise<string | undefined>
+  /** The same model with its responses as the server sent them; absent where none are mended. */
+  readonly unmended?: OpenedModel['unmended']
+  /** Its server passes the conversation on to another host. */
+  readonly passedOn: boolean
+  readonly secrets: readonly string[]
+}
+
+export interface ModelFlags {
+  readonly model?: string
+  readonly baseUrl?: string
+  readonly opensInReasoning?: boolean
+}
+
+/**
+ * How many tokens a model takes at once, and whether the environment says so.
+ * @throws UsageError
+ */
+export async function contextOf(provider: string, env: Env): Promise<{ readonly tokens: number; readonly given: boolean }> {
+  const given = env['MULLIGAN_CONTEXT']
+  if (!given) return { tokens: (await providerEntry(provider).load()).CONTEXT_TOKENS, given: false }
+  const tokens = Number(given)
+  if (!Number.isInteger(tokens) || tokens < 1024)
+    throw new UsageError(`MULLIGAN_CONTEXT=${given} must be a whole number of tokens, at least 1024`, 'export MULLIGAN_CONTEXT=32768')
+  return { tokens, given: true }
+}
+
+/**
+ * @param own what the person's files say about models
+ * @throws UsageError
+ */
+export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings = []): Promise<ConfiguredModel> {
+  const local = env['MULLIGAN_BASE_URL'] || undefined
+  const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
+  const { load, cloud } = providerEntry(provider)
+  // A cloud's key goes elsewhere only when the command line says so.
+  const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
+  const id = `${provider}/${name}`
+  const { context, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
+  const profile = cloud ? undefined : profileOf(name)
+  const inEnv = await contextOf(provider, env)
+  const given = inEnv.given ? inEnv.tokens : context
+  const request: ModelRequest = {
+    ...{ name, baseUrl, env, sampling: sampled as Sampling },
+    ...(given !== undefined && { contextTokens: given }),
+    ...(profile?.sampling && { recommended: profile.sampling }),
+  }
+  const opened = await (await load()).open(request)
+  const contextTokens = opened.contextTokens ?? given ?? inEnv.tokens
+  const sampling = samplingOf(opened, request)
+  const at = whereRuns(opened.baseUrl)
+  // An old server does not say that it passes the conversation on; the name does.
+  const where = opened.where ?? (!cloud && isCloud(id) ? OLLAMA_CLOUD : undefined)
+  const limit = maxThinking ?? (cloud ? 0 : thinkingLimit(contextTokens))
+  const looksFor = familiesOf(profile?.families)
+  return {
+    model: {
+      id,
+      model: opened.model,
+      where: where ?? at,
+      contextTokens,
+      advise: async (fault) => (await import('./advise.ts')).advise(fault, { provider, name, baseUrl: opened.baseUrl, env }),
+      ...((flags.opensInReasoning || opensInReasoning) && { opensInReasoning: true }),
+      ...(sampling && { sampling }),
+      ...(limit > 0 && { maxThinking: limit }),
+      ...(idleSeconds !== undefined && { idleSeconds }),
+      ...(looksFor && { families: looksFor }),
+      ...(opened.takeRepairs && { takeRepairs: opened.takeRepairs }),
+      ...(opened.takeWarnings && { takeWarnings: opened.takeWarnings }),
+    },
+    ...(opened.status && { status: opened.status }),
+    ...(opened.unmended && { unmended: opened.unmended }),
+    passedOn: where !== undefined && where !== at,
+    secrets: opened.secrets,
+  }
+}
+
+/** `minP` has no place in the contract of providers: those that take it have put it into their requests. */
+function samplingOf({ sampling }: OpenedModel, request: ModelRequest): AgentModel['sampling'] {
+  const { minP: _, ...asked } = samplingFor(request)
+  const goes = sampling ?? asked
+  return Object.keys(goes).length > 0 ? goes : undefined
+}
+
+const MAX_THINKING = 8192
+const THINKING_SHARE = 0.25
+
+/** Tokens that a model may think in one reply, where nobody says otherwise: a small one that has lost its way thinks until its context is full. */
+export const thinkingLimit = (contextTokens: number): number => Math.min(MAX_THINKING, Math.floor(contextTokens * THINKING_SHARE))
+
+/** Markup that nobody types by hand is read whoever wrote it; what could be prose too only where the model is known to write it. */
+const familiesOf = (ids: readonly string[] | undefined): readonly Family[] | undefined =>
+  ids && families.filter(({ id, strong }) => strong || ids.includes(id))

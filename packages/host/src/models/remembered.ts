@@ -1,0 +1,45 @@
+/** The model that a person chose among those found, for the next time. It is state, not configuration: nobody writes it by hand. */
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Env } from '../common/env.ts'
+import { UsageError } from '../common/errors.ts'
+import { dataDir, openDataDir } from '../common/paths.ts'
+import { fieldsOf, textIn } from './servers/fields.ts'
+
+export interface Remembered {
+  readonly provider: string
+  readonly name: string
+  /** Of its server, when it was chosen: at another address the choice does not count. */
+  readonly address: string
+}
+
+const FILE = 'model.json'
+const VERSION = 1
+
+/** Undefined where there is none, and where the file is damaged. */
+export function readRemembered(env: Env): Remembered | undefined {
+  try {
+    const kept = fieldsOf(JSON.parse(readFileSync(join(dataDir(env), FILE), 'utf8')))
+    const [provider, name, address] = [textIn(kept, 'provider'), textIn(kept, 'name'), textIn(kept, 'address')]
+    return kept['version'] === VERSION && provider && name && address ? { provider, name, address } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whole or not at all, also when two do it at once. @throws UsageError */
+export function remember({ provider, name, address }: Remembered, env: Env): void {
+  const { dir } = openDataDir(env)
+  const made = join(dir, `${FILE}.${randomBytes(4).toString('hex')}`)
+  try {
+    writeFileSync(made, `${JSON.stringify({ version: VERSION, provider, name, address })}\n`, { mode: 0o600 })
+    renameSync(made, join(dir, FILE))
+  } catch (error) {
+    rmSync(made, { force: true })
+    throw new UsageError(
+      `the choice can't be kept in ${dir}: ${(error as Error).message}`,
+      'Set MULLIGAN_DATA_DIR to a folder you can write.',
+    )
+  }
+}

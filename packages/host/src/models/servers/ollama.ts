@@ -1,0 +1,82 @@
+/** Ollama. `/api/tags` has the models, `/api/ps` those in memory, `/api/show` what each can do. */
+import type { Env } from '../../common/env.ts'
+import { isOllamaCloud, OLLAMA_CLOUD } from './cloud-name.ts'
+import { countIn, type Fields, fieldsOf, listIn, textIn } from './fields.ts'
+import type { Get } from './get.ts'
+import type { FoundModel, LocalServer } from './server.ts'
+
+const PORT = 11434
+
+/** `OLLAMA_HOST` as Ollama reads it: a host, a host with a port, or a URL. A server's "listen everywhere" is this machine. */
+export function ollamaUrl(env: Env): string {
+  const given = env['OLLAMA_HOST']?.trim() || 'localhost'
+  const [, scheme, rest = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(given.startsWith(':') ? `localhost${given}` : given) ?? []
+  const [host = '', ...path] = rest.replace(/\/+$/, '').split('/')
+  const name = host.replace(/^0\.0\.0\.0/, '127.0.0.1')
+  const port = /:\d+$/.test(name) || scheme ? '' : `:${PORT}`
+  return `${scheme ?? 'http'}://${name}${port}${path.length > 0 ? `/${path.join('/')}` : ''}`
+}
+
+const provider = 'ollama'
+/** Of more models than this, what each can do is not asked. */
+const MOST_SHOWN = 40
+
+export const server: LocalServer = {
+  provider,
+  title: 'Ollama',
+  variable: 'OLLAMA_HOST',
+  start: 'ollama serve',
+  address: ollamaUrl,
+  list: async (get) => {
+    const tags = listIn(await get('/api/tags'), 'models')
+    const running = await get('/api/ps').then(
+      (answer) => new Map(listIn(answer, 'models').map((model) => [textIn(model, 'name'), countIn(model, 'context_length')])),
+      () => undefined,
+    )
+    const models = await Promise.all(
+      tags.map(async (tag, at) => {
+        const name = textIn(tag, 'name') ?? textIn(tag, 'model')
+        return name === undefined ? undefined : found(name, tag, at < MOST_SHOWN ? await show(get, name) : {}, running)
+      }),
+    )
+    return models.filter((model) => model !== undefined)
+  },
+}
+
+const show = (get: Get, model: string): Promise<Fields> => get('/api/show', { model }).then(fieldsOf, () => ({}))
+
+function found(
+  name: string,
+  tag: Fields,
+  shown: Fields,
+  running: ReadonlyMap<string | undefined, number | undefined> | undefined,
+): FoundModel {
+  const { capabilities = tag['capabilities'] } = shown
+  const can = Array.isArray(capabilities) ? capabilities : undefined
+  const bytes = countIn(tag, 'size')
+  const modifiedAt = Date.parse(textIn(tag, 'modified_at') ?? '')
+  const contextTokens = running?.get(name) ?? contextIn(fieldsOf(shown['model_info']))
+  const passedTo = passedToOf(name, tag, shown)
+  return {
+    provider,
+    name,
+    ...(contextTokens && { contextTokens }),
+    ...(bytes && { bytes }),
+    ...(Number.isFinite(modifiedAt) && { modifiedAt }),
+    ...(running && { loaded: running.has(name) }),
+    ...(can && { tools: can.includes('tools'), chat: can.includes('completion') }),
+    ...(passedTo && { passedTo }),
+  }
+}
+
+/** `glm4moe.context_length`: the key begins with the architecture. */
+function contextIn(info: Fields): number | undefined {
+  const key = Object.keys(info).find((one) => one.endsWith('.context_length'))
+  return key === undefined ? undefined : countIn(info, key)
+}
+
+function passedToOf(name: string, ...answers: readonly Fields[]): string | undefined {
+  const host = answers.map((fields) => textIn(fields, 'remote_host')).find((one) => one !== undefined)
+  if (host === undefined) return isOllamaCloud(name) ? OLLAMA_CLOUD : undefined
+  return URL.canParse(host) ? new URL(host).hostname : OLLAMA_CLOUD
+}

@@ -1,0 +1,55 @@
+/** The sandbox of a folder: opened by the first command that needs it, closed with the session. */
+import type { Enforcement, Sandbox, SandboxOptions } from '@mulligan/sandbox'
+import { oneLine } from '../common/sanitize.ts'
+
+export interface FolderSandbox {
+  /** @throws SandboxError */
+  readonly open: () => Promise<Sandbox>
+  /** Ends all commands. It can't be opened again. */
+  readonly close: () => Promise<void>
+}
+
+/** @param onOpen told once, to let the person know where commands run */
+export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox) => void): FolderSandbox {
+  let opening: Promise<Sandbox> | undefined
+  let closed = false
+
+  async function begin(): Promise<Sandbox> {
+    const { createSandbox, SandboxError } = await import('@mulligan/sandbox')
+    if (closed) throw new SandboxError({ message: 'the session is over, and its sandbox closed' })
+    const sandbox = await createSandbox(options)
+    onOpen(sandbox)
+    return sandbox
+  }
+
+  return {
+    open: () => {
+      opening ??= begin().catch((error: unknown) => {
+        // What was missing may be there the next time.
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    close: async () => {
+      closed = true
+      const sandbox = await opening?.catch(() => undefined)
+      await sandbox?.close()
+    },
+  }
+}
+
+/** One line for the person: which sandbox it is, and what it does not hold. */
+export function sandboxLine({ backend, network, enforces }: Pick<Sandbox, 'backend' | 'network' | 'enforces'>): string {
+  if (backend === 'none') return 'Commands run on this machine itself, in no sandbox: they may do what you may.'
+  const where = `Commands run in a sandbox (${backend}${network === 'bridge' ? ', with the network' : ''}).`
+  return [where, ...held('Not held', 'none', enforces), ...held('Held in part', 'partial', enforces)].join(' ')
+}
+
+function held(says: string, hold: 'partial' | 'none', enforces: Enforcement): string[] {
+  const named = Object.entries(enforces).filter(([, one]) => one.hold === hold)
+  const text = named.map(([name, { by }]) => (hold === 'none' ? nameOf(name) : `${nameOf(name)} (${oneLine(by, 80)})`))
+  return named.length === 0 ? [] : [`${says}: ${text.join(', ')}.`]
+}
+
+export const nameOf = (limit: string): string => (limit === 'treeKill' ? 'process tree' : limit)

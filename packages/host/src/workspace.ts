@@ -1,0 +1,212 @@
+/** Opens a workspace for a front door: everything that turns in a folder need, and nothing that is shared between two of them. */
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
+import type { Tool } from '@mulligan/core'
+import { type Ask as AskUser, createSpill } from '@mulligan/tools'
+import { roleOf, unknownTools } from './agents/agents.ts'
+import { projectInstructions } from './agents/instructions.ts'
+import { projectSkills } from './agents/skills.ts'
+import type { AskApproval } from './approval/approve.ts'
+import { openApproval } from './approval/open.ts'
+import { type Choice, type ChoiceFlags, choose } from './choice/choice.ts'
+import type { Wanted } from './choice/trust-question.ts'
+import type { Ask } from './common/ask.ts'
+import type { Env } from './common/env.ts'
+import { UsageError } from './common/errors.ts'
+import { type DataPaths, openDataDir } from './common/paths.ts'
+import { oneLine } from './common/sanitize.ts'
+import { limitsOf } from './config/settings.ts'
+import { recoverChanges } from './data/changes.ts'
+import { fileLog } from './data/log.ts'
+import { openStoreAt } from './data/store.ts'
+import type { Notice } from './notice.ts'
+import { openTelemetry } from './telemetry/open-telemetry.ts'
+import { sandboxLine } from './tools/sandbox.ts'
+import { sessionState } from './tools/session-state.ts'
+import { type AroundOwnCode, openToolbox, problemText, type Toolbox } from './tools/toolbox.ts'
+
+/** What a front door is asked and told. Without a function nobody is there: what would ask is refused, what would be told is dropped. */
+export interface Ports {
+  readonly report?: ((notice: Notice) => void) | undefined
+  /** Every event of every turn, in order. */
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined
+  /** Decides on a call that the policy asks about. */
+  readonly approve?: AskApproval | undefined
+  /** Answers the model's own questions, the tool `ask_user`. */
+  readonly answer?: AskUser | undefined
+  /** Decides whether the folder's own tools and settings count. A yes is kept. */
+  readonly trust?: ((wanted: Wanted) => Promise<boolean>) | undefined
+  /** Asks in words which model is meant, where several are found. Otherwise the first one is taken. */
+  readonly ask?: Ask | undefined
+  /** Around the loading and the calls of the folder's own tools, which run in this process. */
+  readonly aroundOwnCode?: AroundOwnCode | undefined
+}
+
+export interface WorkspaceOptions extends Ports {
+  /** The folder, as an absolute path. Relative paths of tools and settings are resolved against it, not against the process's folder. */
+  readonly cwd: string
+  /** All variables that count: `MULLIGAN_…`, keys of clouds, and `HOME`, where the user's own files are. Those of the process don't. */
+  readonly env: Env
+  /** Settings that override files and variables. */
+  readonly flags?: ChoiceFlags | undefined
+  /** Allows what the policy asks about, except where only the user may. Default: false. */
+  readonly yes?: boolean | undefined
+  /** Whether the model is given the project's `AGENTS.md`. Default: true. */
+  readonly agentsMd?: boolean | undefined
+  /** The session to go on with. Default: a new one. @throws UsageError */
+  readonly session?: string | ((store: Store) => Promise<string | undefined>) | undefined
+  /** Of the program, for traces. Default: `0`. */
+  readonly version?: string | undefined
+}
+
+export interface Workspace extends AsyncDisposable {
+  /** The folder's real path. */
+  readonly cwd: string
+  /** Where its sessions, changes and outputs are kept. */
+  readonly data: DataPaths
+  /** The sessions on this machine. */
+  readonly sessions: Store
+  /** The session that was gone on with. */
+  readonly session: string | undefined
+  /** Settings, agent and model, as they were when it was opened. */
+  readonly choice: Choice
+  readonly tools: readonly Tool[]
+  /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
+  readonly ignored: Toolbox['ignored']
+  /**
+   * Chooses model, agent and mode anew.
+   * @param session whose agent goes on. @param before keeps its model where nothing names another
+   * @throws UsageError
+   */
+  readonly choose: (flags: ChoiceFlags, session: string | undefined, before?: Choice) => Promise<Choice>
+  /** An agent with an approver of its own: what is allowed for the session is allowed by it alone. Default: of {@link choice}. */
+  readonly agent: (choice?: Choice) => Agent
+  /** One turn, in the session of the one before it. @throws SessionBusy, UnknownSession */
+  readonly run: (turn: string | RunOptions) => Promise<TurnOutcome>
+  /** Ends the commands that still run, sends what is left of traces, closes sandbox and store. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens a folder. Any number may be open in one process, of different users: nothing is read from the process's own folder and
+ * variables, nothing is written to its streams, nothing is kept in a module. One workspace runs the turns of one session at a time;
+ * another session of the same folder is another workspace.
+ *
+ * @example
+ * await using workspace = await openWorkspace({ cwd: '/srv/app', env: process.env, report: ({ text }) => console.error(text) })
+ * const { answer } = await workspace.run('Why does npm test fail?')
+ * @throws UsageError that says what is wrong with the folder, the settings or the model, and what to do
+ */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const env = { ...options.env }
+  const cwd = realFolder(options.cwd)
+  const data = openDataDir(env)
+  const store = await openStoreAt(data, env, (text) => options.report?.({ kind: 'store', text: oneLine(text, 800) }))
+  try {
+    const session = typeof options.session === 'function' ? await options.session(store) : options.session
+    return await openIn({ cwd, env, data, store, session, options })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+interface Opening {
+  readonly cwd: string
+  readonly env: Env
+  readonly data: DataPaths
+  readonly store: Store
+  readonly session: string | undefined
+  readonly options: WorkspaceOptions
+}
+
+async function openIn({ cwd, env, data, store, session: goesOn, options }: Opening): Promise<Workspace> {
+  const { flags = {}, yes = false, agentsMd = true, report = () => undefined, ask, trust, version = '0' } = options
+  const say = (kind: Exclude<Notice['kind'], 'withheld' | 'sandbox'>) => (text: string) => report({ kind, text: oneLine(text, 1000) })
+  const choice = await choose(cwd, flags, {
+    ...{ env, store, session: goesOn, ask },
+    trust: { trust, onWithheld: (wanted) => report({ kind: 'withheld', text: withheldText(wanted), wanted }) },
+  })
+  const { settings, configured } = choice
+  if (configured.notice) say('model')(`The model is ${oneLine(configured.notice, 300)}.`)
+  let session = goesOn
+  const outputDir = (): string => join(data.output, session ?? 'new')
+  const log = fileLog(data.log)
+  const telemetry = openTelemetry(env, { version, tell: (line) => say('telemetry')(oneLine(line, 300)) })
+  await recoverChanges(cwd, data, say('recovered'))
+  const toolbox = await openToolbox(cwd, {
+    ...{ env, settings, changes: { dir: data.changes }, around: options.aroundOwnCode },
+    outputs: {
+      get dir() {
+        return outputDir()
+      },
+    },
+    onSandbox: (sandbox) => report({ kind: 'sandbox', text: sandboxLine(sandbox), sandbox }),
+    session: { state: sessionState(data.state, () => session ?? 'new'), ...(options.answer && { ask: options.answer }) },
+  })
+  const { skills, problems } = await projectSkills(cwd)
+  const told = [...problems]
+  projectInstructions(cwd, (problem) => told.push(problem))
+  for (const problem of [...toolbox.problems.map(problemText), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
+    say('left-out')(`Left out: ${problem}`)
+
+  function agent({ settings, named, configured }: Choice = choice): Agent {
+    for (const warning of unknownTools([named], settings, toolbox.tools)) say('unknown-name')(warning)
+    const approval = openApproval({ settings, cwd, env, tools: toolbox.tools, yes, ask: options.approve, tell: say('approval') })
+    return createAgent({
+      model: configured.model,
+      tools: toolbox.tools,
+      store,
+      cwd,
+      role: roleOf(named, settings.off),
+      ...(settings.lean && { lean: settings.lean.value }),
+      ...(agentsMd && { instructions: () => projectInstructions(cwd) }),
+      skills: () => skills,
+      limits: limitsOf(settings),
+      spill: (text, callId) => createSpill(outputDir())(text, callId),
+      policy: approval.policy,
+      approve: approval.approve,
+      onEvent: (event) => {
+        // A new session has its id from here, before any of its calls.
+        if (event.type === 'turn.started') session = event.sessionId
+        telemetry?.event(event)
+        options.onEvent?.(event)
+      },
+      log,
+      secrets: configured.secrets,
+    })
+  }
+
+  let own: Agent | undefined
+  const close = async (): Promise<void> => {
+    await toolbox.close()
+    await telemetry?.close()
+    await store.close()
+  }
+  return {
+    ...{ cwd, data, sessions: store, session: goesOn, choice, tools: toolbox.tools, ignored: toolbox.ignored, agent, close },
+    choose: (next, id, before) => choose(cwd, next, { env, store, session: id, before }),
+    run: async (turn) => {
+      own ??= agent()
+      const asked = typeof turn === 'string' ? { prompt: turn } : turn
+      return own.run({ ...(session !== undefined && { sessionId: session }), ...asked })
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+const withheldText = ({ tools, settings }: Wanted): string =>
+  oneLine(`Left out until it is trusted: ${[...(tools?.found.files ?? []), ...settings.map(({ key }) => key)].join(', ')}`, 400)
+
+/** @throws UsageError */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    throw new UsageError(
+      `the folder ${oneLine(path, 400)} can't be used: ${(error as NodeJS.ErrnoException).code}`,
+      'Name one that exists.',
+    )
+  }
+}
