@@ -129,13 +129,14 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
    * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
    */
   function unreported(found: readonly ReplyCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
-    if (found.length === 0) return []
-    const known = new Set(reported.map(keyOf))
+    if (reported.length + found.length < 2) return found
+    const known = new Set(found.length > 0 ? reported.map(keyOf) : [])
     const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
     return found.flatMap((call) => {
-      const key = keyOf(call)
       const tool = index.resolve(call.name ?? '')
       const careful = isCareful(tool)
+      if (!careful && reported.length === 0) return [call]
+      const key = keyOf(call)
       if (known.has(key) && (careful || reported.length > 0)) return []
       if (careful) known.add(key)
       return [careful && tools.has(tool) ? { ...call, unread: BESIDE } : call]
