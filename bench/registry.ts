@@ -6,6 +6,7 @@ export type Bench = () => Promise<Table>
 export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>> = {
   executor: () => import('./executor.ts'),
   step: () => import('./step.ts'),
+  'step-peers': () => import('./step-peers.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start.ts'),
   'start-peers': () => import('./start-peers.ts'),
@@ -15,6 +16,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   files: () => import('./files.ts'),
   nearest: () => import('./nearest.ts'),
   memory: () => import('./memory.ts'),
+  'session-memory': () => import('./session-memory.ts'),
   sandbox: () => import('./sandbox.ts'),
   questions: () => import('./questions.ts'),
 }
