@@ -111,6 +111,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const counted = spent.requests
     const reply = await journal
       .step(requestStep(step), async () => {
+        const saved = context.replies.get(step)
+        if (saved) return saved
         ending = await endBefore(step)
         if (ending) throw new NotDone()
         spent = spend(spent, { requests: 1 })
