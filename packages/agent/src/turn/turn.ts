@@ -241,9 +241,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const outcome = {
       sessionId: context.sessionId,
       turnId,
-      ...(needsApproval && { stoppedBy: 'approval' as const }),
       ...ending,
-      ...(needsApproval && { status: 'needs_approval' as const }),
+      ...(needsApproval && { status: 'needs_approval' as const, stoppedBy: ending.stoppedBy ?? ('approval' as const) }),
       ledger: ledger(),
       usage,
       requests: spent.requests,
