@@ -109,6 +109,22 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/turn/calls.test.ts', name: 'no finished step runs again, and the counters are as they were' },
   },
   {
+    id: 'retry-is-fenced',
+    rule: 'store: a process whose session was taken over does not try an effect again',
+    file: 'packages/core/src/run/run-tool.ts',
+    find: `!(await options.mayRetry(attempts + 1))`,
+    replace: `!options.mayRetry`,
+    test: { file: 'packages/agent/src/store/fence.test.ts', name: 'that was taken over does not try an effect again' },
+  },
+  {
+    id: 'unknown-until-settled',
+    rule: '9: what an earlier turn left unknown is in the ledger until it is settled',
+    file: 'packages/agent/src/turn/turn.ts',
+    find: `ledgerOf(records, { earlier, secrets`,
+    replace: `ledgerOf(records, { secrets`,
+    test: { file: 'packages/agent/src/crash.test.ts', name: 'killed at effect, another input of the same tool asks' },
+  },
+  {
     id: 'ledger',
     rule: '9: the person gets the ledger, from the engine',
     file: 'packages/agent/src/turn/ledger.ts',

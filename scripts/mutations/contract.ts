@@ -232,8 +232,8 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'resumed-state',
     rule: '8: a resumed turn has its state as it was',
     file: core('executor.ts'),
-    find: `(options.events ?? []).reduce(`,
-    replace: `([] as ToolEvent[]).reduce(`,
+    find: `state = events.reduce(reduceTurn, state)`,
+    replace: ``,
     test: contract('a resumed turn has its counters, guard and denials'),
   },
   {

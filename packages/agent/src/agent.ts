@@ -4,7 +4,7 @@ import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { CompactionReport } from './context/compaction.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
-import type { Message, UserMessage } from './history/message.ts'
+import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { TurnRow } from './store/store.ts'
@@ -196,9 +196,13 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 /** What happened in a turn before a restart, apart from its journal. */
-function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'begun' | 'emitted'> {
+function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'begun' | 'emitted'> {
+  const replies = new Map<number, AssistantMessage>()
   const records = new Map<string, CallRecord>()
-  for (const message of mine) if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
+  for (const message of mine) {
+    if (message.role === 'assistant') replies.set(message.step, message)
+    if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
+  }
   const begun = new Map<string, BegunEffect>()
   const emitted = new Set<string>()
   for (const event of past) {
@@ -206,7 +210,7 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
       begun.set(event.callId, { effect: event.effect, record: records.get(event.callId) })
     if (event.type === 'tool.result' && !event.late) emitted.add(event.callId)
   }
-  return { begun, emitted }
+  return { replies, begun, emitted }
 }
 
 /** Recorded before what it announces begins, so that a process which lost its session stops. */

@@ -122,11 +122,16 @@ it.each([
   expect(await newTurn(folder, server, { yes: true })).toMatchObject({
     status: 'needs_approval',
     calls: [{ result: { status: 'denied' } }],
+    // Under the answer of each later turn too, until it is settled.
+    ledger: { unknown: [{ tool: 'append', target: '{"text":"one"}' }] },
   })
   expect(effects()).toEqual(before)
   // A person who knows of it says yes, and it succeeds: then others run again.
   expect(await newTurn(folder, server, {})).toMatchObject({ status: 'answered', ledger: { changed: [{ tool: 'append' }] } })
-  expect(await newTurn(folder, server, { yes: true })).toMatchObject({ status: 'answered', ledger: { changed: [{ tool: 'append' }] } })
+  expect(await newTurn(folder, server, { yes: true })).toMatchObject({
+    status: 'answered',
+    ledger: { changed: [{ tool: 'append' }], unknown: [] },
+  })
   expect(effects()).toHaveLength(before.length + 2)
   await server.close()
 })

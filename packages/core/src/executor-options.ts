@@ -27,8 +27,6 @@ export interface ExecutorOptions {
   readonly breakers?: Breakers
   /** Aborted when the turn is stopped. */
   readonly signal?: AbortSignal
-  /** What happened in this turn before: a resumed turn has its counters, guard and denials as they were. */
-  readonly events?: readonly ToolEvent[]
   /** Calls of earlier turns that may have taken effect and are not settled: further calls like them need a person. */
   readonly indeterminate?: readonly IndeterminateCall[]
   /** What earlier turns of the session have read. Default: nothing. */
@@ -60,7 +58,7 @@ export interface Executor {
   /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. `attempts`: executions, default 0. */
   readonly settle: (call: PreparedCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
   /**
-   * Counts what was recorded before a restart, so that counters, guard and denials are as they were.
+   * Counts what was recorded before a restart, so that a resumed turn has its counters, guard and denials as they were.
    *
    * @param prepared the call that these events prepared, where it has no outcome yet
    */

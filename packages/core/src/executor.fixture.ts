@@ -22,8 +22,14 @@ export interface Harness {
   readonly call: (name: string | null, input?: unknown, more?: Partial<ParsedCall>) => Promise<CallRecord>
 }
 
-export function harness(tools: readonly Tool[], options: Partial<ExecutorOptions> & { readonly answer?: ApprovalDecision } = {}): Harness {
-  const { answer = { answer: 'once' }, ...rest } = options
+interface HarnessOptions extends Partial<ExecutorOptions> {
+  readonly answer?: ApprovalDecision
+  /** What happened in the turn before a restart. */
+  readonly events?: readonly ToolEvent[]
+}
+
+export function harness(tools: readonly Tool[], options: HarnessOptions = {}): Harness {
+  const { answer = { answer: 'once' }, events: before = [], ...rest } = options
   const events: ToolEvent[] = []
   const logged: unknown[] = []
   const executor = createExecutor({
@@ -37,6 +43,7 @@ export function harness(tools: readonly Tool[], options: Partial<ExecutorOptions
       return rest.onEvent?.(event)
     },
   })
+  executor.replay(before)
   let step = 0
   const respond: Harness['respond'] = async (...calls) => {
     step++

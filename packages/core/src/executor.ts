@@ -42,7 +42,7 @@ import { acknowledged, type IndeterminateCall, locate, NONE_INDETERMINATE, overl
 import { checkNote, whyUncertain } from './turn/indeterminate-text.ts'
 import { DEFAULT_LIMITS, limitReached, NOTHING_SPENT } from './turn/limits.ts'
 import * as refuse from './turn/refusals.ts'
-import { NEW_TURN, reduceTurn } from './turn/state.ts'
+import { NEW_TURN, reduceTurn, type TurnState } from './turn/state.ts'
 
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 
@@ -61,11 +61,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const index = indexes.get(tools) ?? indexNames(tools)
   indexes.set(tools, index)
   const before = (options.indeterminate ?? []).map(withResolvedName).map((call) => locate(call, toolOf(call)))
-  let state = (options.events ?? []).reduce(reduceTurn, {
-    ...NEW_TURN,
-    ...options.tainted,
-    indeterminate: { ...NONE_INDETERMINATE, calls: before },
-  })
+  let state: TurnState = { ...NEW_TURN, ...options.tainted, indeterminate: { ...NONE_INDETERMINATE, calls: before } }
   const values = new WeakMap<PreparedCall, unknown>()
   /** Prepared calls that have no outcome yet, by id, with what tells repeats: parallel copies of one call count as repeats of it. */
   const inFlight = new Map<string, string>()
@@ -164,7 +160,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   /** Warns of a repeated call, and refuses it the next time. */
   function loop(call: PreparedCall, tool: Tool | undefined): ToolError | undefined {
     if (!tool || tool.polls) return undefined
-    const times = repeats(state.guard, call) + copiesInFlight(call)
+    const times = repeats(state.guard, call) + [...inFlight.values()].filter((key) => key === keyOf(call)).length
     if (times < WARN_AT - 1) return undefined
     const blocked = times >= BLOCK_AT - 1
     emit({ type: 'guard.warning', ...about(call), step: call.step, repeats: times, blocked })
@@ -264,7 +260,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function decide(call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision): Promise<Decided> {
     const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
-    release(call)
+    inFlight.delete(call.id)
     return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
   }
 
@@ -326,7 +322,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const begun = hasBegun(state.approvals, call.id)
       return await done(refuse.broken(call.tool, begun), { durationMs: clock.now() - started })
     } finally {
-      release(call)
+      inFlight.delete(call.id)
     }
   }
 
@@ -345,13 +341,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   /** The intent is recorded before each attempt; an effect, or a further attempt, that can't be recorded is not run. */
-  async function recordIntent({ id, tool, effect }: PreparedCall, inputHash: string, attempt = 1): Promise<boolean> {
+  async function recordIntent({ id, tool, effect }: PreparedCall, inputHash: string, attempt?: number): Promise<boolean> {
     try {
-      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash, ...(attempt > 1 && { attempt }) })
+      await emit({ type: 'tool.started', callId: id, tool, effect, inputHash, ...(attempt && { attempt }) })
       return true
     } catch (error) {
       log(id, tool, error)
-      return effect === 'read' && attempt === 1
+      return effect === 'read' && !attempt
     }
   }
 
@@ -415,7 +411,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   ): ToolResult {
     const wrong = !bounded.ok && bounded.status === 'retry'
     // With its outcome on record it would count twice.
-    release(call)
+    inFlight.delete(call.id)
     if (!wrong) {
       emit({ ...resultEvent(call, bounded), ...more })
       return bounded
@@ -434,20 +430,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return result
   }
 
-  function copiesInFlight(call: PreparedCall): number {
-    const key = inFlight.size > 0 ? keyOf(call) : ''
-    let copies = 0
-    for (const other of inFlight.values()) if (other === key) copies++
-    return copies
-  }
-
-  const hold = (call: PreparedCall): void => void inFlight.set(call.id, keyOf(call))
-  const release = ({ id }: { readonly id: string }): void => void inFlight.delete(id)
+  const hold = (call: PreparedCall) => inFlight.set(call.id, keyOf(call))
 
   function replay(events: readonly ToolEvent[], prepared?: PreparedCall): void {
     state = events.reduce(reduceTurn, state)
+    for (const { callId } of events) inFlight.delete(callId)
     if (prepared) hold(prepared)
-    for (const event of events) if (event.type === 'tool.result') release({ id: event.callId })
   }
 
   return {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineTool, ok } from '@mulligan/core'
+import { defineTool, ok, TransientError } from '@mulligan/core'
 import { call, calls, say, scriptedModel } from '@mulligan/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -158,6 +158,46 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt, setVersion
 
     it('control: without the fence it sends a second time', async () => {
       expect((await takenOver(false)).effects).toEqual(['winner: one', 'loser: one'])
+    })
+
+    /** A turn that is taken over while it waits to try an idempotent effect again. */
+    async function takenOverInBackoff(fenced: boolean): Promise<number> {
+      const server = await scriptedModel([call('send', {})], { otherwise: () => say('Done.') })
+      const [mine, theirs] = [await openStore(path), await openStore(path)]
+      let attempts = 0
+      const send = defineTool({
+        name: 'send',
+        description: 'Sends.',
+        effect: 'external',
+        idempotent: true,
+        input: z.object({}),
+        execute: async () => {
+          if (++attempts > 1) return { sent: true }
+          const [session] = await theirs.sessions()
+          const claim = await theirs.claim(session?.id as string, { takeOver: true })
+          if ('release' in claim) await claim.release()
+          if (!fenced) await change('UPDATE sessions SET fence = 1')
+          throw new TransientError('503')
+        },
+      })
+      const agent = createAgent({
+        model: agentModel(server, 'openai'),
+        cwd: folder,
+        approve: async () => ({ answer: 'once' }),
+        store: mine,
+        tools: [send],
+      })
+      await agent.run({ prompt: 'go' })
+      await Promise.all([mine.close(), theirs.close(), server.close()])
+      return attempts
+    }
+
+    it('that was taken over does not try an effect again', async () => {
+      expect(await takenOverInBackoff(true)).toBe(1)
+    })
+
+    it('control: without the fence it does', async () => {
+      expect(await takenOverInBackoff(false)).toBe(2)
     })
   })
 })

@@ -62,7 +62,7 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
   }
 
   async function step<Value extends StepValue>(name: string, callId: string, work: () => Promise<Value>): Promise<Value> {
-    let ran: { readonly value: Value; readonly recorded: Recorded } | undefined
+    let ran: { readonly value: Value } | undefined
     const recorded = await journal.step(name, async () => {
       const value = await work()
       if (value.kind === 'result') await save(value.record)
@@ -70,12 +70,12 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
       late = []
       open.delete(callId)
       await announce(events)
-      ran = { value, recorded: toRecorded(value, events) }
-      return ran.recorded
+      ran = { value }
+      return toRecorded(value, events)
     })
-    if (ran?.recorded === recorded) return ran.value
+    if (ran) return ran.value
     const { value, events } = fromRecorded(recorded)
-    if (ran === undefined) await replay(value, events)
+    await replay(value, events)
     return value as Value
   }
 

@@ -3,7 +3,7 @@ import type { IndeterminateCall, Limits } from '@mulligan/core'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction } from '../context/compaction.ts'
 import type { TurnEvent } from '../events.ts'
-import type { Message } from '../history/message.ts'
+import type { AssistantMessage, Message } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentModel, AgentOptions } from '../options.ts'
 import type { Store } from '../store/store.ts'
@@ -28,6 +28,8 @@ export interface TurnContext
   readonly calibration: Calibration
   /** Effects of earlier turns that may or may not have taken place, and are not settled. */
   readonly indeterminate: readonly IndeterminateCall[]
+  /** Replies of this turn that the store has, by step: their requests may not be recorded. */
+  readonly replies: ReadonlyMap<number, AssistantMessage>
   /** Effects of this turn that were begun before a restart, by call. */
   readonly begun: ReadonlyMap<string, BegunEffect>
   /** Calls of this turn whose outcome was emitted before a restart. */

@@ -111,6 +111,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const counted = spent.requests
     const reply = await journal
       .step(requestStep(step), async () => {
+        const saved = context.replies.get(step)
+        if (saved) return saved
         ending = await endBefore(step)
         if (ending) throw new NotDone()
         spent = spend(spent, { requests: 1 })
@@ -211,12 +213,11 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     records.push(...done)
   }
 
-  /** With what earlier turns left unknown, as long as it is not settled. */
+  /** With what earlier turns left unknown, until it is settled or the user has approved a further call knowing of it. */
   function ledger(): Ledger {
-    const isUnsettled = new Set(executor.state().indeterminate.calls.map(({ id }) => id))
-    const earlier = context.history.flatMap((message) =>
-      message.role === 'results' && isUnsettled.size > 0 ? message.records.filter(({ id }) => isUnsettled.has(id)) : [],
-    )
+    const open = new Set(executor.state().indeterminate.calls.flatMap(({ id, narrowed }) => (narrowed ? [] : [id])))
+    const results = open.size > 0 ? context.history.filter((message) => message.role === 'results') : []
+    const earlier = results.flatMap(({ records }) => records.filter(({ id }) => open.has(id)))
     return ledgerOf(records, { earlier, secrets: context.secrets })
   }
 
@@ -240,9 +241,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const outcome = {
       sessionId: context.sessionId,
       turnId,
-      ...(needsApproval && { stoppedBy: 'approval' as const }),
       ...ending,
-      ...(needsApproval && { status: 'needs_approval' as const }),
+      ...(needsApproval && { status: 'needs_approval' as const, stoppedBy: ending.stoppedBy ?? ('approval' as const) }),
       ledger: ledger(),
       usage,
       requests: spent.requests,

@@ -24,7 +24,8 @@ export function ledgerLines(
   ]
 }
 
-const named = ({ tool, target }: LedgerEntry): string => `${oneLine(tool, 64)} ${oneLine(target, 120)}`.trim()
+const named = ({ tool, target, words }: LedgerEntry): string =>
+  [oneLine(tool, 64), oneLine(target, 120), words === undefined ? '' : `“${oneLine(words, 80)}”`].filter((part) => part !== '').join(' ')
 const said = ({ says }: LedgerEntry): string => (says === undefined ? '' : `: ${oneLine(says, 300)}`)
 
 /** Model, where it runs, what it took, and under which name it can be gone on with. The agent is named when it is another than usual. */

@@ -25,18 +25,12 @@ export function whyUncertain(calls: readonly IndeterminateCall[], running: Reado
 function nameOf({ targets = [], input }: Pick<IndeterminateCall, 'targets' | 'input'>): string {
   const target = targets.join(', ')
   const words = textsBeside(target, input)
-  const parts = [...(target === '' ? [] : [quoted(target, MAX_TARGET)]), ...(words === '' ? [] : [quoted(words, MAX_WORDS)])]
-  return parts.join(': ') || 'without input'
+  return [target && quoted(target, MAX_TARGET), words && quoted(words, MAX_WORDS)].filter(Boolean).join(': ') || 'without input'
 }
 
-/**
- * The first words of an input, on one line; empty where they say no more than the target.
- *
- * @param redact applied before the text is cut. Default: nothing is taken out
- */
-export function inputWords(input: unknown, target: string, redact = (text: string): string => text): string {
-  return shortLine(redact(textsBeside(target, input)), MAX_WORDS)
-}
+/** The first words of an input, on one line; empty where they say no more than the target. `redact` is applied before they are cut. */
+export const inputWords = (input: unknown, target: string, redact: (text: string) => string): string =>
+  shortLine(redact(textsBeside(target, input)), MAX_WORDS)
 
 const textsBeside = (target: string, input: unknown): string =>
   textsIn(input)

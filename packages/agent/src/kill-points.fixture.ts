@@ -1,0 +1,345 @@
+/** A turn that is killed at any point, on any store: its effects are counted outside, and the turn is taken up again. */
+import { type CallRecord, defineTool, ModelRetry, type ProposedChanges, type Tool } from '@mulligan/core'
+import { calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { agentModel, search } from './agent.fixture.ts'
+import { type AgentOptions, createAgent, type Message, type Store, type TurnOutcome } from './index.ts'
+
+export interface KillStores {
+  /** A store without sessions. */
+  readonly openStore: () => Promise<Store>
+  /** The same store, as another process opens it; the first one may still have writes that are not on disk. */
+  readonly reopen: (killed: Store) => Promise<Store>
+}
+
+/** A process that can die: from then on nothing that it waits for ever comes. */
+interface Life {
+  /** Points that were passed. */
+  readonly passed: () => number
+  /** Passes a point. @returns whether the process is dead now */
+  readonly point: (name: string) => boolean
+  readonly isDead: () => boolean
+  readonly death: Promise<'dead'>
+}
+
+const NEVER = new Promise<never>(() => undefined)
+
+/** @param killAt the point, from 1, at which it dies. Default: never */
+function life(killAt = Number.POSITIVE_INFINITY): Life {
+  const { promise: death, resolve } = Promise.withResolvers<'dead'>()
+  let passed = 0
+  let dead = false
+  const point = (): boolean => {
+    if (dead) return true
+    dead = ++passed >= killAt
+    if (dead) resolve('dead')
+    return dead
+  }
+  return { passed: () => passed, point, isDead: () => dead, death }
+}
+
+/** A point before each write and one after it; and, of each step of a journal, before it, before its value is recorded, and after that. */
+function mortal(store: Store, { point, isDead }: Life): Store {
+  const write =
+    <Args extends unknown[]>(name: string, work: (...args: Args) => Promise<void>) =>
+    (...args: Args): Promise<void> =>
+      point(name) ? NEVER : work(...args).then(() => (point(name) ? NEVER : undefined))
+  const other = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) => {
+    return (...args: Args): Promise<T> => (isDead() ? NEVER : work(...args).then((value) => (isDead() ? NEVER : value)))
+  }
+  const all = Object.fromEntries(Object.entries(store).map(([name, work]) => [name, other(work as () => Promise<unknown>)]))
+  return {
+    ...(all as unknown as Store),
+    saveMessage: write('saveMessage', store.saveMessage),
+    saveCall: write('saveCall', store.saveCall),
+    append: write('append', store.append),
+    endTurn: write('endTurn', store.endTurn),
+    journal: other(async (turnId, kept) => {
+      const journal = await store.journal(turnId, kept)
+      const step =
+        (kind: 'step' | 'wait') =>
+        <T>(name: string, fn: () => Promise<T>): Promise<T> => {
+          if (point(name)) return NEVER
+          const value = journal[kind](name, async () => {
+            const came = await fn()
+            return point(name) ? NEVER : came
+          })
+          return value.then((came) => (point(name) ? NEVER : came))
+        }
+      return { step: step('step'), wait: step('wait') }
+    }),
+  }
+}
+
+/** What happened outside: by the text of the effect, how often. */
+type Effects = Map<string, number>
+
+function toolsOf(effects: Effects, { point }: Life): Tool[] {
+  const happen = (what: string): unknown => {
+    if (point(`before ${what}`)) return NEVER
+    effects.set(what, (effects.get(what) ?? 0) + 1)
+    return point(`after ${what}`) ? NEVER : { done: what }
+  }
+  const input = z.object({ text: z.string() })
+  const changes = (text: string): ProposedChanges => ({ id: text, hash: `hash of ${text}`, targets: [text], summary: '1 file changed' })
+  return [
+    search,
+    defineTool({
+      name: 'append',
+      description: 'Appends.',
+      effect: 'write',
+      input,
+      target: ({ text }) => text,
+      execute: ({ text }) => happen(text),
+    }),
+    defineTool({
+      name: 'send',
+      description: 'Sends.',
+      effect: 'external',
+      input,
+      target: ({ text }) => text,
+      execute: ({ text }) => {
+        if (text === 'wrong') throw new ModelRetry('No.', { parameter: 'text', value: text, constraint: 'right' })
+        return happen(text)
+      },
+    }),
+    defineTool({
+      name: 'shell',
+      description: 'Runs on a layer.',
+      effect: 'write',
+      input,
+      target: ({ text }) => text,
+      layer: {
+        confinement: () => 'layer',
+        keep: async ({ id }) => {
+          await happen(id)
+          return ['kept']
+        },
+        discard: async () => undefined,
+      },
+      execute: ({ text }, { propose }) => {
+        propose?.(changes(text))
+        return { ran: text }
+      },
+    }),
+  ]
+}
+
+const STEPS = [
+  calls(['search', { query: 'a' }], ['search', { query: 'no b' }], ['append', { text: 'one' }], ['search', { query: 'c' }]),
+  calls(['append', {}], ['nope', {}], ['send', { text: 'wrong' }], ['shell', { text: 'two' }]),
+  calls(['shell', { text: 'denied two' }], ['send', { text: 'three' }], ['append', { text: 'denied three' }]),
+  calls(['append', { text: 'four' }], ['append', { text: 'five' }]),
+  say('Done.'),
+]
+/** The reply depends on the conversation alone: a request may be made again. */
+const replies = (): Promise<ScriptedModel> =>
+  scriptedModel(({ body }) => {
+    const { messages } = body as { messages: { role: string; content: unknown }[] }
+    if (JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content).includes('again')) return say('Again.')
+    return STEPS[messages.filter(({ role }) => role === 'assistant').length]
+  })
+
+/** Asks about effects; some are denied. `life`: the person is not heard of any more once it is dead. */
+const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life): AgentOptions => ({
+  model: agentModel(server, 'openai'),
+  tools: toolsOf(effects, one),
+  store: mortal(store, one),
+  cwd: '/home/ann/notes',
+  policy: ({ effect, tool, input }) =>
+    effect === 'read' && input['query'] !== 'c' ? { decision: 'allow', reason: '' } : { decision: 'ask', reason: `${tool} asks` },
+  approve: async ({ target }) =>
+    one.point(`asked about ${target}`)
+      ? NEVER
+      : { answer: target.startsWith('denied') ? 'no' : 'once', ...(target === 'denied two' && { reason: 'no' }) },
+})
+
+interface Killed {
+  /** Undefined where the turn had ended when it was killed. */
+  readonly outcome: TurnOutcome | undefined
+  readonly effects: Effects
+  readonly history: readonly Message[]
+  /** Results among the events, by call. */
+  readonly results: ReadonlyMap<string, number>
+}
+
+interface KillOptions {
+  /** How the session goes on: the turn is resumed, or the user says something else. Default: resumed */
+  readonly after?: 'resume' | 'again'
+  readonly change?: (store: Store) => Store
+}
+
+/** Runs a turn that is killed at each of the points in turn, each time after it was taken up again. */
+async function killedAt(
+  points: readonly number[],
+  server: ScriptedModel,
+  stores: KillStores,
+  { after = 'resume', change = (store) => store }: KillOptions = {},
+): Promise<Killed> {
+  const effects: Effects = new Map()
+  let opened = await stores.openStore()
+  const all = [opened]
+  await opened.createSession({ id: 's', cwd: '/home/ann/notes', title: 'go' })
+  let outcome: TurnOutcome | undefined
+  for (const [at, killAt] of [...points, undefined].entries()) {
+    const one = life(killAt)
+    const agent = createAgent(options(server, change(opened), effects, one))
+    const goOn = () =>
+      after === 'resume' ? agent.resume('s', { takeOver: true }) : agent.run({ sessionId: 's', prompt: after, takeOver: true })
+    const ran = at === 0 ? agent.run({ sessionId: 's', prompt: 'go' }) : goOn()
+    const ended = await Promise.race([ran, one.death])
+    if (ended !== 'dead') {
+      outcome = ended
+      break
+    }
+    opened = await stores.reopen(opened)
+    all.push(opened)
+  }
+  const history = await opened.history('s')
+  const results = new Map<string, number>()
+  for (const event of await opened.events({ sessionId: 's' }))
+    if (event.type === 'tool.result' && !event.late) results.set(event.callId, (results.get(event.callId) ?? 0) + 1)
+  await Promise.all([...new Set(all)].map((store) => store.close()))
+  return { outcome, effects, history, results }
+}
+
+const statusOf = ({ tool, result }: CallRecord) => `${tool} ${result.ok ? 'ok' : result.status}`
+
+const unknownIn = (records: readonly CallRecord[]) =>
+  records.filter(({ result }) => !result.ok && result.status === 'indeterminate').map(({ id }) => id)
+
+/** What must be so however often it was killed. */
+function expectSound({ effects, history, results }: Killed): readonly CallRecord[] {
+  expect([...effects].filter(([, times]) => times > 1)).toEqual([])
+  const records = history.flatMap((message) => (message.role === 'results' ? message.records : []))
+  const asked = history.flatMap((message) =>
+    message.role === 'assistant' ? message.parts.flatMap((part) => (part.type === 'call' ? [part.callId] : [])) : [],
+  )
+  expect(records.map(({ id }) => id)).toEqual(asked)
+  expect([...results].filter(([, times]) => times !== 1)).toEqual([])
+  expect([...results.keys()].toSorted()).toEqual(asked.toSorted())
+  for (const { target, result, effect } of records) {
+    const happened = effects.get(target) ?? 0
+    if (effect === 'read' || (!result.ok && result.status === 'indeterminate')) continue
+    expect([target, happened]).toEqual([target, result.ok ? 1 : 0])
+  }
+  return records
+}
+
+/** The turn comes to what it would have come to, apart from effects of which nobody knows. `calm`: the same turn undisturbed. */
+function expectSame({ outcome }: Killed, calm: Killed): void {
+  if (!outcome || !calm.outcome) return
+  const unknown = unknownIn(outcome.calls)
+  const expected = calm.outcome.calls.map((one, at) =>
+    unknown.includes(outcome.calls[at]?.id ?? '') ? `${one.tool} indeterminate` : statusOf(one),
+  )
+  expect(outcome.calls.map(statusOf)).toEqual(expected)
+  expect(outcome.ledger.unknown.map(({ callId }) => callId)).toEqual(unknown)
+  expect(outcome.ledger.changed).toEqual(calm.outcome.ledger.changed.filter(({ callId }) => !unknown.includes(callId)))
+  const { answer, status, requests, usage } = calm.outcome
+  if (unknown.length === 0) expect(outcome).toMatchObject({ answer, status, requests, usage })
+  else expect(outcome).toMatchObject({ answer, status, requests })
+}
+
+/** Milliseconds after which a test hangs. */
+const LONG = 600_000
+
+/** Declares the tests of killed turns for a store. `kills`: how many random points. Default 300 */
+export function describeKillPoints(name: string, stores: KillStores, kills = 300): void {
+  describe(`a killed turn, in ${name}`, () => {
+    let server: ScriptedModel
+    let calm: Killed
+    let points = 0
+    beforeAll(async () => {
+      server = await replies()
+      const counted = life()
+      const opened = await stores.openStore()
+      await opened.createSession({ id: 's', cwd: '/', title: 'go' })
+      await createAgent(options(server, opened, new Map(), counted)).run({ sessionId: 's', prompt: 'go' })
+      points = counted.passed()
+      await opened.close()
+      calm = await killedAt([], server, stores)
+    })
+    afterAll(() => server.close())
+
+    it('undisturbed, it does what it is asked to', () => {
+      expect(points).toBeGreaterThan(150)
+      expect(calm.outcome).toMatchObject({ status: 'answered', answer: 'Done.', requests: STEPS.length })
+      expect(calm.outcome?.calls.map(statusOf)).toEqual([
+        'search ok',
+        'search ok',
+        'append ok',
+        'search ok',
+        'append retry',
+        'nope retry',
+        'send retry',
+        'shell ok',
+        'shell denied',
+        'send ok',
+        'append denied',
+        'append ok',
+        'append ok',
+      ])
+      expect(Object.fromEntries(calm.effects)).toEqual({ one: 1, two: 1, three: 1, four: 1, five: 1 })
+      expectSound(calm)
+    })
+
+    it(
+      'at any point, some twice: no effect is repeated, each call has one result, and the turn ends as it would have',
+      async () => {
+        const at = fc.tuple(fc.nat(), fc.option(fc.nat(), { freq: 2 }))
+        await fc.assert(
+          fc.asyncProperty(at, async ([first, second]) => {
+            const kills = [1 + (first % points), ...(second === null ? [] : [1 + (second % points)])]
+            const killed = await killedAt(kills, server, stores)
+            expectSound(killed)
+            expectSame(killed, calm)
+          }),
+          { numRuns: kills },
+        )
+        expect(server.violations).toEqual([])
+      },
+      LONG,
+    )
+
+    it(
+      'and gone on with by another prompt: the same holds, and what is unknown is told under its answer',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.nat(), async (at) => {
+            const killed = await killedAt([1 + (at % points)], server, stores, { after: 'again' })
+            const unknown = unknownIn(expectSound(killed))
+            expect(killed.outcome).toMatchObject({ status: 'answered', answer: 'Again.' })
+            expect(killed.outcome?.ledger.unknown.map(({ callId }) => callId)).toEqual(unknown)
+          }),
+          { numRuns: Math.ceil(kills / 5) },
+        )
+        expect(server.violations).toEqual([])
+      },
+      LONG,
+    )
+
+    it(
+      'control: without the intent on record an effect happens twice',
+      async () => {
+        const forgetful = (store: Store): Store => ({
+          ...store,
+          append: (events, durable) =>
+            store.append(
+              events.filter(({ type }) => type !== 'tool.started'),
+              durable,
+            ),
+        })
+        const twice: string[] = []
+        for (let at = 1; at <= points && twice.length === 0; at += 1) {
+          const { effects } = await killedAt([at], server, stores, { change: forgetful })
+          twice.push(...[...effects].flatMap(([what, times]) => (times > 1 ? [what] : [])))
+        }
+        expect(twice).not.toEqual([])
+      },
+      LONG,
+    )
+  })
+}
