@@ -31,8 +31,8 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-no-network',
     rule: 'layer: there is no network, whatever the sandbox has',
     file: 'packages/sandbox/src/backends/bubblewrap/bubblewrap.ts',
-    find: `build(own, { ...request, view, network: 'none' }, inside)`,
-    replace: `build(own, { ...request, view }, inside)`,
+    find: `build(own, { ...request, view, network: 'none' }, options)`,
+    replace: `build(own, { ...request, view }, options)`,
     test: layer('there is no network in a layer, and nothing outside of the workspace can be written'),
   },
   {
@@ -226,11 +226,19 @@ export const LAYER: readonly Mutation[] = [
     id: 'read-only-covers-what-listens',
     rule: 'with the workspace read-only, no socket or pipe in it is reached',
     file: 'packages/sandbox/src/layer/layers.ts',
-    find: `...(await findListening(workspace))`,
+    find: `...(await listening())`,
     replace: ``,
     test: {
       file: 'packages/sandbox/src/layer/layer.test.ts',
       name: 'read-only, no program of the machine is reached by a socket or a pipe in the workspace',
     },
+  },
+  {
+    id: 'read-only-no-sockets',
+    rule: 'with the workspace read-only, a command has no unix sockets',
+    file: source('layers.ts'),
+    find: `{ unixSockets: false }`,
+    replace: `{}`,
+    test: layer('read-only, a socket that came later is not reached either'),
   },
 ]

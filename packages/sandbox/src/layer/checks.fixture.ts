@@ -440,6 +440,26 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     },
   },
   {
+    name: 'read-only, a socket that came later is not reached either',
+    run: async (bench) => {
+      const workspace = bench.workspace(FILES)
+      const sandbox = await bench.open(workspace)
+      await sandbox.run({ script: ':', workspace: 'read-only' })
+      const server = createServer((_, response) => response.end('REACHED\n'))
+      const socket = join(workspace, 'server.sock')
+      await new Promise<void>((resolve) => server.listen(socket, resolve))
+      chmodSync(socket, 0o777)
+      const reach = `node -e "require('http').get({ socketPath: 'server.sock' }, (r) => r.pipe(process.stdout)).on('error', () => {})"`
+      try {
+        assert.equal((await ended(sandbox.run({ script: reach, workspace: 'read-only' }))).stdout, '')
+        assert.equal((await sandbox.run(script(reach))).stdout, 'REACHED\n', 'control')
+      } finally {
+        server.close()
+        server.closeAllConnections()
+      }
+    },
+  },
+  {
     name: 'sessions at the same time do not see each other',
     run: async (bench) => {
       const workspace = bench.workspace(FILES)

@@ -1,7 +1,7 @@
 /** Layers of one sandbox: where they lie, the walls around their commands, and what becomes of them when it is closed. */
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import type { Inside, OpenBackend, OpenRequest } from '../backend.ts'
+import type { Beside, OpenBackend, OpenRequest } from '../backend.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
 import { removeFolder } from '../folders.ts'
@@ -60,6 +60,7 @@ export function createLayers(options: LayersOptions): Layers {
   const spares = new Map<string, SpareLayer>()
   const removing = new Set<Promise<void>>()
   let finding: Promise<string> | undefined
+  let found: Promise<readonly string[]> | undefined
   let ownSession: string | undefined
 
   const store = (): Promise<string> => {
@@ -70,15 +71,21 @@ export function createLayers(options: LayersOptions): Layers {
     })()
     return finding
   }
+  /** Bubblewrap refuses sockets, so a look at the whole workspace once is enough: for the named pipes that are in it. */
+  const listening = (): Promise<readonly string[]> => {
+    if (backend.name !== 'bubblewrap') return findListening(workspace)
+    found ??= findListening(workspace)
+    return found
+  }
   /** The same backend with another view, made once for each set of mounts. Never with a network: nobody was asked. */
-  const wallsFor = async (wanted: View, inside?: Inside): Promise<OpenBackend> => {
+  const wallsFor = async (wanted: View, options?: Beside): Promise<OpenBackend> => {
     if (!backend.beside)
       throw new SandboxError({
         message: 'without a sandbox nothing keeps a command from writing to the workspace',
         remedy: 'Set sandbox.backend to auto.',
       })
-    const key = keyOf(wanted, inside)
-    const opening = walls.get(key) ?? backend.beside(wanted, inside)
+    const key = keyOf(wanted, options)
+    const opening = walls.get(key) ?? backend.beside(wanted, options)
     walls.set(key, opening)
     opening.catch(() => walls.delete(key))
     return opening
@@ -182,8 +189,8 @@ export function createLayers(options: LayersOptions): Layers {
       return openPrivate({ folder, workspace, masks: maskedPaths(view, masks, await coversOf(view, masks)), protect })
     },
     readOnly: async (masks) => {
-      const wanted = readOnlyView(view, await coversOf(view, [...masks, ...(await findListening(workspace))]))
-      const inside = await wallsFor(wanted)
+      const wanted = readOnlyView(view, await coversOf(view, [...masks, ...(await listening())]))
+      const inside = await wallsFor(wanted, { unixSockets: false })
       return { backend: inside, view: inside.view ?? wanted, written: [view.tmpFolder] }
     },
     close: async () => {
@@ -196,7 +203,7 @@ export function createLayers(options: LayersOptions): Layers {
   }
 }
 
-const keyOf = (wanted: View, inside?: Inside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, inside?.prefix])
+const keyOf = (wanted: View, options?: Beside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, options])
 
 /** A folder that an earlier command made lies in the private layer. */
 async function shownIn(privateRoot: string, cwd: string | undefined, view: View): Promise<View> {
