@@ -234,6 +234,14 @@ export const LAYER: readonly Mutation[] = [
     },
   },
   {
+    id: 'layer-caches',
+    rule: 'layer: what a command writes to the caches of a toolchain stays in the sandbox',
+    file: source('layers.ts'),
+    find: `[mounting(overlay), ...mountingCaches(view.caches, usesOwn ? folder : await cacheFolder(where))]`,
+    replace: `[mounting(overlay)]`,
+    test: layer('caches of toolchains are warm, and what is written to them goes with the sandbox'),
+  },
+  {
     id: 'read-only-no-sockets',
     rule: 'with the workspace read-only, a command has no unix sockets',
     file: source('layers.ts'),

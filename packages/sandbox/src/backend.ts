@@ -80,8 +80,8 @@ export interface Launch {
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: Uint8Array | undefined
-  /** Of bubblewrap: shell commands that are run outside of the walls first. Where they fail, the command is not run. */
-  readonly before?: string
+  /** Of bubblewrap: shell commands that are run outside of the walls first. Where one fails, the command is not run. */
+  readonly before?: readonly string[]
 }
 
 export interface Child {

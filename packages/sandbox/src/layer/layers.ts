@@ -4,9 +4,9 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import type { Beside, OpenBackend, OpenRequest } from '../backend.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
-import { removeFolder } from '../folders.ts'
 import { isWithin } from '../run/paths.ts'
 import type { View } from '../view/view.ts'
+import { mountingCaches } from './caches.ts'
 import { MAX_ENTRIES, openChanged } from './changed.ts'
 import { openPrivate, type PrivateLayer } from './keep-private.ts'
 import { around, lastLine, mounting, namespace, runIn } from './mount.ts'
@@ -23,7 +23,7 @@ export interface Place {
   readonly view: View
   /** For the working folder: where its files are. */
   readonly shown?: View
-  readonly before?: string
+  readonly before?: readonly string[]
   /** Folders on whose disks the command writes. */
   readonly written: readonly string[]
 }
@@ -62,6 +62,8 @@ export function createLayers(options: LayersOptions): Layers {
   let finding: Promise<string> | undefined
   let found: Promise<readonly string[]> | undefined
   let ownSession: string | undefined
+  let ownCaches: string | undefined
+  let areCachesUsed = false
 
   const store = (): Promise<string> => {
     finding ??= (async () => {
@@ -89,6 +91,10 @@ export function createLayers(options: LayersOptions): Layers {
     walls.set(key, opening)
     opening.catch(() => walls.delete(key))
     return opening
+  }
+  const cacheFolder = async (where: string): Promise<string> => {
+    ownCaches ??= makeOwnSession(where)
+    return ownCaches
   }
   /** Its mount waits behind these walls. */
   const spareFor = (where: string, wanted: View): SpareLayer => {
@@ -135,12 +141,15 @@ export function createLayers(options: LayersOptions): Layers {
     const run = (command: Command): Promise<Completed> =>
       whileIdle(async () => {
         isRunning = true
+        // Nothing may be mounted twice: what a second command at the same time writes to caches goes with its layer.
+        const usesOwn = areCachesUsed
+        areCachesUsed = true
         try {
           const place: Place = {
             backend: inside,
             view: wanted,
             shown: await shownIn(privateRoot, command.cwd, wanted),
-            before: mounting(overlay),
+            before: [mounting(overlay), ...mountingCaches(view.caches, usesOwn ? folder : await cacheFolder(where))],
             written: [folder, view.tmpFolder],
           }
           const completed = await (await start(command, command.timeout ?? limits.timeout, place)).ended
@@ -154,6 +163,7 @@ export function createLayers(options: LayersOptions): Layers {
           throw fault
         } finally {
           isRunning = false
+          if (!usesOwn) areCachesUsed = false
         }
       })
 
@@ -198,7 +208,7 @@ export function createLayers(options: LayersOptions): Layers {
       const opened = await Promise.allSettled(walls.values())
       await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)))
       await Promise.all([...removing, ...[...spares.values()].map((spare) => spare.close())])
-      if (ownSession !== undefined) await removeFolder(ownSession)
+      await Promise.all([ownSession, ownCaches].map((folder) => folder !== undefined && removeLayer(folder)))
     },
   }
 }
