@@ -55,20 +55,22 @@ export interface OpenBackend {
    * The same with another view, in the same network where that is the sandbox's own, else without one. To be closed before this one.
    * Absent where nothing can be walled off.
    *
-   * @param inside of bubblewrap
+   * @param options of bubblewrap
    */
-  readonly beside?: (view: View, inside?: Inside) => Promise<OpenBackend>
+  readonly beside?: (view: View, options?: Beside) => Promise<OpenBackend>
   /** @throws SandboxError when it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
   /** Kills what still runs, and leaves nothing behind. */
   readonly close: () => Promise<void>
 }
 
-export interface Inside {
+export interface Beside {
   /** What the walls are started in, as `unshare`, which gets the rest as its arguments. */
-  readonly prefix: readonly string[]
+  readonly prefix?: readonly string[]
   /** Shell commands that are run before there is a command; a launch with the same `before` finds them done. */
-  readonly ahead: () => string | undefined
+  readonly ahead?: () => string | undefined
+  /** Default true. To connect to a socket is no write, so a read-only mount does not prevent it. */
+  readonly unixSockets?: boolean
 }
 
 export interface Launch {
@@ -78,8 +80,8 @@ export interface Launch {
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: Uint8Array | undefined
-  /** Of bubblewrap: shell commands that are run outside of the walls first. Where they fail, the command is not run. */
-  readonly before?: string
+  /** Of bubblewrap: shell commands that are run outside of the walls first. Where one fails, the command is not run. */
+  readonly before?: readonly string[]
 }
 
 export interface Child {

@@ -440,6 +440,62 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     },
   },
   {
+    name: 'read-only, a socket that came later is not reached either',
+    run: async (bench) => {
+      const workspace = bench.workspace(FILES)
+      const sandbox = await bench.open(workspace)
+      await sandbox.run({ script: ':', workspace: 'read-only' })
+      const server = createServer((_, response) => response.end('REACHED\n'))
+      const socket = join(workspace, 'server.sock')
+      await new Promise<void>((resolve) => server.listen(socket, resolve))
+      chmodSync(socket, 0o777)
+      const reach = `node -e "require('http').get({ socketPath: 'server.sock' }, (r) => r.pipe(process.stdout)).on('error', () => {})"`
+      try {
+        assert.equal((await ended(sandbox.run({ script: reach, workspace: 'read-only' }))).stdout, '')
+        assert.equal((await sandbox.run(script(reach))).stdout, 'REACHED\n', 'control')
+      } finally {
+        server.close()
+        server.closeAllConnections()
+      }
+    },
+  },
+  {
+    name: 'caches of toolchains are warm, and what is written to them goes with the sandbox',
+    run: async (bench) => {
+      // Root's home is closed to other users.
+      if (process.getuid?.() === 0 && !bench.isRoots) return
+      const home = bench.workspace(
+        { '.cache/go-build/old': 'warm', '.cargo/registry/old': 'warm', '.cargo/credentials.toml': 'secret' },
+        'home',
+      )
+      const open = (files: Readonly<Record<string, string>>) =>
+        bench.open(bench.workspace(files), { hostEnv: { PATH: process.env['PATH'], HOME: home } })
+      const before = treeOf(home)
+      const read = 'cd; cat .cache/go-build/old .cargo/registry/old'
+      const write = 'for f in .cache/go-build .cargo/registry; do echo new >$f/new; echo changed >$f/old; done; ls .cargo'
+      const sandbox = await open({ 'go.mod': '', 'sub/Cargo.toml': '' })
+      const run = async (text: string) => {
+        const layer = await sandbox.openLayer()
+        const { stdout } = await ended(layer.run(script(text)))
+        assert.deepEqual(told(await layer.changes()), [])
+        await layer.discard()
+        return stdout
+      }
+      assert.equal(await run(read), 'warmwarm')
+      assert.equal(await run(`cd; ${write}`), 'registry\n')
+      assert.equal(await run(`${read} .cache/go-build/new`), 'changed\nchanged\nnew\n')
+      assert.deepEqual(treeOf(home), before)
+      await ended(sandbox.run(script('rm -rf ~/.cache; ln -s /tmp ~/.cache/go-build; echo mine >~/.cache/go-build/old || true')))
+      assert.equal(await run(read), 'changed\nchanged\n')
+      assert.deepEqual(treeOf(home), before)
+      await sandbox.close()
+      const other = await (await open({ 'go.mod': '', 'Cargo.toml': '' })).openLayer()
+      assert.equal((await other.run(script(read))).stdout, 'warmwarm')
+      const without = await (await open({ 'package.json': '' })).openLayer()
+      assert.equal((await ended(without.run(script('ls ~/.cache')))).stdout, '', 'control')
+    },
+  },
+  {
     name: 'sessions at the same time do not see each other',
     run: async (bench) => {
       const workspace = bench.workspace(FILES)

@@ -1,12 +1,12 @@
 /** Layers of one sandbox: where they lie, the walls around their commands, and what becomes of them when it is closed. */
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import type { Inside, OpenBackend, OpenRequest } from '../backend.ts'
+import type { Beside, OpenBackend, OpenRequest } from '../backend.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
-import { removeFolder } from '../folders.ts'
 import { isWithin } from '../run/paths.ts'
 import type { View } from '../view/view.ts'
+import { mountingCaches } from './caches.ts'
 import { MAX_ENTRIES, openChanged } from './changed.ts'
 import { openPrivate, type PrivateLayer } from './keep-private.ts'
 import { around, lastLine, mounting, namespace, runIn } from './mount.ts'
@@ -23,7 +23,7 @@ export interface Place {
   readonly view: View
   /** For the working folder: where its files are. */
   readonly shown?: View
-  readonly before?: string
+  readonly before?: readonly string[]
   /** Folders on whose disks the command writes. */
   readonly written: readonly string[]
 }
@@ -60,7 +60,10 @@ export function createLayers(options: LayersOptions): Layers {
   const spares = new Map<string, SpareLayer>()
   const removing = new Set<Promise<void>>()
   let finding: Promise<string> | undefined
+  let found: Promise<readonly string[]> | undefined
   let ownSession: string | undefined
+  let ownCaches: string | undefined
+  let areCachesUsed = false
 
   const store = (): Promise<string> => {
     finding ??= (async () => {
@@ -70,18 +73,28 @@ export function createLayers(options: LayersOptions): Layers {
     })()
     return finding
   }
+  /** Bubblewrap refuses sockets, so a look at the whole workspace once is enough: for the named pipes that are in it. */
+  const listening = (): Promise<readonly string[]> => {
+    if (backend.name !== 'bubblewrap') return findListening(workspace)
+    found ??= findListening(workspace)
+    return found
+  }
   /** The same backend with another view, made once for each set of mounts. Never with a network: nobody was asked. */
-  const wallsFor = async (wanted: View, inside?: Inside): Promise<OpenBackend> => {
+  const wallsFor = async (wanted: View, options?: Beside): Promise<OpenBackend> => {
     if (!backend.beside)
       throw new SandboxError({
         message: 'without a sandbox nothing keeps a command from writing to the workspace',
         remedy: 'Set sandbox.backend to auto.',
       })
-    const key = keyOf(wanted, inside)
-    const opening = walls.get(key) ?? backend.beside(wanted, inside)
+    const key = keyOf(wanted, options)
+    const opening = walls.get(key) ?? backend.beside(wanted, options)
     walls.set(key, opening)
     opening.catch(() => walls.delete(key))
     return opening
+  }
+  const cacheFolder = async (where: string): Promise<string> => {
+    ownCaches ??= makeOwnSession(where)
+    return ownCaches
   }
   /** Its mount waits behind these walls. */
   const spareFor = (where: string, wanted: View): SpareLayer => {
@@ -128,12 +141,15 @@ export function createLayers(options: LayersOptions): Layers {
     const run = (command: Command): Promise<Completed> =>
       whileIdle(async () => {
         isRunning = true
+        // Nothing may be mounted twice: what a second command at the same time writes to caches goes with its layer.
+        const usesOwn = areCachesUsed
+        areCachesUsed = true
         try {
           const place: Place = {
             backend: inside,
             view: wanted,
             shown: await shownIn(privateRoot, command.cwd, wanted),
-            before: mounting(overlay),
+            before: [mounting(overlay), ...mountingCaches(view.caches, usesOwn ? folder : await cacheFolder(where))],
             written: [folder, view.tmpFolder],
           }
           const completed = await (await start(command, command.timeout ?? limits.timeout, place)).ended
@@ -147,6 +163,7 @@ export function createLayers(options: LayersOptions): Layers {
           throw fault
         } finally {
           isRunning = false
+          if (!usesOwn) areCachesUsed = false
         }
       })
 
@@ -182,8 +199,8 @@ export function createLayers(options: LayersOptions): Layers {
       return openPrivate({ folder, workspace, masks: maskedPaths(view, masks, await coversOf(view, masks)), protect })
     },
     readOnly: async (masks) => {
-      const wanted = readOnlyView(view, await coversOf(view, [...masks, ...(await findListening(workspace))]))
-      const inside = await wallsFor(wanted)
+      const wanted = readOnlyView(view, await coversOf(view, [...masks, ...(await listening())]))
+      const inside = await wallsFor(wanted, { unixSockets: false })
       return { backend: inside, view: inside.view ?? wanted, written: [view.tmpFolder] }
     },
     close: async () => {
@@ -191,12 +208,12 @@ export function createLayers(options: LayersOptions): Layers {
       const opened = await Promise.allSettled(walls.values())
       await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)))
       await Promise.all([...removing, ...[...spares.values()].map((spare) => spare.close())])
-      if (ownSession !== undefined) await removeFolder(ownSession)
+      await Promise.all([ownSession, ownCaches].map((folder) => folder !== undefined && removeLayer(folder)))
     },
   }
 }
 
-const keyOf = (wanted: View, inside?: Inside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, inside?.prefix])
+const keyOf = (wanted: View, options?: Beside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, options])
 
 /** A folder that an earlier command made lies in the private layer. */
 async function shownIn(privateRoot: string, cwd: string | undefined, view: View): Promise<View> {

@@ -34,6 +34,8 @@ export interface Overlay {
   /** Where it is mounted; for commands the workspace itself, so that paths are the same. */
   readonly at: string
   readonly hasPrivate: boolean
+  /** Default `work`. */
+  readonly work?: string
 }
 
 const lowers = (hasPrivate: boolean): string => (hasPrivate ? `${PRIVATE}:${LOWER}` : LOWER)
@@ -49,9 +51,9 @@ export function namespace(): readonly string[] {
  * everything that it wrote to reach the disk. What it leaves in `work` keeps
  * the next one from being mounted.
  */
-export function mounting({ folder, at, hasPrivate }: Overlay): string {
-  const mount = `m() { ${mountProgram(`${OPTIONS},volatile,lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=work`, at)}; }`
-  return `${mount}; cd ${quote(folder)} && { m 2>/dev/null || { rm -rf work/work && m; }; } && cd /`
+export function mounting({ folder, at, hasPrivate, work = 'work' }: Overlay): string {
+  const mount = `m() { ${mountProgram(`${OPTIONS},volatile,lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=${work}`, at)}; }`
+  return `${mount}; cd ${quote(folder)} && { m 2>/dev/null || { rm -rf ${work}/work && m; }; } && cd /`
 }
 
 /** Both, before a command. */

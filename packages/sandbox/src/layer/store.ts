@@ -100,7 +100,11 @@ export function makeSession(folder: string, workspace: string): string {
 }
 
 /** For a sandbox without a session: gone with it. */
-export const makeOwnSession = (store: string): string => mkdtempSync(join(store, `layer-${owner()}-`))
+export function makeOwnSession(store: string): string {
+  const folder = mkdtempSync(join(store, `layer-${owner()}-`))
+  markUnused(folder)
+  return folder
+}
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const next = join(folder, `${MANIFEST}.${randomUUID()}`)

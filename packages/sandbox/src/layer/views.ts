@@ -22,6 +22,7 @@ export function layerView(view: View, covers: readonly Mount[]): View {
   const isInside = ({ target }: Mount) => !isWorkspace({ target } as Mount) && isWithin(view.workspace, target)
   const open = (mounts: readonly Mount[]) => [
     ...mounts.filter((mount) => !isInside(mount)).map((mount) => (isWorkspace(mount) ? mount : readOnly(mount, ownFolder(view)))),
+    ...(view.caches ?? []),
     ...covers,
   ]
   return { ...view, mounts: open(view.mounts), containerMounts: open(view.containerMounts) }

@@ -44,13 +44,13 @@ export interface Standby {
   readonly become: (program: {
     readonly argv: readonly string[]
     readonly stdin: Uint8Array | undefined
-    readonly before?: string
+    readonly before?: readonly string[]
   }) => Promise<void>
 }
 
 export interface Standbys {
   /** @param before what it will be asked to run before the program. @throws SandboxError where no process can be started */
-  readonly take: (before?: string) => Promise<Standby>
+  readonly take: (before?: readonly string[]) => Promise<Standby>
   readonly close: () => Promise<void>
 }
 
@@ -71,11 +71,11 @@ export function createStandbys(options: StandbyOptions): Standbys {
     spare.catch(() => {})
   }
   return {
-    take: async (before) => {
+    take: async (before = []) => {
       const ready = spare
       spare = undefined
       let one = await ready?.catch(() => undefined)
-      if (one && (one.isOver() || (one.done !== undefined && one.done !== before))) {
+      if (one && (one.isOver() || (one.done !== undefined && !before.includes(one.done)))) {
         await one.end()
         one = undefined
       }
@@ -129,14 +129,14 @@ async function startShell(
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     ended,
     hold,
-    become: async ({ argv, stdin, before = '' }) => {
+    become: async ({ argv, stdin, before = [] }) => {
       const input = stdin === undefined ? undefined : join(folder, `stdin-${randomUUID()}`)
       // A file can be read by who never reads it to the end, without a broken pipe. Everybody's: the command's user opens `/dev/stdin`.
       if (input !== undefined && stdin) await writeFile(input, stdin, { mode: 0o644, flag: 'wx' })
       if (input !== undefined) void ended.finally(() => rm(input, { force: true })).catch(() => {})
       cell.watch(child.pid as number)
       child.stdin?.end(
-        `${before === '' || before === done ? '' : `${before} && `}exec ${argv.map(quote).join(' ')} <${quote(input ?? '/dev/null')}\n`,
+        `${before.map((one) => (one === done ? '' : `{ ${one}; } && `)).join('')}exec ${argv.map(quote).join(' ')} <${quote(input ?? '/dev/null')}\n`,
       )
     },
     end: async () => {

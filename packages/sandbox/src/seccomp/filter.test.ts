@@ -29,9 +29,9 @@ function verdict(filter: Uint8Array, { nr, arch, args = [] }: Call): number {
 
 describe.each(['x64', 'arm64'])('the filter for %s', (name) => {
   const { audit, numbers } = ARCHITECTURES[name] as (typeof ARCHITECTURES)[string]
-  const filter = seccompFilter({ network: 'none', onHost: 'same' }, name) as Uint8Array
-  const bridged = seccompFilter({ network: 'bridge', onHost: 'same' }, name) as Uint8Array
-  const ofRoot = seccompFilter({ network: 'none', onHost: 'root' }, name) as Uint8Array
+  const filter = seccompFilter({ unixSockets: true, onHost: 'same' }, name) as Uint8Array
+  const bridged = seccompFilter({ unixSockets: false, onHost: 'same' }, name) as Uint8Array
+  const ofRoot = seccompFilter({ unixSockets: true, onHost: 'root' }, name) as Uint8Array
   const call = (syscall: Name, args: readonly number[] = [], of = filter) =>
     verdict(of, { nr: numbers[syscall] as number, arch: audit, args })
 
@@ -58,6 +58,9 @@ describe.each(['x64', 'arm64'])('the filter for %s', (name) => {
     ['netlink, of routes', call('socket', [16, 3, 0]), ALLOW],
     ['netlink, of events', call('socket', [16, 3, 15]), errno(93)],
     ['a pair of unix sockets', call('socketpair', [1, 1, 0]), ALLOW],
+    ['a pair of datagram sockets', call('socketpair', [1, 0x80002, 0]), ALLOW],
+    ['a pair where there are no unix sockets', call('socketpair', [1, 0x80001, 0], bridged), ALLOW],
+    ['a pair of datagram sockets, which can send elsewhere', call('socketpair', [1, 0x80002, 0], bridged), errno(97)],
     ['a pair of others', call('socketpair', [40, 1, 0]), errno(97)],
     ['a mode', call('fchmodat', [0, 0, 0o755]), ALLOW],
     ['setuid', call('fchmodat', [0, 0, 0o4755]), errno(1)],
@@ -99,7 +102,7 @@ it('x32 has numbers of its own for the same calls: none of it goes through', () 
   const { audit } = ARCHITECTURES['x64'] as (typeof ARCHITECTURES)[string]
   fc.assert(
     fc.property(fc.nat(600), (nr) => {
-      expect(verdict(seccompFilter({ network: 'none', onHost: 'same' }, 'x64') as Uint8Array, { nr: 0x40000000 + nr, arch: audit })).toBe(
+      expect(verdict(seccompFilter({ unixSockets: true, onHost: 'same' }, 'x64') as Uint8Array, { nr: 0x40000000 + nr, arch: audit })).toBe(
         errno(38),
       )
     }),
@@ -107,7 +110,7 @@ it('x32 has numbers of its own for the same calls: none of it goes through', () 
 })
 
 it('says so where an architecture is not known', () => {
-  expect(seccompFilter({ network: 'none', onHost: 'same' }, 'mips')).toBeUndefined()
+  expect(seccompFilter({ unixSockets: true, onHost: 'same' }, 'mips')).toBeUndefined()
 })
 
 it('refuses a jump that has no room in its byte', () => {

@@ -1,5 +1,5 @@
 /** What commands may not ask of the kernel: what namespaces and mounts do not hold off. Everything else goes through. */
-import type { Network, User } from '../backend.ts'
+import type { User } from '../backend.ts'
 import { ALLOW, ARCH, and, argument, assemble, errno, give, KILL, load, NR, type Step, unless, when, whenAtLeast } from './bpf.ts'
 import { ARCHITECTURES, type Architecture, type Name } from './syscalls.ts'
 
@@ -36,6 +36,8 @@ export const ABSENT: readonly Name[] = [
 export const NAMESPACES = 0x7e020000
 export const NEWTIME = 0x80
 
+const SOCK_TYPE = 0xf
+const SOCK_DGRAM = 2
 const AF = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
 const NETLINK_ROUTE = 0
 /** They put characters into the terminal that a command was started from. */
@@ -48,7 +50,11 @@ const SETGID = 0o2000
 const CREATES = 0x400040
 
 export interface FilterOptions {
-  readonly network: Network
+  /**
+   * False where the address of one could be the host's, which a filter can't see: with the host's network abstract sockets are (D-Bus,
+   * X11, container runtimes), in a workspace that is not overlaid those that lie in it.
+   */
+  readonly unixSockets: boolean
   readonly onHost: User['onHost']
 }
 
@@ -58,7 +64,7 @@ export function seccompFilter(options: FilterOptions, arch: string = process.arc
   return architecture && assemble(steps(architecture, options))
 }
 
-function steps({ audit, otherAbi, numbers }: Architecture, { network, onHost }: FilterOptions): readonly Step[] {
+function steps({ audit, otherAbi, numbers }: Architecture, { unixSockets, onHost }: FilterOptions): readonly Step[] {
   const call = (name: Name, rule: readonly Step[]): readonly Step[] => {
     const number = numbers[name]
     return number === undefined ? [] : when(number, rule)
@@ -79,8 +85,8 @@ function steps({ audit, otherAbi, numbers }: Architecture, { network, onHost }: 
     ...each(ABSENT, ENOSYS),
     ...call('clone', flags(NAMESPACES)),
     ...call('unshare', flags(NAMESPACES | NEWTIME)),
-    ...call('socket', sockets(network)),
-    ...call('socketpair', [load(argument(0)), ...when(AF.unix, [give(ALLOW)]), give(errno(EAFNOSUPPORT))]),
+    ...call('socket', sockets(unixSockets)),
+    ...call('socketpair', [load(argument(0)), ...when(AF.unix, pairs(unixSockets)), give(errno(EAFNOSUPPORT))]),
     ...call('ioctl', [load(argument(1)), ...[TIOCSTI, TIOCLINUX].flatMap((request) => when(request, [give(errno(EPERM))])), give(ALLOW)]),
     give(ALLOW),
   ]
@@ -96,12 +102,13 @@ const onlyWhenCreating = (at: number): readonly Step[] => [load(argument(at)), a
 
 const flags = (mask: number): readonly Step[] => [load(argument(0)), and(mask), ...when(0, [give(ALLOW)]), give(errno(EPERM))]
 
-/**
- * AF_VSOCK talks to the hypervisor whatever the network namespace. With the host's network, abstract unix sockets are the
- * host's too (D-Bus, X11, container runtimes), and an address can't be seen by a filter.
- */
-function sockets(network: Network): readonly Step[] {
-  const families = [AF.inet, AF.inet6, ...(network === 'none' ? [AF.unix] : [])]
+/** One end of a pair of datagram sockets can send to any other address too. */
+const pairs = (unix: boolean): readonly Step[] =>
+  unix ? [give(ALLOW)] : [load(argument(1)), and(SOCK_TYPE), ...when(SOCK_DGRAM, [give(errno(EAFNOSUPPORT))]), give(ALLOW)]
+
+/** AF_VSOCK talks to the hypervisor whatever the network namespace. */
+function sockets(unix: boolean): readonly Step[] {
+  const families = [AF.inet, AF.inet6, ...(unix ? [AF.unix] : [])]
   return [
     load(argument(0)),
     ...families.flatMap((family) => when(family, [give(ALLOW)])),

@@ -6,6 +6,7 @@ import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
 import { isOfProject, resolveProgram } from '../program.ts'
 import { isWithin } from '../run/paths.ts'
+import { findCaches } from './caches.ts'
 import { environment, searchPath } from './environment.ts'
 import { etc, linksTo, ofContainers } from './etc.ts'
 import * as files from './files.ts'
@@ -84,13 +85,17 @@ export async function planView(options: ViewOptions): Promise<Plan> {
     program: resolveProgram('git', { workspace, path: hostEnv['PATH'] ?? '' }),
     programs: gitPrograms,
   }
+  const caches = options.toolchains ? await findCaches({ workspace, home, user }, empty).catch(() => []) : []
+  // Where they are not shown, nothing may come to stand in their places.
+  const inCaches = caches.map((mount) => ({ ...mount, target: join(mount.target, 'inside') }))
   const plan = async (): Promise<Pick<View, 'mounts' | 'containerMounts' | 'absent'>> => {
     const git = await gitMounts(workspace, gitOptions)
     const kept = await protectedMounts(workspace, options.protect ?? [])
     const beside = git.mounts.filter(({ target }) => !isWithin(workspace, target))
     const inside = git.mounts.filter(({ target }) => isWithin(workspace, target))
     const project: Mount[] = [...beside, { source: workspace, target: workspace, mode: 'read-write' }, ...inside, ...kept.mounts]
-    const shared = pinned([...folders, ...others, ...further, ...project])
+    const all = pinned([...folders, ...others, ...further, ...project, ...inCaches])
+    const shared = all.filter((mount) => !inCaches.includes(mount))
     return {
       mounts: [...base.mounts, ...settings, ...shared],
       containerMounts: [...ofContainers(join(own, 'etc'), network), ...shared],
@@ -103,7 +108,7 @@ export async function planView(options: ViewOptions): Promise<Plan> {
   const links = [...base.links, ...(named && named !== home ? await linksTo(named) : [])]
   const search = await searchPath([path, ...lastResort(path, execPath)].join(':'), odd?.instead ?? new Map(), { mounts, links })
   const env = await environment({ mounts, links }, { host: hostEnv, names: options.env, home, user, network, path: search, gitPrograms })
-  const view: View = { workspace, home, homeFolder, tmpFolder, ...planned, links, env }
+  const view: View = { workspace, home, homeFolder, tmpFolder, ...planned, caches, links, env }
   return { view, again: async () => ({ ...view, ...(await plan()) }) }
 }
 

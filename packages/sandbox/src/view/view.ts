@@ -22,6 +22,8 @@ export interface View {
   readonly mounts: readonly Mount[]
   /** The same without the system's folders: of containers, which bring a system along. */
   readonly containerMounts: readonly Mount[]
+  /** Of toolchains: written by commands in a layer, where an overlay lies over each. Others don't see them. */
+  readonly caches?: readonly Mount[]
   /** Symbolic links of the system: `/bin` → `usr/bin`. */
   readonly links: readonly { readonly path: string; readonly to: string }[]
   /** {@link Guarded.absent} */

@@ -6,7 +6,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Backend, Child, Enforcement, Inside, Launch, OpenBackend, OpenRequest, User } from '../../backend.ts'
+import type { Backend, Beside, Child, Enforcement, Launch, OpenBackend, OpenRequest, User } from '../../backend.ts'
 import type { Confinement } from '../../cgroup/confinement.ts'
 import { onCores } from '../../cgroup/cores.ts'
 import { openConfinement } from '../../cgroup/open.ts'
@@ -70,11 +70,11 @@ async function openWalls(own: Own, request: OpenRequest): Promise<OpenBackend> {
   }
 }
 
-function build(own: Own, request: OpenRequest, inside?: Inside): { backend: OpenBackend; probe: () => Promise<void> } {
+function build(own: Own, request: OpenRequest, beside: Beside = {}): { backend: OpenBackend; probe: () => Promise<void> } {
   const { bwrap, confinement } = own
   const { view, user, limits } = request
   const joined = request.network === 'none' ? own.network : undefined
-  const filter = openFilter(seccompFilter({ network: request.network, onHost: user.onHost }))
+  const filter = openFilter(seccompFilter({ unixSockets: request.network === 'none' && beside.unixSockets !== false, onHost: user.onHost }))
   const prlimit = systemProgram('prlimit')
   const become = process.getuid?.() === 0 && user.onHost === 'same' ? changeTo(user) : []
   const proc = user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] }
@@ -90,8 +90,8 @@ function build(own: Own, request: OpenRequest, inside?: Inside): { backend: Open
     folder,
     confinement,
     openStdio: createStdio(folder),
-    prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...(inside?.prefix ?? []), ...closed],
-    ...(inside && { ahead: inside.ahead }),
+    prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...(beside.prefix ?? []), ...closed],
+    ...(beside.ahead && { ahead: beside.ahead }),
     spawn: groups(request),
     further: () => {
       const fd = filter?.open()
@@ -145,7 +145,7 @@ function build(own: Own, request: OpenRequest, inside?: Inside): { backend: Open
         walls = wallsOf(next)
         return next
       },
-      beside: async (view, inside) => build(own, { ...request, view, network: 'none' }, inside).backend,
+      beside: async (view, options) => build(own, { ...request, view, network: 'none' }, options).backend,
       close: async () => {
         await Promise.all([...running].map((child) => child.kill()))
         await standbys.close()

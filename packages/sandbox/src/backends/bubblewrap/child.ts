@@ -15,7 +15,7 @@ export interface Start {
   /** Bubblewrap's, which it reads from a pipe. */
   readonly options: readonly string[]
   readonly stdin: Uint8Array | undefined
-  readonly before: string | undefined
+  readonly before: readonly string[] | undefined
   /** What is thrown when it ended before there was a command. */
   readonly broken: () => Promise<SandboxError>
 }

@@ -79,7 +79,7 @@ async function start({ argv, cwd, env, stdin }: Launch, standby: Standby, isGrou
   const mark = `${MARK}=${owner()}.${randomUUID()}`
   const tree = createTree(pid, mark)
   const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  await standby.become({ argv: [ENV, '-i', ...set, mark, ...argv], stdin, before: `cd ${quote(cwd)}` })
+  await standby.become({ argv: [ENV, '-i', ...set, mark, ...argv], stdin, before: [`cd ${quote(cwd)}`] })
   const exited = ended.then(async ([exitCode, signal]): Promise<Exit> => {
     const limit = await cell.limitHit()
     return { exitCode, signal, ...(limit && { limit }) }
