@@ -12,7 +12,7 @@ const GIVEN_UP = 3_600_000
 export const backupsOf = (path: string): readonly [string, string] => [`${path}.backup`, `${path}.backup-2`]
 
 /** The compiled file, or the source when run from it. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
+const workerFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
 
 export function createBackups(path: string) {
   const [latest, previous] = backupsOf(path)
@@ -67,7 +67,7 @@ export function createBackups(path: string) {
 
 function copy(from: string, to: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(WORKER, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
+    const worker = new Worker(workerFile(), { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
     worker.unref()
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the backup ended with ${code}`))))
