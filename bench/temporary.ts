@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type Store } from '@mulligan/agent'
+import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
 
 /** Runs `work` with a store in a file of its own, which is gone afterwards. */
 export async function withFileStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
@@ -12,5 +13,18 @@ export async function withFileStore<T>(work: (store: Store) => Promise<T>): Prom
   } finally {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The same with a PostgreSQL server of its own, which waits for the disk at each commit; undefined where there is none on this machine. */
+export async function withPostgresStore<T>(work: (store: Store | undefined) => Promise<T>): Promise<T> {
+  if (!hasPostgres) return work(undefined)
+  const server = await startPostgres({ fsync: 'on' })
+  const store = await openStore(await server.database())
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+    await server.stop()
   }
 }

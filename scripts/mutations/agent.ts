@@ -48,8 +48,8 @@ export const AGENT: readonly Mutation[] = [
     id: 'damage-keeps-the-backup',
     rule: 'store: a damaged store does not replace a good backup',
     file: 'packages/agent/src/store/backup.ts',
-    find: `database.prepare('VACUUM INTO ?').run(to)`,
-    replace: `require('node:fs').copyFileSync(from, to)`,
+    find: `running = copy(path, made)`,
+    replace: `running = import('node:fs').then((fs) => fs.copyFileSync(path, made))`,
     test: { file: 'packages/agent/src/store/loss.test.ts', name: 'a damaged store keeps the backup that it has' },
   },
   {

@@ -1,5 +1,5 @@
 /** A turn that kills its own process at a given point. Run as a program by the crash test. */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineTool } from '@mulligan/core'
 import type { ScriptedModel } from '@mulligan/testing'
@@ -32,7 +32,7 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
   const die = (point: string) => {
     if (point === at) process.kill(process.pid, 'SIGKILL')
   }
-  const opened = await openStore(join(folder, 'store.db'))
+  const opened = await openStore(existsSync(join(folder, 'place')) ? readFileSync(join(folder, 'place'), 'utf8') : join(folder, 'store.db'))
   const store: Store = {
     ...opened,
     saveCall: async (sessionId, turnId, record) => {

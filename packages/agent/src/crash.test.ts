@@ -1,13 +1,14 @@
 /** The process is killed at every point of a turn: the session opens again, nothing finished is repeated, and both protocols accept the history. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentModel, PROTOCOLS, search } from './agent.fixture.ts'
 import { createAgent, openStore } from './index.ts'
+import { DIALECTS, stopPostgres } from './store/dialects.fixture.ts'
 
 const runner = fileURLToPath(new URL('./crash.fixture.ts', import.meta.url))
 let folder: string
@@ -15,6 +16,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mulligan-crash-'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(stopPostgres)
 
 /** Runs a turn in a process of its own that kills itself with SIGKILL at the given event. */
 function killedAt(at: string, server: ScriptedModel, protocol: string, calls?: number): Promise<NodeJS.Signals | null> {
@@ -63,25 +65,28 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
   })
 })
 
-it.each([
-  ['message.completed 1', ['one', 'two'], undefined],
-  ['tool.result search', ['one', 'two'], undefined],
-  ['effect', ['one', 'two'], 'append'],
-  ['outcome not saved append', ['one', 'two'], 'append'],
-  ['tool.result append', ['one', 'two'], undefined],
-  ['outcome kept append', ['one', 'two'], undefined],
-  ['message.completed 2', ['one', 'two'], undefined],
-])('killed at %s and resumed, the turn ends as if nothing had been, and no effect runs twice', async (at, expected, unknown) => {
-  const server = await scriptedModel(script(), { otherwise: () => say('Done.') })
-  await killedAt(at, server, 'openai')
-  const { resumeTurn } = await import('./crash.fixture.ts')
-  const outcome = await resumeTurn(folder, server)
-  expect(outcome).toMatchObject({ status: 'answered', answer: 'Done.' })
-  expect(outcome?.calls).toHaveLength(3)
-  expect(effects()).toEqual(expected)
-  expect(outcome?.ledger.unknown.map(({ tool }) => tool)).toEqual(unknown ? [unknown] : [])
-  expect(server.violations).toEqual([])
-  await server.close()
+describe.each(DIALECTS)('in $name', ({ place }) => {
+  it.each([
+    ['message.completed 1', ['one', 'two'], undefined],
+    ['tool.result search', ['one', 'two'], undefined],
+    ['effect', ['one', 'two'], 'append'],
+    ['outcome not saved append', ['one', 'two'], 'append'],
+    ['tool.result append', ['one', 'two'], undefined],
+    ['outcome kept append', ['one', 'two'], undefined],
+    ['message.completed 2', ['one', 'two'], undefined],
+  ])('killed at %s and resumed, the turn ends as if nothing had been, and no effect runs twice', async (at, expected, unknown) => {
+    writeFileSync(join(folder, 'place'), await place(folder))
+    const server = await scriptedModel(script(), { otherwise: () => say('Done.') })
+    await killedAt(at, server, 'openai')
+    const { resumeTurn } = await import('./crash.fixture.ts')
+    const outcome = await resumeTurn(folder, server)
+    expect(outcome).toMatchObject({ status: 'answered', answer: 'Done.' })
+    expect(outcome?.calls).toHaveLength(3)
+    expect(effects()).toEqual(expected)
+    expect(outcome?.ledger.unknown.map(({ tool }) => tool)).toEqual(unknown ? [unknown] : [])
+    expect(server.violations).toEqual([])
+    await server.close()
+  })
 })
 
 it('killed while it concluded and resumed, it concludes with all that was done', async () => {

@@ -11,9 +11,6 @@ const GIVEN_UP = 3_600_000
 /** The latest first. */
 export const backupsOf = (path: string): readonly [string, string] => [`${path}.backup`, `${path}.backup-2`]
 
-/** The compiled file, or the source when run from it. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
-
 export function createBackups(path: string) {
   const [latest, previous] = backupsOf(path)
   const made = `${path}.backup-new`
@@ -66,8 +63,10 @@ export function createBackups(path: string) {
 }
 
 function copy(from: string, to: string): Promise<void> {
+  // The compiled file, or the source when run from it.
+  const program = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
   return new Promise((resolve, reject) => {
-    const worker = new Worker(WORKER, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
+    const worker = new Worker(program, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })
     worker.unref()
     worker.on('error', reject)
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the backup ended with ${code}`))))
