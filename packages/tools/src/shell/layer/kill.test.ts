@@ -20,6 +20,7 @@ const COMMAND = scriptOf([
 /** Each so-manieth write and the last ones, by which it is made; `KILL_EVERY=1` for each. */
 const EVERY = Number(process.env['KILL_EVERY'] ?? 20)
 const LAST = 3
+const TIMEOUT = EVERY === 1 ? 3_600_000 : 600_000
 
 describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', () => {
   test('is whole, or never was', async () => {
@@ -74,7 +75,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', () => {
     // Control: it was killed half way, and not only before and after.
     if (process.env['KILL_EVERY']) console.log(`${writes.length} writes, torn at ${torn}`)
     expect([ends, torn > 2]).toEqual([new Set(['false', 'true']), true])
-  }, EVERY === 1 ? 3_600_000 : 600_000)
+  }, TIMEOUT)
 })
 
 const locksIn = (folder: string): readonly string[] =>
