@@ -234,6 +234,14 @@ export const LAYER: readonly Mutation[] = [
     },
   },
   {
+    id: 'layer-spare-fits',
+    rule: 'layer: one that was mounted ahead is used only over the folders that are there now',
+    file: source('spare.ts'),
+    find: `spare.over !== identity(workspace, privateRoot)`,
+    replace: `false`,
+    test: layer('a workspace that was replaced between two commands is seen as it is now'),
+  },
+  {
     id: 'layer-caches',
     rule: 'layer: what a command writes to the caches of a toolchain stays in the sandbox',
     file: source('layers.ts'),

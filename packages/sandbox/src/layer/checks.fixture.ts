@@ -12,12 +12,14 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LayerError, layerHint, listLayers } from '../index.ts'
 import { ended, type LayerCheck, script, told, treeOf } from './bench.fixture.ts'
 import { PRIVATE_CHECKS } from './keep-private.fixture.ts'
@@ -457,6 +459,24 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
         server.close()
         server.closeAllConnections()
       }
+    },
+  },
+  {
+    name: 'a workspace that was replaced between two commands is seen as it is now',
+    run: async (bench) => {
+      const workspace = bench.workspace({ 'a.txt': 'old' })
+      const sandbox = await bench.open(workspace)
+      const first = await sandbox.openLayer()
+      await first.run(script('true'))
+      await first.discard()
+      // The next layer is mounted now: the kernel has made its folder.
+      const isMounted = (name: string) => ['unused', 'work/work'].every((path) => existsSync(join(bench.stateFolder, name, path)))
+      while (!readdirSync(bench.stateFolder).some(isMounted)) await sleep(10)
+      renameSync(workspace, `${workspace}-old`)
+      renameSync(bench.workspace({ 'a.txt': 'new' }), workspace)
+      const layer = await sandbox.openLayer()
+      assert.equal((await layer.run(script('cat a.txt; echo x >a.txt'))).stdout, 'new')
+      assert.deepEqual(told(await layer.changes()), ['modified a.txt'])
     },
   },
   {
