@@ -2,9 +2,10 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { hermes, type Repair, repairFetch } from '@mulligan/repair'
 import { call, calls, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
-import { describe, expect, it } from 'vitest'
-import { agentModel, type Run, search, start } from './agent.fixture.ts'
-import { createAgent, memoryStore } from './index.ts'
+import { expect, it } from 'vitest'
+import { agentModel, type Run, search, start, stores } from './agent.fixture.ts'
+import { createAgent } from './index.ts'
+import { onStores } from './stores.fixture.ts'
 
 const glm = (name: string, args: Readonly<Record<string, string>>): string =>
   `<tool_call>${name}${Object.entries(args)
@@ -33,7 +34,7 @@ async function run(script: readonly ScriptedTurn[], prompt = 'Look.', options: P
   return { ...started, outcome }
 }
 
-describe('a call leaked into the text', () => {
+onStores('a call leaked into the text', () => {
   it('is run, is told of, and its markup is seen by nobody', async () => {
     const done = await run([
       say(['Let me look. ', '<tool_', `call>${glm('search', { query: 'plans', limit: '5' }).slice(11)}`]),
@@ -137,7 +138,7 @@ describe('a call leaked into the text', () => {
   })
 })
 
-describe('thinking left in the text', () => {
+onStores('thinking left in the text', () => {
   it('is reasoning, and does not go back', async () => {
     const done = await run([say('<think>Hm, plans.</think>Let me see.')])
     expect(done.outcome.answer).toBe('Let me see.')
@@ -150,7 +151,7 @@ describe('thinking left in the text', () => {
     const agent = createAgent({
       model: { ...agentModel(started.server, 'openai'), opensInReasoning: true },
       tools: [],
-      store: memoryStore(),
+      store: await stores.open(),
       cwd: '/',
     })
     expect((await agent.run({ prompt: 'Look.' })).answer).toBe('Let me see.')
@@ -160,11 +161,11 @@ describe('thinking left in the text', () => {
 it('a model of which it is known what it writes is read by that alone', async () => {
   const started = await start([say(glm('search', { query: 'a' }))], 'openai')
   const model = { ...agentModel(started.server, 'openai'), families: [hermes] }
-  const agent = createAgent({ model, tools: [search], store: memoryStore(), cwd: '/' })
+  const agent = createAgent({ model, tools: [search], store: await stores.open(), cwd: '/' })
   expect(await agent.run({ prompt: 'Look.' })).toMatchObject({ answer: glm('search', { query: 'a' }), calls: [] })
 })
 
-describe('one reported call that stands for more', () => {
+onStores('one reported call that stands for more', () => {
   it('is as many calls as it has objects', async () => {
     const done = await run([call('search', '{"query":"a"}{"query":"b"}'), say('Done.')])
     expect(done.outcome.calls.map(({ input }) => input)).toEqual([{ query: 'a' }, { query: 'b' }])
@@ -177,7 +178,7 @@ describe('one reported call that stands for more', () => {
   })
 })
 
-describe('a server that gets it wrong', () => {
+onStores('a server that gets it wrong', () => {
   const taken: Repair[] = []
   const mended = (baseURL: string) => ({
     id: 'openai/scripted',
@@ -200,7 +201,7 @@ describe('a server that gets it wrong', () => {
     const agent = createAgent({
       model: mended(first.server.url),
       tools: [search],
-      store: memoryStore(),
+      store: await stores.open(),
       cwd: '/',
       onEvent: (event) => event.type === 'tool.repaired' && kinds.push(event.repair.kind),
     })
@@ -217,7 +218,7 @@ describe('a server that gets it wrong', () => {
   })
 })
 
-describe('a signed turn', () => {
+onStores('a signed turn', () => {
   it('goes back as it came, and the result tells how its call was read', async () => {
     const signed = think('Hm.', call('Search', { query: 'plans', limit: '5' }))
     const started = await start([signed, say('Done.')], 'anthropic')

@@ -7,8 +7,9 @@ import { lastToolResults, type RecordedRequest, type ScriptedTurn, say, scripted
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { agentModel, PROTOCOLS } from '../agent.fixture.ts'
-import { type AgentEvent, type AgentOptions, createAgent, memoryStore, openStore, type Store } from '../index.ts'
+import { agentModel, PROTOCOLS, stores } from '../agent.fixture.ts'
+import { type AgentEvent, type AgentOptions, createAgent, openStore, type Store } from '../index.ts'
+import { onStores } from '../stores.fixture.ts'
 import { MANY, others } from '../turn/lean/lean.fixture.ts'
 
 const WINDOW = 8000
@@ -34,11 +35,12 @@ async function start(
 ) {
   const server = await scriptedModel(script)
   const events: AgentEvent[] = []
+  const opened = await stores.open()
   const make = (more: Partial<AgentOptions> = {}) =>
     createAgent({
       model: { ...agentModel(server, protocol ?? 'openai'), contextTokens: WINDOW },
       tools: [read],
-      store: memoryStore(),
+      store: opened,
       cwd: '/w',
       limits: { requests: 100, calls: 500 },
       onEvent: (event) => void events.push(event),
@@ -84,7 +86,7 @@ it('a message that does not fit alone ends before it is sent, says what to do, a
   await server.close()
 })
 
-describe('a server that refuses a request as too long', () => {
+onStores('a server that refuses a request as too long', () => {
   const refusal: ScriptedTurn = {
     fault: {
       status: 400,
@@ -113,7 +115,7 @@ describe('a server that refuses a request as too long', () => {
   })
 })
 
-describe('a later process sends the same bytes', () => {
+onStores('a later process sends the same bytes', () => {
   const steps: TurnFunction = (_, n) => (n % 15 === 0 ? say(`Done at ${n}.`) : reads([`p${n}`, 40]))
   const extends_ = (request: RecordedRequest | undefined, before: RecordedRequest | undefined): boolean => {
     const [longer, shorter] = [messagesOf(request), messagesOf(before)]
@@ -138,7 +140,7 @@ describe('a later process sends the same bytes', () => {
   })
 
   it('when it takes up a turn that was compacted and cut off', async () => {
-    const kept = memoryStore()
+    const kept = await stores.open()
     /** It dies when the answer to this request comes. */
     const dying = (at: number): Store => ({
       ...kept,
@@ -156,7 +158,7 @@ describe('a later process sends the same bytes', () => {
   })
 })
 
-describe('by hand', () => {
+onStores('by hand', () => {
   it('is compacted between turns: less is sent, and what counts is still there', async () => {
     const steps = [1, 2, 3, 4].map((n) => reads([`p${n}`, 30]))
     const { server, agent, compactions } = await start([...steps, say('All are the same.'), say('Ulm.')])

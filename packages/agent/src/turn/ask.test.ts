@@ -1,12 +1,13 @@
 import { call, calls, type ScriptedTurn, say, scriptedModel, think } from '@mulligan/testing'
-import { describe, expect, it } from 'vitest'
-import { agentModel, start } from '../agent.fixture.ts'
-import { type AgentEvent, type AgentModel, createAgent, memoryStore } from '../index.ts'
+import { expect, it } from 'vitest'
+import { agentModel, start, stores } from '../agent.fixture.ts'
+import { type AgentEvent, type AgentModel, createAgent } from '../index.ts'
+import { onStores } from '../stores.fixture.ts'
 
 type Sent = { readonly messages: readonly { readonly role: string; readonly content: unknown }[] }
 const messages = (request: { readonly body: unknown } | undefined) => (request?.body as Sent).messages
 
-describe('a call without a name', () => {
+onStores('a call without a name', () => {
   it.each([
     ['null', call(null, {}), 'had no tool name', 1],
     ['null, without arguments', call(null, ''), 'had no tool name', 1],
@@ -33,7 +34,7 @@ describe('a call without a name', () => {
   })
 })
 
-describe('what the person is shown of a fault', () => {
+onStores('what the person is shown of a fault', () => {
   it('has no part of a key, though the server’s words are cut within it', async () => {
     const secret = `sk-${'0123456789abcdef'.repeat(4)}`
     const body = { error: { message: `${'x'.repeat(340)} ${secret}` } }
@@ -50,14 +51,14 @@ async function startWith(script: readonly ScriptedTurn[], more: Partial<AgentMod
   const agent = createAgent({
     model: { ...agentModel(server, 'openai'), ...more },
     tools: [],
-    store: memoryStore(),
+    store: await stores.open(),
     cwd: '/',
     onEvent: (event) => events.push(event),
   })
   return { server, agent, events }
 }
 
-describe('thinking that goes on and on', () => {
+onStores('thinking that goes on and on', () => {
   const long = think(Array.from({ length: 2000 }, (_, n) => `thought ${n} `).join(''), say('After all.'))
 
   it('is cut off and asked for once more, to come to the point', async () => {
@@ -90,7 +91,7 @@ it('sampling goes with every request, and only what is given', async () => {
   await server.close()
 })
 
-describe('what the person can do about a request that failed', () => {
+onStores('what the person can do about a request that failed', () => {
   const fault: ScriptedTurn = { fault: { status: 401, body: { error: { message: 'bad key' } } } }
 
   it.each<[string, AgentModel['advise'], string]>([
