@@ -21,7 +21,7 @@ export function cycles(
   read = (file: string) => readFileSync(file, 'utf8'),
 ): string[] {
   const inFolder = new Map<string, Graph>()
-  for (const file of files.filter((one) => !/\.(?:test|test-d|fixture)\.tsx?$|\/(?:fixtures|fault-matrix)\//.test(one)))
+  for (const file of files.filter((one) => !/\.(?:test|test-d|fixture)\.tsx?$|\/fixtures\//.test(one)))
     for (const target of importsIn(read(file))) {
       if (!target.startsWith('.')) continue
       const [folder, from, to] = apart(file, posix.join(posix.dirname(file), target))

@@ -19,7 +19,7 @@ export interface Expected {
 
 const KINDS =
   /^(?:package\.json|README\.md|LICENSE|mulligan\.schema\.json|bin\/[^/]+\.js|[\w.]+\.schema\.json|dist\/.*(?:\.js|\.d\.ts|\.md))$/
-const FOR_TESTS = /\.(?:test|test-d|fixture)\.|(?:^|\/)(?:fixtures|fault-matrix|__\w+__)\//
+const FOR_TESTS = /\.(?:test|test-d|fixture)\.|(?:^|\/)(?:fixtures|__\w+__)\//
 const IMPORT = /^\s*(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bimport\('([^']+)'\)/gm
 
 export function wrongContents({ manifest, files }: Contents, expected: Expected): string[] {

@@ -1,5 +1,5 @@
 /** Opens a workspace for any front door. */
-export type { NamedAgent } from './agents/agents.ts'
+export type { NamedAgent } from './agents/built-in.ts'
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from './approval/approve.ts'
 export type { SessionOffer } from './approval/proposals.ts'
 export type { Choice, ChoiceFlags } from './choice/choice.ts'

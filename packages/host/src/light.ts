@@ -2,6 +2,7 @@
  * What the command uses before it knows what is asked of it, and while a key is pressed: nothing here loads another package.
  * No promise is made for these: they change with the command.
  */
+export { BUILT_IN_AGENTS } from './agents/built-in.ts'
 export type { Ask } from './common/ask.ts'
 export type { Env } from './common/env.ts'
 export { storeHint, UsageError } from './common/errors.ts'

@@ -1,5 +1,6 @@
 /** What the command's own commands are made of, such as `mulligan config`. No promise is made for these: they change with the command. */
-export { type Agents, chooseAgent, type NamedAgent, readAgents, roleOf, unknownTools } from './agents/agents.ts'
+export { type Agents, chooseAgent, readAgents, roleOf, unknownTools } from './agents/agents.ts'
+export type { NamedAgent } from './agents/built-in.ts'
 export { createAlways } from './approval/always.ts'
 export { type ApprovalQuestion, type Approve, type ApproverOptions, type AskApproval, createApprover } from './approval/approve.ts'
 export { openApproval } from './approval/open.ts'

@@ -1,7 +1,7 @@
 /** The flags of `mulligan eval`. */
 import { InvalidArgumentError, Option } from 'commander'
 import type { EvalFlags } from '../eval/flags.ts'
-import { BACKENDS, positiveInteger, type Register, seconds } from './register.ts'
+import { oneOf, positiveInteger, type Register, seconds } from './register.ts'
 
 export const addEval: Register = (program, { act, output }) => {
   const command = program
@@ -18,7 +18,7 @@ export const addEval: Register = (program, { act, output }) => {
     .option('--concurrency <n>', 'runs at once; more than 1 distorts the seconds; default: 1', upTo(64))
     .option('--max-requests <n>', 'model requests of a run; default: 20', positiveInteger)
     .option('--timeout <s>', 'seconds of a run; default: 300', seconds)
-    .addOption(new Option('--sandbox <backend>', 'where commands run; none is no sandbox at all').choices(BACKENDS))
+    .option('--sandbox <backend>', 'where commands run; none is no sandbox at all', oneOf('sandbox.backend'))
     .option('--json', 'the report as JSON on stdout')
     .addOption(new Option('--jsonl <file>', 'write each run to a file as soon as it is over').conflicts('resume'))
     .option('--resume <file>', 'go on with such a file')

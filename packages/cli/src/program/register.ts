@@ -1,5 +1,6 @@
 /** What the files of commands share. */
 import { type Command, InvalidArgumentError } from 'commander'
+import { choicesOf } from '../config-keys.ts'
 import type { Output } from '../ui/output.ts'
 
 export interface Wiring {
@@ -8,8 +9,14 @@ export interface Wiring {
   readonly output: Output
 }
 
-/** Of the sandbox, as they are named. */
-export const BACKENDS = ['auto', 'bubblewrap', 'docker', 'podman', 'seatbelt', 'none']
+/** A flag whose values are those of a key of the configuration. They are looked up when it is given: a start reads no schema. */
+export const oneOf =
+  (key: string) =>
+  (text: string): string => {
+    const choices = choicesOf(key)
+    if (!choices.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    return text
+  }
 
 /** Somebody reads and types: a chat can be opened. */
 export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true

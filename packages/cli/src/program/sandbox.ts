@@ -2,7 +2,7 @@
 import { Option } from 'commander'
 import type { PullFlags } from '../commands/sandbox/pull.ts'
 import type { SandboxRunFlags } from '../commands/sandbox/run.ts'
-import { BACKENDS, type Register, seconds } from './register.ts'
+import { oneOf, type Register, seconds } from './register.ts'
 
 export const addSandbox: Register = (program, { act, output }) => {
   const sandbox = program.command('sandbox').description('run a command as the model would, in the sandbox')
@@ -11,7 +11,7 @@ export const addSandbox: Register = (program, { act, output }) => {
     .description('run a command in the sandbox')
     .usage('[options] -- COMMAND…')
     .argument('<command...>', 'a program with its arguments; a single word is a script for the shell')
-    .addOption(new Option('--backend <name>', 'which sandbox (MULLIGAN_SANDBOX)').choices(BACKENDS))
+    .option('--backend <name>', 'which sandbox (MULLIGAN_SANDBOX); config explain sandbox.backend lists them', oneOf('sandbox.backend'))
     .option('--timeout <s>', 'seconds it may take (MULLIGAN_SANDBOX_TIMEOUT)', seconds)
     .addOption(new Option('--network <which>', 'none or bridge (MULLIGAN_SANDBOX_NETWORK)').choices(['none', 'bridge']))
     .option('--memory <size>', 'of all its processes, as 512m or 2g (MULLIGAN_SANDBOX_MEM)')

@@ -4,44 +4,11 @@ import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
-import type { Origin, Setting } from '../common/setting.ts'
+import type { Setting } from '../common/setting.ts'
 import type { Withheld } from '../config/admit.ts'
 import type { Settings } from '../config/settings.ts'
+import { BUILT_IN_AGENTS, type NamedAgent } from './built-in.ts'
 import { type AgentProblem, ownAgents } from './own.ts'
-
-export interface NamedAgent {
-  readonly name: string
-  readonly description: string
-  readonly prompt: string
-  /** Names of tools, with `*`; all of them when absent. */
-  readonly tools?: readonly string[]
-  /** It has none that has an effect. */
-  readonly readOnly?: boolean
-  readonly model?: string
-  readonly origin: Origin
-  readonly from: string
-}
-
-const builtIn = { origin: 'default', from: 'built-in' } as const
-
-const BUILT_IN: readonly NamedAgent[] = [
-  { ...builtIn, name: 'build', description: 'Does the work, with all tools.', prompt: '' },
-  {
-    ...builtIn,
-    name: 'plan',
-    description: 'Makes a plan and changes nothing.',
-    prompt:
-      'You plan and change nothing: you have only tools that read. Look at what is there, then answer with a plan: the steps in order, the files each one touches, how to check it, and what is open.',
-    readOnly: true,
-  },
-  {
-    ...builtIn,
-    name: 'ask',
-    description: 'Answers questions and changes nothing.',
-    prompt: 'You answer a question and change nothing: you have only tools that read. Answer from what you have read, and name the places.',
-    readOnly: true,
-  },
-]
 
 export interface Agents {
   readonly all: readonly NamedAgent[]
@@ -55,7 +22,7 @@ export async function readAgents(cwd: string, settings: Settings, env: Env): Pro
     cwd,
     settings,
     env,
-    BUILT_IN.map(({ name }) => name),
+    BUILT_IN_AGENTS.map(({ name }) => name),
   )
   const own = agents.map(
     ({ prompt = '', description, name, tools, model, origin, from }): NamedAgent => ({
@@ -68,7 +35,7 @@ export async function readAgents(cwd: string, settings: Settings, env: Env): Pro
       from,
     }),
   )
-  return { all: [...BUILT_IN, ...own], problems, withheld }
+  return { all: [...BUILT_IN_AGENTS, ...own], problems, withheld }
 }
 
 /** @throws UsageError when there is no agent of that name */

@@ -1,6 +1,7 @@
 /** Which model, agent and mode are in force: as the flags say at the start, as a front door changes them later. */
 import type { Store } from '@mulligan/agent'
-import { chooseAgent, type NamedAgent, readAgents } from '../agents/agents.ts'
+import { chooseAgent, readAgents } from '../agents/agents.ts'
+import type { NamedAgent } from '../agents/built-in.ts'
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
 import { readSettings, type SettingFlags, type Settings } from '../config/settings.ts'

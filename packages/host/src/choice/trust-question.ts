@@ -1,5 +1,5 @@
 /** What a folder brings that needs the user's approval: asked for once, and where nobody is there, left out and reported. */
-import type { NamedAgent } from '../agents/agents.ts'
+import type { NamedAgent } from '../agents/built-in.ts'
 import type { Env } from '../common/env.ts'
 import type { Withheld } from '../config/admit.ts'
 import type { Settings } from '../config/settings.ts'

@@ -1,6 +1,5 @@
 /** What may stand where the cursor is: pure, from the words of a command line and the commands that there are. */
 import type { Argument, Command, Option } from 'commander'
-import { MODES } from './built-in-names.ts'
 
 export interface Candidate {
   readonly value: string
@@ -21,14 +20,18 @@ export interface Completion {
   readonly prefix: string
 }
 
-const OF_FLAG: Readonly<Record<string, ValueKind>> = {
-  '--session': 'session',
-  '--agent': 'agent',
-  '--model': 'model',
-  '--cwd': 'folder',
-  '--output': 'file',
-  '--tools': 'file',
-  '--jsonl': 'file',
+/** A flag whose values are those of a key of the configuration has its name too. */
+const OF_FLAG: Readonly<Record<string, readonly [kind: ValueKind, key?: string]>> = {
+  '--session': ['session'],
+  '--agent': ['agent'],
+  '--model': ['model'],
+  '--mode': ['keyValue', 'mode'],
+  '--backend': ['keyValue', 'sandbox.backend'],
+  '--sandbox': ['keyValue', 'sandbox.backend'],
+  '--cwd': ['folder'],
+  '--output': ['file'],
+  '--tools': ['file'],
+  '--jsonl': ['file'],
 }
 
 /** By command and argument. */
@@ -126,9 +129,8 @@ const commandsOf = (command: Command): readonly Candidate[] =>
 
 function ofOption({ long, argChoices }: Option, prefix: string): Completion {
   if (argChoices) return { candidates: argChoices.map((value) => ({ value })), prefix }
-  if (long === '--mode') return { candidates: MODES.map((value) => ({ value })), prefix }
-  const kind = OF_FLAG[long ?? '']
-  return { candidates: [], prefix, ...(kind && { wanted: { kind } }) }
+  const [kind, key] = OF_FLAG[long ?? ''] ?? []
+  return { candidates: [], prefix, ...(kind && { wanted: { kind, ...(key !== undefined && { key }) } }) }
 }
 
 function ofArgument({ command, operands }: Place): Completion {

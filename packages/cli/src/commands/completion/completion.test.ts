@@ -3,13 +3,14 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@mulligan/agent'
-import { MODES as ALL_MODES } from '@mulligan/core'
+import { MODES } from '@mulligan/core'
 import { openToolbox, readAgents, readSettings } from '@mulligan/host/parts'
+import { BACKENDS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
 import { BIN, type Place, place } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
-import { BUILT_IN_AGENTS, BUILT_IN_TOOLS, MODES } from './built-in-names.ts'
 import { SCRIPTS } from './scripts.ts'
+import { toolNames } from './tool-names.ts'
 import { joined, SHELLS } from './words.ts'
 
 const trace = fileURLToPath(new URL('../../fixtures/trace-imports.ts', import.meta.url))
@@ -88,16 +89,18 @@ describe('what may stand at the cursor', () => {
     expect(await offered(here, 'sessions', 'show', '')).toEqual([':values'])
   })
 
-  it('names that stand here are those that there are', async () => {
+  it('names are those that there are', async () => {
     using here = place()
     const settings = readSettings(here.dir, {}, { HOME: '/nowhere' })
     const { all } = await readAgents(here.dir, settings, {})
-    expect(BUILT_IN_AGENTS).toEqual(all.map(({ name }) => name))
-    expect(MODES).toEqual(ALL_MODES)
+    expect(await offered(here, 'run', '--agent', '')).toEqual([':values', ...all.map(({ name }) => name)])
+    expect(await offered(here, 'run', '--mode', '')).toEqual([':values', ...MODES])
+    expect(await offered(here, 'sandbox', 'run', '--backend', '')).toEqual([':values', 'auto', ...BACKENDS])
     const was = process.cwd()
     const toolbox = await openToolbox(here.dir, { env: {}, settings })
     process.chdir(was)
-    expect(BUILT_IN_TOOLS).toEqual(toolbox.tools.map(({ name }) => name))
+    expect(toolNames(here.dir)).toEqual(toolbox.tools.map(({ name }) => name))
+    expect(await offered(here, 'tools', 'show', '')).toEqual([':values', ...toolbox.tools.map(({ name }) => name)])
     await toolbox.close()
   })
 })

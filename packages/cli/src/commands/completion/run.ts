@@ -17,7 +17,7 @@ export async function completionCommand(shell: Shell, { out }: Output): Promise<
 export async function completeCommand(program: Command, shell: Shell, given: readonly string[], { out }: Output): Promise<number> {
   const words = shell === 'bash' ? joined(given) : given
   const completion = complete(program, words)
-  const found = completion.wanted ? valuesFor(completion.wanted, process.cwd()) : []
+  const found = completion.wanted ? await valuesFor(completion.wanted, process.cwd()) : []
   const shown = (all: typeof found) => all.map(({ value, says = '' }) => ({ value, says: oneLine(says.split('\n')[0] ?? '', 70) }))
   out(answerFor(shell, words.at(-1) ?? '', { ...completion, candidates: shown(completion.candidates) }, shown(found)))
   return 0

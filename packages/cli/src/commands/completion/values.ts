@@ -1,42 +1,44 @@
 /** Values that are looked up for the shell. Nothing slow is loaded, and what can't be read has none: a key was pressed, and no answer is better than a late one. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  type ConfigKey,
+  BUILT_IN_AGENTS,
   dataDir,
-  isAbout,
-  keysIn,
   ownPath,
   parseJsonc,
-  parseKey,
   projectPlace,
   readRegular,
   readRemembered,
-  type SchemaNode,
   TOOLS_FOLDER,
   userPlace,
   valueAt,
 } from '@mulligan/host/light'
-import { BUILT_IN_AGENTS, BUILT_IN_TOOLS } from './built-in-names.ts'
+import { allKeys, choicesOf } from '../../config-keys.ts'
 import type { Candidate, ValueKind, Wanted } from './complete.ts'
 
-type Source = (cwd: string, key: string | undefined) => readonly Candidate[]
+type Source = (cwd: string, key: string | undefined) => readonly Candidate[] | Promise<readonly Candidate[]>
 
 const SOURCES: Readonly<Record<Exclude<ValueKind, 'folder' | 'file'>, Source>> = {
   session: (cwd) => sessionsOf(cwd),
-  agent: (cwd) => names([...BUILT_IN_AGENTS, ...agentFiles(cwd), ...configs(cwd).flatMap((one) => keysOf(valueAt(one, ['agents'])))]),
+  agent: (cwd) =>
+    names([
+      ...BUILT_IN_AGENTS.map(({ name }) => name),
+      ...agentFiles(cwd),
+      ...configs(cwd).flatMap((one) => keysOf(valueAt(one, ['agents']))),
+    ]),
   model: (cwd) => names([...usedModels(), ...configs(cwd).flatMap((one) => textsOf(valueAt(one, ['model'])))]),
-  tool: (cwd) => names([...BUILT_IN_TOOLS, ...filesIn(join(cwd, TOOLS_FOLDER), /\.(?:ts|m?js)$/)]),
+  tool: async (cwd) => names([...(await import('./tool-names.ts')).toolNames(cwd), ...filesIn(join(cwd, TOOLS_FOLDER), /\.(?:ts|m?js)$/)]),
   key: () => allKeys().map(({ key, node }) => ({ value: key, says: node.description ?? '' })),
-  keyValue: (_, key) => choicesOf(key),
+  keyValue: (_, key) => names(choicesOf(key ?? '')),
 }
 
 /** What would not be one plain word in every shell is left out: it would be put into the command line as it is. */
 const PLAIN = /^[\w.:/@+-]+$/
 
-export function valuesFor({ kind, key }: Wanted, cwd: string): readonly Candidate[] {
+export async function valuesFor({ kind, key }: Wanted, cwd: string): Promise<readonly Candidate[]> {
   if (kind === 'folder' || kind === 'file') return []
-  return attempt(() => SOURCES[kind](cwd, key), []).filter(({ value }) => PLAIN.test(value) && !value.startsWith('-'))
+  const found = await (async () => SOURCES[kind](cwd, key))().catch((): readonly Candidate[] => [])
+  return found.filter(({ value }) => PLAIN.test(value) && !value.startsWith('-'))
 }
 
 const names = (all: readonly string[]): readonly Candidate[] => [...new Set(all)].map((value) => ({ value }))
@@ -88,18 +90,6 @@ const MAX_BYTES = 1_000_000
 
 const keysOf = (value: unknown): readonly string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 const textsOf = (value: unknown): readonly string[] => (typeof value === 'string' ? [value] : [])
-
-function allKeys(): readonly ConfigKey[] {
-  const schema = readFileSync(new URL('../../../mulligan.schema.json', import.meta.url), 'utf8')
-  return keysIn(JSON.parse(schema) as SchemaNode)
-}
-
-function choicesOf(asked: string | undefined): readonly Candidate[] {
-  const path = parseKey(asked ?? '')
-  const node = path && allKeys().find((key) => isAbout(key, path))?.node
-  const all = node?.type === 'boolean' ? ['true', 'false'] : (node?.enum ?? [])
-  return names(all.map(String))
-}
 
 function attempt<T>(get: () => T, otherwise: T): T {
   try {

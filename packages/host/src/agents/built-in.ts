@@ -1,0 +1,36 @@
+/** The agents that are always there. Loads nothing: names are completed from it too. */
+import type { Origin } from '../common/setting.ts'
+
+export interface NamedAgent {
+  readonly name: string
+  readonly description: string
+  readonly prompt: string
+  /** Names of tools, with `*`; all of them when absent. */
+  readonly tools?: readonly string[]
+  /** It has none that has an effect. */
+  readonly readOnly?: boolean
+  readonly model?: string
+  readonly origin: Origin
+  readonly from: string
+}
+
+const builtIn = { origin: 'default', from: 'built-in' } as const
+
+export const BUILT_IN_AGENTS: readonly NamedAgent[] = [
+  { ...builtIn, name: 'build', description: 'Does the work, with all tools.', prompt: '' },
+  {
+    ...builtIn,
+    name: 'plan',
+    description: 'Makes a plan and changes nothing.',
+    prompt:
+      'You plan and change nothing: you have only tools that read. Look at what is there, then answer with a plan: the steps in order, the files each one touches, how to check it, and what is open.',
+    readOnly: true,
+  },
+  {
+    ...builtIn,
+    name: 'ask',
+    description: 'Answers questions and changes nothing.',
+    prompt: 'You answer a question and change nothing: you have only tools that read. Answer from what you have read, and name the places.',
+    readOnly: true,
+  },
+]
