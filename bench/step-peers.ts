@@ -63,8 +63,8 @@ export async function bench(): Promise<Table> {
     const runs = await subjects(folder)
     const goes = (steps: number, window: typeof LATE): Record<string, Go> =>
       Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, stepsOf(run, steps, window)]))
-    const early = await inTurns(goes(SHORT, { from: 1, to: SHORT - 1 }), { warmUp: 5, rounds: 15 })
-    const late = await inTurns(goes(LONG, LATE), { warmUp: 0, rounds: 2 })
+    const early = await inTurns(goes(SHORT, { from: 1, to: SHORT - 1 }), { warmUp: 2, rounds: 8 })
+    const late = await inTurns(goes(LONG, LATE), { warmUp: 0, rounds: 1 })
     const [first, at300] = [early, late].map((samples) => (name: string) => median(samples[name] as number[])) as [Middle, Middle]
     const [yardstick = '', , stored = ''] = Object.keys(runs)
     const rows = Object.keys(runs).map((subject): Row => {
