@@ -22,7 +22,7 @@ const EVERY = Number(process.env['KILL_EVERY'] ?? 20)
 const LAST = 3
 const TIMEOUT = EVERY === 1 ? 3_600_000 : 600_000
 
-describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', () => {
+describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', { timeout: TIMEOUT }, () => {
   test('is whole, or never was', async () => {
     const top = temporary()
     const [root, data, template] = ['work', 'data', 'template'].map((one) => join(top, one)) as [string, string, string]
@@ -75,7 +75,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', () => {
     // Control: it was killed half way, and not only before and after.
     if (process.env['KILL_EVERY']) console.log(`${writes.length} writes, torn at ${torn}`)
     expect([ends, torn > 2]).toEqual([new Set(['false', 'true']), true])
-  }, TIMEOUT)
+  })
 })
 
 const locksIn = (folder: string): readonly string[] =>
