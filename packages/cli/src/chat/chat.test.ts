@@ -1,4 +1,4 @@
-/** A chat with a real workbench and a scripted model behind HTTP, without a screen. */
+/** A chat with a real workspace and a scripted model behind HTTP, without a screen. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'

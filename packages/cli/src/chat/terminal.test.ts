@@ -204,5 +204,5 @@ it('without a terminal the chat says what else there is, and mulligan alone is a
   const traced = { env: { TRACE_FILE: join(here.dir, 'trace') }, execArgv: ['--import', TRACE], bin: UNBUNDLED }
   expect(await here.run(using(model), { stdin: 'hello', ...traced })).toMatchObject({ code: 0, stdout: 'From a pipe.\n' })
   expect(here.read('trace')).not.toMatch(/node_modules\/(?:ink|react|marked|yoga-layout)\//)
-  expect(here.read('trace')).toContain('/workbench.js')
+  expect(here.read('trace')).toContain('/host/dist/workspace.js')
 })
