@@ -38,6 +38,19 @@ const NAMES: readonly SecretName[] = [
   { names: /^\.(?:bash|zsh|sh|psql|mysql|python|node_repl|sqlite|rediscli)_history$/ },
 ]
 
+/**
+ * Globs for the names of all secret files that are not hidden, in lower case; other files match too. For a walk that would
+ * otherwise have to tell every name.
+ */
+export const SECRET_GLOBS: readonly string[] = [
+  ...['id_*', 'ssh_host_*', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.pem', '*.asc', '*.key', '*.kdb', '*.kdbx', '*.ovpn'],
+  ...['*.agekey', 'secring.gpg', 'wallet.dat', '_netrc', '*.tfstate', '*.tfstate.backup', '*.tfvars', '*.tfvars.json', 'terraform.rc'],
+  ...['*credentials*', 'client_secret*', '*service*account*', '*firebase-adminsdk*', 'secret*', '*.env', 'kubeconfig*', '*.kubeconfig'],
+  ...['logins.json', 'key[34].db', 'login data', 'cookies*'],
+  // Windows drops what is at the end, and a backslash there begins a name.
+  ...['*[. ]', '*[\\\\]*'],
+]
+
 /** Where the folder says it; each is a part of a path from its root or a slash on. */
 const PLACES: readonly RegExp[] = [
   /(?:^|\/)\.ssh\/(?!known_hosts(?:\.old)?$|config$|authorized_keys$|[^/]*\.pub$)[^/]+$/,

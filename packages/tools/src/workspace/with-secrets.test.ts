@@ -146,6 +146,34 @@ describe('a search of a folder leaves secret files out', () => {
     expect(result.notes).toEqual([NOTE])
   })
 
+  it('every kind of name is known, in any case; hidden and ignored ones were not to be searched', async () => {
+    const names = [
+      ...[
+        'id_rsa',
+        'ID_ED25519',
+        'id_rsa.old',
+        'ssh_host_rsa_key',
+        'x.p12',
+        'x.PFX',
+        'x.jks',
+        'x.keystore',
+        'x.ppk',
+        'a.kdb',
+        'vault.kdbx',
+      ],
+      ...['x.ovpn', 'x.agekey', 'secring.gpg', 'wallet.dat', '_netrc', 'terraform.tfstate', 'terraform.tfstate.backup', 'prod.tfvars'],
+      ...['prod.tfvars.json', 'credentials', 'Credentials.JSON', 'credentials.tfrc.json', 'application_default_credentials.json'],
+      ...['client_secret_1.json', 'my-service_account-1.json', 'x-firebase-adminsdk-ab1.json', 'secrets.prod.toml', 'secret', 'secret.env'],
+      ...['kubeconfig', 'a.kubeconfig', 'logins.json', 'key4.db', 'Login Data', 'cookies', 'cookies.sqlite', 'a\\.env.local', 'id_rsa. '],
+    ].map((name) => `deep/${name}`)
+    const others = ['deep/.env', '.ssh/id_work', 'ignored/secrets.yml', 'deep/a.ts', 'deep/secrets.md', 'deep/cookies.ts']
+    const { tool } = fixture(Object.fromEntries([...names, ...others].map((name) => [name, KEY]).concat([['.gitignore', 'ignored/\n']])))
+    for (const input of [{}, { path: 'deep' }]) {
+      const { notes } = await run(tool('grep'), { pattern: 'x', ...input })
+      expect(notes?.[0]).toContain(`Not searched: ${names.length} files`)
+    }
+  })
+
   it('whether one of them matches cannot be told', async () => {
     const told = async (pattern: string) => {
       const { notes, count, data } = await run(tool('grep'), { pattern, mode: 'count' })

@@ -2,10 +2,10 @@
  * The lines of a page, read again through the door of the workspace. ripgrep opens what it finds by its path, so a folder that is swapped
  * for a link while it walks leads it out: what it printed is shown only where a file inside holds the same at the same place.
  */
-import type { FileHandle } from 'node:fs/promises'
+import { closeSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { atOnce } from '../../at-once.ts'
-import { openInside } from '../../workspace/contain.ts'
+import { setImmediate } from 'node:timers/promises'
+import { openInsideSync } from '../../workspace/contain.ts'
 import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
 import { decode, sniff } from '../common/encoding.ts'
 import type { SearchRoot } from '../common/search-root.ts'
@@ -15,6 +15,8 @@ import { type FoundInFile, type HeldInFile, type HeldLine, shownLine } from './m
 const BOM_BYTES = 3
 /** Read at once: most files have all their lines in it. */
 const WINDOW_BYTES = 32 * 1024
+/** Files that are read before timers and signals have their turn. */
+const FILES_A_TURN = 50
 
 export interface ReadAgain {
   readonly files: readonly FoundInFile[]
@@ -25,51 +27,56 @@ export interface ReadAgain {
 /** @param chars of a line that are shown */
 export async function readAgain({ at }: SearchRoot, held: readonly HeldInFile[], chars: number): Promise<ReadAgain> {
   const same = new Set<string>()
-  await atOnce(held, async ({ path, lines }) => {
+  for (const [count, { path, lines }] of held.entries()) {
+    if (count % FILES_A_TURN === FILES_A_TURN - 1) await setImmediate()
     const absolute = join(at.root, path.slice(at.output ? OUTPUT_PREFIX.length : 0))
-    if (await holds(at.root, absolute, lines, chars).catch(() => false)) same.add(path)
-  })
+    if (holds(at.root, absolute, lines, chars)) same.add(path)
+  }
   const [kept, left] = [held.filter(({ path }) => same.has(path)), held.filter(({ path }) => !same.has(path))]
   return { files: kept.map(withoutPlace), changed: left.map(({ path }) => path) }
 }
 
 export const withoutPlace = ({ path, lines }: HeldInFile): FoundInFile => ({ path, lines: lines.map(({ place: _, ...line }) => line) })
 
-async function holds(root: string, absolute: string, lines: readonly HeldLine[], chars: number): Promise<boolean> {
-  const file = await openInside(root, absolute)
+function holds(root: string, absolute: string, lines: readonly HeldLine[], chars: number): boolean {
   try {
-    const read = await reader(file)
-    for (const { text, place } of lines) {
-      const bytes = await read(place.offset, place.bytes)
-      if (shownLine(bytes.toString('utf8'), place, chars).text !== text) return false
+    const fd = openInsideSync(root, absolute)
+    try {
+      const read = reader(fd)
+      return lines.every(({ text, place }) => {
+        const bytes = read(place.offset, place.bytes)
+        return shownLine(bytes.toString('utf8'), place, chars).text === text
+      })
+    } finally {
+      closeSync(fd)
     }
-    return true
-  } finally {
-    await file.close()
+  } catch {
+    // It is gone, or lies outside now.
+    return false
   }
 }
 
 /** Bytes as ripgrep counts them: of the text in UTF-8. */
-async function reader(file: FileHandle): Promise<(offset: number, length: number) => Promise<Buffer>> {
-  const read = windowed(file)
-  const sniffed = sniff(await read(0, BOM_BYTES))
+function reader(fd: number): (offset: number, length: number) => Buffer {
+  const read = windowed(fd)
+  const sniffed = sniff(read(0, BOM_BYTES))
   const encoding = sniffed.kind === 'text' ? sniffed.encoding : 'utf-8'
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
-    const whole = Buffer.from(decode(await file.readFile(), encoding) ?? '')
-    return async (offset, length) => whole.subarray(offset, offset + length)
+    const whole = Buffer.from(decode(readFileSync(fd), encoding) ?? '')
+    return (offset, length) => whole.subarray(offset, offset + length)
   }
   const skipped = encoding === 'utf-8-bom' ? BOM_BYTES : 0
   return (offset, length) => read(offset + skipped, length)
 }
 
-function windowed(file: FileHandle): (offset: number, length: number) => Promise<Buffer> {
+function windowed(fd: number): (offset: number, length: number) => Buffer {
   let at = 0
   let window = Buffer.alloc(0)
-  return async (offset, length) => {
+  return (offset, length) => {
     if (offset < at || offset + length > at + window.length) {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(Math.max(length, WINDOW_BYTES)), 0, undefined, offset)
+      const buffer = Buffer.allocUnsafe(Math.max(length, WINDOW_BYTES))
+      window = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, offset))
       at = offset
-      window = buffer.subarray(0, bytesRead)
     }
     return window.subarray(offset - at, offset - at + length)
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
 import { printable } from '../../workspace/paths.ts'
+import { SECRET_GLOBS } from '../../workspace/secret-files.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { fromEither, globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
@@ -101,11 +102,13 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
   /** The secret files among those that are searched. */
   async function secretsIn(call: Input, root: SearchRoot, included: (path: string) => boolean, ctx: ToolContext): Promise<string[]> {
     const found: string[] = []
+    const narrow = namesHidden(call.include ?? '') || namesHidden(root.prefix) ? [] : SECRETS_ONLY
     const onRecord = (printed: string): void => {
       const path = root.name(printed)
+      if (narrow.length > 0 && namesHidden(path.slice(root.prefix.length))) return
       if (!workspace.shows(path) && included(path)) found.push(path)
     }
-    await ripgrepIn(call, root, ['--files', '--null'], walked(call), '\0', onRecord, ctx)
+    await ripgrepIn(call, root, ['--files', '--null', ...narrow], walked(call), '\0', onRecord, ctx)
     return found.sort()
   }
 
@@ -233,6 +236,15 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     return notes
   }
 }
+
+/** A type of files of our own: unlike a glob it lets in nothing that is ignored, but what is hidden. */
+const SECRETS_ONLY = [...SECRET_GLOBS.map((glob) => `--type-add=secrets:${inAnyCase(glob)}`), '--type=secrets']
+
+function inAnyCase(glob: string): string {
+  return glob.replace(/\[.*?\]|[a-z]/g, (one) => (one.length > 1 ? one : `[${one}${one.toUpperCase()}]`))
+}
+
+const namesHidden = (path: string): boolean => /(?:^|\/)\.(?!\.?(?:\/|$))/.test(path)
 
 const NAMED = 5
 
