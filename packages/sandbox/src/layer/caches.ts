@@ -1,8 +1,8 @@
 /** Folders over the caches of toolchains, so that a command writes to those. */
 import { mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Mount } from '../view/view.ts'
 import { mounting } from './mount.ts'
+import type { MountPoint } from './views.ts'
 
 let made = 0
 
@@ -10,16 +10,14 @@ let made = 0
  * Shell commands that lay a folder over each cache, in the namespace of one command.
  * @param folder of the sandbox; for one command at a time
  */
-export function mountingCaches(caches: readonly Mount[] | undefined, folder: string): readonly string[] {
-  return (caches ?? [])
-    .filter(({ mode }) => mode === 'read-write')
-    .map(({ source }, index) => {
-      const own = join(folder, `cache-${index}`)
-      const upper = join(own, 'upper')
-      const { mode } = statSync(source)
-      if (mkdirSync(upper, { recursive: true, mode: mode & 0o777 }) !== undefined) symlinkSync(source, join(own, 'lower'))
-      const work = `work-${made++}`
-      mkdirSync(join(own, work))
-      return mounting({ folder: own, at: source, hasPrivate: false, work })
-    })
+export function mountingCaches(caches: readonly MountPoint[], folder: string): readonly string[] {
+  return caches.map(({ source, at }, index) => {
+    const own = join(folder, `cache-${index}`)
+    const upper = join(own, 'upper')
+    const { mode } = statSync(source)
+    if (mkdirSync(upper, { recursive: true, mode: mode & 0o777 }) !== undefined) symlinkSync(source, join(own, 'lower'))
+    const work = `work-${made++}`
+    mkdirSync(join(own, work))
+    return mounting({ folder: own, at, hasPrivate: false, work })
+  })
 }

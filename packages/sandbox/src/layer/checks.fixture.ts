@@ -461,24 +461,28 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       }
     },
   },
-  {
-    name: 'a workspace that was replaced between two commands is seen as it is now',
-    run: async (bench) => {
-      const workspace = bench.workspace({ 'a.txt': 'old' })
-      const sandbox = await bench.open(workspace)
-      const first = await sandbox.openLayer()
-      await first.run(script('true'))
-      await first.discard()
-      // The next layer is mounted now: the kernel has made its folder.
-      const isMounted = (name: string) => ['unused', 'work/work'].every((path) => existsSync(join(bench.stateFolder, name, path)))
-      while (!readdirSync(bench.stateFolder).some(isMounted)) await sleep(10)
-      renameSync(workspace, `${workspace}-old`)
-      renameSync(bench.workspace({ 'a.txt': 'new' }), workspace)
-      const layer = await sandbox.openLayer()
-      assert.equal((await layer.run(script('cat a.txt; echo x >a.txt'))).stdout, 'new')
-      assert.deepEqual(told(await layer.changes()), ['modified a.txt'])
-    },
-  },
+  ...(['moved away', 'removed, so that the new one may have its number'] as const).map(
+    (how): LayerCheck => ({
+      name: `a workspace that was replaced between two commands is seen as it is now, and not written: ${how}`,
+      run: async (bench) => {
+        const workspace = bench.workspace({ 'a.txt': 'old' })
+        const sandbox = await bench.open(workspace)
+        const first = await sandbox.openLayer()
+        await first.run(script('true'))
+        await first.discard()
+        // The next layer is mounted now: the kernel has made its folder.
+        const isMounted = (name: string) => ['unused', 'work/work'].every((path) => existsSync(join(bench.stateFolder, name, path)))
+        while (!readdirSync(bench.stateFolder).some(isMounted)) await sleep(10)
+        if (how === 'moved away') renameSync(workspace, `${workspace}-old`)
+        else rmSync(workspace, { recursive: true })
+        renameSync(bench.workspace({ 'a.txt': 'new' }), workspace)
+        const layer = await sandbox.openLayer()
+        assert.equal((await layer.run(script('cat a.txt; echo x >a.txt'))).stdout, 'new')
+        assert.equal(readFileSync(join(workspace, 'a.txt'), 'utf8'), 'new')
+        assert.deepEqual(told(await layer.changes()), ['modified a.txt'])
+      },
+    }),
+  ),
   {
     name: 'caches of toolchains are warm, and what is written to them goes with the sandbox',
     run: async (bench) => {

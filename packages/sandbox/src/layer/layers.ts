@@ -1,4 +1,5 @@
 /** Layers of one sandbox: where they lie, the walls around their commands, and what becomes of them when it is closed. */
+import { mkdirSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import type { Beside, OpenBackend, OpenRequest } from '../backend.ts'
@@ -15,7 +16,7 @@ import { checkMounts, findStore } from './probe.ts'
 import { createSpareLayer, type SpareLayer } from './spare.ts'
 import { candidates, makeOwnSession, makeSession, removeLayer, sessionFolder, syncLayer, writeManifest } from './store.ts'
 import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupport } from './types.ts'
-import { coversOf, findListening, layerView, maskedPaths, readOnlyView } from './views.ts'
+import { coversOf, findListening, layerView, maskedPaths, mountPoints, readOnlyView } from './views.ts'
 
 /** Where a command is run, other than in the sandbox itself. */
 export interface Place {
@@ -54,6 +55,7 @@ export function createLayers(options: LayersOptions): Layers {
   const { backend, request, protect, start } = options
   const { view, limits } = request
   const { workspace } = view
+  const points = mountPoints(view)
   const bounds = { entries: MAX_ENTRIES, bytes: limits.disk }
   const open = new Map<string, () => Promise<void>>()
   const walls = new Map<string, Promise<OpenBackend>>()
@@ -99,7 +101,7 @@ export function createLayers(options: LayersOptions): Layers {
   /** Its mount waits behind these walls. */
   const spareFor = (where: string, wanted: View): SpareLayer => {
     const key = keyOf(wanted)
-    const spare = spares.get(key) ?? createSpareLayer(where, workspace)
+    const spare = spares.get(key) ?? createSpareLayer(where, workspace, points.workspace)
     spares.set(key, spare)
     return spare
   }
@@ -117,6 +119,7 @@ export function createLayers(options: LayersOptions): Layers {
     await refreshPrivate(privateRoot, workspace)
     const covers = await coversOf(view, masks)
     const wanted = layerView(view, covers)
+    for (const at of [points.workspace, ...points.caches.map(({ at }) => at)]) mkdirSync(at, { recursive: true })
     const spare = spareFor(where, wanted)
     const inside = await wallsFor(wanted, { prefix: namespace(), ahead: spare.ahead })
     const overlay = spare.take(privateRoot)
@@ -148,8 +151,8 @@ export function createLayers(options: LayersOptions): Layers {
           const place: Place = {
             backend: inside,
             view: wanted,
-            shown: await shownIn(privateRoot, command.cwd, wanted),
-            before: [mounting(overlay), ...mountingCaches(view.caches, usesOwn ? folder : await cacheFolder(where))],
+            shown: await shownIn(privateRoot, command.cwd, view),
+            before: [mounting(overlay), ...mountingCaches(points.caches, usesOwn ? folder : await cacheFolder(where))],
             written: [folder, view.tmpFolder],
           }
           const completed = await (await start(command, command.timeout ?? limits.timeout, place)).ended

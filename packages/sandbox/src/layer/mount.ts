@@ -31,7 +31,7 @@ function findPrograms(): Programs {
 
 export interface Overlay {
   readonly folder: string
-  /** Where it is mounted; for commands the workspace itself, so that paths are the same. */
+  /** Where it is mounted. */
   readonly at: string
   readonly hasPrivate: boolean
   /** Default `work`. */

@@ -1,5 +1,5 @@
 /** A layer that is made, and mounted by a shell that waits, before there is a command for it: making and mounting it takes milliseconds. */
-import { type Stats, statSync } from 'node:fs'
+import { type BigIntStats, statSync } from 'node:fs'
 import { mounting, type Overlay } from './mount.ts'
 import { makeLayer, markUnused, markUsed, removeLayer } from './store.ts'
 
@@ -18,13 +18,14 @@ interface Spare {
   readonly over: string
 }
 
-export function createSpareLayer(store: string, workspace: string): SpareLayer {
+/** @param at where it is mounted */
+export function createSpareLayer(store: string, workspace: string, at: string): SpareLayer {
   let spare: Spare | undefined
   let last: string | undefined
 
   const make = (privateRoot: string): Spare => ({
     over: identity(workspace, privateRoot),
-    overlay: { folder: makeLayer(store, workspace, privateRoot), at: workspace, hasPrivate: true },
+    overlay: { folder: makeLayer(store, workspace, privateRoot), at, hasPrivate: true },
     privateRoot,
   })
   const drop = async () => {
@@ -57,6 +58,8 @@ export function createSpareLayer(store: string, workspace: string): SpareLayer {
   }
 }
 
-/** A mount stays over folders that were replaced meanwhile, and keeps the owner and mode that its root had. */
-const identity = (workspace: string, privateRoot: string): string => [workspace, privateRoot].map((one) => says(statSync(one))).join()
-const says = ({ dev, ino, mode, uid, gid }: Stats): string => [dev, ino, mode, uid, gid].join(':')
+/** A mount shows the folders that it was made of, also where others have come in their places since; its root keeps their owner and mode. */
+const identity = (workspace: string, privateRoot: string): string =>
+  [workspace, privateRoot].map((one) => says(statSync(one, { bigint: true }))).join()
+/** The number of a folder that is gone is given to the next one; when it was made tells them apart. */
+const says = ({ dev, ino, birthtimeNs, mode, uid, gid }: BigIntStats): string => [dev, ino, birthtimeNs, mode, uid, gid].join(':')

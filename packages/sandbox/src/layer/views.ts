@@ -13,16 +13,35 @@ export function readOnlyView(view: View, covers: readonly Mount[]): View {
   return { ...view, mounts: closed(view.mounts), containerMounts: closed(view.containerMounts) }
 }
 
+/** A folder of the sandbox's own, where the overlay over `source` is mounted in the namespace of each command. */
+export interface MountPoint {
+  readonly source: string
+  readonly at: string
+}
+
 /**
- * The workspace can be written, all of it: a layer lies over it, and what is protected elsewhere is shown in the change set. Other
- * folders can't. Pure.
+ * Where overlays are mounted: over the workspace, and over each cache that is written. Not at their own paths: a folder that was
+ * replaced since the mount would be shown to the command itself, to be written. Pure.
+ */
+export function mountPoints(view: View): { readonly workspace: string; readonly caches: readonly MountPoint[] } {
+  const own = join(ownFolder(view), 'mounts')
+  const caches = (view.caches ?? []).filter(({ mode }) => mode === 'read-write')
+  return { workspace: join(own, 'workspace'), caches: caches.map(({ source }, index) => ({ source, at: join(own, `cache-${index}`) })) }
+}
+
+/**
+ * The workspace can be written, all of it: what is shown there is the layer, and what is protected elsewhere is shown in the change
+ * set. Other folders can't. Pure.
  */
 export function layerView(view: View, covers: readonly Mount[]): View {
+  const points = mountPoints(view)
+  const places = new Map([[view.workspace, points.workspace], ...points.caches.map(({ source, at }) => [source, at] as const)])
+  const mounted = (mount: Mount): Mount => ({ ...mount, source: places.get(mount.source) ?? mount.source })
   const isWorkspace = ({ target }: Mount) => target === view.workspace
   const isInside = ({ target }: Mount) => !isWorkspace({ target } as Mount) && isWithin(view.workspace, target)
   const open = (mounts: readonly Mount[]) => [
-    ...mounts.filter((mount) => !isInside(mount)).map((mount) => (isWorkspace(mount) ? mount : readOnly(mount, ownFolder(view)))),
-    ...(view.caches ?? []),
+    ...mounts.filter((mount) => !isInside(mount)).map((mount) => (isWorkspace(mount) ? mounted(mount) : readOnly(mount, ownFolder(view)))),
+    ...(view.caches ?? []).map((cache) => (cache.mode === 'read-write' ? mounted(cache) : cache)),
     ...covers,
   ]
   return { ...view, mounts: open(view.mounts), containerMounts: open(view.containerMounts) }
