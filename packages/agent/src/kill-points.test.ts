@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
-import { memoryStore, openStore } from './index.ts'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { memoryStore, openStore, type Store } from './index.ts'
 import { describeKillPoints } from './kill-points.fixture.ts'
+import { POSTGRES, stopPostgres } from './store/dialects.fixture.ts'
+import { hasPostgres } from './store/postgres.fixture.ts'
 
 let folder: string
 let files = 0
@@ -21,4 +23,36 @@ describeKillPoints('SQLite', {
     return openStore(last())
   },
   reopen: () => openStore(last()),
+})
+
+/** On a server a run takes longer. For as many as elsewhere: `KILL_POINTS=300`. */
+const KILLS = Number(process.env['KILL_POINTS'] ?? 40)
+
+describe.skipIf(!hasPostgres)('on a server', () => {
+  let place = ''
+  const opened: Store[] = []
+  const open = async (): Promise<Store> => {
+    const store = await openStore(place)
+    opened.push(store)
+    return store
+  }
+  const closeAll = (): Promise<unknown> => Promise.all(opened.splice(0).map((store) => store.close().catch(() => undefined)))
+  afterAll(async () => {
+    await closeAll()
+    await stopPostgres()
+  })
+
+  describeKillPoints(
+    'PostgreSQL',
+    {
+      openStore: async () => {
+        // A connection of a process that is dead is closed.
+        await closeAll()
+        place = await POSTGRES.place(folder)
+        return open()
+      },
+      reopen: open,
+    },
+    KILLS,
+  )
 })
