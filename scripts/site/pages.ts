@@ -26,6 +26,7 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       'docs/library.md',
       'docs/contract.md',
+      'docs/sessions.md',
       'docs/host.md',
       'docs/own-tools.md',
       'docs/testing.md',
