@@ -4,7 +4,8 @@ import { randomFrom } from './random.ts'
 import { isMeasured, type RunRecord } from './record.ts'
 import { bootstrapMean, holm, type Interval, type Quartiles, quartiles, signTest, wilson } from './stats.ts'
 
-type Counts = Readonly<Record<string, number>>
+/** A number by what is counted, the most frequent first. */
+export type Counts = Readonly<Record<string, number>>
 
 export interface ArmSummary {
   readonly arm: Arm
