@@ -6,24 +6,24 @@ import { call, say, scriptedModel, type TurnFunction } from '@mulligan/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sandboxThere } from '../../host/src/tools/sandbox.fixture.ts'
 import type { Arm } from './arms/arm.ts'
-import { openEval, type RunOptions } from './open.ts'
+import { type EvalRunOptions, openEval } from './open.ts'
 import type { EvalOptions } from './options.ts'
 import { planOf } from './plan.ts'
 import { type Fault, type Plan, policy } from './policy.fixture.ts'
 import { keyOf } from './record.ts'
-import type { Report } from './report.ts'
+import type { EvalReport } from './report.ts'
 import { evalTasks, TASKS } from './tasks/index.ts'
 
 const there = await sandboxThere()
 const dir = mkdtempSync(join(tmpdir(), 'mulligan-eval-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-type Options = Partial<EvalOptions> & Pick<RunOptions, 'concurrency'>
+type Options = Partial<EvalOptions> & Pick<EvalRunOptions, 'concurrency'>
 
 interface Ended {
   /** As the command's: 0 where every run was made. */
   readonly code: number
-  readonly report: Report
+  readonly report: EvalReport
 }
 
 async function evaluate({ concurrency, ...options }: Options): Promise<Ended> {

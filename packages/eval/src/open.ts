@@ -9,7 +9,7 @@ import { makePlace } from './place.ts'
 import { type PlannedRun, planOf } from './plan.ts'
 import { mustAnswer } from './ready.ts'
 import { isMeasured, keyOf, type RunRecord } from './record.ts'
-import { type Report, reportOf } from './report.ts'
+import { type EvalReport, reportOf } from './report.ts'
 import { type EvalHeader, mustBeNew, newResults, resumeResults } from './results.ts'
 import { runTask } from './run.ts'
 import type { EvalTask } from './task.ts'
@@ -17,7 +17,7 @@ import { fingerprintOf, TASKS } from './tasks/index.ts'
 import { findSandbox } from './tools.ts'
 
 /** How the runs are made. */
-export interface RunOptions {
+export interface EvalRunOptions {
   /** Ends the eval when it is aborted. Runs that are over are kept. */
   readonly signal: AbortSignal
   /** Runs at once; more than 1 distorts the seconds. Default: 1. */
@@ -38,7 +38,7 @@ export interface Evaluation {
    * Asks the model whether it answers, makes the file, then the runs that are left. Once.
    * @throws UsageError when the model can't be used, or the file can't be made
    */
-  readonly run: (options: RunOptions) => Promise<Report>
+  readonly run: (options: EvalRunOptions) => Promise<EvalReport>
 }
 
 /**
@@ -62,7 +62,7 @@ export async function openEval(options: EvalOptions): Promise<Evaluation> {
   const left = planned.filter((run) => !records.has(keyOf(run)))
   const tasks = new Map(TASKS.map((task) => [task.id, task]))
 
-  async function run({ signal, concurrency = 1, onBegin, onRecord }: RunOptions): Promise<Report> {
+  async function run({ signal, concurrency = 1, onBegin, onRecord }: EvalRunOptions): Promise<EvalReport> {
     await mustAnswer(configured, signal)
     const file = resumed ?? (options.jsonl === undefined ? undefined : newResults(options.jsonl, header))
     const { maxRequests, timeout } = header

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { ARMS, type Arm } from './arms/arm.ts'
 import { keyOf, type RunRecord } from './record.ts'
-import { type Report, reportOf } from './report.ts'
+import { type EvalReport, reportOf } from './report.ts'
 import type { EvalHeader } from './results.ts'
 
 export const record = (
@@ -59,4 +59,4 @@ export const someRecords = fc
   )
   .map((all) => [...new Map(all.map(({ task, run, arm, is }) => [keyOf({ task, run, arm }), record(task, run, arm, is)])).values()])
 
-export const reportOn = (records: readonly RunRecord[]): Report => reportOf(header, records, undefined)
+export const reportOn = (records: readonly RunRecord[]): EvalReport => reportOf(header, records, undefined)

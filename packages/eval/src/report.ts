@@ -1,22 +1,28 @@
 /** The report, an object. It claims no more than the numbers say. */
-
 import { oneLine } from '@mulligan/host/light'
 import type { StoppedEarly } from './go.ts'
 import { isMeasured, type RunRecord } from './record.ts'
-import type { EvalHeader } from './results.ts'
+import type { EvalConditions, EvalHeader } from './results.ts'
 import { type Summary, summarize } from './summary.ts'
 
-export interface Report extends Summary {
+/** What was measured, and what follows from it. */
+export interface EvalReport extends Summary {
   /** Every run that was planned was measured. */
   readonly complete: boolean
-  /** Why it is not, for the person. */
+  /** Why it is not, for the user. */
   readonly incomplete?: string
+  /** Runs in all. */
   readonly planned: number
+  /** Of them, those that say something of the model: its server could be had. */
   readonly measured: number
-  readonly conditions: Omit<EvalHeader, 'type'>
+  readonly conditions: EvalConditions
 }
 
-export function reportOf({ type: _, ...conditions }: EvalHeader, records: readonly RunRecord[], stopped: StoppedEarly | undefined): Report {
+export function reportOf(
+  { type: _, ...conditions }: EvalHeader,
+  records: readonly RunRecord[],
+  stopped: StoppedEarly | undefined,
+): EvalReport {
   const { tasks, arms, runs, seed } = conditions
   const planned = tasks.length * arms.length * runs
   const measured = records.filter(isMeasured).length

@@ -1,5 +1,5 @@
 /** `mulligan eval`: how well a model does on small tasks, in a plain loop, with its calls repaired, and with the engine. */
-import { type EvalOptions, evalTasks, openEval, type Report } from '@mulligan/eval'
+import { type EvalOptions, type EvalReport, evalTasks, openEval } from '@mulligan/eval'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { EXIT } from '../../exit.ts'
 import { watchInterrupts } from '../../interrupt.ts'
@@ -56,7 +56,7 @@ const names = (given: string | undefined): readonly string[] | undefined =>
     .map((name) => name.trim())
     .filter((name) => name !== '')
 
-function conclude(report: Report, wasStopped: boolean, { json, resume, jsonl }: EvalFlags, { out, err }: Output): number {
+function conclude(report: EvalReport, wasStopped: boolean, { json, resume, jsonl }: EvalFlags, { out, err }: Output): number {
   out(json ? `${safeJson(report)}\n` : `${reportLines(report).map(sanitize).join('\n')}\n`)
   if (report.complete) return EXIT.ok
   const path = resume ?? jsonl

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Report } from '@mulligan/eval'
+import type { EvalReport } from '@mulligan/eval'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
 import { policy } from '../../../../eval/src/policy.fixture.ts'
@@ -10,7 +10,7 @@ import { BIN, endOf, NO_SERVERS, type Place, place, using } from '../../fixtures
 import { sandboxThere } from '../../fixtures/sandbox.ts'
 
 const there = await sandboxThere()
-const reportIn = (stdout: string): Report => JSON.parse(stdout) as Report
+const reportIn = (stdout: string): EvalReport => JSON.parse(stdout) as EvalReport
 const toolsIn = (body: unknown): string[] => (body as { tools: { function: { name: string } }[] }).tools.map((tool) => tool.function.name)
 
 it.skipIf(!there)('nothing of the person gets into a run: no rule, instruction, skill, agent, tool, variable or file', async () => {

@@ -1,10 +1,10 @@
 /** The report as tables for the user. */
-import type { ArmSummary, Difference, Interval, Quartiles, Report } from '@mulligan/eval'
+import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
 import { plural } from '../../ui/plural.ts'
 import { table } from '../../ui/table.ts'
 
 /** Plain text. */
-export function reportLines(report: Report): string[] {
+export function reportLines(report: EvalReport): string[] {
   const { arms, differences, madeTheDifference, incomplete } = report
   return [
     ...conditionLines(report),
@@ -33,7 +33,7 @@ export function reportLines(report: Report): string[] {
   ]
 }
 
-function conditionLines({ conditions }: Report): string[] {
+function conditionLines({ conditions }: EvalReport): string[] {
   const { model, where, contextTokens, date, version, seed, tasks, arms, runs, maxRequests, timeout, sandbox, leftOut } = conditions
   const ids = leftOut.map(({ task }) => task)
   return [
@@ -69,7 +69,7 @@ function countTable(head: string, arms: readonly ArmSummary[], countsOf: (arm: A
 }
 
 /** The tasks in which the arms did not do alike, or some run failed. */
-function taskTable({ tasks, arms }: Report): string[] {
+function taskTable({ tasks, arms }: EvalReport): string[] {
   const rows = tasks.flatMap(({ task, arms: of }) => {
     const cells = arms.map(({ arm }) => of[arm] ?? { succeeded: 0, measured: 0 })
     if (cells.every(({ succeeded, measured }) => succeeded === measured)) return []
