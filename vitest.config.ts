@@ -8,7 +8,7 @@ export default defineConfig({
   plugins: [mutation(process.env['MULLIGAN_MUTATION'])],
   resolve: {
     alias: [
-      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing', 'host'].map((name) => ({
+      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing', 'host', 'eval'].map((name) => ({
         find: new RegExp(`^@mulligan/${name}$`),
         replacement: source(name),
       })),

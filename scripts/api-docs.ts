@@ -6,7 +6,7 @@ import { exportsOf } from './api/exports.ts'
 import { fileName, pageOf } from './api/page.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PACKAGES = ['core', 'repair', 'ai-sdk', 'agent', 'host', 'tools', 'sandbox', 'testing']
+const PACKAGES = ['core', 'repair', 'ai-sdk', 'agent', 'host', 'eval', 'tools', 'sandbox', 'testing']
 
 interface Manifest {
   readonly name: string

@@ -13,6 +13,8 @@ it.each([
   ['packages/agent/src/a.ts', `import { x } from 'mulligan'`],
   ['packages/host/src/a.ts', `import { x } from 'mulligan'`],
   ['packages/tools/src/a.ts', `import { x } from '@mulligan/host'`],
+  ['packages/host/src/a.ts', `import { x } from '@mulligan/eval'`],
+  ['packages/eval/src/a.ts', `import { x } from 'mulligan'`],
   ['packages/cli/src/a.ts', `import { x } from '@mulligan/host/config'`],
   ['packages/cli/src/a.test.ts', `import { x } from '../../host/src/a.ts'`],
 ])('%s with %s is refused', (file, text) => {
@@ -22,7 +24,7 @@ it.each([
 it('arrows that point down pass, and so does the repository', () => {
   expect(check('packages/agent/src/a/b.ts', `import { x } from '@mulligan/core'\nimport { y } from '../c.ts'`)).toEqual([])
   expect(check('packages/agent/src/a.test.ts', `import { x } from '@mulligan/testing'`)).toEqual([])
-  expect(check('packages/cli/src/a.ts', `import { x } from '@mulligan/host/parts'`)).toEqual([])
+  for (const one of ['eval', 'cli']) expect(check(`packages/${one}/src/a.ts`, `import { x } from '@mulligan/host/parts'`)).toEqual([])
   expect(check('packages/cli/src/a.test.ts', `import { x } from '../../host/src/a.fixture.ts'`)).toEqual([])
   expect(wrongArrows()).toEqual([])
 })

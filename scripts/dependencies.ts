@@ -11,10 +11,14 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk': ['core', 'repair'],
   agent: ['core', 'repair'],
   host: ['repair', 'core', 'sandbox', 'tools', 'agent'],
-  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'testing'],
+  eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
+  cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'eval', 'testing'],
 }
-/** What of a package only one other may use, past its front door. */
-const SIDE_DOORS: Readonly<Record<string, string>> = { '@mulligan/host/light': 'cli', '@mulligan/host/parts': 'cli' }
+/** What of a package only these others may use, past its front door. */
+const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
+  '@mulligan/host/light': ['eval', 'cli'],
+  '@mulligan/host/parts': ['eval', 'cli'],
+}
 /** Packages that run where there is no Node. */
 const NO_NODE = ['repair', 'core', 'ai-sdk']
 /** Types of the contract with the AI SDK leave no code behind; the SDK itself is a peer of the package that is about it. */
@@ -41,7 +45,7 @@ export function wrongArrows(
       if (!test && known !== undefined && known !== name && !MAY_KNOW[name]?.includes(known))
         wrong.push(`${file} imports ${target}: ${name} may know only ${MAY_KNOW[name]?.join(', ') || 'nobody'}`)
       if (known === name) wrong.push(`${file} imports ${target}: its own package, by name`)
-      if (/^@mulligan\/[^/]+\//.test(target) && SIDE_DOORS[target] !== name)
+      if (/^@mulligan\/[^/]+\//.test(target) && !SIDE_DOORS[target]?.includes(name))
         wrong.push(`${file} imports ${target}: past the package's front door`)
       const isOutside = target.startsWith('node:') || target === 'ai' || target.startsWith('@ai-sdk/')
       if (NO_NODE.includes(name) && !test && isOutside && !isContract(name, statement, target))

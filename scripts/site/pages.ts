@@ -36,7 +36,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'API',
-    pages: ['core', 'repair', 'ai-sdk', 'agent', 'host', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
+    pages: ['core', 'repair', 'ai-sdk', 'agent', 'host', 'eval', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
   },
   { title: 'The project', pages: ['docs/stability.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
 ]

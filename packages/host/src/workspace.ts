@@ -10,7 +10,7 @@ import { projectSkills } from './agents/skills.ts'
 import type { AskApproval } from './approval/approve.ts'
 import { openApproval } from './approval/open.ts'
 import { type Choice, type ChoiceFlags, choose } from './choice/choice.ts'
-import type { Wanted } from './choice/trust-question.ts'
+import { type Wanted, withheldText } from './choice/trust-question.ts'
 import type { Ask } from './common/ask.ts'
 import type { Env } from './common/env.ts'
 import { UsageError } from './common/errors.ts'
@@ -195,9 +195,6 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     [Symbol.asyncDispose]: close,
   }
 }
-
-const withheldText = ({ tools, settings }: Wanted): string =>
-  oneLine(`Left out until it is trusted: ${[...(tools?.found.files ?? []), ...settings.map(({ key }) => key)].join(', ')}`, 400)
 
 /** @throws UsageError */
 function realFolder(path: string): string {

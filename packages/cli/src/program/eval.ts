@@ -1,6 +1,6 @@
 /** The flags of `mulligan eval`. */
 import { InvalidArgumentError, Option } from 'commander'
-import type { EvalFlags } from '../eval/flags.ts'
+import type { EvalFlags } from '../commands/eval/eval.ts'
 import { oneOf, positiveInteger, type Register, seconds } from './register.ts'
 
 export const addEval: Register = (program, { act, output }) => {
@@ -23,7 +23,7 @@ export const addEval: Register = (program, { act, output }) => {
     .addOption(new Option('--jsonl <file>', 'write each run to a file as soon as it is over').conflicts('resume'))
     .option('--resume <file>', 'go on with such a file')
     .option('--list', 'show the tasks, and run none')
-    .action((flags: EvalFlags) => act(async () => (await import('../eval/eval.ts')).evalCommand(flags, output)))
+    .action((flags: EvalFlags) => act(async () => (await import('../commands/eval/eval.ts')).evalCommand(flags, output)))
   command.addHelpText('after', HELP)
 }
 

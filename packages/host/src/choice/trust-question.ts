@@ -1,6 +1,7 @@
 /** What a folder brings that needs the user's approval: asked for once, and where nobody is there, left out and reported. */
 import type { NamedAgent } from '../agents/built-in.ts'
 import type { Env } from '../common/env.ts'
+import { oneLine } from '../common/sanitize.ts'
 import type { Withheld } from '../config/admit.ts'
 import type { Settings } from '../config/settings.ts'
 import { changeTrust, readTrust, withTrusted } from '../trust/store.ts'
@@ -84,6 +85,10 @@ export async function settled<T extends Chosen>(
   onWithheld(wanted)
   return chosen
 }
+
+/** One line for the user about what was left out. */
+export const withheldText = ({ tools, settings }: Wanted): string =>
+  oneLine(`Left out until it is trusted: ${[...(tools?.found.files ?? []), ...settings.map(({ key }) => key)].join(', ')}`, 400)
 
 /** @throws UsageError where it can't be kept */
 export async function trust({ cwd, project, tools, settings }: Wanted, env: Env): Promise<void> {

@@ -2,15 +2,15 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EvalReport } from '@mulligan/eval'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { BIN, endOf, NO_SERVERS, type Place, place, using } from '../fixtures/cli.ts'
-import { sandboxThere } from '../fixtures/sandbox.ts'
-import { policy } from './policy.fixture.ts'
-import type { Report } from './report.ts'
+import { policy } from '../../../../eval/src/policy.fixture.ts'
+import { BIN, endOf, NO_SERVERS, type Place, place, using } from '../../fixtures/cli.ts'
+import { sandboxThere } from '../../fixtures/sandbox.ts'
 
 const there = await sandboxThere()
-const reportIn = (stdout: string): Report => JSON.parse(stdout) as Report
+const reportIn = (stdout: string): EvalReport => JSON.parse(stdout) as EvalReport
 const toolsIn = (body: unknown): string[] => (body as { tools: { function: { name: string } }[] }).tools.map((tool) => tool.function.name)
 
 it.skipIf(!there)('nothing of the person gets into a run: no rule, instruction, skill, agent, tool, variable or file', async () => {
@@ -60,6 +60,27 @@ it('Ctrl-C keeps what was measured, and --resume makes the rest', async () => {
   const again = await here.run([...args, '--resume', 'runs.jsonl'])
   expect([again.code, reportIn(again.stdout).measured]).toEqual([0, 6])
   expect(model.requests).toHaveLength(6 + 1 + 4 * 2)
+})
+
+it('a server that goes away: exit code 1, and how to go on', async () => {
+  using here = place()
+  await using model = await scriptedModel((request, n) => (n > 1 + 3 * 2 ? { fault: { status: 401 } } : policy({})(request, n)))
+  const { code, stderr } = await here.run([
+    ...['eval', '--tasks', 'value-in-file,unicode-name', '--arms', 'bare,full', '--runs', '3', '--jsonl', 'runs.jsonl'],
+    ...using(model),
+  ])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('--resume runs.jsonl')])
+})
+
+it('names that there are not end the command with 2; --list shows those that there are', async () => {
+  using here = place()
+  for (const [flag, given, says] of [
+    ['--tasks', 'edit-crlf, wrong-pth', 'did you mean wrong-path?'],
+    ['--arms', ' , ', '--arms names none'],
+  ] as const)
+    expect(await here.run(['eval', flag, given])).toMatchObject({ code: 2, stderr: expect.stringContaining(says) })
+  const { stdout } = await here.run(['eval', '--list', '--json'])
+  expect((JSON.parse(stdout) as { readonly tasks: unknown[] }).tasks).toHaveLength(30)
 })
 
 /** The command in a mount namespace where the system's bubblewrap can't be run: that one is not looked for in PATH. */

@@ -7,6 +7,7 @@ import type { MissReason } from './check.ts'
 /** Why a run came to nothing. */
 export type Failure = MissReason | 'request limit' | 'time limit' | 'loop' | 'no usable reply' | 'not measured'
 
+/** What one run came to. */
 export interface RunRecord {
   readonly task: string
   /** From 1. */
@@ -15,7 +16,7 @@ export interface RunRecord {
   readonly ok: boolean
   /** Absent where it is ok. `not measured`: the server could not be had, which says nothing of the arm. */
   readonly failure?: Failure
-  /** For the person: one sentence. */
+  /** For the user: one sentence. */
   readonly says?: string
   readonly ended: Ended
   readonly requests: number
@@ -23,7 +24,7 @@ export interface RunRecord {
   readonly tokensIn: number
   readonly tokensOut: number
   readonly seconds: number
-  /** How many calls were mended, by kind. */
+  /** How many calls were repaired, by kind. */
   readonly mended: Readonly<Partial<Record<RepairKind, number>>>
   /** The beginning of the answer. */
   readonly answer: string

@@ -1,10 +1,8 @@
-/** What the person sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
-
+/** What the user sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
+import type { PlannedRun, RunRecord } from '@mulligan/eval'
 import { oneLine } from '@mulligan/host/light'
-import type { Output } from '../ui/output.ts'
-import { plural } from '../ui/plural.ts'
-import type { PlannedRun } from './plan.ts'
-import type { RunRecord } from './record.ts'
+import type { Output } from '../../ui/output.ts'
+import { plural } from '../../ui/plural.ts'
 
 export interface Progress {
   readonly begin: (run: PlannedRun) => void
@@ -16,7 +14,8 @@ export interface Progress {
 const CLEAR = '\r\x1b[K'
 
 export function progress(output: Output, total: number, done: number, isTerminal: boolean, now: () => number = Date.now): Progress {
-  const started = now()
+  /** When the first run began: before it the model is loaded. */
+  let started: number | undefined
   const before = done
   let ended = done
   const clear = (): void => {
@@ -26,12 +25,13 @@ export function progress(output: Output, total: number, done: number, isTerminal
   function left(): string {
     const made = ended - before
     if (made === 0) return ''
-    const minutes = Math.ceil((((now() - started) / made) * (total - ended)) / 60_000)
+    const minutes = Math.ceil((((now() - (started ?? now())) / made) * (total - ended)) / 60_000)
     return `, about ${minutes} min left`
   }
 
   return {
     begin: ({ task, arm }) => {
+      started ??= now()
       if (isTerminal) output.err(`${CLEAR}[${ended}/${total}] ${task} ${arm} …${left()}`)
     },
     end: (record) => {

@@ -7,6 +7,7 @@
  */
 import type { Random } from './random.ts'
 
+/** From 0 to 1, or for a difference from -1. */
 export type Interval = readonly [low: number, high: number]
 
 /** The 97.5 % point of the normal distribution. */
@@ -23,6 +24,7 @@ export function wilson(successes: number, n: number): Interval {
   return [successes === 0 ? 0 : Math.max(0, middle - half), successes === n ? 1 : Math.min(1, middle + half)]
 }
 
+/** By definition 7 of Hyndman and Fan. */
 export interface Quartiles {
   readonly median: number
   readonly q1: number

@@ -2,8 +2,8 @@
 import type { Repair, RepairKind, Tool } from '@mulligan/core'
 import type { ConfiguredModel } from '@mulligan/host/parts'
 
-/** `bare`: a plain loop. `repair`: the same, with calls mended. `full`: the engine. */
 export const ARMS = ['bare', 'repair', 'full'] as const
+/** How a task is given to the model. `bare`: a plain loop. `repair`: the same, with calls repaired. `full`: the engine. */
 export type Arm = (typeof ARMS)[number]
 
 /** How a run ended: with an answer, without words, by a limit, by the loop guard, by the model's server, or cut off by its time. */

@@ -1,6 +1,6 @@
 /** Each task is tested itself: its check passes on the reference, and on nothing less. */
 import { describe, expect, it } from 'vitest'
-import { sandboxThere } from '../fixtures/sandbox.ts'
+import { sandboxThere } from '../../host/src/tools/sandbox.fixture.ts'
 import { attempt } from './attempt.fixture.ts'
 import type { Check } from './check.ts'
 import { type EvalTask, says } from './task.ts'

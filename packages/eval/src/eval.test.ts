@@ -4,49 +4,37 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call, say, scriptedModel, type TurnFunction } from '@mulligan/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { sandboxThere } from '../fixtures/sandbox.ts'
-import type { Output } from '../ui/output.ts'
+import { sandboxThere } from '../../host/src/tools/sandbox.fixture.ts'
 import type { Arm } from './arms/arm.ts'
-import { evalCommand } from './eval.ts'
-import type { EvalFlags } from './flags.ts'
+import { type EvalRunOptions, openEval } from './open.ts'
+import type { EvalOptions } from './options.ts'
 import { planOf } from './plan.ts'
 import { type Fault, type Plan, policy } from './policy.fixture.ts'
 import { keyOf } from './record.ts'
-import type { Report } from './report.ts'
-import { TASKS } from './tasks/index.ts'
+import type { EvalReport } from './report.ts'
+import { evalTasks, TASKS } from './tasks/index.ts'
 
 const there = await sandboxThere()
 const dir = mkdtempSync(join(tmpdir(), 'mulligan-eval-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
+type Options = Partial<EvalOptions> & Pick<EvalRunOptions, 'concurrency'>
+
 interface Ended {
+  /** As the command's: 0 where every run was made. */
   readonly code: number
-  readonly report: Report
-  readonly stdout: string
-  readonly stderr: string
+  readonly report: EvalReport
 }
 
-/** Runs the command in this process. */
-async function evaluate(flags: EvalFlags, closed = new AbortController().signal): Promise<Ended> {
-  let stdout = ''
-  let stderr = ''
-  const output: Output = {
-    out: (text) => {
-      stdout += text
-    },
-    err: (text) => {
-      stderr += text
-    },
-    closed,
-    flush: async () => undefined,
-  }
-  const code = await evalCommand(flags, output)
-  return { code, stdout, stderr, report: (flags.json ? JSON.parse(stdout) : {}) as Report }
+async function evaluate({ concurrency, ...options }: Options): Promise<Ended> {
+  const evaluation = await openEval({ cwd: dir, env: { HOME: dir }, version: '0.0.0', ...options })
+  const report = await evaluation.run({ concurrency, signal: new AbortController().signal })
+  return { code: report.complete ? 0 : 1, report }
 }
 
-async function against(turn: TurnFunction, flags: EvalFlags): Promise<Ended> {
+async function against(turn: TurnFunction, options: Options): Promise<Ended> {
   await using model = await scriptedModel(turn)
-  const ended = await evaluate({ model: 'planted', baseUrl: model.url, json: true, ...flags })
+  const ended = await evaluate({ model: 'planted', baseUrl: model.url, ...options })
   expect(model.violations).toEqual([])
   return ended
 }
@@ -140,7 +128,7 @@ describe.skipIf(!there)('all tasks in all arms', () => {
 })
 
 /** Two tasks without commands, in two arms: 4 runs of 2 requests each, after 1 that asks whether the model answers. */
-const SMALL: EvalFlags = { tasks: 'value-in-file,unicode-name', arms: 'bare,full' }
+const SMALL: Options = { tasks: ['value-in-file', 'unicode-name'], arms: ['bare', 'full'] }
 const REQUESTS = 1 + 4 * 2
 let files = 0
 const newFile = (): string => join(dir, `runs-${++files}.jsonl`)
@@ -172,15 +160,14 @@ describe('what does not go well', () => {
     expect(broken.report.incomplete).toMatch(/^3 of 12 runs were measured: the model’s server gave no answer in three runs/)
     expect(broken.report.arms.map(({ notMeasured }) => notMeasured).reduce((a, b) => a + b)).toBe(3)
     expect(broken.report.arms.every(({ succeeded, measured }) => succeeded === measured)).toBe(true)
-    expect(broken.stderr).toContain(`--resume ${jsonl}`)
 
     await using model = await scriptedModel(policy({}))
-    const again = await evaluate({ model: 'planted', baseUrl: model.url, json: true, resume: jsonl })
+    const again = await evaluate({ model: 'planted', baseUrl: model.url, resume: jsonl })
     expect([again.code, again.report.complete, again.report.measured]).toEqual([0, true, 12])
     expect(model.requests).toHaveLength(1 + 9 * 2)
     expect(linesOf(jsonl)).toHaveLength(1 + 3 + 3 + 9)
     // And once more there is nothing left to do.
-    const whole = await evaluate({ model: 'planted', baseUrl: model.url, json: true, resume: jsonl })
+    const whole = await evaluate({ model: 'planted', baseUrl: model.url, resume: jsonl })
     expect([whole.code, whole.report.arms]).toEqual([0, again.report.arms])
   })
 
@@ -203,7 +190,7 @@ describe('what does not go well', () => {
       const asked = chunk({ tool_calls: [{ index: 0, id: `call_${n}`, type: 'function', function: { name, arguments: input } }] }, null)
       return { raw: `${asked}${chunk({}, 'tool_calls')}data: [DONE]\n\n` }
     }
-    const { code, report } = await against(argumentsAsObject, { tasks: 'value-in-file' })
+    const { code, report } = await against(argumentsAsObject, { tasks: ['value-in-file'] })
     expect([code, report.complete]).toEqual([0, true])
     expect(report.arms.map(({ succeeded, failures }) => [succeeded, failures])).toEqual([
       [0, { 'no usable reply': 1 }],
@@ -217,7 +204,7 @@ describe('what does not go well', () => {
     const { report } = await against(
       (request, n) =>
         n === 1 ? say('Ready.') : request.bodyText.includes('"tool_choice":"none"') ? say('') : call('read_file', { path: `${n}` }),
-      { tasks: 'outside,missing-file', arms: 'full', maxRequests: 3 },
+      { tasks: ['outside', 'missing-file'], arms: ['full'], maxRequests: 3 },
     )
     expect(report.arms.map(({ failures }) => failures)).toEqual([{ 'request limit': 2 }])
   })
@@ -271,7 +258,7 @@ describe('--resume', () => {
       writeFileSync(jsonl, text.slice(0, cut))
       const kept = text.slice(header, cut).split('\n').length - 1
       await using model = await scriptedModel(policy({}))
-      const again = await evaluate({ model: 'planted', baseUrl: model.url, json: true, resume: jsonl })
+      const again = await evaluate({ model: 'planted', baseUrl: model.url, resume: jsonl })
       expect([cut, again.code, model.requests.length]).toEqual([cut, 0, REQUESTS - kept * 2])
       expect(again.report.tasks).toEqual(report.tasks)
       expect(linesOf(jsonl).map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(['eval', 'run', 'run', 'run', 'run'])
@@ -280,15 +267,15 @@ describe('--resume', () => {
 
   it('puts nothing together that was measured under other conditions', async () => {
     await using model = await scriptedModel(policy({}))
-    const known = { model: 'planted', baseUrl: model.url, json: true }
+    const known = { model: 'planted', baseUrl: model.url }
     const jsonl = newFile()
     await evaluate({ ...known, ...SMALL, jsonl })
-    const wrong: readonly (readonly [EvalFlags, RegExp])[] = [
+    const wrong: readonly (readonly [Options, RegExp])[] = [
       [{ resume: jsonl, model: 'other' }, /begun with the model openai-compatible\/planted, now it is openai-compatible\/other/],
       [{ resume: jsonl, context: 8192 }, /a context of 32768, now it is 8192/],
       [{ resume: jsonl, runs: 2 }, /begun with runs 1, now it is 2/],
-      [{ resume: jsonl, arms: 'bare' }, /the arms bare,full, now it is bare/],
-      [{ resume: jsonl, tasks: 'wrong-path' }, /the tasks value-in-file,unicode-name/],
+      [{ resume: jsonl, arms: ['bare'] }, /the arms bare,full, now it is bare/],
+      [{ resume: jsonl, tasks: ['wrong-path'] }, /the tasks value-in-file,unicode-name/],
       [{ resume: join(dir, 'none.jsonl') }, /can't be read: ENOENT/],
       [{ jsonl }, /is there already/],
       [{ jsonl: join(dir, 'no-folder', 'x.jsonl') }, /can't be written: ENOENT/],
@@ -296,7 +283,7 @@ describe('--resume', () => {
     const before = model.requests.length
     for (const [flags, says] of wrong) await expect(evaluate({ ...known, ...flags })).rejects.toThrow(says)
     expect(model.requests).toHaveLength(before)
-    expect((await evaluate({ ...known, resume: jsonl, arms: 'full,bare', runs: 1 })).code).toBe(0)
+    expect((await evaluate({ ...known, resume: jsonl, arms: ['full', 'bare'], runs: 1 })).code).toBe(0)
     const [header, ...runs] = linesOf(jsonl)
     for (const [lines, says] of [
       [['{}', ...runs], /does not begin as a file/],
@@ -312,11 +299,10 @@ describe('--resume', () => {
 })
 
 it('what there is not is told, with the nearest', async () => {
-  await expect(evaluate({ tasks: 'wrong-pth' })).rejects.toThrow(/there is no wrong-pth; did you mean wrong-path\?/)
-  await expect(evaluate({ arms: 'bare,ful' })).rejects.toThrow(/did you mean full\?/)
-  await expect(evaluate({ tasks: ' , ' })).rejects.toThrow(/names none/)
-  const { report } = await evaluate({ list: true, json: true })
-  expect((report as unknown as { tasks: unknown[] }).tasks).toHaveLength(30)
+  await expect(evaluate({ tasks: ['wrong-pth'] })).rejects.toThrow(/there is no wrong-pth; did you mean wrong-path\?/)
+  await expect(evaluate({ arms: ['bare', 'ful'] })).rejects.toThrow(/did you mean full\?/)
+  await expect(evaluate({ tasks: [] })).rejects.toThrow(/names none/)
+  expect(evalTasks()).toHaveLength(30)
 })
 
 it('the arms of a task come one after another, in an order by the seed', () => {

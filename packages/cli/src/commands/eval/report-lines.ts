@@ -1,47 +1,10 @@
-/** The report: an object for programs, and tables for the person. It claims no more than the numbers say. */
+/** The report as tables for the user. */
+import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
+import { plural } from '../../ui/plural.ts'
+import { table } from '../../ui/table.ts'
 
-import { oneLine } from '@mulligan/host/light'
-import { plural } from '../ui/plural.ts'
-import { table } from '../ui/table.ts'
-import type { StoppedEarly } from './go.ts'
-import { isMeasured, type RunRecord } from './record.ts'
-import type { EvalHeader } from './results.ts'
-import type { Interval, Quartiles } from './stats.ts'
-import { type ArmSummary, type Difference, type Summary, summarize } from './summary.ts'
-
-export interface Report extends Summary {
-  /** Every run that was planned was measured. */
-  readonly complete: boolean
-  /** Why it is not, for the person. */
-  readonly incomplete?: string
-  readonly planned: number
-  readonly measured: number
-  readonly conditions: Omit<EvalHeader, 'type'>
-}
-
-export function reportOf({ type: _, ...conditions }: EvalHeader, records: readonly RunRecord[], stopped: StoppedEarly | undefined): Report {
-  const { tasks, arms, runs, seed } = conditions
-  const planned = tasks.length * arms.length * runs
-  const measured = records.filter(isMeasured).length
-  const why = stopped ? WHY[stopped.by](stopped) : 'the model’s server could not be had in some runs'
-  return {
-    complete: measured === planned,
-    ...(measured < planned && { incomplete: `${measured} of ${planned} runs were measured: ${why}` }),
-    planned,
-    measured,
-    conditions,
-    ...summarize(records, tasks, arms, seed),
-  }
-}
-
-const WHY: { readonly [By in StoppedEarly['by']]: (stopped: StoppedEarly) => string } = {
-  person: () => 'it was stopped',
-  server: () => 'the model’s server gave no answer in three runs one after another',
-  fault: (stopped) => `it could not go on: ${'why' in stopped ? oneLine(stopped.why, 300) : ''}`,
-}
-
-/** Lines for the person, plain text. */
-export function reportLines(report: Report): string[] {
+/** Plain text. */
+export function reportLines(report: EvalReport): string[] {
   const { arms, differences, madeTheDifference, incomplete } = report
   return [
     ...conditionLines(report),
@@ -70,7 +33,7 @@ export function reportLines(report: Report): string[] {
   ]
 }
 
-function conditionLines({ conditions }: Report): string[] {
+function conditionLines({ conditions }: EvalReport): string[] {
   const { model, where, contextTokens, date, version, seed, tasks, arms, runs, maxRequests, timeout, sandbox, leftOut } = conditions
   const ids = leftOut.map(({ task }) => task)
   return [
@@ -106,7 +69,7 @@ function countTable(head: string, arms: readonly ArmSummary[], countsOf: (arm: A
 }
 
 /** The tasks in which the arms did not do alike, or some run failed. */
-function taskTable({ tasks, arms }: Report): string[] {
+function taskTable({ tasks, arms }: EvalReport): string[] {
   const rows = tasks.flatMap(({ task, arms: of }) => {
     const cells = arms.map(({ arm }) => of[arm] ?? { succeeded: 0, measured: 0 })
     if (cells.every(({ succeeded, measured }) => succeeded === measured)) return []

@@ -4,8 +4,10 @@ import { randomFrom } from './random.ts'
 import { isMeasured, type RunRecord } from './record.ts'
 import { bootstrapMean, holm, type Interval, type Quartiles, quartiles, signTest, wilson } from './stats.ts'
 
-type Counts = Readonly<Record<string, number>>
+/** A number by what is counted, the most frequent first. */
+export type Counts = Readonly<Record<string, number>>
 
+/** What the runs of one arm came to. */
 export interface ArmSummary {
   readonly arm: Arm
   readonly measured: number
@@ -14,6 +16,7 @@ export interface ArmSummary {
   readonly succeeded: number
   /** Of `succeeded / measured`, 95 %. */
   readonly interval: Interval
+  /** Of a run, as tokens and seconds are; undefined where nothing was measured. */
   readonly requests: Quartiles | undefined
   readonly tokensIn: Quartiles | undefined
   readonly tokensOut: Quartiles | undefined
@@ -25,6 +28,7 @@ export interface ArmSummary {
   readonly mended: Counts
 }
 
+/** How two arms differ, task by task. */
 export interface Difference {
   readonly arm: Arm
   readonly than: Arm
@@ -51,11 +55,13 @@ export interface MadeTheDifference {
   readonly kinds: Counts
 }
 
+/** What the runs of one task came to, by arm. */
 export interface TaskSummary {
   readonly task: string
   readonly arms: Readonly<Partial<Record<Arm, { readonly succeeded: number; readonly measured: number }>>>
 }
 
+/** What follows from the runs. */
 export interface Summary {
   readonly arms: readonly ArmSummary[]
   readonly differences: readonly Difference[]

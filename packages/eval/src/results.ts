@@ -3,7 +3,7 @@ import { accessSync, appendFileSync, constants, existsSync, readFileSync, trunca
 import { dirname } from 'node:path'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { z } from 'zod'
-import { ARMS } from './arms/arm.ts'
+import { ARMS, type Arm } from './arms/arm.ts'
 import { keyOf, type RunRecord, recordSchema } from './record.ts'
 
 /** Of one task in one arm. */
@@ -11,30 +11,57 @@ const MOST_RUNS = 1000
 
 const positive = z.number().int().positive()
 
-const headerSchema = z.object({
+/** What is run, and under which conditions. */
+export interface EvalConditions {
+  /** Of the program. */
+  readonly version: string
+  /** When it was begun, in ISO 8601. */
+  readonly date: string
+  /** `provider/name`. */
+  readonly model: string
+  /** The host of the model's server. */
+  readonly where: string
+  /** Tokens that the model takes at once. */
+  readonly contextTokens: number
+  /** In the order of the catalogue, without those left out. */
+  readonly tasks: readonly string[]
+  /** Of the tasks' texts and files. */
+  readonly fingerprint: string
+  /** Tasks that need a sandbox, where there is none, and why there is none. */
+  readonly leftOut: readonly { readonly task: string; readonly why: string }[]
+  readonly arms: readonly Arm[]
+  /** Of each task in each arm. */
+  readonly runs: number
+  readonly seed: number
+  /** Model requests of a run. */
+  readonly maxRequests: number
+  /** Seconds of a run. */
+  readonly timeout: number
+  /** The name of its backend, or that there is none. */
+  readonly sandbox: string
+}
+
+export interface EvalHeader extends EvalConditions {
+  readonly type: 'eval'
+}
+
+const headerSchema: z.ZodType<EvalHeader> = z.object({
   type: z.literal('eval'),
   version: z.string(),
-  /** When it was begun, in ISO 8601. */
   date: z.string(),
   model: z.string(),
   where: z.string(),
   contextTokens: positive,
-  /** In the order of the catalogue, without those left out. */
   tasks: z.array(z.string()).min(1).max(1000),
-  /** Of the tasks' texts and files. */
   fingerprint: z.string(),
   leftOut: z.array(z.object({ task: z.string(), why: z.string() })),
   arms: z.array(z.enum(ARMS)).min(1),
   runs: positive.max(MOST_RUNS),
   seed: z.number().int().nonnegative(),
   maxRequests: positive,
-  /** Seconds. */
   timeout: z.number().positive(),
   sandbox: z.string(),
 })
-
-/** What is run, and under which conditions. */
-export type EvalHeader = z.infer<typeof headerSchema>
 
 export interface Results {
   readonly header: EvalHeader

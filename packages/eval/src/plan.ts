@@ -2,8 +2,10 @@
 import type { Arm } from './arms/arm.ts'
 import { randomFrom, shuffled } from './random.ts'
 
+/** One run: a task, in an arm. */
 export interface PlannedRun {
   readonly task: string
+  /** From 1. */
   readonly run: number
   readonly arm: Arm
 }

@@ -16,6 +16,7 @@ export interface Happened {
   readonly exitCode?: number
 }
 
+/** What a check misses in what was done. */
 export type MissReason =
   | 'no answer'
   | 'wrong answer'

@@ -14,15 +14,20 @@ export interface Attempt {
 /** What a task mostly asks of a model. */
 export type Capability = 'find' | 'tell' | 'path' | 'page' | 'parallel' | 'edit' | 'chain' | 'create' | 'shell' | 'effect' | 'bounds'
 
-export interface EvalTask {
+/** What a task is, for the user. */
+export interface TaskInfo {
   readonly id: string
-  readonly title: string
   readonly capability: Capability
   /** It can't be done without commands: left out where there is no sandbox. */
+  readonly shell: boolean
+  readonly title: string
+  readonly prompt: string
+}
+
+export interface EvalTask extends Omit<TaskInfo, 'shell'> {
   readonly shell?: true
   /** Path → text. A path that begins with `../` lies beside the workspace. */
   readonly files: Files
-  readonly prompt: string
   /** A command that is run when the model is done; its exit code is in what happened. */
   readonly verify?: string
   readonly check: Check

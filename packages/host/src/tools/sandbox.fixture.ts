@@ -1,0 +1,14 @@
+/** Whether commands can be tried in a real sandbox here. */
+import { probeBackends } from '@mulligan/sandbox'
+import { place } from '../common/place.fixture.ts'
+
+/** On CI one has to be there: what is to be tested must not go untested. */
+export async function sandboxThere(): Promise<boolean> {
+  using here = place()
+  const probes = await probeBackends({ workspace: here.dir })
+  if (probes.some(({ name, ok }) => ok && name !== 'none')) return true
+  const why = probes.map(({ name, reason }) => `${name}: ${reason}`).join('\n')
+  if (process.env['CI']) throw new Error(`there is no sandbox to test in:\n${why}`)
+  console.warn(`Left out, for there is no sandbox:\n${why}`)
+  return false
+}
