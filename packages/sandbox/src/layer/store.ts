@@ -151,7 +151,8 @@ export async function sweepLayers(store: string): Promise<{ readonly waiting: re
     const folder = join(store, id)
     const found = await lstat(folder).catch(() => undefined)
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue
-    const manifest = await readManifest(folder)
+    // One that is being removed may still have its manifest.
+    const manifest = id.startsWith(GONE) ? undefined : await readManifest(folder)
     if (manifest) waiting.push({ id, folder, manifest })
     else if (isGone(label)) {
       if (!id.startsWith(GONE) && !existsSync(join(folder, UNUSED))) discarded++
