@@ -245,8 +245,8 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-spare-fits',
     rule: 'layer: one that was mounted ahead is used only over the folders that are there now',
     file: source('spare.ts'),
-    find: `spare.over !== identity(workspace, privateRoot)`,
-    replace: `false`,
+    find: `one.over === identity(workspace, privateRoot)`,
+    replace: `true`,
     test: layer('a workspace that was replaced between two commands is seen as it is now'),
   },
   {

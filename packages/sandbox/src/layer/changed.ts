@@ -1,11 +1,11 @@
 /** The changes of one upper folder: of a command's layer, of one that waits, or of a session's private layer. */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeFolder } from '../folders.ts'
 import { compare, hashOf } from './compare.ts'
 import { mergeIgnored } from './private-layer.ts'
 import { createTree } from './read.ts'
 import { type ChangeLimits, scan } from './scan.ts'
+import { removeLayer } from './store.ts'
 import { type Changed, type ChangeSet, type Ignored, LayerError } from './types.ts'
 
 /** Files and folders that a layer may change. */
@@ -45,6 +45,6 @@ export function openChanged({ folder, workspace, privateRoot, ignored, masks, pr
       const { ignored: paths } = await scanned()
       await mergeIgnored({ upper: root, privateRoot, lower: workspace, overlay, paths })
     },
-    discard: () => removeFolder(folder),
+    discard: () => removeLayer(folder),
   }
 }

@@ -1,7 +1,7 @@
 /** A layer that is made, and mounted by a shell that waits, before there is a command for it: making and mounting it takes milliseconds. */
 import { type BigIntStats, statSync } from 'node:fs'
 import { mounting, type Overlay } from './mount.ts'
-import { makeLayer, markUnused, markUsed, removeLayer } from './store.ts'
+import { isUnused, makeLayer, markUnused, markUsed, removeLayer } from './store.ts'
 
 export interface SpareLayer {
   /** Makes the next layer. @returns shell commands that mount it; undefined where nobody has asked for a layer yet */
@@ -33,6 +33,9 @@ export function createSpareLayer(store: string, workspace: string, at: string): 
     spare = undefined
     if (unused) await removeLayer(unused.overlay.folder)
   }
+  /** Folders that are not used for days may be swept by the system. */
+  const fits = (one: Spare, privateRoot: string): boolean =>
+    one.privateRoot === privateRoot && one.over === identity(workspace, privateRoot) && isUnused(one.overlay.folder)
   return {
     ahead: () => {
       void drop()
@@ -48,7 +51,7 @@ export function createSpareLayer(store: string, workspace: string, at: string): 
     },
     take: (privateRoot) => {
       last = privateRoot
-      if (spare?.privateRoot !== privateRoot || spare.over !== identity(workspace, privateRoot)) void drop()
+      if (spare && !fits(spare, privateRoot)) void drop()
       if (spare) markUsed(spare.overlay.folder)
       const { overlay } = spare ?? make(privateRoot)
       spare = undefined

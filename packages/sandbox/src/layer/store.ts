@@ -60,6 +60,7 @@ export function makeLayer(store: string, workspace: string, privateRoot: string 
 }
 
 export const markUnused = (folder: string): void => symlinkSync('.', join(folder, UNUSED))
+export const isUnused = (folder: string): boolean => existsSync(join(folder, UNUSED))
 export const markUsed = (folder: string): void => unlinkSync(join(folder, UNUSED))
 
 /** It is out of the way at once. @returns when all that was in it is removed */
@@ -151,10 +152,11 @@ export async function sweepLayers(store: string): Promise<{ readonly waiting: re
     const folder = join(store, id)
     const found = await lstat(folder).catch(() => undefined)
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue
-    const manifest = await readManifest(folder)
+    // One that is being removed may still have its manifest.
+    const manifest = id.startsWith(GONE) ? undefined : await readManifest(folder)
     if (manifest) waiting.push({ id, folder, manifest })
     else if (isGone(label)) {
-      if (!id.startsWith(GONE) && !existsSync(join(folder, UNUSED))) discarded++
+      if (!id.startsWith(GONE) && !isUnused(folder)) discarded++
       await removeFolder(folder)
     }
   }
