@@ -1,7 +1,7 @@
 /** Run a command inside limits. Knows nothing of tools or models. */
-export type { Enforced, Enforcement, Hold, Network } from './backend.ts'
-export { pullImage } from './backends/container/pull.ts'
+export type { Enforced, Enforcement, Hold } from './backend.ts'
 export { DEFAULT_IMAGE, type PullOptions } from './backends/container/pull-options.ts'
+export { pullImage } from './backends/pull.ts'
 export type { Probe } from './choose.ts'
 export {
   BACKENDS,
@@ -25,3 +25,4 @@ export { checkLimit, DEFAULT_LIMITS, type Limits, limitsOf, MAX_TIMEOUT, parseSi
 export { isOfProject, type ProgramSearch, resolveProgram, runProgram, safePath, startProgram } from './program.ts'
 export { createSandbox, probeBackends, type Sandbox, type SandboxOptions } from './sandbox.ts'
 export { type SandboxSession, type SessionProcess, toSandboxSession } from './session.ts'
+export type { Network } from './view/view.ts'

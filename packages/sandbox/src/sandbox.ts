@@ -1,7 +1,7 @@
 /** A sandbox: one workspace, one backend, its limits. */
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import type { Enforcement, Network, OpenBackend, OpenRequest } from './backend.ts'
+import type { Enforcement, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
 import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
@@ -19,7 +19,7 @@ import { checkWorkspaceOpen, planView } from './view/create-view.ts'
 import type { GitPrograms } from './view/git.ts'
 import { isStale } from './view/stale.ts'
 import { createTakeAway } from './view/take-away.ts'
-import type { View } from './view/view.ts'
+import type { Network, View } from './view/view.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */

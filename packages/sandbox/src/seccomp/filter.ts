@@ -1,5 +1,5 @@
 /** What commands may not ask of the kernel: what namespaces and mounts do not hold off. Everything else goes through. */
-import type { User } from '../backend.ts'
+import type { User } from '../user.ts'
 import { ALLOW, ARCH, and, argument, assemble, errno, give, KILL, load, NR, type Step, unless, when, whenAtLeast } from './bpf.ts'
 import { ARCHITECTURES, type Architecture, type Name } from './syscalls.ts'
 
