@@ -65,7 +65,7 @@ function outcomeOf(modules: readonly TestModule[], unhandled: readonly unknown[]
   return { passed: count('passed'), failed: count('failed'), longest, ...(trouble && { trouble: trouble.slice(0, 600) }) }
 }
 
-/** Each work goes to whichever runner is free; what takes long comes first. */
+/** In order, each by whichever runner is free. */
 async function inParallel<T>(runners: readonly Runner[], items: readonly T[], work: (item: T, runner: Runner) => Promise<void>) {
   const queue = [...items]
   await Promise.all(
@@ -80,7 +80,8 @@ const chosen = asked.length > 0 ? MUTATIONS.filter(({ id }) => asked.includes(id
 const problems: string[] = []
 const runners = await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen.length) }, createRunner))
 
-await inParallel(runners, [...Map.groupBy(chosen, ({ test }) => test.file)], async ([file, mutations], { run }) => {
+const groups = [...Map.groupBy(chosen, ({ test }) => test.file)].sort(([, one], [, other]) => other.length - one.length)
+await inParallel(runners, groups, async ([file, mutations], { run }) => {
   const names = mutations.map(({ test }) => test.name)
   const control = await run(file, names)
   if (control.failed > 0 || control.passed === 0)
