@@ -1,6 +1,7 @@
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { coerce } from '../arguments/coerce.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { describe as phrase, validate } from './validate.ts'
@@ -95,7 +96,7 @@ describe('the verdict', () => {
         else invalid++
         expect(validate(whole, given).length === 0).toBe(theirs)
       }),
-      { numRuns: 4000 },
+      { numRuns: samples(800, 4000) },
     )
     // A comparison of refusals only would say little.
     expect(Math.min(valid, invalid)).toBeGreaterThan(200)
@@ -109,7 +110,7 @@ describe('the verdict', () => {
         if ('contains' in merged && 'prefixItems' in merged) return
         expect(validate(merged, given).length === 0).toBe(ajv.compile(merged)(given))
       }),
-      { numRuns: 2000 },
+      { numRuns: samples(400, 2000) },
     )
   })
 })

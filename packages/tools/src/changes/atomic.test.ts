@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { sha256 } from '../files/common/file-bytes.ts'
 import { temporary } from '../workspace.fixture.ts'
 import type { Change, ChangeLog } from './change.ts'
@@ -12,7 +13,7 @@ import { directChanges } from './direct.ts'
 import { deadFrom, failingAt, type Hook, interceptWrites } from './fs-faults.fixture.ts'
 import { build, type Model, modelOf, type Planned, planned, tree, type Wish, wishes } from './random.fixture.ts'
 
-const RUNS = 15
+const RUNS = samples(4, 15)
 const TURN = 's/1'
 
 let root: string
