@@ -93,7 +93,7 @@ async function runOnce(run: Run, row: Row, more: readonly string[], here: Here, 
   const requests = model.requests.slice(before)
   for (const { headers } of requests) expect(headers['authorization'] ?? headers['x-api-key']).toContain(KEY)
   for (const text of run.told ?? []) expect(requests.flatMap(resultTexts).join('\n⸻\n')).toMatch(multiline(text))
-  if (outcome) checkHints(outcome, requests, run === row ? row.unmended : undefined)
+  if (outcome) checkHints(outcome, requests, run === row ? row.unrepaired : undefined)
   const kept = keptRows(join(here.home, 'data', 'mulligan.db'))
   if (!killed) expect(unansweredCalls(kept)).toEqual([])
   const found = leaks({ stdout: result.stdout, stderr: result.stderr, ...bodies(requests), ...kept })

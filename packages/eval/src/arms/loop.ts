@@ -14,7 +14,7 @@ export type Understood = {
   readonly id: string
   readonly name: string
   readonly input: unknown
-  readonly mended?: readonly RepairKind[]
+  readonly repaired?: readonly RepairKind[]
 } & ({ readonly tool: Tool } | { readonly error: string })
 
 export interface UnderstoodReply {
@@ -38,20 +38,20 @@ export async function runLoop(
     { role: 'system', content: system(dir) },
     { role: 'user', content: [{ type: 'text', text: prompt }] },
   ]
-  const mended: (readonly RepairKind[])[] = []
+  const repaired: (readonly RepairKind[])[] = []
   const definitions = tools.map(toDefinition)
   let made = 0
   for (let request = 1; request <= maxRequests; request++) {
     const reply = await ask(configured, messages, definitions, signal)
     const ofWire = kindsOf(configured.model.takeRepairs?.() ?? [])
-    if (reply === undefined) return { ended: 'provider', answer: '', calls: made, mended }
+    if (reply === undefined) return { ended: 'provider', answer: '', calls: made, repaired }
     const { text, calls } = await understand(reply, tools)
-    if (calls.length === 0) return { ended: text.trim() === '' ? 'empty' : 'answered', answer: text, calls: made, mended }
+    if (calls.length === 0) return { ended: text.trim() === '' ? 'empty' : 'answered', answer: text, calls: made, repaired }
     messages.push({ role: 'assistant', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls.map(toPart)] })
     for (const [at, call] of calls.entries()) {
       made++
-      const kinds = [...(at === 0 ? ofWire : []), ...(call.mended ?? [])]
-      if (kinds.length > 0) mended.push([...new Set(kinds)])
+      const kinds = [...(at === 0 ? ofWire : []), ...(call.repaired ?? [])]
+      if (kinds.length > 0) repaired.push([...new Set(kinds)])
       const value = await resultOf(call, signal)
       messages.push({
         role: 'tool',
@@ -59,7 +59,7 @@ export async function runLoop(
       })
     }
   }
-  return { ended: 'requests', answer: '', calls: made, mended }
+  return { ended: 'requests', answer: '', calls: made, repaired }
 }
 
 /** @returns undefined when the server gave no reply */

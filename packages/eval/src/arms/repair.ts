@@ -1,4 +1,4 @@
-/** The plain loop with `@mulligan/repair` before it: names and arguments are mended, and calls that were written as text are found. */
+/** The plain loop with `@mulligan/repair` before it: names and arguments are repaired, and calls that were written as text are found. */
 import type { Tool } from '@mulligan/core'
 import { createReply, families, readCall, type ToolSpec } from '@mulligan/repair'
 import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
@@ -18,7 +18,7 @@ export const repair = (input: ArmInput): Promise<ArmOutcome> => {
     const end = reply.end(calls)
     const last = end.calls.length - 1
     const understood = end.calls.flatMap((meant, at): Understood[] => {
-      const id = meant.id || `mended_${++number}`
+      const id = meant.id || `repaired_${++number}`
       const before = kindsOf(meant.repairs)
       const name = meant.name ?? ''
       if (meant.unread !== undefined) return [{ id, name, input: undefined, error: meant.unread }]
@@ -31,7 +31,7 @@ export const repair = (input: ArmInput): Promise<ArmOutcome> => {
             name: call.name,
             input: call.arguments,
             tool: tools.find((tool) => tool.name === call.name) as Tool,
-            mended: [...new Set([...before, ...kindsOf(call.repairs)])],
+            repaired: [...new Set([...before, ...kindsOf(call.repairs)])],
           }),
         ),
         ...read.refused.map((refused): Understood => ({ id, name, input: undefined, error: refused.error })),

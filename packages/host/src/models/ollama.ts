@@ -14,7 +14,7 @@ export const CONTEXT_TOKENS = DEFAULT_CAP
 
 /** Milliseconds for an answer about a model, which needs none in memory. */
 const ANSWER_WITHIN = 30_000
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 /** The base of Ollama's own API, from one of the OpenAI-compatible part too. @throws UsageError */
 export const nativeUrl = (given: string): string => normalBaseUrl(given).replace(/\/(?:v1|api)$/, '')
@@ -96,7 +96,7 @@ async function known(name: string, url: string, get: Get): Promise<Shown> {
   const hint = near
     ? `Or did you mean --model ollama/${near}?`
     : others.length > 0
-      ? `There are: ${others.slice(0, MOST_NAMED).join(', ')}`
+      ? `There are: ${others.slice(0, MAX_NAMED).join(', ')}`
       : ''
   throw new UsageError(`Ollama has no model ${name}`, [`To get it: ollama pull ${name}`, hint].filter((line) => line !== '').join('\n'))
 }

@@ -23,13 +23,13 @@ export interface Call {
   readonly isNamedAgain: boolean
   /** The fields of a call that is held back. */
   readonly held: Entry
-  /** What was mended in it: noted once, not for every delta. */
+  /** What was repaired in it: noted once, not for every delta. */
   readonly noted: readonly string[]
 }
 
 export interface Step {
   readonly calls: readonly Call[]
-  /** What goes out: the entry itself where nothing was mended, nothing where it is held back or a mere repetition. */
+  /** What goes out: the entry itself where nothing was repaired, nothing where it is held back or a mere repetition. */
   readonly entry: Entry | undefined
   readonly repairs: readonly Repair[]
   /** It began a call beyond {@link MAX_CALLS_PER_REPLY}. */
@@ -199,13 +199,13 @@ function proceed(calls: readonly Call[], call: Call, entry: Entry, delta: Delta)
   const grown = { ...call, text: call.text + delta.text, scan: advance(call.scan, delta.text), isNamedAgain, noted }
   const next = replace(calls, grown)
   if (found.length === 0) return { calls: next, entry, repairs }
-  const mended = {
+  const repaired = {
     ...rest,
     index: call.index,
     ...(keepsId && 'id' in entry && { id }),
     function: { ...called, ...(keepsName && { name }), ...(delta.text !== '' && { arguments: delta.text }) },
   }
-  return { calls: next, entry: mended, repairs }
+  return { calls: next, entry: repaired, repairs }
 }
 
 const replace = (calls: readonly Call[], call: Call): readonly Call[] => calls.map((one) => (one.index === call.index ? call : one))

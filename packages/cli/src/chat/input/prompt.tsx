@@ -8,7 +8,7 @@ import { type PromptProps, useEditor } from './use-editor.ts'
 import { cutTo, widthOf } from './width.ts'
 
 const MARK_WIDTH = 2
-const MOST_MENU_ROWS = 8
+const MAX_MENU_ROWS = 8
 
 /** Takes the width of the terminal, and at most half of its height, and the menu besides. */
 export function Prompt(props: PromptProps): ReactNode {
@@ -31,7 +31,7 @@ export function Prompt(props: PromptProps): ReactNode {
         </Text>
       ))}
       {search && <Text wrap="truncate-end">{colors.dim(searchLine(search))}</Text>}
-      {isActive && menu && left > 0 && <MenuView menu={menu} columns={columns} most={Math.min(MOST_MENU_ROWS, left)} colors={colors} />}
+      {isActive && menu && left > 0 && <MenuView menu={menu} columns={columns} most={Math.min(MAX_MENU_ROWS, left)} colors={colors} />}
       {isActive && <Cursor box={box} place={{ row: place.row - seen.top, column: place.column + MARK_WIDTH }} />}
     </Box>
   )
