@@ -1,7 +1,7 @@
 /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
 
 import { oneLine } from '@mulligan/host/light'
-import type { Toolbox } from '@mulligan/host/parts'
+import type { WorkspaceTools } from '@mulligan/host/parts'
 import type { Output } from './ui/output.ts'
 
 const MAX_NAMED = 5
@@ -14,7 +14,7 @@ export function ignoredLine(paths: readonly string[], then = ''): string {
 }
 
 /** Of one turn or call: keeps them where the person has said yes to everything, else says what is not there. Never throws. */
-export async function endIgnored({ changed, keep }: Toolbox['ignored'], isKept: boolean, { err }: Output): Promise<void> {
+export async function endIgnored({ changed, keep }: WorkspaceTools['ignored'], isKept: boolean, { err }: Output): Promise<void> {
   try {
     const paths = await changed()
     if (paths.length === 0) return

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../fixtures/cli.ts'
 
 const PRICE = `export function discounted(price, percent) {
   return price * (1 + percent / 100)
@@ -50,7 +50,7 @@ const patch = `*** Begin Patch
 +- A discount makes things cheaper.
 *** End Patch`
 
-function repository(here: Place): (...args: string[]) => string {
+function repository(here: CliFixture): (...args: string[]) => string {
   const env = { PATH: process.env['PATH'] ?? '', HOME: join(here.dir, '..') }
   writeFileSync(join(env.HOME, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.org\n')
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: here.dir, env, encoding: 'utf8' }).trim()

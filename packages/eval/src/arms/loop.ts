@@ -10,19 +10,19 @@ import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
 import { type RawReply, readReply } from './reply.ts'
 
 /** A call of a reply: what to run, or what to tell the model in its place. */
-export type Understood = {
+export type ResolvedCall = {
   readonly id: string
   readonly name: string
   readonly input: unknown
   readonly repaired?: readonly RepairKind[]
 } & ({ readonly tool: Tool } | { readonly error: string })
 
-export interface UnderstoodReply {
+export interface ResolvedReply {
   readonly text: string
-  readonly calls: readonly Understood[]
+  readonly calls: readonly ResolvedCall[]
 }
 
-export type Understand = (reply: RawReply, tools: readonly Tool[]) => UnderstoodReply | Promise<UnderstoodReply>
+export type ResolveReply = (reply: RawReply, tools: readonly Tool[]) => ResolvedReply | Promise<ResolvedReply>
 
 /** As many as the AI SDK makes by default. */
 const ATTEMPTS = 3
@@ -32,7 +32,7 @@ const system = (dir: string): string =>
 
 export async function runLoop(
   { configured, tools, dir, prompt, maxRequests, signal }: ArmInput,
-  understand: Understand,
+  resolveReply: ResolveReply,
 ): Promise<ArmOutcome> {
   const messages: LanguageModelV4Prompt = [
     { role: 'system', content: system(dir) },
@@ -45,7 +45,7 @@ export async function runLoop(
     const reply = await ask(configured, messages, definitions, signal)
     const ofWire = kindsOf(configured.model.takeRepairs?.() ?? [])
     if (reply === undefined) return { ended: 'provider', answer: '', calls: made, repaired }
-    const { text, calls } = await understand(reply, tools)
+    const { text, calls } = await resolveReply(reply, tools)
     if (calls.length === 0) return { ended: text.trim() === '' ? 'empty' : 'answered', answer: text, calls: made, repaired }
     messages.push({ role: 'assistant', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls.map(toPart)] })
     for (const [at, call] of calls.entries()) {
@@ -82,7 +82,7 @@ async function ask(
 }
 
 /** What the model reads: a result as the tool gave it, or the text of the exception and what a command had printed. No hint. */
-async function resultOf(call: Understood, signal: AbortSignal): Promise<string> {
+async function resultOf(call: ResolvedCall, signal: AbortSignal): Promise<string> {
   if ('error' in call) return `Error: ${call.error}`
   try {
     const checked = await call.tool.check.check(call.input)
@@ -112,7 +112,7 @@ const toDefinition = ({ name, description, inputSchema }: Tool): LanguageModelV4
 })
 
 /** Providers refuse a history with other names, and with arguments that are no object: the error stands in the result. */
-const toPart = ({ id, name, input }: Understood): LanguageModelV4ToolCallPart => ({
+const toPart = ({ id, name, input }: ResolvedCall): LanguageModelV4ToolCallPart => ({
   type: 'tool-call',
   toolCallId: id,
   toolName: historyName(name),

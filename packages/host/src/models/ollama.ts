@@ -3,7 +3,7 @@ import { nearest } from '@mulligan/core'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { normalBaseUrl, whereRuns } from './base-url.ts'
-import { contextInForce, DEFAULT_CAP } from './ollama/context.ts'
+import { DEFAULT_CAP, effectiveContext } from './ollama/context.ts'
 import { askFor, inMemory, type Shown } from './ollama/shown.ts'
 import { type OpenModel, samplingFor } from './provider.ts'
 import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
@@ -28,7 +28,7 @@ export const open: OpenModel = async (request) => {
   const { capabilities, remoteHost } = shown
   if (capabilities?.has('embedding') && !capabilities.has('completion'))
     throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows those that there are.')
-  const { tokens, warning } = contextInForce(contextTokens, shown)
+  const { tokens, warning } = effectiveContext(contextTokens, shown)
   const { minP, ...sampling } = samplingFor(request, shown.sampled)
   const warnings = warning === undefined ? [] : [warning]
   let begun = false
