@@ -94,7 +94,7 @@ function write(path: string, content: string): void {
  * the other; each file has all that its module imports and that none before it has, so no two import each other. `parse` and `undo`
  * stand before what is large, because they need little of it.
  */
-const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/toolbox']
+const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/open-tools']
 STAGES.push('cli/commands/run', 'host/models/openai-compatible')
 /** Characters of what may be in a file for every command: one that needs little of a stage must not load all of it. */
 const SMALL = 8000

@@ -122,7 +122,7 @@ describe('the bundle', () => {
     expect(JSON.parse(json)).toEqual(['Done.', 2, expect.stringMatching(/^retry \(validation\): "a" is missing/)])
   })
 
-  it('mends a stream', async () => {
+  it('repairs a stream', async () => {
     const json = await run(`
       const parts = [
         { type: 'text-start', id: 't' },

@@ -223,7 +223,7 @@ describe('a reference that leads back to itself without going deeper', () => {
     expect(validate(tree, { t: { t: { t: 5 } } })).toMatchObject([{ path: ['t', 't', 't'] }])
   })
 
-  it('can be put in words, and mended', () => {
+  it('can be put in words, and repaired', () => {
     expect(phrase({ $ref: '#/$defs/a' }, { $defs: ring })).toBe('a value')
     expect(phrase({ $ref: '#/$defs/a' }, { $defs: doubled })).toBe('a value or a value')
     const stuck = { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }, { type: 'string' }], not: {} }

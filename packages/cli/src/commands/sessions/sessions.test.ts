@@ -5,11 +5,11 @@ import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Place, place, using } from '../../fixtures/cli.ts'
+import { BIN, type CliFixture, place, using } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
 import { hasTerminal } from '../../fixtures/terminal.ts'
 
-const sessions = (here: Place, ...args: string[]) => inProcess(here, ['sessions', ...args, '--cwd', here.dir])
+const sessions = (here: CliFixture, ...args: string[]) => inProcess(here, ['sessions', ...args, '--cwd', here.dir])
 
 /** What a store has of one turn, with what would move a terminal's cursor. */
 async function converse(store: Store, id: string, cwd: string, prompt = 'Find the budget.'): Promise<void> {
@@ -50,7 +50,7 @@ async function converse(store: Store, id: string, cwd: string, prompt = 'Find th
 }
 
 /** With some sessions, and what lies beside the store. */
-async function filled(...ids: string[]): Promise<Place> {
+async function filled(...ids: string[]): Promise<CliFixture> {
   const here = place()
   const store = await openStore(join(here.data, 'mulligan.db'))
   for (const id of ids) {

@@ -22,14 +22,14 @@ afterAll(async () => {
   await Promise.all(opened.map((shell) => shell.dispose()))
 })
 
-interface Place {
+interface TestFolders {
   readonly root: string
   readonly log: ReturnType<typeof createChangeLog>
   /** Runs it as a turn of its own in the mode `ask`. */
   readonly call: (turn: string, command: string) => Promise<{ readonly answer: (answer: 'once' | 'no') => Promise<string> }>
 }
 
-function place(root = join(temporary(), 'work'), data = temporary()): Place {
+function place(root = join(temporary(), 'work'), data = temporary()): TestFolders {
   mkdirSync(root, { recursive: true })
   const dir = join(data, 'changes')
   const shell = shellTools({
