@@ -9,7 +9,6 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'packages/core/src': ['call', 'turn'],
   'packages/sandbox/src': ['cgroup', 'git', 'run', 'view'],
   'packages/sandbox/src/backends': ['container', 'docker', 'podman'],
-  'packages/tools/src': ['changes', 'files', 'workspace'],
   'packages/tools/src/shell': ['background', 'bash', 'common', 'layer'],
 }
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { delimiter, join } from 'node:path'
 import { isMulliganError } from '@mulligan/core'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createWorkspace } from '../workspace/workspace.ts'
+import { createWorkspace } from '../create-workspace.ts'
 import { put as putAll, run, temporary } from '../workspace.fixture.ts'
 import { canary, freshHome, repository } from './git.fixture.ts'
 import { TRAPS, type Trap } from './hostile.fixture.ts'
