@@ -14,9 +14,9 @@ export const TOOLS: readonly Mutation[] = [
     id: 'one-process-at-a-time',
     rule: 'changes: nobody plans or makes one while another process does',
     file: tools('changes/lock.ts'),
-    find: `BEGIN EXCLUSIVE`,
-    replace: `SELECT 1`,
-    test: { file: tools('changes/lock.test.ts'), name: 'a process that holds it is waited for' },
+    find: `; BEGIN EXCLUSIVE`,
+    replace: ``,
+    test: { file: tools('changes/lock.test.ts'), name: 'never two at the same time' },
   },
   {
     id: 'all-or-none',
