@@ -7,7 +7,6 @@ import { importsIn } from './dependencies.ts'
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'packages/agent/src': ['context', 'model', 'store', 'turn'],
   'packages/core/src': ['call', 'turn'],
-  'packages/tools/src': ['changes', 'files', 'workspace'],
   'packages/tools/src/shell': ['background', 'bash', 'common', 'layer'],
 }
 

@@ -6,9 +6,17 @@ export const TOOLS: readonly Mutation[] = [
     id: 'crash-is-taken-back',
     rule: 'changes: what a process left half done is taken back by the next',
     file: tools('changes/change-log.ts'),
-    find: `const isNeeded = (await deadPlans(journal)).length > 0`,
+    find: `const isNeeded = (await journal.list('pending')).length > 0`,
     replace: `const isNeeded = false`,
     test: { file: tools('changes/atomic.test.ts'), name: 'a process that dies at any write' },
+  },
+  {
+    id: 'one-process-at-a-time',
+    rule: 'changes: nobody plans or makes one while another process does',
+    file: tools('changes/lock.ts'),
+    find: `; BEGIN EXCLUSIVE`,
+    replace: ``,
+    test: { file: tools('changes/lock.test.ts'), name: 'never two at the same time' },
   },
   {
     id: 'all-or-none',

@@ -3,9 +3,7 @@ import { mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
-import type { ChangeLog } from '../changes/change.ts'
-import { type ChangeLogOptions, createChangeLog } from '../changes/change-log.ts'
-import { directChanges } from '../changes/direct.ts'
+import type { ChangeLog } from './change.ts'
 import { deepestReal, openInside, realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
@@ -61,13 +59,13 @@ export interface Workspace {
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
   readonly seen: Map<string, SeenFile>
-  /** See {@link WorkspaceOptions.trustPresent}. */
+  /** See {@link PathOptions.trustPresent}. */
   readonly trustPresent: boolean
   /** Every change to a file goes through it. */
   readonly changes: ChangeLog
 }
 
-export interface WorkspaceOptions {
+export interface PathOptions {
   /** Where over-long results are spilled: read as `@output/<name>`. */
   readonly outputs?: { readonly dir: string }
   /**
@@ -75,8 +73,6 @@ export interface WorkspaceOptions {
    * path. Default `.git`, `.mulligan` and `mulligan.json`: what is in them runs by itself.
    */
   readonly protect?: readonly string[]
-  /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
-  readonly changes?: Omit<ChangeLogOptions, 'root'>
   /** A file counts as read in its present content: for calls by a person, who sees it. Default false. */
   readonly trustPresent?: boolean
 }
@@ -85,11 +81,9 @@ const OUTSIDE = 'a path inside the workspace'
 
 /**
  * @param root an existing folder
- * @example
- * const workspace = createWorkspace(process.cwd())
- * await workspace.resolve('../secret') // ToolFailure, errorType 'permission'
+ * @param changesIn the log for its real path
  */
-export function createWorkspace(root: string, options: WorkspaceOptions = {}): Workspace {
+export function workspaceAt(root: string, options: PathOptions, changesIn: (root: string) => ChangeLog): Workspace {
   const real = realpathSync(root)
   const isProtected = protection(real, options.protect ?? PROTECTED)
   const outputs = options.outputs
@@ -251,7 +245,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     nearest: nearestTo,
     seen: new Map(),
     trustPresent: options.trustPresent ?? false,
-    changes: options.changes ? createChangeLog({ ...options.changes, root: real }) : directChanges(real),
+    changes: changesIn(real),
   }
 }
 

@@ -27,7 +27,7 @@ async function readAlone(root: string, input: object): Promise<{ readonly data: 
     const own = { '@mulligan/core': ${src('../../../../core/src/index.ts')}, '@mulligan/repair': ${src('../../../../repair/src/index.ts')} }
     registerHooks({ resolve: (name, context, next) => next(own[name] ?? name, context) })`
   const script = `
-    const { createWorkspace } = await import(${src('../../workspace/workspace.ts')})
+    const { createWorkspace } = await import(${src('../../create-workspace.ts')})
     const { readFileTool } = await import(${src('./tool.ts')})
     const tool = readFileTool(createWorkspace(${JSON.stringify(root)}))
     const { value } = await tool.check.check(${JSON.stringify(input)})
