@@ -199,8 +199,9 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const secrets: Workspace['secrets'] = async (paths, { gone = false } = {}) => {
     const targets = new Set<string>()
-    for (const path of paths) {
+    for (const path of new Set(paths)) {
       const target = targetOf(path, real, options.outputs !== undefined)
+      if (![target, shown(real, resolvePath(real, path))].some((name) => secretName(name) || isSecretFolder(name))) continue
       const at = await resolve(path, { contents: false }).catch(() => undefined)
       if (!at || at.output) continue
       const found = at.kind === 'missing' ? undefined : await stat(at.absolute).catch(() => undefined)

@@ -32,6 +32,7 @@ export async function readText(workspace: Workspace, open: OpenFile, encoding: E
       whole = false
       break
     }
+    if (bytesRead < chunk.length) break
   }
   if (whole) finish(window, text.decode())
   workspace.seen.set(file.absolute, whole && readThrough ? { hash: hash.digest('hex') } : {})
