@@ -1,6 +1,6 @@
 /** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
-import { mkdirSync, realpathSync, type Stats } from 'node:fs'
-import { lstat, readdir, stat } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
 import type { ChangeLog } from '../changes/change.ts'
@@ -143,7 +143,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     let found: Stats | undefined
     try {
       absolute = follow || asked === base ? await realLocation(asked) : join(await realLocation(dirname(asked)), basename(asked))
-      if (isInside(base, absolute)) found = await (follow ? stat : lstat)(absolute).catch(missing)
+      if (isInside(base, absolute)) found = (follow ? statSync : lstatSync)(absolute, { throwIfNoEntry: false })
     } catch (error) {
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
@@ -290,12 +290,6 @@ function notFound(relative: string, value: string, kind: 'file' | 'directory', n
     constraint: `an existing ${kind} in the workspace`,
     ...hint(near.slice(0, MAX_CANDIDATES)),
   })
-}
-
-const missing = (error: unknown): undefined => {
-  const code = (error as NodeJS.ErrnoException).code
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
-  return undefined
 }
 
 /** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { openInsideSync } from '../../workspace/contain.ts'
 import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
-import { decode, sniff } from '../common/encoding.ts'
+import { decode, marked } from '../common/encoding.ts'
 import type { SearchRoot } from '../common/search-root.ts'
 import { type FoundInFile, type HeldInFile, type HeldLine, shownLine } from './matches.ts'
 
@@ -60,8 +60,7 @@ function holds(root: string, absolute: string, lines: readonly HeldLine[], chars
 /** Bytes as ripgrep counts them: of the text in UTF-8. */
 function reader(fd: number, scratch: Buffer): (offset: number, length: number) => Buffer {
   const read = windowed(fd, scratch)
-  const sniffed = sniff(read(0, BOM_BYTES))
-  const encoding = sniffed.kind === 'text' ? sniffed.encoding : 'utf-8'
+  const encoding = marked(read(0, BOM_BYTES))
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
     const whole = Buffer.from(decode(readFileSync(fd), encoding) ?? '')
     return (offset, length) => whole.subarray(offset, offset + length)

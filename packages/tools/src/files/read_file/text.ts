@@ -21,7 +21,8 @@ export async function readText(workspace: Workspace, open: OpenFile, encoding: E
   let whole = true
   for (;;) {
     signal.throwIfAborted()
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position)
+    const isFirst = position === 0 && call.offset >= 0
+    const { bytesRead } = isFirst ? { bytesRead: open.first } : await handle.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
     position += bytesRead
     if (readThrough) hash.update(chunk.subarray(0, bytesRead))
