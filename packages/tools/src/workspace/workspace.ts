@@ -143,7 +143,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     let found: Stats | undefined
     try {
       absolute = follow || asked === base ? await realLocation(asked) : join(await realLocation(dirname(asked)), basename(asked))
-      if (isInside(base, absolute)) found = (follow ? statSync : lstatSync)(absolute, { throwIfNoEntry: false })
+      if (isInside(base, absolute)) found = statsOf(absolute, follow)
     } catch (error) {
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
@@ -290,6 +290,17 @@ function notFound(relative: string, value: string, kind: 'file' | 'directory', n
     constraint: `an existing ${kind} in the workspace`,
     ...hint(near.slice(0, MAX_CANDIDATES)),
   })
+}
+
+/** `undefined` for what does not exist: `lstatSync` throws where a parent is a file. */
+function statsOf(path: string, follow: boolean): Stats | undefined {
+  try {
+    return (follow ? statSync : lstatSync)(path)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+    return undefined
+  }
 }
 
 /** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */
