@@ -38,7 +38,7 @@ export const TOOLS: readonly Mutation[] = [
     id: 'matches-are-read-again',
     rule: 'grep: what ripgrep printed is shown only where a file inside holds it',
     file: tools('files/grep/read-again.ts'),
-    find: `if (holds(at.root, absolute, lines, chars)) same.add(path)`,
+    find: `if (holds(at.root, absolute, lines, chars, scratch)) same.add(path)`,
     replace: `same.add(path)`,
     test: { file: tools('files/grep/grep.test.ts'), name: 'what is printed of a file is shown only where the file holds it' },
   },

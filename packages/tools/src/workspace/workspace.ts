@@ -1,6 +1,6 @@
 /** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
-import { mkdirSync, realpathSync, type Stats } from 'node:fs'
-import { lstat, readdir, stat } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
 import type { ChangeLog } from './change.ts'
@@ -137,7 +137,7 @@ export function workspaceAt(root: string, options: PathOptions, changesIn: (root
     let found: Stats | undefined
     try {
       absolute = follow || asked === base ? await realLocation(asked) : join(await realLocation(dirname(asked)), basename(asked))
-      if (isInside(base, absolute)) found = await (follow ? stat : lstat)(absolute).catch(missing)
+      if (isInside(base, absolute)) found = statsOf(absolute, follow)
     } catch (error) {
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
@@ -193,8 +193,9 @@ export function workspaceAt(root: string, options: PathOptions, changesIn: (root
 
   const secrets: Workspace['secrets'] = async (paths, { gone = false } = {}) => {
     const targets = new Set<string>()
-    for (const path of paths) {
+    for (const path of new Set(paths)) {
       const target = targetOf(path, real, options.outputs !== undefined)
+      if (![target, shown(real, resolvePath(real, path))].some((name) => secretName(name) || isSecretFolder(name))) continue
       const at = await resolve(path, { contents: false }).catch(() => undefined)
       if (!at || at.output) continue
       const found = at.kind === 'missing' ? undefined : await stat(at.absolute).catch(() => undefined)
@@ -285,10 +286,15 @@ function notFound(relative: string, value: string, kind: 'file' | 'directory', n
   })
 }
 
-const missing = (error: unknown): undefined => {
-  const code = (error as NodeJS.ErrnoException).code
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
-  return undefined
+/** `undefined` for what does not exist: `lstatSync` throws where a parent is a file. */
+function statsOf(path: string, follow: boolean): Stats | undefined {
+  try {
+    return (follow ? statSync : lstatSync)(path)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+    return undefined
+  }
 }
 
 /** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */
