@@ -10,7 +10,7 @@ interface Kept {
   row: SessionRow
   readonly turns: Map<string, TurnRow>
   readonly messages: Map<string, UserMessage | AssistantMessage>
-  readonly calls: Map<string, CallRecord & { readonly turnId: string }>
+  readonly calls: Map<string, CallRecord>
   readonly events: AgentEvent[]
 }
 
@@ -70,9 +70,9 @@ export function memoryStore(): Store {
       if (turn) get(sessionId).turns.set(turnId, { ...turn, status })
     },
     lastTurn: async (sessionId) => [...get(sessionId).turns.values()].at(-1),
-    history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], [...get(sessionId).calls.values()]),
+    history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], get(sessionId).calls),
     saveMessage: async (sessionId, message) => void get(sessionId).messages.set(message.id, message),
-    saveCall: async (sessionId, turnId, record) => void get(sessionId).calls.set(record.id, { ...record, turnId }),
+    saveCall: async (sessionId, _, record) => void get(sessionId).calls.set(record.id, record),
     append: async (events) => {
       for (const event of events) get(event.sessionId).events.push(event)
     },
