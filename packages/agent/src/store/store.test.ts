@@ -116,6 +116,7 @@ async function fill(store: Store): Promise<void> {
 
 describe.each([
   { name: 'memory', open: async () => memoryStore() },
+  { name: 'memory with a strict journal', open: async () => memoryStore({ strict: true }) },
   ...DIALECTS.map(({ name, place }) => ({ name, open: async () => openStore(await place(folder)) })),
 ])('$name', ({ open }) => {
   it('keeps sessions, the conversation and the events, in order', async () => {
