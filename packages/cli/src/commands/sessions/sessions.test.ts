@@ -239,7 +239,7 @@ it('a damaged store says what to do, and is repaired', async () => {
 
   writeFileSync(path, whole)
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session, \d+ messages? and \d+ calls?\. All of it could be read\.\n/)])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session and \d+ turns?\. All of it could be read\.\n/)])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
 })
 
@@ -260,7 +260,7 @@ it('there is nothing to repair where there is no store, and a backup is enough',
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/^Saved 1 session, .* There was no store any more\. From the backup: \d+ rows\.\n$/),
+    expect.stringMatching(/^Saved 1 session and .* There was no store any more\. From the backup: \d+ rows\.\n$/),
   ])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
 })
