@@ -3,6 +3,14 @@ import { type Mutation, tools } from './mutation.ts'
 
 export const TOOLS: readonly Mutation[] = [
   {
+    id: 'change-cut-off-at-once',
+    rule: 'changes: a call that is cut off does not wait for the disk',
+    file: tools('changes/perform.ts'),
+    find: 'await untilAborted(signal, () => stageAhead(root, steps, blobs, signal))',
+    replace: 'await stageAhead(root, steps, blobs, signal)',
+    test: { file: tools('changes/slow-disk.test.ts'), name: 'cut off while sync' },
+  },
+  {
     id: 'crash-is-taken-back',
     rule: 'changes: what a process left half done is taken back by the next',
     file: tools('changes/change-log.ts'),

@@ -1,6 +1,7 @@
 /** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
 import { join } from 'node:path'
 import { isMulliganError, ToolFailure } from '@mulligan/core'
+import { untilAborted } from '../until-aborted.ts'
 import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { diskBlobs } from './blobs.ts'
@@ -86,7 +87,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   const journal = createJournal(folder)
   const blobs = diskBlobs(join(folder, 'blobs'))
   const inTurn = queue()
-  const serially = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => withLock(folder, lockWait, work))
+  const serially = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => inTurn(() => withLock(folder, lockWait, work, signal))
   let pruned: Promise<void> | undefined
 
   const pruneOnce = (): Promise<void> => {
@@ -108,10 +109,11 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     callId: string | undefined,
     steps: readonly Step[],
     left: readonly Step[] = [],
+    signal?: AbortSignal,
   ): Promise<void> {
     if (steps.length === 0) return
     await noteFolder(folder, root).catch(() => undefined)
-    await blobs.sync()
+    await untilAborted(signal, () => blobs.sync())
     const changeset: Changeset = {
       version: 1,
       kind,
@@ -124,7 +126,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     const name = await journal.begin(changeset)
     const plan = planInHand(root, steps, blobs)
     try {
-      await plan.perform()
+      await plan.perform(signal)
       await journal.finish(name)
     } catch (error) {
       try {
@@ -166,15 +168,15 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       return { done, turn, changes: netChanges(plan.steps), conflicts }
     })
 
-  const make = (callId: string, plan: () => Promise<readonly Step[]>): Promise<void> =>
+  const make = (callId: string, plan: () => Promise<readonly Step[]>, signal?: AbortSignal): Promise<void> =>
     serially(async () => {
       await ready()
-      await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, await plan())
-    }).catch(asConflict)
+      await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, await untilAborted(signal, plan), [], signal)
+    }, signal).catch(asConflict)
 
   return {
     recover,
-    apply: (callId, changes) => make(callId, () => toSteps(root, changes, blobs)),
+    apply: (callId, changes, signal) => make(callId, () => toSteps(root, changes, blobs), signal),
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
     undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),

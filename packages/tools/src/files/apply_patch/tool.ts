@@ -1,4 +1,4 @@
-import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -60,11 +60,11 @@ export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAUL
       { outcome: 'retry', input: patch('*** Add File: old.txt', '+new'), files, why: 'the file exists' },
       { outcome: 'retry', input: patch('*** Update File: main.ts', '@@', '-a', '+b'), files, why: 'the nearest path is named' },
     ],
-    execute: (call, ctx) => apply(workspace, limits, call, ctx.callId),
+    execute: (call, ctx) => apply(workspace, limits, call, ctx),
   })
 }
 
-async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, callId: string): Promise<ToolOk<PatchData>> {
+async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, ctx: ToolContext): Promise<ToolOk<PatchData>> {
   if (Buffer.byteLength(patch) > limits.editBytes)
     throw new ModelRetry(`The patch is ${size(Buffer.byteLength(patch))} long. Nothing was written.`, {
       errorType: 'too_large',
@@ -80,7 +80,7 @@ async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input,
     throw await withCorrection(error, patch, works)
   })
   try {
-    if (planned.changes.length > 0) await workspace.changes.apply(callId, planned.changes)
+    if (planned.changes.length > 0) await workspace.changes.apply(ctx.callId, planned.changes, ctx.signal)
   } catch (error) {
     throw fsError(error, targetsOf(patch).join('", "'), 'write')
   }
