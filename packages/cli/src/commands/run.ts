@@ -5,6 +5,7 @@ import { openWorkspace } from '@mulligan/host/parts'
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { endIgnored } from '../ignored.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
+import { saveMemory } from '../memory.ts'
 import { mentionsIn } from '../mentions.ts'
 import { ownCodeIn } from '../own-code.ts'
 import { workingFolder } from '../paths.ts'
@@ -61,7 +62,10 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
           colors,
         )),
       report: (notice) => tellNotice(notice, output.err),
-      onEvent: (event) => reporter?.event(event),
+      onEvent: (event) => {
+        if (event.type === 'finish-step') saveMemory()
+        reporter?.event(event)
+      },
       aroundOwnCode: ownCodeIn(cwd),
     })
     const { session, choice, tools } = workspace
