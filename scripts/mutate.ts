@@ -51,7 +51,11 @@ async function createRunner(): Promise<Runner> {
     const testNamePattern = new RegExp(names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'))
     const specification = project.createSpecification(root + file, { testNamePattern })
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications([specification])
-    return outcomeOf(testModules, unhandledErrors)
+    // Vitest's result has the files of earlier runs too.
+    return outcomeOf(
+      testModules.filter(({ moduleId }) => moduleId === root + file),
+      unhandledErrors,
+    )
   }
   return { run, [Symbol.asyncDispose]: () => vitest.close() }
 }
