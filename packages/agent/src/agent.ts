@@ -16,7 +16,7 @@ import { runTurn } from './turn/turn.ts'
 import type { TurnContext } from './turn/turn-context.ts'
 
 export interface RunOptions {
-  /** Goes on with this session; a new one without it. */
+  /** Continues this session; a new one without it. */
   readonly sessionId?: string
   readonly prompt: string
   /** Files that the person named in their own words, relative to `cwd`: a secret one is then opened without asking. */
@@ -38,7 +38,7 @@ export interface Agent {
   ) => Promise<TurnOutcome | undefined>
   /**
    * Replaces what was said before the latest steps by a digest, between two turns. A turn does so by itself when its context
-   * is nearly full. @returns undefined where nothing would be gained. @throws UnknownSession, SessionBusy
+   * is nearly full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
    */
   readonly compact: (sessionId: string) => Promise<CompactionReport | undefined>
 }

@@ -48,7 +48,7 @@ export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | und
   )
 }
 
-/** What the SDK would do by itself: what stands under the tool's name, else what the tool says. */
+/** What the SDK would do by itself: what is under the tool's name, otherwise what the tool says. */
 const askedOf =
   ({ needsApproval }: ToolSet[string], given: Exclude<ToolApproval, (...args: never) => unknown>[string]) =>
   async (input: unknown, about: About): Promise<GivenStatus> => {

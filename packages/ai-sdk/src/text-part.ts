@@ -18,7 +18,7 @@ export interface TextPart {
 export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart {
   const { id } = start
   reply.text('', id)
-  /** Goes on with the first text: a part that holds nothing but markup is dropped. */
+  /** Continues the first text: a part that holds nothing but markup is dropped. */
   let starting: Of<'text-start'> | undefined = start
   let isAllShown = true
   /** All of it, until some is shown. */

@@ -119,7 +119,7 @@ export default {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('folders that are not there', () => {
+describe.skipIf(process.platform === 'win32')('folders that do not exist', () => {
   it('the one to work in was deleted', () => {
     using here = place({ 'sub/a': '' })
     const command = `cd sub && rm -r ../sub && ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} tools list`

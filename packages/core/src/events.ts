@@ -7,7 +7,7 @@ import type { Effect } from './tool.ts'
 
 /** What a person (or policy) said. */
 export interface ApprovalDecision {
-  /** `timeout` and `nobody` are no denial: the same may be asked again. */
+  /** `timeout` and `nobody` are not denial: the same may be asked again. */
   readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody'
   /** Passed on to the model. */
   readonly reason?: string

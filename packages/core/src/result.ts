@@ -147,7 +147,7 @@ export function ok<T>(data: T, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolO
   return branded({ ok: true, data, ...more })
 }
 
-/** Nothing found: a success with count 0. `says` tells the model where was looked. */
+/** Nothing found: a success with count 0. `says` names the searched locations. */
 export function empty<T>(data: T, says: string, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolOk<T> {
   return branded({ ok: true, data, content: says, count: 0, hasMore: false, ...more })
 }

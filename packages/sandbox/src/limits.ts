@@ -47,7 +47,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: MB, g: 1024
 export function parseSize(size: string | number): number {
   const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*$/i.exec(String(size)) ?? []
   const bytes = digits === '' ? Number.NaN : Math.round(Number(digits) * (UNITS[unit.toLowerCase()] as number))
-  if (!Number.isSafeInteger(bytes) || bytes === 0) throw new RangeError(`"${size}" is no size: say it as 512m, 2g, or in bytes`)
+  if (!Number.isSafeInteger(bytes) || bytes === 0) throw new RangeError(`"${size}" is not a size: say it as 512m, 2g, or in bytes`)
   return bytes
 }
 

@@ -43,7 +43,7 @@ export interface Exceeded {
   readonly limit?: number
 }
 
-/** From what a server said: undefined where it is about something else. */
+/** From what a server said: undefined if it is about something else. */
 export function contextExceeded(said: string): Exceeded | undefined {
   if (!EXCEEDED.test(said) || QUOTA.test(said)) return undefined
   for (const pattern of LIMITS) {

@@ -9,7 +9,7 @@ export type Source = 'user' | 'model' | 'result'
 export interface Line {
   readonly text: string
   readonly source: Source
-  /** Whose text it stands in, as the digest names it. */
+  /** Whose text it is in, as the digest names it. */
   readonly label: string
   /** Its text, counted from 0, and its place there. */
   readonly from: number

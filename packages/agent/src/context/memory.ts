@@ -14,7 +14,7 @@ export interface Memory {
 }
 
 export interface DigestOptions {
-  /** The user's last message is sent whole beside the digest, and need not stand in it. */
+  /** The user's last message is sent whole beside the digest, and need not be in it. */
   readonly withoutLast?: boolean
 }
 

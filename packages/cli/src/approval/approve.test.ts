@@ -52,8 +52,8 @@ describe('a question', () => {
         '    content:',
         '      | one',
         '      | two',
-        '  It asks because it changes files.',
-        '  Session covers every write_file (write).',
+        '  Needs approval: it changes files.',
+        '  [s] allows all write_file (write) calls for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -75,10 +75,10 @@ describe('a question', () => {
         '',
         '? bash (write) npm test, rm -r build',
         '    command: ls  &&  npm test; rm "-r" build',
-        '  It asks because of',
+        '  Needs approval because of',
         '    npm test: it changes files',
         '    rm -r build: it changes files',
-        '  Session covers npm test, npm test -- … in the workspace folder; exactly rm -r build in the workspace folder.',
+        '  [s] allows npm test, npm test -- … in the workspace folder; exactly rm -r build in the workspace folder for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -135,8 +135,8 @@ describe('a question', () => {
         '    -one',
         '    +two',
         '    command: npm  test; ls',
-        '  It asks because it changes files.',
-        '  Session covers npm test, npm test -- … in the workspace folder.',
+        '  Needs approval: it changes files.',
+        '  [s] allows npm test, npm test -- … in the workspace folder for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -181,7 +181,7 @@ describe('who answers', () => {
     expect(await createApprover(options)(request(more), signal)).toEqual({ answer })
   })
 
-  it('a question that was waited for too long is no denial', async () => {
+  it('a question that was waited for too long is not a denial', async () => {
     const late = new AbortController()
     const ask = async () => {
       late.abort()
@@ -215,7 +215,7 @@ describe('"session"', () => {
     await approve(shellRequest('npm test', ['npm test']), signal)
     expect(await approve(shellRequest('npm test -- a.test.ts', ['npm test -- a.test.ts']), signal)).toEqual({ answer: 'session' })
     expect(await approve(shellRequest('npm test; rm x', ['npm test', 'rm x']), signal)).toEqual({ answer: 'no' })
-    expect(asked[1]).toContain('  It asks because of\n    rm x: it changes files\n')
+    expect(asked[1]).toContain('  Needs approval because of\n    rm x: it changes files\n')
     expect(await approve(shellRequest('npm testing', ['npm testing']), signal)).toEqual({ answer: 'no' })
   })
 

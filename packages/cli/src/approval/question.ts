@@ -43,7 +43,7 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
     ...(changes ? [`  It has run, and nothing of it is kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
-    ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MAX_COVERS)}.`)]),
+    ...(covers === undefined ? [] : [colors.dim(`  [s] allows ${oneLine(visible(covers), MAX_COVERS)} for this session.`)]),
     '',
   ].join('\n')
   return { text, isCut: parts.some(({ isCut }) => isCut) }
@@ -68,10 +68,10 @@ function whyLines({ target, reason, forced, changes }: ApprovalRequest, asks: re
   const only = forced ? ' Only you can allow it.' : ''
   const [first, ...more] = asks
   if (forced || changes || !first || (more.length === 0 && first.target === target))
-    return [`It asks because ${oneLine(reason, 300)}.${only}`]
+    return [`Needs approval: ${oneLine(reason, 300)}.${only}`]
   const left = asks.length - MAX_ASKED
   return [
-    'It asks because of',
+    'Needs approval because of',
     ...asks.slice(0, MAX_ASKED).map((one) => `  ${oneLine(visible(one.target), 200)}: ${oneLine(one.reason, 300)}`),
     ...(left > 0 ? [`  and ${left} more`] : []),
   ]

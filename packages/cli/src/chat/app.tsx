@@ -92,7 +92,7 @@ function Status({ state, columns, colors }: { readonly state: ChatState } & Look
 
 const TICK = 1000
 
-/** Milliseconds since 1970, anew each second while something runs. */
+/** Milliseconds since 1970, again each second while something runs. */
 function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

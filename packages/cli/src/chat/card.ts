@@ -43,7 +43,7 @@ export function cardOf(seen: SeenCall | undefined, event: ResultEvent, { colors,
 const isSome = (text: string): boolean => text !== ''
 
 /**
- * The body of a display: its heading says what stands in the card's line already.
+ * The body of a display: its heading says what is in the card's line already.
  *
  * @param fromEnd a command says at its end how it went
  */

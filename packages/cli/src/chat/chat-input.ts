@@ -1,4 +1,4 @@
-/** What is sent of what a person typed: the output of commands they ran themselves stands before it, a note on files they named below it. Pure. */
+/** What is sent of what a person typed: the output of commands they ran themselves is before it, a note on files they named below it. Pure. */
 import { oneLine } from '@mulligan/host/light'
 
 /** A command that the person ran in their own shell. */

@@ -9,7 +9,7 @@ import type { Question } from './questions.ts'
 import type { Item, View } from './view.ts'
 
 export interface ChatOptions {
-  /** Its session's end is shown, where it goes on with one. */
+  /** Its session's end is shown, where it continues one. */
   readonly workspace: Workspace
   /** Gives the workspace the chat to tell and ask. */
   readonly connect: (chat: ChatEnds) => void

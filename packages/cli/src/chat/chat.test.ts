@@ -88,14 +88,14 @@ describe('a chat', () => {
     expect(set.here.has('a.txt')).toBe(false)
   })
 
-  it('Ctrl-C stops the turn in its stream, at a question and in a call, drops what waits, and the session goes on', async () => {
+  it('Ctrl-C stops the turn in its stream, at a question and in a call, drops what waits, and the session continues', async () => {
     await using set = await scene([say('I begin and', { fault: { hang: 'mid-text' } })])
     await using chat = await talk(set.here, set.model, { mode: 'auto' })
     chat.chat.submit('hang')
     await chat.until(({ view }) => view.said !== '')
     chat.chat.submit('this waits')
     chat.chat.interrupt()
-    expect(await chat.until(/Not sent/)).toMatch(/Cancelled\. What you say next goes on from here\.[\s\S]*Not sent: "this waits"/)
+    expect(await chat.until(/Not sent/)).toMatch(/Cancelled\. What you say next continues from here\.[\s\S]*Not sent: "this waits"/)
     const session = chat.chat.state()
     set.model.push(call('write_file', { path: 'x', content: '' }))
     await chat.send('/mode ask')
@@ -188,7 +188,7 @@ describe('a chat', () => {
     expect(next.view).toMatchObject({ contextUsed: 3000, contextTokens: 4096 })
   })
 
-  it('what is no command is not sent; two slashes are', async () => {
+  it('what is not a command is not sent; two slashes are', async () => {
     await using set = await scene([say('A folder.')])
     await using chat = await talk(set.here, set.model)
     expect(await chat.send('/modle')).toMatch(/there is no command \/modle; did you mean \/model\?\n.*\/\/modle/)
@@ -196,7 +196,7 @@ describe('a chat', () => {
     expect(await chat.send('//etc')).toContain('> /etc\nA folder.')
   })
 
-  it('tells of a server that is not there, and goes on', async () => {
+  it('tells of a server that does not exist, and continues', async () => {
     await using set = await scene([])
     await using chat = await talk(set.here, { url: 'http://127.0.0.1:9/v1' })
     expect(await chat.send('hello')).toMatch(/The turn failed: /)
@@ -262,7 +262,7 @@ describe('a chat', () => {
     expect([set.here.has('a'), set.here.has('b')]).toEqual([true, true])
   })
 
-  it('another process shows the end of the session, and goes on with it', async () => {
+  it('another process shows the end of the session, and continues it', async () => {
     await using set = await scene([say('One.'), call('list_dir', {}), say('Two **bold**.')], { 'a.txt': '' })
     let id: string | undefined
     let before: string

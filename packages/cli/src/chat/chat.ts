@@ -146,7 +146,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     return agentNow().run({ prompt, mentions, attached, signal, ...(session !== undefined && { sessionId: session }) })
   }
 
-  /** Made anew when something else is chosen; what was allowed for the session ends with it. */
+  /** Made again when something else is chosen; what was allowed for the session ends with it. */
   function agentNow(): Agent {
     if (agent?.of !== choice) agent = { of: choice, agent: workspace.agent(choice) }
     return agent.agent

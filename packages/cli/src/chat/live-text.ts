@@ -1,4 +1,4 @@
-/** As much of the open end of an answer as has room: what stands above it comes into view when it is finished. Pure. */
+/** As much of the open end of an answer as has room: what overrides it comes into view when it is finished. Pure. */
 import { sanitize } from '@mulligan/host/light'
 
 /** @param rows lines of the screen that it may take */

@@ -80,7 +80,7 @@ function Running({ call, subject, now, ...look }: RunningProps): ReactNode {
     <>
       <Hanging mark={colors.cyan('○')} text={cutLine(head, columns - 14) + colors.dim(passed(call.startedAt ?? now, now))} {...look} />
       {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn anew each time
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn again each time
         <Text key={at} wrap="truncate-end">
           {colors.dim(`  ${line.replaceAll('\t', ' ')}`)}
         </Text>

@@ -16,7 +16,7 @@ export interface StatusFacts {
   readonly contextTokens: number
   /** The backend; undefined until a command has opened it. */
   readonly sandbox: string | undefined
-  /** Model requests that the turn may still make; undefined where none runs. */
+  /** Model requests that the turn may still make; undefined if none runs. */
   readonly requestsLeft: number | undefined
 }
 

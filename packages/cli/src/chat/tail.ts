@@ -41,5 +41,5 @@ async function openText(store: Store, sessionId: string): Promise<string> {
   const claim = await store.claim(sessionId)
   if ('busy' in claim) return `This turn goes on in ${claim.busy}. Until it ends, this session can only be read.`
   await claim.release()
-  return 'This turn was cut off. /continue takes it up; a message of yours closes it.'
+  return 'This turn was cut off. /continue resumes it; a new message cancels it.'
 }

@@ -157,7 +157,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect((await screen.text()).replaceAll('\n', '')).toMatch(/To go on: mulligan chat --session \d{8}-\S+$/)
   })
 
-  it('another day: the conversation goes on; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
+  it('another day: the conversation continues; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
     using here = trusted(place({ '.mulligan/tools/loud.mjs': LOUD }))
     await using model = await scriptedModel(SCRIPT)
     await here.run(['run', 'hello', ...using(model)])

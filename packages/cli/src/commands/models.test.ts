@@ -51,7 +51,7 @@ describe('mulligan models', () => {
         `Ollama, ${ollama.url}: 3 models, and 1 not to talk with`,
         'LM Studio, http://127.0.0.1:1: not running',
         'llama.cpp, http://127.0.0.1:1: not running',
-        `vLLM, ${wrong.url}: something is there, but its answer to /v1/models is no JSON`,
+        `vLLM, ${wrong.url}: something is there, but its answer to /v1/models is not valid JSON`,
         'A run without --model takes ollama/glm-4.7-flash:latest (the first one; in a terminal you are asked). To choose another: mulligan models --use NAME',
         '',
       ].join('\n'),
@@ -89,14 +89,14 @@ describe('mulligan models', () => {
     expect([code, out]).toEqual([1, expect.stringContaining('A run without --model has none to take: start one')])
   })
 
-  it('names the model of the configuration, which stands above what is found', async () => {
+  it('names the model of the configuration, which overrides what is found', async () => {
     await using ollama = await fakeServer(TWO)
     mkdirSync(join(home, 'mulligan'))
     writeFileSync(join(home, 'mulligan', 'config.json'), '{ "model": "vllm/x" }')
     const { out } = await models({}, { OLLAMA_HOST: ollama })
     expect(out).toMatch(/A run without --model takes vllm\/x \(.*config\.json\)/)
     const { code, err } = await models({ use: 'phi4:14b' }, { OLLAMA_HOST: ollama })
-    expect([code, err]).toEqual([0, expect.stringMatching(/config\.json names vllm\/x, and stands above it/)])
+    expect([code, err]).toEqual([0, expect.stringMatching(/config\.json names vllm\/x, and overrides it/)])
   })
 })
 

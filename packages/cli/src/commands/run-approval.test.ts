@@ -97,7 +97,7 @@ describe('without a terminal', () => {
     )
     expect(results).toMatchObject({ code: 4, results: ['denied', 'denied', 'denied', 'denied'] })
     expect(here.has('keep.txt')).toBe(true)
-    // On a layer it is not there.
+    // On a layer it does not exist.
     expect(await unattended(here, [bash('true; cat ~/.ssh/id_rsa')], ['--yes'])).toMatchObject({ results: ['failed'] })
   })
 

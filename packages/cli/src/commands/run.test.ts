@@ -55,7 +55,7 @@ describe('the answer', () => {
   })
 
   it.each([
-    ['plain when it is no terminal', {}, false],
+    ['plain when it is not a terminal', {}, false],
     ['coloured with FORCE_COLOR', { FORCE_COLOR: '1' }, true],
     ['plain with NO_COLOR', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   ])('%s', async (_, env, colored) => {
@@ -183,7 +183,7 @@ describe('the prompt', () => {
 })
 
 describe('sessions', () => {
-  it('--last goes on with the latest of the folder, --session with the one that is named', async () => {
+  it('--last continues the latest of the folder, --session with the one that is named', async () => {
     using here = place({ 'other/x': '' })
     await using model = await scriptedModel([say('Paris.'), say('About two million.'), say('Elsewhere.'), say('The Seine.')])
     const first = await here.run(['The capital of France?', '--json', ...using(model)])

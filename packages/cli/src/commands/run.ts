@@ -124,7 +124,7 @@ async function take(agent: Agent, session: string | undefined, prompt: Said, how
   } catch (error) {
     if (error instanceof SessionBusy)
       throw new UsageError(error.message, 'Wait for it, or add --take-over. A new session starts without --last and --session.')
-    if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last goes on with the latest of this folder.')
+    if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last continues the latest of this folder.')
     throw error
   }
 }
@@ -140,7 +140,7 @@ async function begin(agent: Agent, session: string | undefined, said: Said, how:
   )
 }
 
-/** A turn that was stopped because nobody reads its output any more is no failure: `| head` has what it wanted. */
+/** A turn that was stopped because nobody reads its output any more is not a failure: `| head` has what it wanted. */
 function codeOf(outcome: TurnOutcome, output: Output, interrupt: Interrupt): number {
   const unread = outcome.status === 'cancelled' && output.closed.aborted && !interrupt.signal.aborted
   return unread ? EXIT.ok : exitCodeOf(outcome)

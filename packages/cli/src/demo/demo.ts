@@ -25,7 +25,7 @@ export interface DemoFlags {
   readonly without?: string
 }
 
-/** @returns 0 when every mistake was caught and the project's own check passes, else 1. @throws UsageError */
+/** @returns 0 when every mistake was caught and the project's own check passes, otherwise 1. @throws UsageError */
 export async function demo({ without }: DemoFlags, output: Output): Promise<number> {
   const left = CATCHES.find(({ id }) => id === without)
   if (without !== undefined && !left)

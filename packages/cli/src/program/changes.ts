@@ -17,14 +17,20 @@ export const addChanges: Register = (program, { act, output }) => {
       act(async () => (await import('../commands/undo.ts')).undoCommand('undo', turn, flags, output)),
     )
   inFolder(
-    program.command('redo').description('restore changes that were undone').argument('[turn]', 'the turn to redo (default: the one undone last)'),
+    program
+      .command('redo')
+      .description('restore changes that were undone')
+      .argument('[turn]', 'the turn to redo (default: the one undone last)'),
   )
     .option('--force', 'overwrite later changes by others')
     .action((turn: string | undefined, flags: UndoFlags) =>
       act(async () => (await import('../commands/undo.ts')).undoCommand('redo', turn, flags, output)),
     )
   inFolder(
-    program.command('diff').description('show what a turn changed').argument('[turn]', 'the turn to show (default: the latest that is not undone)'),
+    program
+      .command('diff')
+      .description('show what a turn changed')
+      .argument('[turn]', 'the turn to show (default: the latest that is not undone)'),
   )
     .option('--stat', 'show only the number of changed lines per file')
     .action((turn: string | undefined, flags: DiffFlags) =>

@@ -12,9 +12,9 @@ export const addConfig: Register = (program, { act, output }) => {
     act(async () => (await import('../commands/agents.ts')).agentsCommand(flags, output)),
   )
   const config = program.command('config').description('show or change the configuration')
-  inFolder(config.command('show', { isDefault: true }).description('show the effective configuration and where each value comes from')).action(
-    (flags: ConfigFlags) => act(async () => (await import('../commands/config/show.ts')).showConfig(flags, output)),
-  )
+  inFolder(
+    config.command('show', { isDefault: true }).description('show the effective configuration and where each value comes from'),
+  ).action((flags: ConfigFlags) => act(async () => (await import('../commands/config/show.ts')).showConfig(flags, output)))
   inFolder(config.command('get').description('print one effective value').argument('<key>', KEY)).action(
     (key: string, flags: ConfigFlags) => act(async () => (await import('../commands/config/get.ts')).getConfig(key, flags, output)),
   )
@@ -38,7 +38,10 @@ export const addConfig: Register = (program, { act, output }) => {
     .option(...PROJECT)
     .action((flags: EditFlags) => act(async () => (await import('../commands/config/edit.ts')).initConfig(flags, output)))
   inFolder(
-    config.command('explain').description('explain a key, who sets it, and which value wins').argument('[key]', `${KEY} (default: all keys)`),
+    config
+      .command('explain')
+      .description('explain a key, who sets it, and which value wins')
+      .argument('[key]', `${KEY} (default: all keys)`),
   ).action((key: string | undefined, flags: ConfigFlags) =>
     act(async () => (await import('../commands/config/explain.ts')).explainConfig(key, flags, output)),
   )

@@ -7,7 +7,10 @@ import { withJsonFlags, withTurnFlags } from './turn-flags.ts'
 export const addRun: Register = (program, { act, output }) => {
   const run = withJsonFlags(
     withTurnFlags(
-      program.command('run').description('run one turn: send a prompt, print the answer').argument('[prompt]', 'the task; - reads it from stdin'),
+      program
+        .command('run')
+        .description('run one turn: send a prompt, print the answer')
+        .argument('[prompt]', 'the task; - reads it from stdin'),
     ),
   )
     .option('--session <id>', 'continue this session')

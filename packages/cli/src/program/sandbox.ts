@@ -11,7 +11,11 @@ export const addSandbox: Register = (program, { act, output }) => {
     .description('run a command in the sandbox')
     .usage('[options] -- COMMAND…')
     .argument('<command...>', 'a program with its arguments, or one shell script as a single argument')
-    .option('--backend <name>', 'the sandbox to use (MULLIGAN_SANDBOX); config explain sandbox.backend lists them', oneOf('sandbox.backend'))
+    .option(
+      '--backend <name>',
+      'the sandbox to use (MULLIGAN_SANDBOX); config explain sandbox.backend lists them',
+      oneOf('sandbox.backend'),
+    )
     .option('--timeout <s>', 'time limit in seconds (MULLIGAN_SANDBOX_TIMEOUT)', seconds)
     .addOption(new Option('--network <which>', 'network access: none or bridge (MULLIGAN_SANDBOX_NETWORK)').choices(['none', 'bridge']))
     .option('--memory <size>', 'memory limit for all its processes, such as 512m or 2g (MULLIGAN_SANDBOX_MEM)')

@@ -58,7 +58,13 @@ export const addSessions: Register = (program, { act, output }) => {
     .description('write a session to a file, or to stdout')
     .argument('[id]', WHICH)
     .option(...LAST)
-    .addOption(new Option('--format <which>', 'Markdown, one JSON object, or one JSON event per line (default: md)').choices(['md', 'json', 'jsonl']))
+    .addOption(
+      new Option('--format <which>', 'Markdown, one JSON object, or one JSON event per line (default: md)').choices([
+        'md',
+        'json',
+        'jsonl',
+      ]),
+    )
     .option('-o, --output <file>', 'the output file (default: stdout)')
     .option('--cwd <dir>', 'the folder to work in')
     .action((id: string | undefined, flags: ExportFlags) =>

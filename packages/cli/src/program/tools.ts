@@ -8,8 +8,8 @@ export const addTools: Register = (program, { act, output }) => {
   inFolder(tools.command('list').description('list all tools')).action((flags: ToolsFlags) =>
     act(async () => (await import('../commands/tools/list.ts')).listTools(flags, output)),
   )
-  inFolder(tools.command('show').description('show what a tool does and its parameters').argument('<name>')).action((name: string, flags: ToolsFlags) =>
-    act(async () => (await import('../commands/tools/show.ts')).showTool(name, flags, output)),
+  inFolder(tools.command('show').description('show what a tool does and its parameters').argument('<name>')).action(
+    (name: string, flags: ToolsFlags) => act(async () => (await import('../commands/tools/show.ts')).showTool(name, flags, output)),
   )
   inFolder(
     tools

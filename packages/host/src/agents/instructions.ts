@@ -24,7 +24,7 @@ function instructionsIn(folders: readonly string[], name: string, cwd: string, t
     const { text, problem } = readText(folders[0] ?? folder, join(folder, name))
     if (problem !== undefined) tell({ file: from, error: problem })
     if (text === undefined || text.trim() === '') return []
-    // What lies above the workspace, its tools can't read.
+    // What is above the workspace, its tools can't read.
     return [{ from, text, ...(folder === cwd && { path: name }) }]
   })
 }

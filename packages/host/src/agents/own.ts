@@ -75,7 +75,7 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
       try {
         if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
         const { text, problem } = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error(problem ?? 'it is not there')
+        if (text === undefined) throw new Error(problem ?? 'it does not exist')
         const { fields, body } = await frontMatter(text)
         const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)

@@ -8,7 +8,7 @@ const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks aga
 /**
  * @param shell allows listed commands, and has a person asked about what destroys or leaks, whatever the rules allow
  * @param edits names of the tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back
- * @param more rules that stand above the person's others
+ * @param more rules that override the person's others
  */
 export function effectivePolicy(
   { mode, rules, projectRules }: ApprovalSettings,

@@ -1,4 +1,4 @@
-/** Rules go into the person's own file: in one step, with what stands there left as it is. */
+/** Rules go into the person's own file: in one step, with what is there left as it is. */
 import { readFile, realpath } from 'node:fs/promises'
 import { changing, replaceFile } from '../common/write.ts'
 import type { ConfiguredRule } from '../config/approval-fields.ts'

@@ -24,7 +24,7 @@ export interface Person {
 /**
  * Without a model in the settings, the server at the base URL is asked for its only one; without either, the servers on this machine
  * are looked for.
- * @param named of the agent; it stands above the settings, a flag above it
+ * @param named of the agent; it overrides the settings, a flag above it
  * @throws UsageError
  */
 export async function openEffectiveModel(

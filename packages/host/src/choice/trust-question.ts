@@ -12,7 +12,7 @@ export interface Wanted {
   readonly cwd: string
   /** The folder that the settings are of. */
   readonly project: string
-  /** Files with code that runs outside the sandbox. Absent where they are trusted, or there are none. */
+  /** Files with code that runs outside the sandbox. Absent if they are trusted, or there are none. */
   readonly tools?: FolderTools
   /** Settings that send data elsewhere or loosen something. */
   readonly settings: readonly Withheld[]

@@ -23,7 +23,7 @@ function sentence(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   return at === '' ? whatOf(issue) : `${at}: ${whatOf(issue)}`
 }
 
-/** What is wrong with the value of one key, whatever else may be missing; undefined where nothing is. */
+/** What is wrong with the value of one key, whatever else may be missing; undefined if nothing is. */
 export function faultAt(schema: z.ZodType, path: readonly string[], value: unknown): string | undefined {
   const nested = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
   const issue = schema.safeParse(nested).error?.issues.find((one) => path.every((name, at) => one.path[at] === name))

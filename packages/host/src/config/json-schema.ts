@@ -1,4 +1,4 @@
-/** What may stand in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
+/** What may be in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
 
 import { z } from 'zod'
 import { memoize } from '../common/memoize.ts'

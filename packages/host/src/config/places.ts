@@ -45,7 +45,7 @@ export function userPlace(env: Env): FilePlace {
   return { origin: 'user', path, folder: '', shown: fromHome(path, env) }
 }
 
-/** In the person's own folder; undefined where they have none. */
+/** In the person's own folder; undefined if they have none. */
 export function ownPath(name: string, env: Env): string | undefined {
   try {
     return join(configDir(env), name)
@@ -54,7 +54,7 @@ export function ownPath(name: string, env: Env): string | undefined {
   }
 }
 
-/** Also where it is no file, which is told when it is read. */
+/** Also where it is not a file, which is told when it is read. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined

@@ -1,4 +1,4 @@
-/** What may stand in a configuration file. */
+/** What may be in a configuration file. */
 import { DEFAULT_LIMITS } from '@mulligan/core'
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ export const agentFields = memoize(() =>
     description: key(z.string().describe('What it is for, in a few words.'), ownAgent),
     prompt: key(z.string().describe('Its task, told to the model.'), ownAgent),
     tools: key(names().describe('The tools it has, by name, with `*`. Default: all.'), ownAgent),
-    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It stands above `model`, a flag above it.'), local(hostOfModel)),
+    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It overrides `model`, a flag above it.'), local(hostOfModel)),
   }),
 )
 export type AgentFields = z.infer<ReturnType<typeof agentFields>>

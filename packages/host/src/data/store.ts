@@ -49,7 +49,7 @@ export async function openStoreAt(data: Pick<DataPaths, 'store'>, env: Env, warn
   }
 }
 
-/** For what is only a convenience: undefined where there is none yet, or it can't be opened. */
+/** For what is only a convenience: undefined if there is none yet, or it can't be opened. */
 export async function openStoreIfAny(data: Pick<DataPaths, 'store'>, env: Env): Promise<Store | undefined> {
   try {
     const { place } = storePlace(data, env)

@@ -21,7 +21,7 @@ describe('what to do about a request that failed', () => {
     ['ollama', /To start Ollama: ollama serve\. mulligan models shows/],
     ['llamacpp', /To start llama\.cpp: llama-server/],
     ['openai-compatible', /^mulligan models shows/],
-  ])('%s is not there: how to start it', async (provider, says) => {
+  ])('%s does not exist: how to start it', async (provider, says) => {
     expect(await advise({ code: 'ECONNREFUSED' }, { provider, name: 'x', baseUrl: NOBODY, env: {} })).toMatch(says)
   })
 

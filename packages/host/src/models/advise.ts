@@ -19,7 +19,7 @@ export interface Asked {
 
 const SEE = 'mulligan models shows which servers answer.'
 
-/** Undefined where nothing is known that would help. Never throws. */
+/** Undefined if nothing is known that would help. Never throws. */
 export async function advise({ status, code }: FailedRequest, asked: Asked): Promise<string | undefined> {
   const entry = providerEntry(asked.provider)
   if (status === 401 || status === 403) return keyAdvice(asked, entry.cloud)

@@ -1,5 +1,5 @@
 /**
- * Which model is meant when none is named: the one that was chosen before, else one that a server on this machine has. A cloud is
+ * Which model is meant when none is named: the one that was chosen before, otherwise one that a server on this machine has. A cloud is
  * never among them, and no key goes with the questions.
  */
 
@@ -39,7 +39,7 @@ export async function discoverModel(env: Env, { ask, signal }: DiscoverOptions =
   const reports = await probeServers(env, probing)
   const candidates = candidatesOf(reports)
   const here = candidates.filter(isHere)
-  const gone = before ? `; ${idOf(before)}, which was chosen before, is not there` : ''
+  const gone = before ? `; ${idOf(before)}, which was chosen before, does not exist` : ''
   const near = candidates.filter(isNoCloud)
   if (ask && (near.length > 1 || near.length > here.length)) {
     const choice = await askWhich(near, ask, signal)

@@ -73,7 +73,7 @@ export const open: OpenModel = async (request) => {
   }
 }
 
-/** As a server names it, with or without its scheme; what is no host is not shown as one. */
+/** As a server names it, with or without its scheme; what is not a host is not shown as one. */
 function hostOf(given: string): string {
   const url = [given, `https://${given}`].find((one) => /^https?:/.test(one) && URL.canParse(one))
   return url === undefined ? OLLAMA_CLOUD : whereRuns(url)

@@ -14,7 +14,7 @@ import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
 /** How a model is named, for hints. */
 export const WAYS = [
   'Name one in one of these ways (mulligan models lists those on this machine; or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
-  '  --model ollama/NAME                                   of Ollama; so lmstudio/NAME, llamacpp/NAME, vllm/NAME',
+  '  --model ollama/NAME                                   Ollama; also lmstudio/NAME, llamacpp/NAME, vllm/NAME',
   '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
   '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',
 ].join('\n')
@@ -51,7 +51,7 @@ export interface ConfiguredModel {
   readonly model: AgentModel
   /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
   readonly status?: (signal: AbortSignal) => Promise<string | undefined>
-  /** The same model with its responses as the server sent them; absent where none are repaired. */
+  /** The same model with its responses as the server sent them; absent if none are repaired. */
   readonly unrepaired?: OpenedModel['unrepaired']
   /** Its server passes the conversation on to another host. */
   readonly passedOn: boolean

@@ -37,5 +37,5 @@ function fits(pattern: string, id: string): boolean {
   return true
 }
 
-/** An entry without `*` stands above all with one. */
+/** An entry without `*` overrides all with one. */
 const weight = (pattern: string): number => (pattern.includes('*') ? pattern.replaceAll('*', '').length : Infinity)

@@ -17,7 +17,7 @@ export interface Remembered {
 const FILE = 'model.json'
 const VERSION = 1
 
-/** Undefined where there is none, and where the file is damaged. */
+/** Undefined if there is none, and where the file is damaged. */
 export function readRemembered(env: Env): Remembered | undefined {
   try {
     const kept = fieldsOf(JSON.parse(readFileSync(join(dataDir(env), FILE), 'utf8')))

@@ -43,7 +43,7 @@ export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox
 export function sandboxLine({ backend, network, enforces }: Pick<Sandbox, 'backend' | 'network' | 'enforces'>): string {
   if (backend === 'none') return 'Commands run on this machine itself, in no sandbox: they may do what you may.'
   const where = `Commands run in a sandbox (${backend}${network === 'bridge' ? ', with the network' : ''}).`
-  return [where, ...held('Not held', 'none', enforces), ...held('Held in part', 'partial', enforces)].join(' ')
+  return [where, ...held('Not enforced', 'none', enforces), ...held('Approximate only', 'partial', enforces)].join(' ')
 }
 
 function held(says: string, hold: 'partial' | 'none', enforces: Enforcement): string[] {

@@ -50,7 +50,7 @@ export function readTrust(cwd: string, env: Env): Trust {
 
 /** A folder could bring along what says that it is trusted. */
 const isMisplaced = (cwd: string, path: string): boolean => isWithin(foldersTo(cwd)[0] ?? cwd, realOf(path))
-const misplaced = (path: string): string => `${path} lies in the folder that it would speak of, so it does not count`
+const misplaced = (path: string): string => `${path} is in the folder that it would speak of, so it does not count`
 
 function readAt(path: string): Trust {
   const read = readRegular(path, MAX_BYTES)

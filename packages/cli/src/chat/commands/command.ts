@@ -27,7 +27,7 @@ export interface ChatControl {
   readonly output: Output
   /** From the next turn on. @throws UsageError */
   readonly change: (changes: ChoiceChanges) => Promise<Choice>
-  /** Shows the end of the session and goes on with it; a new one for `undefined`. @throws UsageError */
+  /** Shows the end of the session and continues it; a new one for `undefined`. @throws UsageError */
   readonly goOnWith: (session: string | undefined) => Promise<void>
   readonly agent: () => Agent
   /** Aborted by Ctrl-C. */

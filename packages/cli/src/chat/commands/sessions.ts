@@ -9,7 +9,7 @@ const LISTED = 15
 export const clear: SlashCommand = {
   name: 'clear',
   aliases: ['new'],
-  description: 'begin a new session; this one can be gone on with',
+  description: 'begin a new session; this one can be continued',
   run: async (_, { goOnWith, session, say, colors }) => {
     const before = session()
     await goOnWith(undefined)
@@ -26,7 +26,7 @@ export const sessions: SlashCommand = {
 export const resume: SlashCommand = {
   name: 'resume',
   usage: '[ID]',
-  description: 'go on with another session; without an ID, shows them',
+  description: 'continue another session; without an ID, shows them',
   run: async (id, chat) => (id === '' ? list(chat) : chat.goOnWith(id)),
 }
 
@@ -41,7 +41,7 @@ async function list({ store, cwd, session, say, colors }: ChatControl): Promise<
     oneLine(title, 60),
   ])
   const [head = '', ...lines] = table([[' ', 'SESSION', 'WHEN', 'TURNS', 'PROMPT'], ...rows])
-  say(colors.dim(head), ...lines, colors.dim('/resume ID goes on with one.'))
+  say(colors.dim(head), ...lines, colors.dim('/resume ID continues one.'))
 }
 
 export const goOn: SlashCommand = {

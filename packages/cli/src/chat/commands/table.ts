@@ -20,7 +20,7 @@ const help: SlashCommand = {
 const quit: SlashCommand = {
   name: 'quit',
   aliases: ['exit', 'q'],
-  description: 'leave; the session can be gone on with',
+  description: 'leave; the session can be continued',
   anytime: true,
   run: (_, { leave }) => leave(),
 }

@@ -17,7 +17,7 @@ export function candidate(path: string): Candidate {
   return { path, folded: path.toLowerCase(), base: path.lastIndexOf('/', end - 1) + 1, depth }
 }
 
-/** How well the path fits, higher is better; `undefined` where it does not. @param query in small letters */
+/** How well the path fits, higher is better; `undefined` if it does not. @param query in small letters */
 export function fit(query: string, { folded, base }: Candidate): number | undefined {
   if (query === '') return 0
   if (folded.startsWith(query, base)) return rated(folded.slice(base + query.length))

@@ -1,4 +1,4 @@
-/** Where each cell of the input stands on the screen: lines are wrapped between cells, at the width that there is. */
+/** Where each cell of the input is on the screen: lines are wrapped between cells, at the width that there is. */
 import { type Cells, shown } from './cells.ts'
 import { cutTo, widthOf } from './width.ts'
 

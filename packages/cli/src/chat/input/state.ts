@@ -44,7 +44,7 @@ export interface EditorState extends Draft {
   readonly undo: readonly Draft[]
   /** Newest last. */
   readonly kills: readonly Cells[]
-  /** What the last key did, where the next one goes on with it. */
+  /** What the last key did, where the next one continues it. */
   readonly last?: 'typing' | 'kill' | 'yank' | 'vertical' | 'escape' | undefined
   /** What was there before the yank that can still be changed. */
   readonly beforeYank?: Draft | undefined

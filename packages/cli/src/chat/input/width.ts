@@ -20,7 +20,7 @@ export function widthOf(text: string): number {
 function widthOfGrapheme(grapheme: string): number {
   if (NOTHING.test(grapheme)) return 0
   if (WIDE.test(grapheme) && !HALF.test(grapheme)) return 2
-  // Letters that are joined in one grapheme, as in Devanagari, stand side by side all the same.
+  // Letters that are joined in one grapheme, as in Devanagari, stand side by side anyway.
   return Math.max(1, grapheme.match(/\p{L}/gu)?.length ?? 1)
 }
 

@@ -111,9 +111,9 @@ describe('mulligan config explain', () => {
     expect(await layers()).toEqual([
       [PROJECT, false, 'the lower one counts'],
       [own, true, ''],
-      ['default', false, `${own} stands above it`],
+      ['default', false, `${own} overrides it`],
     ])
-    expect(await layers({ MULLIGAN_LIMITS_REQUESTS: '3' })).toContainEqual([own, false, 'the environment stands above it'])
+    expect(await layers({ MULLIGAN_LIMITS_REQUESTS: '3' })).toContainEqual([own, false, 'the environment overrides it'])
     const all = await config(here, ['explain'])
     expect(all.stdout).toMatch(/^limits\.requests +whole number, at least 1 +25 +Model requests/m)
   })

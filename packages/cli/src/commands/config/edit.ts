@@ -1,4 +1,4 @@
-/** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may stand in it. */
+/** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may be in it. */
 
 import {
   changing,
@@ -37,7 +37,7 @@ export interface EditFlags {
   readonly project?: boolean
 }
 
-/** @throws UsageError where the value is none that may stand there */
+/** @throws UsageError where the value is none that may be there */
 export async function setConfig(key: string, text: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { path } = askedKey(key)
@@ -52,11 +52,11 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
   return EXIT.ok
 }
 
-/** @returns 1 where it is not there. @throws UsageError */
+/** @returns 1 where it does not exist. @throws UsageError */
 export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const path = parseKey(key)
-  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is no key`, 'A key is written as limits.requests.')
+  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is not a key`, 'A key is written as limits.requests.')
   const place = placeOf(cwd, flags)
   const isSet = await edit(place, async () => {
     const text = textOf(place) ?? ''
@@ -97,7 +97,7 @@ function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
   return place
 }
 
-/** The first reading of the text that may stand there. What is wrong is told of the reading that is most likely meant. */
+/** The first reading of the text that may be there. What is wrong is told of the reading that is most likely meant. */
 function withText(place: FilePlace, before: string, path: readonly string[], text: string) {
   const faults: UsageError[] = []
   for (const value of [...readingsOf(text), ...jsonOf(text), listOf(text)]) {
@@ -160,7 +160,7 @@ function tell(object: object, line: string, { json }: EditFlags, { out }: Output
 
 const shownValue = (value: unknown): string => (typeof value === 'string' ? value : (safeJson(value) ?? ''))
 
-/** Where another place stands above this one, or only the stricter one counts. */
+/** Where another place overrides this one, or only the stricter one counts. */
 function tellWhere(cwd: string, path: readonly string[], { shown }: FilePlace, { err }: Output): void {
   const settings = readable(cwd)
   const rows = settings === undefined ? [] : rowsOf(settings).filter(({ key }) => key === keyText(path))

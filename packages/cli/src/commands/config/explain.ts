@@ -100,11 +100,11 @@ function countingFor(path: readonly string[], settings: Settings): ReadonlySet<s
 function whyNot(path: readonly string[], from: string, variable: string, counting: readonly string[]): string {
   const [winner = ''] = counting
   const may = projectRule(path)?.may
-  if (variable !== '' && winner === variable) return 'the environment stands above it'
+  if (variable !== '' && winner === variable) return 'the environment overrides it'
   if (from !== 'default' && may === 'lower') return 'the lower one counts'
   if (from !== 'default' && may === 'tighten') return 'the stricter one counts'
   if (path[0] === 'agents') return 'an agent of yours has that name'
-  return `${winner} stands above it`
+  return `${winner} overrides it`
 }
 
 const shown = (value: unknown): string => oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 120)
@@ -119,7 +119,7 @@ function textOf({ key, type, description, project, variables, flag, layers, ...r
     ['in force', 'value' in rest ? shown(rest.value) : 'nothing'],
     ...layers.map(({ from, value, counts, why }, at) => [
       at === 0 ? 'set by' : '',
-      `${from}: ${shown(value)}${counts ? '' : `  (not in force: ${why})`}`,
+      `${from}: ${shown(value)}${counts ? '' : `  (not effective: ${why})`}`,
     ]),
   ]
   return `${key}\n  ${description}\n${table(rows.map((row) => row.map((cell) => cell ?? '')))

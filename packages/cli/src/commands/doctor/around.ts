@@ -1,4 +1,4 @@
-/** What Mulligan stands on: programs, a model, a folder for its data. */
+/** What Mulligan is on: programs, a model, a folder for its data. */
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

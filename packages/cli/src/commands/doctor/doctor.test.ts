@@ -102,7 +102,7 @@ describe('mulligan doctor', () => {
     expect(report.sandbox.backends.find(({ name }) => name === 'none')?.enforces?.files.hold).toBe('none')
   })
 
-  it('a model is not needed, a sandbox is: what to do stands below, and the exit code is 1', async () => {
+  it('a model is not needed, a sandbox is: what to do is below, and the exit code is 1', async () => {
     using here = place()
     const env = { MULLIGAN_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' }
     const { code, stdout } = await here.run(['doctor'], { env })
@@ -121,7 +121,7 @@ describe('mulligan doctor', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^✗ data +the data folder .*\n +Set MULLIGAN_DATA_DIR/m)])
   })
 
-  it('a wrong configuration is no report', async () => {
+  it('a wrong configuration is not a report', async () => {
     using here = place({ 'mulligan.json': '{ "sandbox": { "netwrok": "none" } }' })
     expect(await here.run(['doctor'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "network"?') })
   })

@@ -19,7 +19,7 @@ export interface SandboxReport {
   /** Null where none can be opened. */
   readonly backend: string | null
   readonly backends: readonly Probed[]
-  /** Whether commands run on throwaway layers; absent where no sandbox can be opened. */
+  /** Whether commands run on throwaway layers; absent if no sandbox can be opened. */
   readonly layers?: LayerSupport
 }
 
@@ -42,7 +42,7 @@ export function reportOf(backends: readonly Probed[], asked: string): SandboxRep
   return { backend: chosen?.name ?? null, backends }
 }
 
-/** One for the backend in force, and one for each that is not there. */
+/** One for the backend in force, and one for each that does not exist. */
 export function sandboxChecks({ backend, backends, layers }: SandboxReport, asked: string): readonly Check[] {
   const chosen = backends.find(({ name }) => name === backend)
   const others = backends.filter(({ name, ok }) => name !== backend && name !== 'none' && (asked === 'auto' || name === asked) && !ok)

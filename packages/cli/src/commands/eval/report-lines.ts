@@ -17,7 +17,7 @@ export function reportLines(report: EvalReport): string[] {
       : [
           '',
           ...table([['DIFFERENCE', 'POINTS', '95 %', 'TASKS +/-', 'P', ''], ...differences.map(differenceRow)]),
-          'Points of 100; better or worse is said where 0 lies outside of the interval and P, adjusted for several comparisons, is below 0.05.',
+          'Points of 100; better or worse is said where 0 is outside of the interval and P, adjusted for several comparisons, is below 0.05.',
         ]),
     ...madeTheDifference.flatMap(({ arm, runs, kinds, withoutRepair }) =>
       runs === 0

@@ -91,7 +91,7 @@ async function remove(
   return busy.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** What lies beside the store: its over-long results, and the notes of the model. @returns what could not be removed */
+/** What is beside the store: its over-long results, and the notes of the model. @returns what could not be removed */
 function filesLeft(id: string, { output, state }: DataPaths): readonly string[] {
   // An id that is none of ours names no file of ours.
   if (!/^[\w-]+$/.test(id)) return []

@@ -1,4 +1,4 @@
-/** `mulligan sessions list`: those of a folder, or all, which can be gone on with. */
+/** `mulligan sessions list`: those of a folder, or all, which can be continued. */
 
 import { oneLine, safeJson } from '@mulligan/host/light'
 import { fromHome, workingFolder } from '../../paths.ts'

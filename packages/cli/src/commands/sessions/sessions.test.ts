@@ -49,7 +49,7 @@ async function converse(store: Store, id: string, cwd: string, prompt = 'Find th
   await store.endTurn(outcome)
 }
 
-/** With some sessions, and what lies beside the store. */
+/** With some sessions, and what is beside the store. */
 async function filled(...ids: string[]): Promise<CliFixture> {
   const here = place()
   const store = await openStore(join(here.data, 'mulligan.db'))
@@ -80,7 +80,7 @@ it('the sessions of a folder, the latest first, or all', async () => {
   expect(await sessions(here, '--all', '--limit', '1')).toMatchObject({ stderr: expect.stringContaining('There are more') })
 })
 
-it('one is gone on with, by the beginning of its id or as the latest', async () => {
+it('one is continued, by the beginning of its id or as the latest', async () => {
   using here = await filled('one')
   await using model = await scriptedModel([say('There.')])
   const nothing = await here.run(['sessions', 'resume', ...using(model)])

@@ -199,7 +199,7 @@ describe('what goes wrong', () => {
     ['an error in mid-stream', [say(['Ye', 's.'], { fault: { error: 'an error was encountered while running the model' } })]],
     ['a stream that is cut', [say(['Ye', 's.'], { fault: { cut: 'mid-text' } })]],
     ['a call that is cut', [call('look', { at: 'far away' }, { fault: { cut: 'mid-call' } })]],
-    ['a line that is no JSON', [{ raw: '{"message":{"content":"Ye"}}\n<html>\n', contentType: 'application/x-ndjson' }]],
+    ['a line that is not valid JSON', [{ raw: '{"message":{"content":"Ye"}}\n<html>\n', contentType: 'application/x-ndjson' }]],
     ['a server that is busy', [{ fault: { status: 503, message: 'server busy, please try again.  maximum pending requests exceeded' } }]],
   ] as const)('%s: asked again', async (_, faults) => {
     const { server, run } = await start([...faults, say('Done.')])

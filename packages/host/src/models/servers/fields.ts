@@ -22,6 +22,6 @@ const MOST = 500
 /** @throws NoAnswer where there is no such list */
 export function listIn(answer: unknown, key: string): readonly Fields[] {
   const list = fieldsOf(answer)[key]
-  if (!Array.isArray(list)) throw new NoAnswer('wrong', 'its answer is no list of models')
+  if (!Array.isArray(list)) throw new NoAnswer('wrong', 'its answer is not a list of models')
   return list.slice(0, MOST).map(fieldsOf)
 }

@@ -119,7 +119,7 @@ describe('the models of a server', () => {
   })
 
   it.each<[string, Routes, string]>([
-    ['a page', { '/v1/models': '<html>hello</html>' }, 'is no JSON'],
+    ['a page', { '/v1/models': '<html>hello</html>' }, 'is not valid JSON'],
     ['another service', {}, 'answers /v1/models with 404'],
     ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'no list of models'],
     ['a list and not an object', { '/v1/models': [1, 2] }, 'no list of models'],
@@ -185,7 +185,7 @@ describe('models that are not to talk with', () => {
     ['all-minilm:33m', false],
   ])('%s: %s', (name, chat) => expect(isChat({ provider: 'ollama', name })).toBe(chat))
 
-  it('what the server says stands above the name', () => {
+  it('what the server says overrides the name', () => {
     expect(isChat({ provider: 'ollama', name: 'embed-chat', chat: true })).toBe(true)
   })
 })
