@@ -63,9 +63,9 @@ describe('usage errors', () => {
     [
       'no model',
       ['hi there'],
-      /no model is named, and none was found[\s\S]*Ollama +http[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*anthropic\/NAME/,
+      /no model was named, and none was found[\s\S]*Ollama +http[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*anthropic\/NAME/,
     ],
-    ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not say who runs it/],
+    ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not name a provider/],
     ['an unknown provider', ['hi there', '--model', 'antropic/x'], /no provider "antropic"\nDid you mean --model anthropic\/x\?/],
     ['no server', ['hi there', '--model', 'openai-compatible/x'], /needs the address of its server\n.*--base-url/],
     ['a missing key', ['hi there', '--model', 'anthropic/x'], /ANTHROPIC_API_KEY is not set/],
@@ -98,7 +98,7 @@ describe('usage errors', () => {
     using here = place()
     const { code, stderr } = await here.run(['hi there'], { env: { ANTHROPIC_API_KEY: 'sk-secret', OPENAI_API_KEY: 'sk-secret' } })
     expect(code).toBe(2)
-    expect(stderr).toContain('no model is named')
+    expect(stderr).toContain('no model was named')
     expect(stderr).not.toContain('sk-secret')
   })
 })

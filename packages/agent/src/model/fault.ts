@@ -135,7 +135,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
   const code = networkCode(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
     return {
-      message: `The model's server${address} could not be reached (${code}). Is it running, and is the address right?`,
+      message: `The model's server${address} could not be reached (${code}). Is it running, and is the address correct?`,
       retryable: code === 'ECONNREFUSED',
       code,
     }

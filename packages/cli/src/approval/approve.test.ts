@@ -128,7 +128,7 @@ describe('a question', () => {
       [
         '',
         '? bash (write) npm test',
-        '  It has run, and nothing of it is kept yet: 1 file changed.',
+        '  It has run, but its changes are not kept yet: 1 file changed.',
         '    --- a/a.txt',
         '    +++ b/a.txt',
         '    @@ -1 +1 @@',

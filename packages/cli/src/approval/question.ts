@@ -40,7 +40,7 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
   const text = [
     '',
     `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
-    ...(changes ? [`  It has run, and nothing of it is kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
+    ...(changes ? [`  It has run, but its changes are not kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
     ...(covers === undefined ? [] : [colors.dim(`  [s] allows ${oneLine(visible(covers), MAX_COVERS)} for this session.`)]),
@@ -65,7 +65,7 @@ function cut(all: readonly string[], most: number, paint = (line: string): strin
 
 /** Where only a part of the call is in question, which one. */
 function whyLines({ target, reason, forced, changes }: ApprovalRequest, asks: readonly AskedTarget[]): string[] {
-  const only = forced ? ' Only you can allow it.' : ''
+  const only = forced ? ' Only you can approve it.' : ''
   const [first, ...more] = asks
   if (forced || changes || !first || (more.length === 0 && first.target === target))
     return [`Needs approval: ${oneLine(reason, 300)}.${only}`]

@@ -16,7 +16,7 @@ export type ChatInput =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'command'; readonly name: string; readonly args: string }
 
-/** `/name args` is a command, `!command` is for the shell, `//text` is a message that begins with one slash. */
+/** `/name args` is a command, `!command` is for the shell, `//text` is sends a message that starts with a slash. */
 export function parseInput(typed: string): ChatInput {
   const text = typed.trim()
   if (text === '') return { kind: 'nothing' }

@@ -283,7 +283,7 @@ describe('a chat', () => {
     await chat.send('fourth')
     expect(JSON.stringify(set.model.requests.at(-1)?.body)).not.toContain('the other')
     expect(await chat.send(`/resume ${id}`)).toContain('Three.')
-    expect(await chat.send('/continue')).toContain('no turn of this session was cut off')
+    expect(await chat.send('/continue')).toContain('no turn of this session was interrupted')
   })
 
   it('a turn whose process was killed is named, and taken up', async () => {

@@ -65,7 +65,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       error instanceof UsageError
         ? sanitize(error.hint)
         : error instanceof SessionBusy
-          ? `/clear begins a session of its own; mulligan run --session ${session} --take-over "…" takes it over.`
+          ? `/clear starts a new session; mulligan run --session ${session} --take-over "…" takes it over.`
           : ''
     show({ kind: 'output', lines: [colors.red(message), ...(hint === '' ? [] : hint.split('\n'))] })
   }
@@ -218,7 +218,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function dropQueued(): void {
-    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. The up key brings it back.`)
+    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. Press Up to get it back.`)
     queued = []
   }
 

@@ -62,7 +62,7 @@ export function Queued({ state, colors }: { readonly state: ChatState } & Look):
 
 function busyText({ busy, view, isStopping, serverSays }: ChatState, now: number): string {
   if (!busy) return ''
-  if (isStopping) return 'stopping; Ctrl-C again leaves at once'
+  if (isStopping) return 'stopping; press Ctrl-C again to quit immediately'
   if (busy.with === 'turn') return view.doing ? doingText(view.doing, view.calls, now, serverSays) : 'beginning'
   return `${busy.with === 'shell' ? `your command runs: ${oneLine(busy.what, 60)}` : oneLine(busy.what, 60)}${passed(busy.since, now)}`
 }

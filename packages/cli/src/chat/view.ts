@@ -194,7 +194,7 @@ export function endItems(
     rest.trim() === '' || status === 'cancelled' || status === 'failed' ? [] : endText({ ...NO_TEXT, open: rest.trim() }).map(answer)
   const lines = [
     ...ledgerLines({ ...outcome, calls }, colors),
-    ...endLines(outcome, limits, colors, 'What you say next continues from here.'),
+    ...endLines(outcome, limits, colors, 'Your next message continues from here.'),
     colors.dim(oneLine(`${plural(requests, 'request')} · ${(usage.inputTokens + usage.outputTokens).toLocaleString('en-US')} tokens`)),
   ]
   return [...words, { kind: 'ledger', lines }]

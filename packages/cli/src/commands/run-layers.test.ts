@@ -135,7 +135,7 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']])
     expect([code, now(here)]).toEqual([0, ALL])
     expect(stdout).toMatch(
-      /\? bash \(write\) .*\n {2}It has run, and nothing of it is kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]*-one\n +\+two\n[\s\S]* {4}command: sed -i /,
+      /\? bash \(write\) .*\n {2}It has run, but its changes are not kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]*-one\n +\+two\n[\s\S]* {4}command: sed -i /,
     )
     expect(stdout).toMatch(/✓ bash .* kept a\.txt, new\/b\.txt, old\.txt/)
     expect(await here.run(['undo'])).toMatchObject({ code: 0 })

@@ -123,8 +123,9 @@ async function take(agent: Agent, session: string | undefined, prompt: Said, how
     return await begin(agent, session, prompt, how)
   } catch (error) {
     if (error instanceof SessionBusy)
-      throw new UsageError(error.message, 'Wait for it, or add --take-over. A new session starts without --last and --session.')
-    if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last continues the latest of this folder.')
+      throw new UsageError(error.message, 'Wait for it to end, or add --take-over. Without --last and --session, a new session starts.')
+    if (error instanceof UnknownSession)
+      throw new UsageError(error.message, 'mulligan run --last continues the latest session in this folder.')
     throw error
   }
 }

@@ -175,7 +175,7 @@ describe('what was cut off', () => {
     writeFileSync(join(folder, 'pending', name), JSON.stringify({ ...changeset, owner: { ...changeset.owner, pid: 2 ** 22 } }))
     writeFileSync(join(here.dir, changeset.steps[0].temporary), 'half')
     const { code, stderr, stdout } = await here.run(['tools', 'call', 'list_dir', '{"hidden": true}'])
-    expect([code, stderr]).toEqual([0, 'An earlier run was cut off in the middle of a change, which was taken back: new.txt.\n'])
+    expect([code, stderr]).toEqual([0, 'An earlier run was interrupted during a change, which was reverted: new.txt.\n'])
     expect(stdout).not.toMatch(/new\.txt|\.tmp/)
     expect((await here.run(['tools', 'call', 'list_dir'])).stderr).toBe('')
   })

@@ -27,7 +27,7 @@ export function userFile(env: Env): ConfigFile {
   if (place.path === '') return { ...place, found: false, values: {} }
   const file = read(place)
   if (env['MULLIGAN_CONFIG'] && !file.found)
-    throw new UsageError(`MULLIGAN_CONFIG names ${place.shown}, which does not exist`, 'Make the file, or unset MULLIGAN_CONFIG.')
+    throw new UsageError(`MULLIGAN_CONFIG points to ${place.shown}, which does not exist`, 'Create the file, or unset MULLIGAN_CONFIG.')
   return file
 }
 

@@ -40,7 +40,7 @@ export function projectPlace(cwd: string): FilePlace {
 export function userPlace(env: Env): FilePlace {
   const named = env['MULLIGAN_CONFIG']
   if (named && !isAbsolute(named))
-    throw new UsageError(`MULLIGAN_CONFIG=${named} must be an absolute path`, 'Name the whole path of the file.')
+    throw new UsageError(`MULLIGAN_CONFIG=${named} must be an absolute path`, 'Use the absolute path of the file.')
   const path = named || ownPath('config.json', env) || ''
   return { origin: 'user', path, folder: '', shown: fromHome(path, env) }
 }

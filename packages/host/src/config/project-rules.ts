@@ -34,7 +34,7 @@ export const add = (says: string): ProjectRule => ({ may: 'add', says })
 export const trusted = (says: string, does: string): ProjectRule => ({ may: 'trusted', says, does })
 export const local = (redirect: (theirs: never) => string | undefined): ProjectRule => ({
   may: 'local',
-  says: 'may choose one on this machine; another after your word (`mulligan trust`)',
+  says: 'may choose one on this machine; another after your approval (`mulligan trust`)',
   redirect: redirect as (theirs: unknown) => string | undefined,
 })
 export const user = (why: string): ProjectRule => ({ may: 'user', says: `can't set it: it ${why}`, why })

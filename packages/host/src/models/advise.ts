@@ -32,10 +32,10 @@ export async function advise({ status, code }: FailedRequest, asked: Asked): Pro
 function keyAdvice({ env }: Asked, cloud: Cloud | undefined): string {
   if (cloud) {
     const held = cloud.keys.find((key) => env[key]?.trim()) ?? cloud.keys[0]
-    return `The key is the one in ${held}: is it right, and may it use this model? A new one: ${cloud.keysAt}`
+    return `The key is the one in ${held}: is it valid, and does it have access to this model? Get a new key: ${cloud.keysAt}`
   }
   return env['MULLIGAN_API_KEY']
-    ? 'The key is the one in MULLIGAN_API_KEY: is it the one of this server?'
+    ? 'The key is the one in MULLIGAN_API_KEY: does it belong to this server?'
     : 'This server asks for a key: export MULLIGAN_API_KEY=…'
 }
 

@@ -27,7 +27,7 @@ export const open: OpenModel = async (request) => {
   const shown = await known(name, url, createGet(url, { patience: ANSWER_WITHIN, headers }))
   const { capabilities, remoteHost } = shown
   if (capabilities?.has('embedding') && !capabilities.has('completion'))
-    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows those that there are.')
+    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows the installed ones.')
   const { tokens, warning } = effectiveContext(contextTokens, shown)
   const { minP, ...sampling } = samplingFor(request, shown.sampled)
   const warnings = warning === undefined ? [] : [warning]
@@ -80,7 +80,7 @@ function hostOf(given: string): string {
 }
 
 const lessText = (name: string, got: number, asked: number): string =>
-  `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: what is longer it may cut without a word. To keep within it: MULLIGAN_CONTEXT=${got}.`
+  `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: it may silently cut anything longer. To stay within it: MULLIGAN_CONTEXT=${got}.`
 
 /** What the server knows of the model. @throws UsageError when nobody answers, and when there is no such model */
 async function known(name: string, url: string, get: Get): Promise<Shown> {

@@ -26,7 +26,7 @@ describe('chooseModel', () => {
   it.each([
     [undefined, /no model is named/],
     ['', /no model is named/],
-    ['glm', /does not say who runs it/],
+    ['glm', /does not name a provider/],
     ['anthropic', /names a provider but no model/],
     ['anthropic/', /names a provider but no model/],
     ['olama/x', /no provider "olama"/],

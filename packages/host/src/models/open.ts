@@ -29,7 +29,7 @@ export interface ModelChoice {
  * @throws UsageError
  */
 export function chooseModel(model: string | undefined, baseUrl: string | undefined): ModelChoice {
-  if (!model) throw new UsageError('no model is named', WAYS)
+  if (!model) throw new UsageError('no model was named', WAYS)
   const slash = model.indexOf('/')
   const prefix = slash === -1 ? model : model.slice(0, slash)
   const name = slash === -1 ? '' : model.slice(slash + 1)
@@ -39,7 +39,7 @@ export function chooseModel(model: string | undefined, baseUrl: string | undefin
     return { provider: prefix, name }
   }
   if (baseUrl !== undefined) return { provider: 'openai-compatible', name: model }
-  if (slash === -1) throw new UsageError(`--model ${model} does not say who runs it`, WAYS)
+  if (slash === -1) throw new UsageError(`--model ${model} does not name a provider`, WAYS)
   const [near] = nearest(prefix, PROVIDER_NAMES, 1)
   throw new UsageError(
     `there is no provider "${prefix}"`,

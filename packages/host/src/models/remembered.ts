@@ -37,9 +37,6 @@ export function remember({ provider, name, address }: Remembered, env: Env): voi
     renameSync(made, join(dir, FILE))
   } catch (error) {
     rmSync(made, { force: true })
-    throw new UsageError(
-      `the choice can't be kept in ${dir}: ${(error as Error).message}`,
-      'Set MULLIGAN_DATA_DIR to a folder you can write.',
-    )
+    throw new UsageError(`the choice can't be kept in ${dir}: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
   }
 }

@@ -9,7 +9,7 @@ const LISTED = 15
 export const clear: SlashCommand = {
   name: 'clear',
   aliases: ['new'],
-  description: 'begin a new session; this one can be continued',
+  description: 'start a new session; you can resume this one later',
   run: async (_, { goOnWith, session, say, colors }) => {
     const before = session()
     await goOnWith(undefined)
@@ -19,20 +19,20 @@ export const clear: SlashCommand = {
 
 export const sessions: SlashCommand = {
   name: 'sessions',
-  description: 'the latest sessions of this folder',
+  description: 'list the latest sessions in this folder',
   run: async (_, chat) => list(chat),
 }
 
 export const resume: SlashCommand = {
   name: 'resume',
   usage: '[ID]',
-  description: 'continue another session; without an ID, shows them',
+  description: 'continue another session; without an ID, lists the sessions',
   run: async (id, chat) => (id === '' ? list(chat) : chat.goOnWith(id)),
 }
 
 async function list({ store, cwd, session, say, colors }: ChatControl): Promise<void> {
   const found = await store.sessions({ cwd, limit: LISTED })
-  if (found.length === 0) return say('There is no session in this folder yet.')
+  if (found.length === 0) return say('There are no sessions in this folder yet.')
   const rows = found.map(({ id, updatedAt, turns, title }) => [
     id === session() ? '>' : ' ',
     id,
@@ -46,7 +46,7 @@ async function list({ store, cwd, session, say, colors }: ChatControl): Promise<
 
 export const goOn: SlashCommand = {
   name: 'continue',
-  description: 'take up a turn that was cut off when its process ended',
+  description: 'resume a turn that was interrupted when its process ended',
   run: async (_, { agent, session, turn }) => {
     const id = session()
     let isThere = false
@@ -56,6 +56,6 @@ export const goOn: SlashCommand = {
         isThere = outcome !== undefined
         return outcome
       })
-    if (!isThere) throw new UsageError('no turn of this session was cut off', 'Just say how to go on.')
+    if (!isThere) throw new UsageError('no turn of this session was interrupted', 'Send a message to continue.')
   },
 }

@@ -109,7 +109,7 @@ describe('mulligan config explain', () => {
     }
     const own = '~/.config/mulligan/config.json'
     expect(await layers()).toEqual([
-      [PROJECT, false, 'the lower one counts'],
+      [PROJECT, false, 'the lower limit wins'],
       [own, true, ''],
       ['default', false, `${own} overrides it`],
     ])
@@ -125,8 +125,8 @@ describe('mulligan config explain', () => {
     })
     const reasons = async (key: string) =>
       JSON.parse((await config(here, ['explain', key, '--json'])).stdout).keys[0].layers.map((one: { why: string }) => one.why)
-    expect(await reasons('agents.mine.model')).toEqual(['an agent of yours has that name', ''])
-    expect(await reasons('diagnostics')).toEqual(['it waits for your word: mulligan trust'])
+    expect(await reasons('agents.mine.model')).toEqual(['you have an agent with that name', ''])
+    expect(await reasons('diagnostics')).toEqual(['waiting for your approval: mulligan trust'])
     expect(await reasons('trustedProjects')).toEqual([''])
     expect(await reasons('sandbox.profile')).toEqual([''])
   })

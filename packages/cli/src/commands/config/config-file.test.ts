@@ -155,7 +155,7 @@ describe('a project’s file can’t send the conversation away by itself', () =
     expect(stderr).toContain(
       `Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`,
     )
-    expect(stderr).toContain('no model is named')
+    expect(stderr).toContain('no model was named')
   })
 
   it('and without the key of a cloud that is what is told', async () => {

@@ -56,7 +56,7 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
 export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const path = parseKey(key)
-  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is not a key`, 'A key is written as limits.requests.')
+  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is not a key`, 'Keys look like limits.requests.')
   const place = placeOf(cwd, flags)
   const isSet = await edit(place, async () => {
     const text = textOf(place) ?? ''
@@ -72,7 +72,7 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
     output.err(`${keyText(path)} is not set in ${place.shown}.\n`)
     return EXIT.failed
   }
-  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is not set any more in ${place.shown}`, flags, output)
+  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is no longer set in ${place.shown}`, flags, output)
   return EXIT.ok
 }
 
@@ -83,7 +83,7 @@ export async function initConfig(flags: EditFlags, output: Output): Promise<numb
     if (textOf(place) !== undefined)
       throw new UsageError(
         `${place.shown} is there already`,
-        'mulligan config set KEY VALUE changes it; mulligan config explain shows the keys.',
+        'mulligan config set KEY VALUE changes it; mulligan config explain lists the keys.',
       )
     await replaceFile(place.path, STARTER, modeOf(place))
   })
@@ -139,7 +139,7 @@ function isFine(place: FilePlace, text: string): boolean {
 }
 
 const untouchable = ({ shown }: FilePlace): UsageError =>
-  new UsageError(`${shown} can't be changed without disturbing what is in it`, 'It has to be one JSON object. Open it in an editor.')
+  new UsageError(`${shown} can't be changed without damaging its content`, 'The file must contain one JSON object. Open it in an editor.')
 
 const modeOf = ({ origin }: FilePlace): number => (origin === 'project' ? 0o644 : 0o600)
 
@@ -152,7 +152,7 @@ async function edit<T>(place: FilePlace, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const WRITABLE = 'mulligan config path shows which files there are.'
+const WRITABLE = 'mulligan config path lists the files.'
 
 function tell(object: object, line: string, { json }: EditFlags, { out }: Output): void {
   out(`${json ? safeJson(object) : oneLine(line, 500)}\n`)

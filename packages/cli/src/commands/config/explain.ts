@@ -83,7 +83,7 @@ function layersOf({ path, node, key }: ConfigKey, settings: Settings): readonly 
   return given.map(({ from, value }) => {
     const counts = counting.size === 0 ? from === 'default' || key === '$schema' : counting.has(from)
     const waits = settings.withheld.some((one) => one.from === from && one.key === keyText(path))
-    const why = waits ? 'it waits for your word: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
+    const why = waits ? 'waiting for your approval: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
     return { from, value, counts: counts && !waits, why: counts && !waits ? '' : why }
   })
 }
@@ -101,9 +101,9 @@ function whyNot(path: readonly string[], from: string, variable: string, countin
   const [winner = ''] = counting
   const may = projectRule(path)?.may
   if (variable !== '' && winner === variable) return 'the environment overrides it'
-  if (from !== 'default' && may === 'lower') return 'the lower one counts'
-  if (from !== 'default' && may === 'tighten') return 'the stricter one counts'
-  if (path[0] === 'agents') return 'an agent of yours has that name'
+  if (from !== 'default' && may === 'lower') return 'the lower limit wins'
+  if (from !== 'default' && may === 'tighten') return 'the stricter value wins'
+  if (path[0] === 'agents') return 'you have an agent with that name'
   return `${winner} overrides it`
 }
 

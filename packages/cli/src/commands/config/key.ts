@@ -22,7 +22,7 @@ export function askedKey(text: string): AskedKey {
   )
   throw new UsageError(
     `there is no key ${JSON.stringify(oneLine(text, 80))}${near ? `; did you mean ${near}?` : ''}`,
-    'mulligan config explain shows every key.',
+    'mulligan config explain lists all keys.',
   )
 }
 

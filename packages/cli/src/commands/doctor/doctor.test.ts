@@ -78,7 +78,7 @@ describe('layers', () => {
     expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run at once|commands can't write/)])
     expect(await layers({ MULLIGAN_SANDBOX_NETWORK: 'bridge' })).toEqual([
       '-',
-      'not used: commands have the network, so they ask before they run',
+      'not used: commands have network access, so they ask before they run',
     ])
   })
 })
@@ -93,7 +93,7 @@ describe('mulligan doctor', () => {
     expect(text.stdout).toMatch(/^✓ ripgrep +\d+\.\d+/m)
     expect(text.stdout).toMatch(/^✓ model +openai-compatible\/x on this machine$/m)
     expect(text.stdout).toMatch(/^✓ data +~\/data$/m)
-    expect(text.stdout).toMatch(/^! sandbox +none: commands run on this machine itself$/m)
+    expect(text.stdout).toMatch(/^! sandbox +none: commands run directly on this machine$/m)
     expect(text.stdout).toMatch(/^ +network +none /m)
     const { code, stdout } = await here.run(['doctor', '--json'], { env })
     const report = JSON.parse(stdout) as { usable: boolean; checks: { name: string }[]; sandbox: { backend: string; backends: Probed[] } }
@@ -108,7 +108,7 @@ describe('mulligan doctor', () => {
     const { code, stdout } = await here.run(['doctor'], { env })
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/^! model +no model is named, and none was found on this machine\n +Looked for:/m),
+      expect.stringMatching(/^! model +no model was named, and none was found on this machine\n +Looked for:/m),
     ])
     expect(stdout).toMatch(/^✗ sandbox +none can be opened/m)
     expect(stdout).toMatch(/^✗ docker .*\n +.*[Ii]nstall/m)

@@ -38,7 +38,7 @@ export async function evalCommand(flags: EvalFlags, output: Output): Promise<num
     version: version(),
     report: (notice) => tellNotice(notice, output.err),
   })
-  const interrupt = watchInterrupts(() => output.err('\nStopping. What was measured is kept. Ctrl-C again ends it at once.\n'))
+  const interrupt = watchInterrupts(() => output.err('\nStopping. Completed runs are kept. Press Ctrl-C again to quit immediately.\n'))
   const signal = AbortSignal.any([interrupt.signal, output.closed])
   const shown = progress(output, evaluation.planned, evaluation.measured, process.stderr.isTTY === true)
   try {

@@ -66,7 +66,7 @@ async function filled(...ids: string[]): Promise<CliFixture> {
 
 it('the sessions of a folder, the latest first, or all', async () => {
   using none = place()
-  expect(await sessions(none)).toMatchObject({ code: 0, stdout: 'There is no session in this folder yet.\n' })
+  expect(await sessions(none)).toMatchObject({ code: 0, stdout: 'There are no sessions in this folder yet.\n' })
   using here = await filled('one')
   const store = await openStore(join(here.data, 'mulligan.db'))
   await converse(store, 'two', '/elsewhere')
@@ -136,15 +136,15 @@ describe('mulligan sessions show and export', () => {
 
 describe('a session is named', () => {
   it.each<[string[], string]>([
-    [['show'], 'no session is named'],
+    [['show'], 'no session was named'],
     [['show', 'x'], 'there is no session x'],
     [['show', 'ab-eno'], 'did you mean ab-one?'],
     [['show', 'ab-'], '2 sessions begin with ab-'],
-    [['show', 'ab-one', '--last'], 'a session is named, and --last too'],
-    [['delete'], 'no session is named'],
+    [['show', 'ab-one', '--last'], 'a session was named together with --last'],
+    [['delete'], 'no session was named'],
     [['delete', 'ab-one'], 'to delete this session needs a yes'],
     [['delete', 'ab-one', 'ab-'], '2 sessions begin with ab-'],
-    [['delete', '--all', '-y'], '--all goes with --older-than'],
+    [['delete', '--all', '-y'], '--all needs --older-than'],
     [['delete', '--older-than', 'long'], 'a number of hours, days or weeks'],
     [['lst'], "unknown command 'lst'\nDid you mean list?"],
   ])('%j: %s', async (args, says) => {
