@@ -63,7 +63,7 @@ describe('a question', () => {
     const diff = '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\u001b[2K\n'
     const { approve, asked } = approver(['y'], { preview: async () => diff })
     await approve(request(), signal)
-    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  It asks')
+    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  Needs approval')
     expect(asked[0]).not.toContain('content:')
   })
 
@@ -96,7 +96,7 @@ describe('a question', () => {
     expect(await approve(long, signal)).toEqual({ answer: 'once' })
     expect(asked[0]).toContain('line 38\n    … 61 more lines\n')
     expect(asked[0]).toContain('[v]iew all')
-    expect(asked[1]).toContain('| line 99\n  It asks')
+    expect(asked[1]).toContain('| line 99\n  Needs approval')
     expect(asked[1]).not.toContain('[v]iew')
     expect(asked[2]).toMatch(/^Please answer/)
     const wide = questionOf(request({ input: { content: 'x'.repeat(5000) } }), { asks: [] }, plain)
@@ -149,9 +149,9 @@ describe('a question', () => {
     const { approve, asked } = approver(['v', 'n'], { shell })
     await approve({ ...long, changes: { id: 'l', hash: 'h', targets: [], summary: '1 file added', diff } }, signal)
     expect(asked[0]).toContain('+line 39\n    … 60 more lines\n    command:\n      | echo 0\n')
-    expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  It asks')
+    expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  Needs approval')
     expect(asked[1]).toContain('+line 99\n    command:\n')
-    expect(asked[1]).toContain('| echo 29\n  It asks')
+    expect(asked[1]).toContain('| echo 29\n  Needs approval')
   })
 
   it('questions come one at a time', async () => {

@@ -172,7 +172,7 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     await using model = await scriptedModel([bash('echo x > .git/hooks/post-commit'), say('Done.')])
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']], ['--yes', ...using(model)])
     expect([code, here.read('.git/hooks/post-commit')]).toEqual([0, 'x\n'])
-    expect(stdout).toMatch(/Needs approval: it changes \.git\/hooks\/post-commit, .*\. Only you can allow it\.\n.*\[y\]es once, \[n\]o/)
+    expect(stdout).toMatch(/Needs approval: it changes \.git\/hooks\/post-commit, .*\. Only you can approve it\.\n.*\[y\]es once, \[n\]o/)
     expect(stdout).toMatch(/\+\+\+ b\/\.git\/hooks\/post-commit\n[\s\S]* {4}\+x\n/)
   })
 })

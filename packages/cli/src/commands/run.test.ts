@@ -215,7 +215,7 @@ describe('sessions', () => {
     await cut.ended
     const { code, stdout, stderr } = await here.run(['run', '--last', ...using(model)])
     expect([code, stdout]).toEqual([0, 'Taken up.\n'])
-    expect(stderr).toContain('Going on where the turn was cut off.')
+    expect(stderr).toContain('Continuing the interrupted turn.')
     expect(JSON.stringify(model.requests[2]?.body)).toContain('What does a.txt say?')
     const nothing = await here.run(['run', '--last', ...using(model)])
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('there is nothing to resume')])

@@ -130,7 +130,7 @@ describe('other lines', () => {
     [
       'a turn taken up',
       { type: 'turn.started', prompt: '', model: '', where: '', resumed: true },
-      ['Going on where the turn was cut off.'],
+      ['Continuing the interrupted turn.'],
     ],
     ['a new turn', { type: 'turn.started', prompt: '', model: '', where: '', resumed: false }, []],
     ['reasoning', { type: 'reasoning.delta', messageId: 'm', text: 'hm' }, []],

@@ -24,8 +24,8 @@ describe('chooseModel', () => {
   ])('%s with base URL %s', (model, baseUrl, provider, name) => expect(chooseModel(model, baseUrl)).toEqual({ provider, name }))
 
   it.each([
-    [undefined, /no model is named/],
-    ['', /no model is named/],
+    [undefined, /no model was named/],
+    ['', /no model was named/],
     ['glm', /does not name a provider/],
     ['anthropic', /names a provider but no model/],
     ['anthropic/', /names a provider but no model/],

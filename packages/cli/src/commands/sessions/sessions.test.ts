@@ -142,7 +142,7 @@ describe('a session is named', () => {
     [['show', 'ab-'], '2 sessions begin with ab-'],
     [['show', 'ab-one', '--last'], 'a session was named together with --last'],
     [['delete'], 'no session was named'],
-    [['delete', 'ab-one'], 'to delete this session needs a yes'],
+    [['delete', 'ab-one'], 'to delete this session needs confirmation'],
     [['delete', 'ab-one', 'ab-'], '2 sessions begin with ab-'],
     [['delete', '--all', '-y'], '--all needs --older-than'],
     [['delete', '--older-than', 'long'], 'a number of hours, days or weeks'],

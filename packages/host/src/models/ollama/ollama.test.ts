@@ -146,7 +146,7 @@ describe('a prompt that is too long', () => {
 
   it('a newer one refuses it, because it is told to', async () => {
     const started = await start([], { env })
-    const says = /exceeds the available context size \(4096 tokens\).* The context in force has 4,096 tokens; MULLIGAN_CONTEXT/
+    const says = /exceeds the available context size \(4096 tokens\).* The context is 4,096 tokens; MULLIGAN_CONTEXT/
     await expect(send(started)).rejects.toMatchObject({ name: 'AI_APICallError', statusCode: 400, message: expect.stringMatching(says) })
     expect(started.server.requests[0]?.cut).toBeUndefined()
   })

@@ -121,8 +121,8 @@ describe('the models of a server', () => {
   it.each<[string, Routes, string]>([
     ['a page', { '/v1/models': '<html>hello</html>' }, 'is not valid JSON'],
     ['another service', {}, 'answers /v1/models with 404'],
-    ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'no list of models'],
-    ['a list and not an object', { '/v1/models': [1, 2] }, 'no list of models'],
+    ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'not a list of models'],
+    ['a list and not an object', { '/v1/models': [1, 2] }, 'not a list of models'],
     ['one that asks for a key', { '/v1/models': 401 }, 'asks for a key'],
     ['an answer that does not end', { '/v1/models': () => 'x'.repeat(9_000_000) }, 'does not end'],
   ])('%s is told as what it is', async (_, routes, why) => {
