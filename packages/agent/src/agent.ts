@@ -1,4 +1,4 @@
-/** Sessions and their turns over one store: what the front doors drive. */
+/** Runs turns of sessions over one store. Front ends use this. */
 import { randomInt } from 'node:crypto'
 import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'

@@ -1,4 +1,4 @@
-/** The one typed stream that CLI, page, `--json-stream` and logs read. */
+/** The typed event stream that the CLI, `--json-stream` and logs read. */
 import type { ToolEvent } from '@mulligan/core'
 import type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
 import type { ContextUse } from './context/context-use.ts'

@@ -1,4 +1,4 @@
-/** Who is asked before a call runs: what the user's settings say and what the engine says, and the stricter counts. */
+/** Combines the approval settings of the user with those of the engine; the stricter wins. */
 import { render } from '@mulligan/core'
 import type { ModelMessage, ToolSet } from 'ai'
 import { isForeign } from './engine-tools.ts'

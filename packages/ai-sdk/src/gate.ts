@@ -1,4 +1,4 @@
-/** Passes the calls of a reply through the engine before the SDK reads them, each under an id that no other call has. */
+/** Passes the calls of a reply through the engine before the SDK reads them, and gives each a unique id. */
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/repair'
 import type { Pipeline } from './middleware.ts'

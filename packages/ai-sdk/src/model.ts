@@ -1,4 +1,4 @@
-/** The model of one step: what it is sent is bounded, and the calls of its reply go through the engine. */
+/** The model of one step: bounds what is sent, and passes the calls of the reply through the engine. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { Limits, Tool } from '@mulligan/core'
 import type { Repair } from '@mulligan/repair'

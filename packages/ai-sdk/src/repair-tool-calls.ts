@@ -1,4 +1,4 @@
-/** Middleware for the AI SDK: what a model meant as tool calls arrives as tool calls that fit their schemas. */
+/** AI SDK middleware that repairs tool calls so that they fit their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, families, type Repair } from '@mulligan/repair'
 import { middlewareOf } from './middleware.ts'

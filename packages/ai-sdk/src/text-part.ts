@@ -1,4 +1,4 @@
-/** One text part on its way through the reply: it keeps its id, and thinking in it becomes parts of its own. */
+/** Tracks one text part of a reply: it keeps its id, and thinking in it becomes separate parts. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Reply, Shown } from '@mulligan/repair'
 

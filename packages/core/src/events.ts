@@ -1,4 +1,4 @@
-/** What happened to a call, in order. Counters, guard and limits are reducers over these, so a resumed turn has them as they were. */
+/** The events of a call, in order. Counters, guard and limits are reducers over them, so a resumed turn restores its state. */
 
 import type { Repair } from '@mulligan/repair'
 import type { ProposedChanges } from './layer.ts'

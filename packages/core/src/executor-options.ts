@@ -1,4 +1,4 @@
-/** What an executor is made with, and what it does. */
+/** The options and the interface of an executor. */
 import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, PreparedCall } from './call/prepared-call.ts'
 import type { ParsedCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'

@@ -1,4 +1,4 @@
-/** Who decides whether a call may run: pure functions, first match. */
+/** Policies decide whether a call may run. Pure functions; the first match wins. */
 import { wildcard } from './policy-pattern.ts'
 import type { Effect } from './tool.ts'
 

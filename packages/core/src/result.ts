@@ -1,4 +1,4 @@
-/** What a tool call can come to: exactly one {@link ToolResult}, the same object for model, store, events, CLI and exit code. */
+/** The result of a tool call: exactly one {@link ToolResult}, the same object for model, store, events, CLI and exit code. */
 
 /** Which kind of "not ok" this is: it decides who acts next and whether a retry is spent. */
 export type Status = 'retry' | 'failed' | 'unavailable' | 'denied' | 'indeterminate' | 'closed' | 'blocked' | 'cancelled'

@@ -1,4 +1,4 @@
-/** What an agent learns of its model's context while it talks to it: how its tokenizer counts, and how much fits. */
+/** Learns how a model's tokenizer counts and how much fits its context. */
 
 export interface Calibration {
   /** Tokens of the context in force. */

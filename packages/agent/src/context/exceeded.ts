@@ -1,4 +1,4 @@
-/** Whether a server refused a request because it is longer than the context, in the words of those there are. */
+/** Recognises the error messages with which servers refuse a request that exceeds the context. */
 
 /** OpenAI, Anthropic, llama.cpp, vLLM, SGLang, LM Studio, Ollama, Gemini, Mistral, Bedrock, TGI. */
 const EXCEEDED = new RegExp(

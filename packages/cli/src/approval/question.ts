@@ -1,4 +1,4 @@
-/** What a person is shown before they decide: exactly what would be done, and why it asks. */
+/** Renders an approval question: exactly what would be done, and why it asks. */
 import type { ApprovalRequest, AskedTarget } from '@mulligan/core'
 import { blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
 import type { Colors } from '../ui/colors.ts'

@@ -1,4 +1,4 @@
-/** What is shown of a tool call: one line that says what it did, and a few lines of what came of it. Pure. */
+/** Renders a tool call: one line that says what it did, and a few lines of its result. Pure. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Effect } from '@mulligan/core'
 import { oneLine, sanitize } from '@mulligan/host/light'

@@ -1,4 +1,4 @@
-/** What is sent of what a person typed: the output of commands they ran themselves is before it, a note on files they named below it. Pure. */
+/** Parses what the user typed, and builds the prompt: output of their own commands comes first, a note on mentioned files last. Pure. */
 import { oneLine } from '@mulligan/host/light'
 
 /** A command that the person ran in their own shell. */

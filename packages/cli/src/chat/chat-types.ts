@@ -1,4 +1,4 @@
-/** What a chat is made from, what is to be seen of it, and what a person can do. */
+/** The types of a chat: its parts, its view, and its controls. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Ask } from '@mulligan/host/light'
 import type { Choice, Workspace } from '@mulligan/host/parts'

@@ -1,4 +1,4 @@
-/** A chat: messages, commands and questions, and what is to be seen of them. It knows nothing of how that is drawn. */
+/** The chat: messages, commands and questions, independent of rendering. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'

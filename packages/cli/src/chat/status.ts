@@ -1,4 +1,4 @@
-/** The line under the input, and the one that says what is going on. Pure. */
+/** Renders the status line and the line that shows the current activity. Pure. */
 
 import { oneLine } from '@mulligan/host/light'
 import { plural } from '../ui/plural.ts'

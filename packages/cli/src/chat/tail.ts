@@ -1,4 +1,4 @@
-/** The end of a session, as it was to be seen while it ran. */
+/** Renders the end of a resumed session as it originally appeared. */
 
 import type { Store } from '@mulligan/agent'
 import type { Settings } from '@mulligan/host/parts'

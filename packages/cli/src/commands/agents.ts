@@ -1,4 +1,4 @@
-/** `mulligan agents`: which there are, and what each may do. */
+/** `mulligan agents` lists the agents and their tools. */
 
 import { oneLine, safeJson } from '@mulligan/host/light'
 import { type NamedAgent, readAgents, readSettings } from '@mulligan/host/parts'

@@ -1,4 +1,4 @@
-/** `mulligan diff`: what a turn changed. */
+/** `mulligan diff` prints what a turn changed. */
 
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { type FileDiff, turnDiff } from '@mulligan/tools'

@@ -1,4 +1,4 @@
-/** `mulligan models`: what the servers on this machine have, which of it is taken, and the choice of another. */
+/** `mulligan models` lists the models of local servers, marks the default, and changes it. */
 
 import { nearest } from '@mulligan/core'
 import { type Env, oneLine, type Remembered, readRemembered, remember, safeJson, UsageError } from '@mulligan/host/light'

@@ -1,4 +1,4 @@
-/** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
+/** A prepared call: ready to run, waiting for approval, or done. Plain data. */
 import { canonical, type Repair } from '@mulligan/repair'
 import type { Confinement, ProposedChanges } from '../layer.ts'
 import type { AskedTarget } from '../policy-targets.ts'

@@ -1,4 +1,4 @@
-/** From what a tool threw to a result. Only the three typed errors pass with their words; of anything else, its class and code. */
+/** Turns a thrown value into a result. Only the three typed errors keep their message; others are reduced to class and code. */
 import { isMulliganError, isTransient, type MulliganError } from '../errors.ts'
 import { type ErrorType, notOk, type ToolError } from '../result.ts'
 import { sanitizeResult } from './sanitize-result.ts'

@@ -1,4 +1,4 @@
-/** A result rebuilt field by field: whatever a tool put there, what continues is of the type it says, and is plain JSON. */
+/** Rebuilds a result field by field, so that every field has its declared type and is plain JSON. */
 import { isRecord, isTooDeep } from '@mulligan/repair'
 import { isErrorType, isStatus, notOk, ok, type ToolError, type ToolResult } from '../result.ts'
 

@@ -1,4 +1,4 @@
-/** What a person and the model are told of indeterminate calls. What the model wrote is quoted on one line and shortened. */
+/** Describes indeterminate calls to a person and to the model. Text from the model is quoted on one line and shortened. */
 import type { PreparedCall } from '../call/prepared-call.ts'
 import type { Tool } from '../tool.ts'
 import type { IndeterminateCall } from './indeterminate.ts'

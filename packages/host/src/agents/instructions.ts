@@ -1,4 +1,4 @@
-/** `AGENTS.md` of the project: of each folder from the root of the repository down to the one that is worked in. */
+/** Reads `AGENTS.md` from each folder between the repository root and the working folder. */
 import { join, relative } from 'node:path'
 import type { Instructions } from '@mulligan/agent'
 import { foldersTo } from '../common/repository.ts'

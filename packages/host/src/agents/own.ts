@@ -1,4 +1,4 @@
-/** Agents of one's own: in the configuration, and as Markdown files whose text is the prompt. */
+/** User-defined agents: in the configuration, and as Markdown files whose text is the prompt. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Env } from '../common/env.ts'

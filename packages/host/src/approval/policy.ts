@@ -1,4 +1,4 @@
-/** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
+/** The effective policy: the mode, the user's rules, the project's rules, and what no rule can allow. */
 import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestOf, strictestPolicy } from '@mulligan/core'
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellApproval } from './shell.ts'

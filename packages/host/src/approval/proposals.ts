@@ -1,4 +1,4 @@
-/** Which rules stand for an answer. Pure. */
+/** Computes the rules that an approval answer stands for. Pure. */
 import { type ApprovalRequest, type AskedTarget, literalPattern, type PolicyRule } from '@mulligan/core'
 import type { ShellRules } from './shell.ts'
 import { type ParsedCommand, prefixOf } from './shell-rules.ts'

@@ -1,4 +1,4 @@
-/** Which rule stands for a shell command that was allowed: this very one, or all that begin as it does. */
+/** Computes the rule for an approved shell command: this exact command, or all with the same prefix. */
 
 /** What of a simple command counts here; the command policy of the shell tools says it. */
 export interface ParsedCommand {

@@ -1,4 +1,4 @@
-/** Which agent works on a session. */
+/** Determines which agent works on a session. */
 import type { Store } from '@mulligan/agent'
 import type { Setting } from '../common/setting.ts'
 import type { Settings } from '../config/settings.ts'

@@ -1,4 +1,4 @@
-/** The model that is in force. What a project's file says of it has been through the rules of its keys; where its key goes is decided here. */
+/** Determines the effective model. A project's values have already been filtered; this decides where the API key is sent. */
 
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'

@@ -1,4 +1,4 @@
-/** Where things are kept. */
+/** The folders and files where data is kept. */
 import { mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join, sep } from 'node:path'

@@ -1,4 +1,4 @@
-/** A value against its schema, with the mistake said as a person would: the key, what it must be, which key was meant. */
+/** Validates a value against its schema, with a readable message: the key, what it must be, and the nearest key. */
 import { nearest } from '@mulligan/core'
 import { z } from 'zod'
 

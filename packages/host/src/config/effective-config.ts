@@ -1,4 +1,4 @@
-/** What is in force, key by key, and where each of it comes from: for the person, without passwords. */
+/** The effective configuration, key by key, with the source of each value and without passwords. For display. */
 import { sizeText } from '@mulligan/sandbox'
 import type { Setting } from '../common/setting.ts'
 import { keyText } from './keys.ts'

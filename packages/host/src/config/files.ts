@@ -1,4 +1,4 @@
-/** The two files: the person's own, and the project's. */
+/** Reads the two configuration files: the user's own and the project's. */
 
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'

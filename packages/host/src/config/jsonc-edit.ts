@@ -1,4 +1,4 @@
-/** Sets and takes out a key of a JSON text with comments, and leaves every other byte as it is. */
+/** Sets or removes a key in JSON with comments, and leaves every other byte as it is. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../common/is-object.ts'

@@ -1,4 +1,4 @@
-/** Where the configuration files are. Loads nothing that is slow to load. */
+/** The locations of the configuration files. Loads nothing slow. */
 import { statSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import type { Env } from '../common/env.ts'

@@ -1,4 +1,4 @@
-/** The settings of the sandbox: what may be in a file, which of them a project may set, and what is in force. */
+/** The sandbox settings: their schema, what a project may set, and the effective values. */
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import {
   BACKENDS,

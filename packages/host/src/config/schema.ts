@@ -1,4 +1,4 @@
-/** What may be in a configuration file. */
+/** The schema of a configuration file. */
 import { DEFAULT_LIMITS } from '@mulligan/core'
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'

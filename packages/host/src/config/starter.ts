@@ -1,4 +1,4 @@
-/** The file that `mulligan config init` makes. */
+/** The file that `mulligan config init` creates. */
 import { SCHEMA_URL } from './schema-url.ts'
 
 export const STARTER = `{

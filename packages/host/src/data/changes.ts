@@ -1,4 +1,4 @@
-/** Puts right what an earlier run was cut off in. */
+/** Reverts a change that an earlier run left half done. */
 import { createChangeLog } from '@mulligan/tools'
 import type { DataPaths } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'

@@ -1,4 +1,4 @@
-/** Where the sessions are kept: a file in the data folder, or what the user's own settings name. */
+/** Opens the session store: a file in the data folder, or the one in the user's settings. */
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { isPostgresUrl, openStore, type Store } from '@mulligan/agent'

@@ -1,4 +1,4 @@
-/** What the person can do about a request that failed for good: which key, how to start the server, which model was meant. */
+/** Tells the user what to do about a permanently failed request: which key, how to start the server, which model was meant. */
 import type { FailedRequest } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import type { Env } from '../common/env.ts'

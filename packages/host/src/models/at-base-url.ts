@@ -1,4 +1,4 @@
-/** Which model is meant when only the address of its server is given. */
+/** Determines the model when only the address of its server is given. */
 
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'

@@ -1,4 +1,4 @@
-/** From `--model PROVIDER/NAME` to a model. */
+/** Opens a model by `PROVIDER/NAME`. */
 import type { AgentModel } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import { type Family, families } from '@mulligan/repair'

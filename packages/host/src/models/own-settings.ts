@@ -1,4 +1,4 @@
-/** What the person's files say about a model, by its name. */
+/** The model settings in the user's files, by model name. */
 
 import type { Setting } from '../common/setting.ts'
 import type { ModelFields } from './model-fields.ts'

@@ -1,4 +1,4 @@
-/** The model that a person chose among those found, for the next time. It is state, not configuration: nobody writes it by hand. */
+/** Remembers the model that the user chose. This is state, not configuration: nobody edits it by hand. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Whether spans are sent, and where to: OpenTelemetry's own variables decide, and nothing else does. */
+/** Whether and where spans are sent, as set by OpenTelemetry's own variables. */
 import type { Env } from '../common/env.ts'
 
 export type Exporting =

@@ -1,4 +1,4 @@
-/** The tools of a folder: the built-in ones, and its own where the person has trusted them. */
+/** Opens the tools of a folder: the built-in ones, and its own if the user trusts them. */
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'

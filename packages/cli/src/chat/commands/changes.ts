@@ -1,4 +1,4 @@
-/** `/undo`, `/redo` and `/diff`: of this session where no turn is named. `/keep`: what none of them knows of. */
+/** `/undo`, `/redo` and `/diff`, for this session unless a turn is named, and `/keep` for ignored files. */
 
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { createChangeLog } from '@mulligan/tools'

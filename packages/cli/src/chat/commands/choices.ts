@@ -1,4 +1,4 @@
-/** `/model`, `/mode` and `/agent`: shown, or another from the next turn on. What was said stays. */
+/** `/model`, `/mode` and `/agent` show or change the choice for the next turn. The conversation continues. */
 import { MODES } from '@mulligan/core'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { candidatesOf, idOf, probeServers, readAgents, WAYS } from '@mulligan/host/parts'

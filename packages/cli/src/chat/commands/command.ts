@@ -1,4 +1,4 @@
-/** What a slash command is, and what it may do. */
+/** The type of a slash command. */
 import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import type { DataPaths } from '@mulligan/host/light'

@@ -1,4 +1,4 @@
-/** `/compact`: the conversation so far, in fewer words. */
+/** `/compact` summarizes the conversation so far. */
 import { UsageError } from '@mulligan/host/light'
 import type { SlashCommand } from './command.ts'
 

@@ -1,4 +1,4 @@
-/** `/tools` and `/status`: what is there, and how it stands. */
+/** `/tools` and `/status` show the current state. */
 
 import { oneLine } from '@mulligan/host/light'
 import { roleOf } from '@mulligan/host/parts'

@@ -1,4 +1,4 @@
-/** `/clear`, `/sessions`, `/resume` and `/continue`: which conversation it is. */
+/** `/clear`, `/sessions`, `/resume` and `/continue` switch the session. */
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { table } from '../../ui/table.ts'
 import { localTime } from '../../ui/time.ts'

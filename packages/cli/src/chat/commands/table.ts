@@ -1,4 +1,4 @@
-/** The slash commands, in the order of the help. A new one is a line here. */
+/** The slash commands, in the order of the help. To add one, add a line here. */
 import { nearest } from '@mulligan/core'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import type { Row } from '../view.ts'

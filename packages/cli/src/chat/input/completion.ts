@@ -1,4 +1,4 @@
-/** What can be meant by the word before the cursor: a command, a value for one, or a file. */
+/** Finds completions for the word before the cursor: a command, a value, or a file. */
 import { oneLine } from '@mulligan/host/light'
 import { mentionOf, openMention } from '../../mentions.ts'
 import type { FileList } from './files.ts'

@@ -1,4 +1,4 @@
-/** What is in the input and where the cursor is, and the pure steps that change it. */
+/** The text and cursor of the input, and the pure functions that edit them. */
 import { type Cells, cellsOf, isFolded, replaced } from './cells.ts'
 
 export interface Draft {

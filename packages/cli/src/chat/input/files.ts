@@ -1,4 +1,4 @@
-/** The files of a workspace that `@` can name: what git ignores is left out. */
+/** The workspace files that `@` can mention, without those that git ignores. */
 import { type Candidate, candidate } from './fuzzy.ts'
 
 const MAX_FILES = 100_000

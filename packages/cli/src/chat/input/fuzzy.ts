@@ -1,4 +1,4 @@
-/** Which paths are meant by a few of their letters: those letters in that order, best in the file's name. */
+/** Fuzzy path matching: letters in order, with a preference for the file name. */
 
 export interface Candidate {
   readonly path: string

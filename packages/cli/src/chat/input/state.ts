@@ -1,4 +1,4 @@
-/** What the input is made of: its keys, its state, and what comes of a key. */
+/** The state of the input, and how keys change it. */
 import { type Cells, textOf } from './cells.ts'
 import { type Draft, EMPTY } from './draft.ts'
 import type { Menu, Search, Takes } from './shown.ts'

@@ -1,4 +1,4 @@
-/** What may stand where the cursor is: pure, from the words of a command line and the commands that there are. */
+/** Computes completions from the words of a command line and the available commands. Pure. */
 import type { Argument, Command, Option } from 'commander'
 
 export interface Candidate {

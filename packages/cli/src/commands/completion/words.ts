@@ -1,4 +1,4 @@
-/** Between the words of a shell and ours. Pure. */
+/** Converts between shell words and ours. Pure. */
 import type { Candidate, Completion } from './complete.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const

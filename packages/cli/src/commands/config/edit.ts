@@ -1,4 +1,4 @@
-/** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may be in it. */
+/** `mulligan config set`, `unset` and `init` edit a file in place, keep its comments, and validate the result. */
 
 import {
   changing,

@@ -1,4 +1,4 @@
-/** `mulligan config explain`: what a key is, where it may be set, and which of those who set it counts, and why. */
+/** `mulligan config explain` describes a key, where it may be set, which value wins, and why. */
 
 import { ANY_NAME, type ConfigKey, keysIn, keyText, oneLine, safeJson, typeText, valueAt } from '@mulligan/host/light'
 import {

@@ -1,4 +1,4 @@
-/** The key that a command is about. */
+/** Resolves the key argument of a command. */
 import { nearest } from '@mulligan/core'
 import { type ConfigKey, isAbout, keysIn, oneLine, parseKey, UsageError } from '@mulligan/host/light'
 import { configJsonSchema } from '@mulligan/host/parts'

@@ -1,4 +1,4 @@
-/** What Mulligan is on: programs, a model, a folder for its data. */
+/** Checks Mulligan's surroundings: programs, a model, the data folder. */
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `mulligan eval`: how well a model does on small tasks, in a plain loop, with its calls repaired, and with the engine. */
+/** `mulligan eval` measures a model on small tasks, in a plain loop, with repaired calls, and with the engine. */
 import { type EvalOptions, type EvalReport, evalTasks, openEval } from '@mulligan/eval'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { EXIT } from '../../exit.ts'

@@ -1,4 +1,4 @@
-/** The report as tables for the user. */
+/** Renders the report as tables. */
 import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
 import { plural } from '../../ui/plural.ts'
 import { table } from '../../ui/table.ts'

@@ -1,4 +1,4 @@
-/** How many tokens of context a model is run with. */
+/** Determines the context size that a model runs with. */
 import type { Shown } from './shown.ts'
 
 /**

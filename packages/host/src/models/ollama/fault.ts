@@ -1,4 +1,4 @@
-/** What Ollama says when it can't, with what to do about it. */
+/** Explains Ollama's errors, with what to do about them. */
 import { APICallError } from '@ai-sdk/provider'
 import { asObject, asText } from './wire.ts'
 

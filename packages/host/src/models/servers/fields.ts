@@ -1,4 +1,4 @@
-/** Fields of what a server answered, which may be anything. */
+/** Reads fields of a server's answer, which may be anything. */
 import { NoAnswer } from './get.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Short questions to a server that may not be there, may be another's, and may answer anything. */
+/** Sends a short request to a server that may be absent, may be something else, and may answer anything. */
 import { patientFetch } from '../patient-fetch.ts'
 
 /** Asks for JSON by path: GET, or POST with a body. @throws NoAnswer */

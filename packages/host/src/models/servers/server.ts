@@ -1,4 +1,4 @@
-/** What a file about a server gives: where it is looked for, and how its models are listed. */
+/** The interface of a server: where to look for it, and how to list its models. */
 import type { Env } from '../../common/env.ts'
 import type { Get } from './get.ts'
 
