@@ -112,7 +112,7 @@ describe('--use', () => {
     ['ollama/phi4:14', 'no server on this machine has ollama/phi4:14', 'Did you mean --use ollama/phi4:14b?'],
     ['gpt-oss:120b-cloud', 'runs in the cloud', '--model gpt-oss:120b-cloud'],
     ['anthropic/x', 'runs in the cloud', '--model anthropic/x'],
-    ['vllm/x', 'vLLM can’t be asked for vllm/x', 'vllm serve'],
+    ['vllm/x', 'vLLM can’t be reached to check vllm/x', 'vllm serve'],
     ['', 'no server on this machine has', 'mulligan models'],
   ])('of %s is refused', async (use, message, hint) => {
     await using ollama = await fakeServer(TWO)
@@ -127,7 +127,7 @@ describe('--use', () => {
     await using vllm = await fakeServer(routes)
     await using llamacpp = await fakeServer(routes)
     await expect(models({ use: 'qwen3-8b' }, { MULLIGAN_VLLM_URL: vllm, MULLIGAN_LLAMACPP_URL: llamacpp })).rejects.toMatchObject({
-      hint: 'Say which: --use llamacpp/qwen3-8b, --use vllm/qwen3-8b',
+      hint: 'Choose one: --use llamacpp/qwen3-8b, --use vllm/qwen3-8b',
     })
   })
 })

@@ -76,7 +76,7 @@ describe('mulligan config set, get and unset', () => {
     expect((await config(here, ['set', 'agent', 'plan'])).stderr).toContain('there is no key "modell"; did you mean "model"?')
     expect(await config(here, ['unset', 'modell'])).toMatchObject({ code: 0 })
     expect(here.read(OWN)).toBe('{ "limits": {} }')
-    expect((await config(here, ['set', '--project', 'agent', 'plan'])).stderr).toContain("can't be changed without disturbing")
+    expect((await config(here, ['set', '--project', 'agent', 'plan'])).stderr).toContain("can't be changed without damaging")
     expect(here.read(PROJECT)).toBe('[1]')
   })
 
@@ -115,7 +115,7 @@ describe('mulligan config explain', () => {
     ])
     expect(await layers({ MULLIGAN_LIMITS_REQUESTS: '3' })).toContainEqual([own, false, 'the environment overrides it'])
     const all = await config(here, ['explain'])
-    expect(all.stdout).toMatch(/^limits\.requests +whole number, at least 1 +25 +Model requests/m)
+    expect(all.stdout).toMatch(/^limits\.requests +whole number, at least 1 +25 +Maximum model requests/m)
   })
 
   it('also where what a project adds does not count', async () => {

@@ -106,8 +106,8 @@ describe('what is asked for wrongly', () => {
   it.each([
     ['no command', ['sandbox', 'run'], /missing required argument 'command'\nmulligan sandbox run --help/],
     ['an unknown subcommand', ['sandbox', 'rnu'], /unknown command 'rnu'\nDid you mean run\?/],
-    ['nearly sandbox', ['sandbx', 'run'], /no command "sandbx"; did you mean sandbox\?/],
-    ['nearly doctor', ['docter'], /no command "docter"; did you mean doctor\?/],
+    ['nearly sandbox', ['sandbx', 'run'], /unknown command "sandbx"; did you mean sandbox\?/],
+    ['nearly doctor', ['docter'], /unknown command "docter"; did you mean doctor\?/],
     [
       'a flag of the command',
       ['sandbox', 'run', 'ls', '-l'],
