@@ -88,7 +88,7 @@ export function checkLimit(name: string, value: number): void {
   const { from, to, unit, isWhole } = range
   if (typeof value === 'number' && value >= from && value <= to && (!isWhole || Number.isInteger(value))) return
   if (unit === 'bytes') throw new RangeError(`the limit ${name} is ${sizeText(value)}; it may be at least ${sizeText(from)}`)
-  const says = typeof value === 'number' && !Number.isNaN(value) ? String(value) : 'no number'
+  const says = typeof value === 'number' && !Number.isNaN(value) ? String(value) : 'not a number'
   throw new RangeError(`the limit ${name} is ${says}; it may be ${from} to ${to} ${unit}${isWhole ? ', a whole number' : ''}`)
 }
 
