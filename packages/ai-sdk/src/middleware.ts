@@ -1,4 +1,4 @@
-/** A pipeline of parts about a model: the same for a stream and for a reply that comes whole. */
+/** A pipeline of stream parts around a model, for streamed and complete replies. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { contentOf, partsOf } from './content.ts'
 import type { Part } from './stream-repair.ts'

@@ -60,7 +60,7 @@ function breakCost(piece: string): number {
   return indented && piece.charCodeAt(0) <= CR ? 2 : 1 + (piece.length >> 5)
 }
 
-/** What stands between the members of JSON, also where it is escaped: usual runs of it are one token. */
+/** What is between the members of JSON, also where it is escaped: usual runs of it are one token. */
 const GLUE = /^ ?[\\":,{}[\]]+$/
 
 function signsCost(piece: string): number {

@@ -1,4 +1,4 @@
-/** The lines worth keeping, from all that was said and found: a bounded pool, from which a digest takes the best that fit. */
+/** Keeps a bounded pool of lines from messages and results, from which a digest takes the best that fit. */
 import { estimateText } from './estimate.ts'
 import { createFrequency, marksOf, type Traits, traitsOf } from './scoring.ts'
 import { copyOf, segmentsOf } from './segments.ts'
@@ -9,7 +9,7 @@ export type Source = 'user' | 'model' | 'result'
 export interface Line {
   readonly text: string
   readonly source: Source
-  /** Whose text it stands in, as the digest names it. */
+  /** Whose text it is in, as the digest names it. */
   readonly label: string
   /** Its text, counted from 0, and its place there. */
   readonly from: number

@@ -1,4 +1,4 @@
-/** Tokens of what a request is made of, as it goes over the wire: JSON, with the arguments of a call as text in it. */
+/** Counts the tokens of a request as it is sent: JSON, with call arguments as text. */
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Tool } from '@mulligan/core'
 import { estimateText } from './estimate.ts'

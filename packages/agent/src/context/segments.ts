@@ -1,4 +1,4 @@
-/** A text in pieces that say something by themselves: lines, the sentences of a long line, the members of JSON in one line. */
+/** Splits text into meaningful pieces: lines, sentences of a long line, members of one-line JSON. */
 
 /** Characters of a piece that is taken whole. */
 const MAX_PIECE = 240

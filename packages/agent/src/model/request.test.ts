@@ -109,7 +109,7 @@ describe('a reply that does not end', () => {
     const { reply, source } = ask(script, { maxReasoning: 10_000, opensInReasoning })
     expect(await reply).toMatchObject({ finishReason: 'reasoning-limit', parts: [{ type: 'reasoning' }] })
     expect(source.ended).toBe(true)
-    // The control: without a limit it goes on.
+    // The control: without a limit it continues.
     expect(
       await ask(
         async function* () {

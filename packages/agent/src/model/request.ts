@@ -140,7 +140,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
 
 /**
  * What each part takes of {@link MAX_REPLY}. Of calls that are dropped the characters count for little: that many calls can
- * still be counted, and they have an end all the same.
+ * still be counted, and they have an end anyway.
  */
 function createSizer(): (part: LanguageModelV4StreamPart) => number {
   /** Calls that are kept, and came in deltas: counted there. */

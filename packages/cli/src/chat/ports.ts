@@ -1,4 +1,4 @@
-/** Between a workspace and the chat that shows it: the workspace is opened first, so what it reports until then waits. */
+/** Buffers what the workspace reports until the chat that shows it is ready. */
 import type { Notice, Ports } from '@mulligan/host/parts'
 import { saveMemory } from '../memory.ts'
 import { askedInWords, tellNotice } from '../ports.ts'

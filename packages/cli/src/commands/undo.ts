@@ -77,7 +77,7 @@ function adviceOf(kind: Kind, conflicts: number, stuck: number, force: boolean):
   if (force) return `: there is no more that could be.`
   return stuck === conflicts
     ? `. --force does it for the rest of the files, if there are more.`
-    : `. --force does it all the same; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
+    : `. --force does it anyway; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
 }
 
 const WORDS: Readonly<Record<FileChange['kind'], string>> = { created: 'put back', changed: 'restored', deleted: 'removed', moved: 'moved' }

@@ -89,7 +89,7 @@ describe('mulligan parse', () => {
     ['no such file', ['nope.txt', '--tools', 'tools.json'], /nope\.txt can't be read \(ENOENT\)/],
     ['no such rows', ['--jsonl', 'nope.jsonl'], /nope\.jsonl can't be read/],
     ['rows that are a folder', ['--jsonl', '.'], /can't be read \(EISDIR\)/],
-    ['tools that are no JSON', ['said.txt', '--tools', 'said.txt'], /said\.txt is no JSON/],
+    ['tools that are not JSON', ['said.txt', '--tools', 'said.txt'], /said\.txt is not valid JSON/],
     ['a folder', ['.', '--tools', 'tools.json'], /can't be read \(EISDIR\)/],
   ])('%s: says what to do', async (_, args, says) => {
     using here = inPlace('x')
@@ -178,7 +178,7 @@ describe('mulligan parse --jsonl', () => {
     ])
   })
 
-  it('a line that is no row says so in its place, and the others come out', async () => {
+  it('a line that is not a row says so in its place, and the others come out', async () => {
     const { code, rows: got } = await rows([{ id: 1, raw: 'x', tools: [] }, '{ no', { id: 2 }, '7', { id: 3, raw: GLM, tools: [search] }])
     expect(code).toBe(1)
     expect(got.map(({ id, refused }) => [id, refused?.error])).toEqual([

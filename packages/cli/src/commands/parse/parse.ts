@@ -27,7 +27,7 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
   if (flags.tools === undefined)
     throw new UsageError(
       'no tools are named',
-      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that are not there are never read.',
+      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that do not exist are never read.',
     )
   const tools = readTools(flags.tools)
   const text = file === undefined || file === '-' ? await stdinText() : readText(file)
@@ -55,7 +55,7 @@ function familyNamed(name: string): Family {
   throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
 }
 
-/** A line out for every line in, as they come. A line that is no row says so in its place. */
+/** A line out for every line in, as they come. A line that is not a row says so in its place. */
 async function parseRows(file: string, { out }: Output): Promise<number> {
   const input = file === '-' ? process.stdin : createReadStream(file)
   if (file !== '-') await opened(input, file)
@@ -95,7 +95,7 @@ function readTools(file: string): readonly ToolSpec[] {
     value = JSON.parse(text)
   } catch (error) {
     throw new UsageError(
-      `${file} is no JSON: ${(error as Error).message}`,
+      `${file} is not valid JSON: ${(error as Error).message}`,
       'It is to hold a list of tools: [{ "name": …, "parameters": … }]',
     )
   }
