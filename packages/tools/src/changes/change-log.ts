@@ -46,7 +46,7 @@ export interface ChangedTurn {
   readonly changes: readonly FileChange[]
 }
 
-export interface TakenBack {
+export interface UndoResult {
   /** False when nothing was done: because of the conflicts or, without any, as all is so already. */
   readonly done: boolean
   readonly turn: string
@@ -67,9 +67,9 @@ export interface RecordedChanges extends ChangeLog {
    *
    * @param force overwrites what others have changed
    */
-  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** The same the other way round, for a turn that was taken back. */
-  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** A content that is kept, by its hash. @throws Lost */
   readonly content: (hash: string) => Promise<Buffer>
 }
@@ -128,7 +128,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       await journal.finish(name)
     } catch (error) {
       try {
-        await plan.takeBack()
+        await plan.rollBack()
         await journal.abandon(name)
       } catch {
         // Left to the next change, as after a crash.
@@ -150,7 +150,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     return Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) })))
   }
 
-  const takeBack = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<TakenBack> =>
+  const undoOrRedo = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<UndoResult> =>
     serially(async () => {
       await ready()
       const all = await changesets()
@@ -177,8 +177,8 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     apply: (callId, changes) => make(callId, () => toSteps(root, changes, blobs)),
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
-    undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
-    redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),
+    undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
+    redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,
   }
 }
