@@ -10,6 +10,7 @@ import { createJournal } from './journal.ts'
 import { ifUnlocked, LOCK_WAIT, withLock } from './lock.ts'
 import { movedSince } from './moves.ts'
 import { type FileChange, netChanges } from './net.ts'
+import { notRecorded } from './not-recorded.ts'
 import { planInHand, type Restored } from './perform.ts'
 import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
 import type { Changeset } from './record.ts'
@@ -138,10 +139,14 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   }
 
   const ready = async (): Promise<void> => {
-    await recoverAll(root, journal, blobs).catch((cause) => {
-      if (isMulliganError(cause)) throw cause
-      throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+    const pending = await journal.list('pending').catch((error) => {
+      throw notRecorded(error)
     })
+    if (pending.length > 0)
+      await recoverAll(root, journal, blobs).catch((cause) => {
+        if (isMulliganError(cause)) throw cause
+        throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+      })
     await pruneOnce()
   }
 
