@@ -30,7 +30,7 @@ export const TOOLS: readonly Mutation[] = [
     id: 'all-or-none',
     rule: 'changes: when one fails, those before it are taken back',
     file: tools('changes/change-log.ts'),
-    find: `await plan.takeBack()`,
+    find: `await plan.rollBack()`,
     replace: ``,
     test: { file: tools('changes/atomic.test.ts'), name: 'a write that fails, whichever it is' },
   },

@@ -3,7 +3,7 @@ import type { AgentEvent } from '@mulligan/agent'
 import { isMulliganError } from '@mulligan/core'
 import { type DataPaths, oneLine, safeJson } from '@mulligan/host/light'
 import { openStoreIfAny } from '@mulligan/host/parts'
-import type { ChangedTurn, FileChange, RecordedChanges, TakenBack } from '@mulligan/tools'
+import type { ChangedTurn, FileChange, RecordedChanges, UndoResult } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
@@ -43,7 +43,7 @@ async function attempt(
   log: RecordedChanges,
   turn: string,
   { force = false }: UndoFlags,
-): Promise<TakenBack | { readonly failed: string }> {
+): Promise<UndoResult | { readonly failed: string }> {
   try {
     return await log[kind](turn, { force })
   } catch (error) {
@@ -53,7 +53,7 @@ async function attempt(
   }
 }
 
-function report(kind: Kind, outcome: TakenBack | { readonly failed: string }, { json, force }: UndoFlags, { out, err }: Output): number {
+function report(kind: Kind, outcome: UndoResult | { readonly failed: string }, { json, force }: UndoFlags, { out, err }: Output): number {
   if ('failed' in outcome) {
     err(`mulligan: ${oneLine(outcome.failed, 400)}\n`)
     if (json) out(`${safeJson({ error: { message: outcome.failed } })}\n`)

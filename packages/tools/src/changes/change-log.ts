@@ -11,6 +11,7 @@ import { createJournal } from './journal.ts'
 import { ifUnlocked, LOCK_WAIT, withLock } from './lock.ts'
 import { movedSince } from './moves.ts'
 import { type FileChange, netChanges } from './net.ts'
+import { notRecorded } from './not-recorded.ts'
 import { planInHand, type Restored } from './perform.ts'
 import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
 import type { Changeset } from './record.ts'
@@ -47,7 +48,7 @@ export interface ChangedTurn {
   readonly changes: readonly FileChange[]
 }
 
-export interface TakenBack {
+export interface UndoResult {
   /** False when nothing was done: because of the conflicts or, without any, as all is so already. */
   readonly done: boolean
   readonly turn: string
@@ -68,9 +69,9 @@ export interface RecordedChanges extends ChangeLog {
    *
    * @param force overwrites what others have changed
    */
-  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** The same the other way round, for a turn that was taken back. */
-  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** A content that is kept, by its hash. @throws Lost */
   readonly content: (hash: string) => Promise<Buffer>
 }
@@ -130,7 +131,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       await journal.finish(name)
     } catch (error) {
       try {
-        await plan.takeBack()
+        await plan.rollBack()
         await journal.abandon(name)
       } catch {
         // Left to the next change, as after a crash.
@@ -140,10 +141,14 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   }
 
   const ready = async (): Promise<void> => {
-    await recoverAll(root, journal, blobs).catch((cause) => {
-      if (isMulliganError(cause)) throw cause
-      throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+    const pending = await journal.list('pending').catch((error) => {
+      throw notRecorded(error)
     })
+    if (pending.length > 0)
+      await recoverAll(root, journal, blobs).catch((cause) => {
+        if (isMulliganError(cause)) throw cause
+        throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+      })
     await pruneOnce()
   }
 
@@ -152,7 +157,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     return Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) })))
   }
 
-  const takeBack = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<TakenBack> =>
+  const undoOrRedo = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<UndoResult> =>
     serially(async () => {
       await ready()
       const all = await changesets()
@@ -179,8 +184,8 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     apply: (callId, changes, signal) => make(callId, () => toSteps(root, changes, blobs), signal),
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
-    undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
-    redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),
+    undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
+    redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,
   }
 }

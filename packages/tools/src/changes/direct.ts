@@ -14,7 +14,7 @@ export function directChanges(root: string): ChangeLog {
     try {
       await plan.perform(signal)
     } catch (error) {
-      await plan.takeBack()
+      await plan.rollBack()
       throw conflictOf(error)
     }
   }

@@ -1,4 +1,4 @@
-/** Making the steps of a plan, and taking them back from wherever it was left. */
+/** Makes the steps of a plan, and rolls them back from wherever it was left. */
 import { atOnce } from '../at-once.ts'
 import { untilAborted } from '../until-aborted.ts'
 import type { Blobs } from './blobs.ts'
@@ -23,7 +23,7 @@ export interface PlanInHand {
    * Takes back the steps that are made, and no other. What is neither as it was before nor as the step makes it is
    * somebody else's. May itself be cut off, and run again.
    */
-  readonly takeBack: () => Promise<Restored>
+  readonly rollBack: () => Promise<Restored>
 }
 
 /** @param made how many of the steps are made already */
@@ -44,7 +44,7 @@ export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, m
       }
       await syncFolders(root, steps)
     },
-    takeBack: async () => {
+    rollBack: async () => {
       const restored: string[] = []
       const left: string[] = []
       for (const [index, step] of [...steps.entries()].toReversed()) {

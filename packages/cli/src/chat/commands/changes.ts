@@ -10,14 +10,14 @@ export const undo: SlashCommand = {
   name: 'undo',
   usage: '[TURN]',
   description: 'undo the changes of the last turn',
-  run: (turn, chat) => takeBack('undo', turn, chat),
+  run: (turn, chat) => undoOrRedo('undo', turn, chat),
 }
 
 export const redo: SlashCommand = {
   name: 'redo',
   usage: '[TURN]',
   description: 'restore changes that were undone',
-  run: (turn, chat) => takeBack('redo', turn, chat),
+  run: (turn, chat) => undoOrRedo('redo', turn, chat),
 }
 
 export const diff: SlashCommand = {
@@ -42,7 +42,7 @@ export const keep: SlashCommand = {
 }
 
 /** `--force`: what a refusal for what others have changed since says. */
-async function takeBack(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
+async function undoOrRedo(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
   const { undoCommand } = await import('../../commands/undo.ts')
   const words = args.split(/\s+/)
   const turn = words.filter((word) => word !== '--force').join(' ')
