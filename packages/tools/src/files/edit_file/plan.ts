@@ -1,5 +1,6 @@
 /** Edits to a text: all of them, or the reason why none. Pure. */
-import { type Place, type Source, STRATEGIES, type Strategy, sourceOf } from './match/index.ts'
+import { type Place, type Source, type Strategy, sourceOf } from './match/find.ts'
+import { STRATEGIES } from './match/strategies.ts'
 import { type Flat, flatten, flattened } from './newlines.ts'
 
 export interface Edit {

@@ -1,4 +1,5 @@
 /** Finding runs of lines in a text, in four passes from exact to forgiving. Pure. */
+import { firstFrom } from '../../edit_file/match/folded.ts'
 
 export interface Pass {
   readonly name: string
@@ -81,15 +82,4 @@ export function lineIndex(lines: readonly string[]): LineIndex {
       return found
     },
   }
-}
-
-/** The index of the first number that is at least `least`, in a sorted list. */
-function firstFrom(sorted: readonly number[], least: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] as number) < least) low = middle + 1
-    else high = middle
-  }
-  return low
 }
