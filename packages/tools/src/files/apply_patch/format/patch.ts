@@ -1,5 +1,6 @@
 /** A patch as data, whatever notation it came in. Line numbers are those of the patch as it was sent, from 1. */
 import { ModelRetry } from '@mulligan/core'
+import { cut } from '../../edit_file/closest.ts'
 
 export interface HunkLine {
   readonly kind: 'keep' | 'remove' | 'add'
@@ -74,10 +75,6 @@ export function refuseEmptyHunk({ hunks, path }: Section, header: Line, constrai
   const empty = hunks.find((hunk) => hunk.lines.length === 0)
   if (empty) throw mistake({ ...header, number: empty.line }, `the hunk of "${path}" that begins here has no lines.`, constraint)
 }
-
-const SHOWN_CHARS = 200
-
-export const cut = (text: string): string => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text)
 
 /** Refuses a part of the patch, with how it is written. */
 export const mistake = ({ text, number }: Line, says: string, constraint: string, more: Record<string, unknown> = {}): ModelRetry =>
