@@ -1,6 +1,7 @@
 /** Unified diffs, of `diff -u` and of git. Pure. */
-import { isNothing, pathOf, withoutSides } from './git-path.ts'
+
 import { type Hunk, type Line, mistake, openHunk, type Patch, placeIn, RANGES, refuseEmptyHunk, type Section, takeLine } from './patch.ts'
+import { isNothing, pathOf, withoutSides } from './paths.ts'
 import { notAHunkLine } from './what-it-is.ts'
 
 interface Open {
