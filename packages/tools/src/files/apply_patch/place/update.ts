@@ -41,12 +41,12 @@ function replaced({ lines, pass }: Placed, found: readonly TextLine[], newline: 
   const old = lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text)
   const foundTexts = found.map(({ text }) => text)
   const depths = PASSES.indexOf(pass) < 2 ? undefined : depthsOf(old, foundTexts)
+  // One indentation that stands for two: which of them new lines get can't be told.
+  if (depths && [...depths.values()].includes(undefined)) return undefined
   const result: TextLine[] = []
   let at = 0
   for (const { kind, text } of lines) {
-    const added = kind === 'add' && (depths && text.trim() !== '' ? shifted(text, depths) : text)
-    if (added === undefined) return undefined
-    if (added !== false) result.push({ text: added, end: newline })
+    if (kind === 'add') result.push({ text: (depths && text.trim() !== '' ? shifted(text, depths) : undefined) ?? text, end: newline })
     else if (kind === 'keep') result.push(found[at++] as TextLine)
     else at++
   }
