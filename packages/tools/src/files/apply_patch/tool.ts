@@ -8,11 +8,11 @@ import { sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { size } from '../common/page.ts'
 import { hasPaddedMarkers, parsePatch } from './format/parse.ts'
+import { targetsOf } from './format/paths.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { type Planned, planPatch } from './plan.ts'
 import { type PatchedFile, report } from './report.ts'
 import { withCorrection } from './suggest.ts'
-import { targetsOf } from './targets.ts'
 import type { PatchFile } from './tree/tree.ts'
 
 const input = z.object({ patch: z.string().describe('*** Begin Patch … *** End Patch, or a unified diff') })
