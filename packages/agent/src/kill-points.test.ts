@@ -17,7 +17,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const last = (): string => join(folder, `store-${files}.db`)
 
 describeKillPoints('memory', { openStore: async () => memoryStore(), reopen: async (killed) => killed }, 100)
-describeKillPoints('memory with a strict journal', { openStore: async () => memoryStore({ strict: true }), reopen: async (killed) => killed })
+describeKillPoints('memory with a strict journal', {
+  openStore: async () => memoryStore({ strict: true }),
+  reopen: async (killed) => killed,
+})
 describeKillPoints('SQLite', {
   openStore: () => {
     files++
