@@ -18,7 +18,7 @@ export function estimateText(text: string): number {
   // Of letters and digits that stand together: many changes in few characters are an id, a hash or base64.
   let characters = 0
   let changes = 0
-  for (const [piece] of text.matchAll(PIECES)) {
+  for (const piece of text.match(PIECES) ?? []) {
     const code = piece.codePointAt(piece.length > 1 && piece.charCodeAt(0) === SPACE ? 1 : 0) as number
     if (isLetter(code) || isDigit(code)) {
       if (piece.charCodeAt(0) === SPACE) characters = changes = 0
@@ -45,7 +45,19 @@ function wordCost(piece: string, random: boolean): number {
 }
 
 const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[jqvwxz][bcdfghjklmnpqtvwxz]|[jqxz]$/i
-const isPronounceable = (piece: string): boolean => !UNPRONOUNCEABLE.test(piece)
+/** Of the words that came last: those of JSON and of a topic come again and again. */
+const pronounceable = new Map<string, boolean>()
+const MAX_KNOWN = 2000
+const MAX_WORD = 20
+
+function isPronounceable(piece: string): boolean {
+  const known = pronounceable.get(piece)
+  if (known !== undefined) return known
+  const is = !UNPRONOUNCEABLE.test(piece)
+  if (pronounceable.size >= MAX_KNOWN) pronounceable.clear()
+  if (piece.length <= MAX_WORD) pronounceable.set(piece, is)
+  return is
+}
 
 function breakCost(piece: string): number {
   const indented = piece.length > 1 && piece.charCodeAt(piece.length - 1) === SPACE
