@@ -48,7 +48,8 @@ const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[
 /** Of the words that came last: those of JSON and of a topic come again and again. */
 const pronounceable = new Map<string, boolean>()
 const MAX_KNOWN = 2000
-const MAX_WORD = 20
+/** A longer piece would keep the text in memory that it is cut out of. */
+const MAX_WORD = 12
 
 function isPronounceable(piece: string): boolean {
   const known = pronounceable.get(piece)
