@@ -14,7 +14,6 @@ import {
   type CallRecord,
   type Decided,
   greaterEffect,
-  identityOf,
   keyOf,
   lockOf,
   type Performed,
@@ -399,8 +398,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
       { attempts, durationMs, ...(attempts > 0 && trustOf(tool)), ...(done.changed && { changed: done.changed }) },
     )
-    const input = done.input ?? call.input
-    return { ...identityOf(call), input, attempts, result, durationMs, ...(done.changed && { changed: done.changed }) }
+    const { notes: _, inputKey: __, secrets: ___, confinement: ____, ...rest } = call
+    return { ...rest, input: done.input ?? call.input, attempts, result, durationMs, ...(done.changed && { changed: done.changed }) }
   }
 
   /** Counts a wrong call and writes down what happened. Without a pause, so that parallel calls are judged one after another. */

@@ -157,20 +157,6 @@ function actsOn(tool: Tool, input: unknown): readonly string[] {
   }
 }
 
-/** What its record has of a call. Member by member, because a copy without some of them costs seven times as much. */
-export const identityOf = (call: PreparedCall): CallIdentity => ({
-  id: call.id,
-  step: call.step,
-  ordinal: call.ordinal,
-  ...(call.wireId !== undefined && { wireId: call.wireId }),
-  tool: call.tool,
-  ...(call.requestedTool !== undefined && { requestedTool: call.requestedTool }),
-  effect: call.effect,
-  target: call.target,
-  ...(call.targets && { targets: call.targets }),
-  repairs: call.repairs,
-})
-
 export const about = ({ id, tool }: PreparedCall) => ({ callId: id, tool })
 
 /** What a call with effects acts on, for its event: if it is cut off later, it is known by that. */

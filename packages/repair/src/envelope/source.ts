@@ -3,17 +3,8 @@ import { indexNames, resolveName } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
 
-/** Of the same list, for each reply of a turn. */
-const indexes = new WeakMap<readonly ToolSpec[], ToolIndex>()
-
 /** @throws TypeError when two tools have the same name */
 export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
-  const known = indexes.get(tools) ?? indexOf(tools)
-  indexes.set(tools, known)
-  return known
-}
-
-function indexOf(tools: readonly ToolSpec[]): ToolIndex {
   const index = indexNames(tools)
   return {
     names: index.names,
