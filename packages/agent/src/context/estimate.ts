@@ -53,7 +53,20 @@ function wordCost(piece: string, random: boolean): number {
 }
 
 const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[jqvwxz][bcdfghjklmnpqtvwxz]|[jqxz]$/i
-const isPronounceable = (piece: string): boolean => !UNPRONOUNCEABLE.test(piece)
+/** Of the words that came last: those of JSON and of a topic come again and again. */
+const pronounceable = new Map<string, boolean>()
+const MAX_KNOWN = 2000
+/** A longer piece would keep the text in memory that it is cut out of. */
+const MAX_WORD = 12
+
+function isPronounceable(piece: string): boolean {
+  const known = pronounceable.get(piece)
+  if (known !== undefined) return known
+  const is = !UNPRONOUNCEABLE.test(piece)
+  if (pronounceable.size >= MAX_KNOWN) pronounceable.clear()
+  if (piece.length <= MAX_WORD) pronounceable.set(piece, is)
+  return is
+}
 
 function breakCost(piece: string): number {
   const indented = piece.length > 1 && piece.charCodeAt(piece.length - 1) === SPACE

@@ -8,6 +8,7 @@ const MEDIA = 1600
 
 /** Estimated tokens of one message of a prompt. */
 export function messageTokens(message: LanguageModelV4Message): number {
+  if (isText(message)) return estimateText(JSON.stringify(message))
   let media = 0
   const text = JSON.stringify(message, function (this: { readonly type?: unknown }, key, value: unknown) {
     if (key === 'input' && this.type === 'tool-call') return JSON.stringify(value)
@@ -17,6 +18,11 @@ export function messageTokens(message: LanguageModelV4Message): number {
   })
   return estimateText(text) + media * MEDIA
 }
+
+/** Nothing in it goes another way than as it is. */
+const isText = ({ content }: LanguageModelV4Message): boolean =>
+  typeof content === 'string' ||
+  content.every((part) => part.type === 'text' || (part.type === 'tool-result' && part.output.type.endsWith('text')))
 
 export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
   type: 'function',
