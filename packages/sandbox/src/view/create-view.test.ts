@@ -337,7 +337,7 @@ describe('the workspace', () => {
   })
 
   it('refuses to protect what does not lie in it', async () => {
-    for (const path of ['.', '..', '/etc']) await expect(view({ protect: [path] })).rejects.toThrow(/no path in the workspace/)
+    for (const path of ['.', '..', '/etc']) await expect(view({ protect: [path] })).rejects.toThrow(/not a path in the workspace/)
   })
 
   it('makes nothing: what is protected and not there is named', async () => {
@@ -391,7 +391,7 @@ describe('further folders', () => {
     ['relative', /not an absolute path/],
     ['/no/such/folder', /does not exist/],
     ['/', /home folder/],
-    ['/proc/1', /no folder of files/],
+    ['/proc/1', /not a folder of files/],
   ])('%s is refused', async (path, says) => {
     await expect(view({ mounts: [{ path }] })).rejects.toThrow(says)
   })
