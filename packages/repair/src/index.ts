@@ -1,7 +1,9 @@
+export { type Announcements, announcements } from './announcement.ts'
 export { type Coerced, type CoerceOptions, coerce } from './arguments/coerce.ts'
 export { type JsonFix, type LooseJson, type ReadJsonOptions, readJson } from './arguments/json.ts'
 export { type Malformed, type Parsed, type ParseInputOptions, parseInput, unreadable } from './arguments/parse.ts'
 export { type RepairedArguments, type RepairOptions, repairArguments } from './arguments/repair-arguments.ts'
+export { askAgain } from './ask-again.ts'
 export { canonical, clonePlain, equal, hash, isTooDeep } from './canonical.ts'
 export { editDistance, fold, nearest } from './did-you-mean.ts'
 export * from './envelope/families/index.ts'
@@ -22,6 +24,7 @@ export { parseToolCalls, readCall } from './parse-tool-calls.ts'
 export { type ParsedReply, type ParseOptions, parseWith, type RefusedCall, readCallWith, type ToolCall } from './parse-with.ts'
 export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel } from './repair.ts'
 export {
+  ANNOUNCED,
   createReply,
   type EndOptions,
   type FinishedReply,

@@ -1,5 +1,6 @@
 /** A whole reply, or one call, at once: calls with arguments that fit, what is left as text, and what was refused and why. */
 
+import type { Announcements } from './announcement.ts'
 import { invalid } from './arguments/repair-arguments.ts'
 import type { Family } from './envelope/family.ts'
 import { indexNames } from './name.ts'
@@ -13,6 +14,8 @@ export interface ParseOptions {
   readonly opensInReasoning?: boolean
   /** `length`, or a provider's word for it: the last call was cut off. */
   readonly finishReason?: string
+  /** Understands what is announced in other languages than English. Default: it is not looked for. */
+  readonly announcements?: Announcements
 }
 
 /** A call of a tool there is, with arguments that fit. */
@@ -38,7 +41,7 @@ export interface ParsedReply {
   readonly text: string
   readonly reasoning: string
   readonly refused: readonly RefusedCall[]
-  /** Markup that is shown rather than meant, and why that is assumed. It stays in the text. */
+  /** What looks like a call and is not one, and why: it is quoted, shown, only announced, in no form that is read. It stays in the text. */
   readonly quoted: FinishedReply['quoted']
 }
 
@@ -50,8 +53,8 @@ export interface ParsedReply {
  * parseWith([glm], text, tools)
  */
 export function parseWith(families: readonly Family[], text: string, tools: readonly ToolSpec[], options: ParseOptions = {}): ParsedReply {
-  const { opensInReasoning = false, finishReason } = options
-  const reply = createReply(tools, { families, opensInReasoning })
+  const { finishReason, ...more } = options
+  const reply = createReply(tools, { families, ...more })
   const first = reply.text(text)
   const { calls, quoted, ...rest } = reply.end([], { cutShort: isCut(finishReason) })
   return { ...resolveAll(calls, tools), text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning, quoted }
