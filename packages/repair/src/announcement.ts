@@ -25,7 +25,7 @@ interface Language {
 const LANGUAGES: readonly Language[] = [
   {
     future: `let me|let's|let us|i'll|i will|i'm going to|i am going to|i need to|allow me to`,
-    acts: 'search|look|check|read|open|list|run|find|fetch|call|us(?:e|ing)|query|get|retriev|scan|inspect|examin|explor|review|verif|view|start|begin|try|creat|writ|sav|updat|delet|remov|send|add|edit|fix|comput|calculat|gather|load|download|analy|investigat|execut|install|test|grep|brows|locat|pull|see',
+    acts: 'search|look|check|read|open|list|run|find|fetch|call|us(?:e|ing)|query|get|retriev|scan|inspect|examin|explor|review|verif|view|start|begin|try|creat|writ|sav|updat|delet|remov|send|add|edit|fix|comput|calculat|gather|load|download|analy|investigat|execut|install|test|grep|brows|locat|pull|see (?:what|if|whether|how|which|the)',
     present: 'searching|looking|checking|reading|fetching|opening|running|calling|retrieving|querying|loading|deleting|saving|sending',
     now: 'now|first',
     not: `not|never|\\p{L}+n't|if|once|when|whenever|until|after you|let me know|tell me|please|would|could|happy|glad|be able|later|tomorrow|next time|in (?:the )?future|from now on|you (?:can|should|may|need)|always|careful`,

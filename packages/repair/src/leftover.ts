@@ -105,9 +105,13 @@ const BRACKETS: Readonly<Record<string, number>> = { '{': 1, '[': 1, '(': 1, '}'
 function endOf(text: string, at: number): number {
   const limit = Math.min(text.length, at + MAX_RAW)
   const near = text.slice(at, at + 80).search(/[{[(]/)
-  const paragraph = text.indexOf('\n\n', at)
-  const end = paragraph === -1 || paragraph > limit ? limit : paragraph
-  if (near === -1 || /\n/.test(text.slice(at, at + near))) return end
+  const rest = text.slice(at, limit)
+  const [, tag] = /^<([\w.:-]{1,64})/.exec(rest) ?? []
+  const closing = tag === undefined ? -1 : rest.indexOf(`</${tag}>`)
+  if (closing !== -1) return at + closing + `</${tag}>`.length
+  const paragraph = rest.search(/\n(?:\n|[ \t]*```)/)
+  const end = paragraph === -1 ? limit : at + paragraph
+  if (near === -1 || /\n/.test(rest.slice(0, near))) return end
   let depth = 0
   let quote = ''
   for (let i = at + near; i < limit; i++) {

@@ -71,7 +71,7 @@ export const ANNOUNCED = 'announced, and no call was made'
 const notRun = (raw: string, why: string): Repair => ({
   kind: 'dropped',
   from: raw,
-  to: undefined,
+  to: null,
   why: `another call in the same reply was not run (${why}): make it again if it was meant`,
 })
 
