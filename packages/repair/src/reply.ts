@@ -140,8 +140,9 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     const left = leftoverCalls(said, index, families, quoted)
     const isAll = isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
     quoted.push(...left.map((one) => ({ ...one, open: isAll })))
+    const hardlyMore = isHardlyMore(said.trim())
     for (const raw of inThinking()) quoted.push({ raw, why: 'in the thinking', open: said.trim() === '' })
-    const unclear = quoted.some(({ open }) => open) || isHardlyMore(said.trim())
+    const unclear = hardlyMore || quoted.some(({ open }) => open)
     const announced = unclear || cutShort || index.names.length === 0 ? undefined : announcements?.announcementIn(said)
     if (announced !== undefined) quoted.push({ raw: announced, why: ANNOUNCED, open: true })
     return { ...shown, calls, quoted, unclear: unclear || announced !== undefined }
