@@ -18,9 +18,10 @@ export {
 export { families } from './envelope/registry.ts'
 export { indexTools, sourceOf } from './envelope/source.ts'
 export type { TextCall } from './envelope/text-call.ts'
+export type { Explanation, Seen } from './explain.ts'
 export { droppedCalls, MAX_CALLS_PER_REPLY } from './limits.ts'
 export { type Adapt, indexNames, type Named, type NameIndex, type Resolved, resolveName } from './name.ts'
-export { parseToolCalls, readCall } from './parse-tool-calls.ts'
+export { explainReply, type NamedParseOptions, parseToolCalls, readCall } from './parse-tool-calls.ts'
 export { type ParsedReply, type ParseOptions, parseWith, type RefusedCall, readCallWith, type ToolCall } from './parse-with.ts'
 export { type Effect, levelFor, type Repair, type RepairKind, type RepairLevel } from './repair.ts'
 export {

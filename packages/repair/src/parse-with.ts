@@ -3,7 +3,7 @@
 import type { Announcements } from './announcement.ts'
 import { invalid } from './arguments/repair-arguments.ts'
 import type { Family } from './envelope/family.ts'
-import { indexNames } from './name.ts'
+import { indexNames, type NameIndex } from './name.ts'
 import type { Repair } from './repair.ts'
 import { createReply, type FinishedReply } from './reply.ts'
 import { resolveCall } from './resolve-call.ts'
@@ -76,19 +76,25 @@ export function readCallWith(
 }
 
 /** As OpenAI, Anthropic and Google say it. */
-const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
+export const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
 
 function resolveAll(parsed: FinishedReply['calls'], tools: readonly ToolSpec[]): Pick<ParsedReply, 'calls' | 'refused'> {
   const index = indexNames(tools)
   const calls: ToolCall[] = []
   const refused: RefusedCall[] = []
   for (const call of parsed) {
-    const found = resolveCall(call, index)
-    if (found.kind !== 'checked') {
-      const errorType = found.kind === 'unknown' ? 'unknown_tool' : 'malformed_call'
-      refused.push({ name: call.name ?? '', errorType, ...found.fault })
-    } else if (!found.checked.ok) refused.push({ name: call.name ?? '', errorType: 'validation', ...invalid(found.checked.issues) })
-    else calls.push({ name: found.tool.name, arguments: found.input, ...(call.id !== '' && { id: call.id }), repairs: found.repairs })
+    const read = readOne(call, index)
+    if ('error' in read) refused.push(read)
+    else calls.push(read)
   }
   return { calls, refused }
+}
+
+/** What one call of a reply comes to. */
+export function readOne(call: FinishedReply['calls'][number], index: NameIndex<ToolSpec>): ToolCall | RefusedCall {
+  const found = resolveCall(call, index)
+  const name = call.name ?? ''
+  if (found.kind !== 'checked') return { name, errorType: found.kind === 'unknown' ? 'unknown_tool' : 'malformed_call', ...found.fault }
+  if (!found.checked.ok) return { name, errorType: 'validation', ...invalid(found.checked.issues) }
+  return { name: found.tool.name, arguments: found.input, ...(call.id !== '' && { id: call.id }), repairs: found.repairs }
 }
