@@ -102,7 +102,10 @@ describe('mulligan parse', () => {
     expect(await explain()).toMatch(
       /\n\| 13 \| 2 \| glm \| `<tool_call>search.*\| run: search \{"query":"plans","limit":5\} \| envelope: .* \|\n/,
     )
-    here.write('said.txt', `Use it like \`${GLM}\` | or so, with the tags around each value as they stand there.\n\nIch werde jetzt suchen.`)
+    here.write(
+      'said.txt',
+      `Use it like \`${GLM}\` | or so, with the tags around each value as they stand there.\n\nIch werde jetzt suchen.`,
+    )
     const [shown, announced] = (await explain()).split('\n').filter((line) => /^\| \d/.test(line))
     expect(shown).toMatch(/^\| 13 \| 1 \| glm \| .* \| not run \| in inline code \|$/)
     expect(announced).toMatch(
