@@ -48,12 +48,6 @@ describe('type names as people write them', () => {
   ])('%j', (type, types) => expect(typesOf({ type })).toEqual(types))
 
   it('OpenAPI says nullable', () => expect(typesOf({ type: 'STRING', nullable: true })).toEqual(['string', 'null']))
-
-  it('is read once, in linear time, whatever it nests', () => {
-    const before = performance.now()
-    for (let round = 0; round < 1000; round++) typesOf({ type: `${'list['.repeat(30)}${round}${']'.repeat(30)}` })
-    expect(performance.now() - before).toBeLessThan(5000)
-  })
 })
 
 describe('a schema with such names', () => {
