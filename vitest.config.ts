@@ -1,11 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { mutation } from './scripts/mutation-plugin.ts'
 
 const source = (name: string): string => fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url))
 
 export default defineConfig({
-  plugins: [mutation(process.env['MULLIGAN_MUTATION'])],
   resolve: {
     alias: [
       ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing', 'host', 'eval'].map((name) => ({
@@ -16,8 +14,7 @@ export default defineConfig({
     ],
   },
   test: {
-    // The cache does not know of a mutation: it would serve the rule that was taken out.
-    fsModuleCache: !process.env['MULLIGAN_MUTATION'],
+    fsModuleCache: true,
     include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'],
     // Nothing is held to its time: this ends what hangs, on a busy machine too.
     testTimeout: 90_000,

@@ -62,7 +62,7 @@ export async function bench(): Promise<Table> {
   const line = (subject: string, which: readonly number[]): Row => {
     const here = which.map((at) => families[at] as Family)
     const count = (what: 'rows' | 'decoys') => here.reduce((total, family) => total + family[what].length, 0)
-    const [raw, parsed, mended] = [
+    const [raw, parsed, repaired] = [
       which.map((at) => sdk[at] as Score),
       here.map((family) => best(family).score),
       which.map((at) => ours[at] as Score),
@@ -71,11 +71,11 @@ export async function bench(): Promise<Table> {
       rows: count('rows'),
       ...told('AI SDK', raw),
       ...told('parser', parsed),
-      ...told('Mulligan', mended),
+      ...told('Mulligan', repaired),
       decoys: count('decoys'),
       'AI SDK: run': raw.falselyRun,
       'parser: run': parsed.falselyRun,
-      'Mulligan: run': mended.falselyRun,
+      'Mulligan: run': repaired.falselyRun,
       ...speed(which),
     }
     return { subject, values }

@@ -3,7 +3,7 @@ import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
 import { createWorkspace, fileTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { LETTERS } from '../packages/cli/src/approval/answers.ts'
-import { policyInForce } from '../packages/host/src/approval/policy.ts'
+import { effectivePolicy } from '../packages/host/src/approval/policy.ts'
 import { shellApproval } from '../packages/host/src/approval/shell.ts'
 import { approvalFields } from '../packages/host/src/config/approval-fields.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
@@ -12,7 +12,7 @@ import { ROOT } from './run.fixture.ts'
 const page = pageText('docs/approval.md')
 const EDITS = new Set(fileTools(createWorkspace(ROOT)).flatMap(({ name, edits }) => (edits ? [name] : [])))
 const decide = (mode: Mode, request: Partial<PolicyRequest>) =>
-  policyInForce(
+  effectivePolicy(
     { mode: { value: mode, origin: 'default', from: '' }, rules: [], projectRules: [] },
     shellApproval(ROOT),
     EDITS,

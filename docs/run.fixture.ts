@@ -8,13 +8,13 @@ import { type Ended, endOf, NO_SERVERS } from '../packages/cli/src/fixtures/cli.
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-export interface Place {
+export interface TestFolders {
   readonly dir: string
   readonly write: (path: string, text: string) => string
   readonly [Symbol.dispose]: () => void
 }
 
-export function place(files: Readonly<Record<string, string>> = {}): Place {
+export function place(files: Readonly<Record<string, string>> = {}): TestFolders {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-docs-')))
   const dir = join(root, 'work')
   mkdirSync(dir)

@@ -1,5 +1,5 @@
 /** The tables about the sandbox are those of the code. */
-import { BACKENDS, DEFAULT_LIMITS, type Enforced, type Limits, type Reason, STRICT_LIMITS } from '@mulligan/sandbox'
+import { BACKENDS, DEFAULT_SANDBOX_LIMITS, type Enforced, type Limits, type Reason, STRICT_LIMITS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
 import { SANDBOX_EXIT, sizeText } from '../packages/cli/src/commands/sandbox/run.ts'
 import { refusedIn } from '../packages/host/src/config/admit.ts'
@@ -46,7 +46,7 @@ describe('docs/sandbox.md', () => {
       ['disk', 'disk', sizeText],
     ]
     for (const [key, limit, text] of shown)
-      expect([key, ...(rows.get(key) ?? []).slice(0, 2)]).toEqual([key, text(DEFAULT_LIMITS[limit]), text(STRICT_LIMITS[limit])])
+      expect([key, ...(rows.get(key) ?? []).slice(0, 2)]).toEqual([key, text(DEFAULT_SANDBOX_LIMITS[limit]), text(STRICT_LIMITS[limit])])
   })
 
   it('what a project may not set', () => {

@@ -9,8 +9,8 @@ import { pageText, tableUnder } from './page.fixture.ts'
 import { ROOT } from './run.fixture.ts'
 import { factsOf } from './tool-facts.fixture.ts'
 
-describe('README.md', () => {
-  const readme = pageText('README.md')
+describe('docs/contract.md', () => {
+  const page = pageText('docs/contract.md')
   /** Fails to compile when a status comes or goes. */
   const STATUSES: Readonly<Record<Status, true>> = {
     retry: true,
@@ -24,7 +24,7 @@ describe('README.md', () => {
   }
 
   it('the table of the contract has every status, and says which of them spends a retry', async () => {
-    const rows = tableUnder(readme, 'The contract')
+    const rows = tableUnder(page, 'Statuses')
     expect(rows.map(([status]) => status)).toEqual(['ok', ...Object.keys(STATUSES)])
     const spends = Object.fromEntries(
       await Promise.all(
@@ -48,16 +48,8 @@ describe('README.md', () => {
   })
 
   it('every error type stands with its default status', () => {
-    const told = tableUnder(readme, 'Error types').flatMap(([types = '', status]) => types.split(', ').map((type) => [type, status]))
+    const told = tableUnder(page, 'Error types').flatMap(([types = '', status]) => types.split(', ').map((type) => [type, status]))
     expect(Object.fromEntries(told)).toEqual(DEFAULT_STATUS)
-  })
-
-  it('every exit code', () => {
-    expect(
-      tableUnder(readme, 'Exit codes')
-        .map(([code]) => Number(code))
-        .sort(),
-    ).toEqual(Object.values(EXIT).sort())
   })
 })
 

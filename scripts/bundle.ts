@@ -64,10 +64,45 @@ const descriptions: Plugin = {
   },
 }
 
+/**
+ * Node loads all of its `fetch` when `Headers` is first read, which takes a fifth of a start. The client of model servers reads it for
+ * a record of texts; `patientFetch` needs none.
+ */
+const HEADERS: readonly (readonly [string, string])[] = [
+  ['headers instanceof Headers', 'headers[Symbol.toStringTag] === "Headers"'],
+  ['new Headers(normalizeHeaders(headers))', 'new Map(Object.entries(normalizeHeaders(headers)))'],
+]
+const lateFetch: Plugin = {
+  name: 'late-fetch',
+  transform(code, id) {
+    if (!id.endsWith('/@ai-sdk/provider-utils/dist/index.js')) return undefined
+    if (!HEADERS.every(([from]) => code.split(from).length === 2)) throw new Error(`${id} does not read Headers as this plugin knows it`)
+    return HEADERS.reduce((text, [from, to]) => text.replace(from, to), code)
+  },
+}
+
 /** Zod's messages in fifty languages are an eighth of what a start reads; ours are in one. */
 const english: Plugin = {
   name: 'english',
   load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id) ? `export { default as en } from './en.js'` : undefined),
+}
+
+/**
+ * An `import` of a part of Node runs each of its getters: that of `node:fs` loads its promises, that of `node:process` opens the
+ * standard streams. Taken out of the part itself, a name costs nothing but that name.
+ */
+const lateBuiltins: Plugin = {
+  name: 'late-builtins',
+  renderChunk: (code) =>
+    code.replace(/^(?:\s*import\b[^;]*;)+/, (head) =>
+      head.replace(
+        /import ([^;{]*?),? ?(\{[^}]*\})? from "(node:[^"]+)";/g,
+        (_, whole: string, names: string | undefined, part: string) => {
+          const kept = [whole.replace('* as ', ''), names?.replaceAll(' as ', ': ')].filter(Boolean)
+          return kept.map((one) => `const ${one} = globalThis.process.getBuiltinModule(${JSON.stringify(part)});`).join('')
+        },
+      ),
+    ),
 }
 
 /** The texts of the licenses of what is inlined. @throws Error where one has none */
@@ -94,7 +129,7 @@ function write(path: string, content: string): void {
  * the other; each file has all that its module imports and that none before it has, so no two import each other. `parse` and `undo`
  * stand before what is large, because they need little of it.
  */
-const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/toolbox']
+const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/open-tools']
 STAGES.push('cli/commands/run', 'host/models/openai-compatible')
 /** Characters of what may be in a file for every command: one that needs little of a stage must not load all of it. */
 const SMALL = 8000
@@ -131,7 +166,7 @@ export async function bundle({ prune = false } = {}): Promise<void> {
     input: { main: join(CLI, 'dist/main.js') },
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
-    plugins: [descriptions, places, english],
+    plugins: [descriptions, places, lateFetch, english, lateBuiltins],
     external: (id) => !isInside(id),
     logLevel: 'warn',
     onLog: (level, log) => {

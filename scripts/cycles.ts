@@ -7,9 +7,6 @@ import { importsIn } from './dependencies.ts'
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'packages/agent/src': ['context', 'model', 'store', 'turn'],
   'packages/core/src': ['call', 'turn'],
-  'packages/sandbox/src': ['cgroup', 'git', 'run', 'view'],
-  'packages/sandbox/src/backends': ['container', 'docker', 'podman'],
-  'packages/tools/src': ['changes', 'files', 'workspace'],
   'packages/tools/src/shell': ['background', 'bash', 'common', 'layer'],
 }
 

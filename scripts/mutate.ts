@@ -1,57 +1,76 @@
 /**
  * Takes each rule out of the source in turn and runs the test that guards it, which must turn red. `npm run mutate [id …]`.
  * Exits 1 when a rule can be taken out unnoticed, or when a test is red with all rules in place.
+ *
+ * Vitest is started once per core and stays; between two runs only the file with the rule is read anew.
  */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { createVitest, type TestModule } from 'vitest/node'
 import { MUTATIONS } from './mutations/index.ts'
+import type { Mutation } from './mutations/mutation.ts'
+import { mutation as takesOut } from './mutations/plugin.ts'
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+const root = fileURLToPath(new URL('..', import.meta.url))
+process.chdir(root)
+
+/** How long a test may take without its rule, in milliseconds: what hangs is red. At least this, or so many times what it takes with the rule. */
+const HANGS_AFTER = 10_000
+const TIMES_LONGER = 10
 
 interface Outcome {
   readonly passed: number
   readonly failed: number
+  /** Of the longest test, in milliseconds. */
+  readonly longest: number
   readonly trouble?: string
 }
 
-const reports = mkdtempSync(join(tmpdir(), 'mulligan-mutate-'))
-let runs = 0
-
-/** Runs the tests of those names, with the rule in place or taken out. */
-function runTests(file: string, names: readonly string[], mutation?: string): Promise<Outcome> {
-  const pattern = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
-  const report = join(reports, `${mutation ?? 'control'}-${runs++}.json`)
-  const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', pattern, '--reporter=json', `--outputFile=${report}`]
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, MULLIGAN_MUTATION: mutation ?? '' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const said: Buffer[] = []
-  child.stdout.on('data', (chunk) => said.push(chunk))
-  child.stderr.on('data', (chunk) => said.push(chunk))
-  return new Promise((resolve) => {
-    child.on('close', () => {
-      try {
-        const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8')) as {
-          numPassedTests: number
-          numFailedTests: number
-        }
-        resolve({ passed: numPassedTests, failed: numFailedTests })
-      } catch {
-        resolve({ passed: 0, failed: 0, trouble: Buffer.concat(said).toString().slice(-600) })
-      }
-    })
-  })
+interface Runner extends AsyncDisposable {
+  /** Runs the tests of those names, with the rule taken out. */
+  readonly run: (
+    file: string,
+    names: readonly string[],
+    out?: { readonly mutation: Mutation; readonly timeout: number },
+  ) => Promise<Outcome>
 }
 
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function createRunner(): Promise<Runner> {
+  let chosen: Mutation | undefined
+  const vitest = await createVitest(
+    { watch: false, maxWorkers: 1, reporters: [{}], silent: true },
+    { plugins: [takesOut(MUTATIONS, () => chosen)] },
+  )
+  const project = vitest.getRootProject()
+  const { testTimeout } = project.config
+  const run: Runner['run'] = async (file, names, out) => {
+    const touched = [chosen, out?.mutation]
+    chosen = out?.mutation
+    for (const one of touched) if (one) vitest.invalidateFile(root + one.file)
+    project.config.testTimeout = out?.timeout ?? testTimeout
+    const testNamePattern = new RegExp(names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'))
+    const specification = project.createSpecification(root + file, { testNamePattern })
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications([specification])
+    return outcomeOf(testModules, unhandledErrors)
+  }
+  return { run, [Symbol.asyncDispose]: () => vitest.close() }
+}
+
+function outcomeOf(modules: readonly TestModule[], unhandled: readonly unknown[]): Outcome {
+  const tests = modules.flatMap(({ children }) => [...children.allTests()])
+  const count = (wanted: string): number => tests.filter((test) => test.result().state === wanted).length
+  const longest = Math.max(0, ...tests.map((test) => test.diagnostic()?.duration ?? 0))
+  const errors = [...modules.flatMap((module) => module.errors()), ...unhandled]
+  const trouble = errors.map((error) => (error as Error).message ?? String(error)).join('\n')
+  return { passed: count('passed'), failed: count('failed'), longest, ...(trouble && { trouble: trouble.slice(0, 600) }) }
+}
+
+/** In order, each by whichever runner is free. */
+async function inParallel<T>(runners: readonly Runner[], items: readonly T[], work: (item: T, runner: Runner) => Promise<void>) {
   const queue = [...items]
   await Promise.all(
-    Array.from({ length: availableParallelism() }, async () => {
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
+    runners.map(async (runner) => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, runner)
     }),
   )
 }
@@ -59,23 +78,26 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
 const asked = process.argv.slice(2)
 const chosen = asked.length > 0 ? MUTATIONS.filter(({ id }) => asked.includes(id)) : MUTATIONS
 const problems: string[] = []
+const runners = await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen.length) }, createRunner))
 
-await inParallel([...Map.groupBy(chosen, ({ test }) => test.file)], async ([file, mutations]) => {
-  const control = await runTests(
-    file,
-    mutations.map(({ test }) => test.name),
-  )
+const groups = [...Map.groupBy(chosen, ({ test }) => test.file)].sort(([, one], [, other]) => other.length - one.length)
+await inParallel(runners, groups, async ([file, mutations], { run }) => {
+  const names = mutations.map(({ test }) => test.name)
+  const control = await run(file, names)
   if (control.failed > 0 || control.passed === 0)
     problems.push(`${file} is not green with all rules in place: ${control.trouble ?? `${control.failed} failed`}`)
-})
-await inParallel(chosen, async (mutation) => {
-  const { failed, passed, trouble } = await runTests(mutation.test.file, [mutation.test.name], mutation.id)
-  const red = failed > 0
-  console.log(`${red ? 'red  ' : 'GREEN'} ${mutation.id.padEnd(24)} ${mutation.rule}`)
-  if (!red) problems.push(`${mutation.id}: "${mutation.test.name}" stays green without the rule (${trouble ?? `${passed} passed`})`)
+  for (const mutation of mutations) {
+    const timeout = Math.max(HANGS_AFTER, TIMES_LONGER * control.longest)
+    const start = performance.now()
+    const { failed, passed, trouble } = await run(file, [mutation.test.name], { mutation, timeout })
+    const red = failed > 0
+    const seconds = ((performance.now() - start) / 1000).toFixed(1)
+    console.log(`${red ? 'red  ' : 'GREEN'} ${mutation.id.padEnd(28)} ${seconds.padStart(5)} s  ${mutation.rule}`)
+    if (!red) problems.push(`${mutation.id}: "${mutation.test.name}" stays green without the rule (${trouble ?? `${passed} passed`})`)
+  }
 })
 
-rmSync(reports, { recursive: true, force: true })
+await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
 for (const problem of problems) console.error(`mutate: ${problem}`)
 console.log(`${chosen.length - problems.length} of ${chosen.length} rules are guarded by a test that turns red without them`)
 process.exit(problems.length > 0 ? 1 : 0)

@@ -73,7 +73,7 @@ function verdict(row: Row, { calls, refused }: Result): Verdict {
   const { expected } = row
   const says = JSON.stringify(refused ?? '')
   if (expected?.action === 'error' && refused && expected.must_mention?.every((word) => says.includes(word))) return 'right'
-  // A wrong parameter name may be told or mended, where the mended call fits.
+  // A wrong parameter name may be told or repaired, where the repaired call fits.
   if (expected?.action === 'error' && calls.length > 0 && /^alias-/.test((row as { category?: string }).category ?? '')) return 'right'
   const wanted = expected?.action === 'calls' ? expected.calls : expected?.action === 'call' ? [expected as unknown as Call] : undefined
   return wanted && same(wanted) ? 'right' : calls.length > 0 ? 'wrong' : 'refused'

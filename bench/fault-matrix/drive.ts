@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { TurnOutcome } from '@mulligan/agent'
 import { lastToolResults, type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { afterAll, expect } from 'vitest'
-import { type Ended, type Place, place, trusted } from '../../packages/cli/src/fixtures/cli.ts'
+import { type CliFixture, type Ended, place, trusted } from '../../packages/cli/src/fixtures/cli.ts'
 import { checkHints, describeCall } from './hints.ts'
 import { CANARY, leaks } from './leaks.ts'
 import { ANSWERED, type Row, type Run } from './row.ts'
@@ -22,7 +22,7 @@ afterAll(() => rmSync(COMPILED, { recursive: true, force: true }))
 const KEY = `sk-${CANARY}-key`
 
 /** A workspace with the fault tools; home and data lie elsewhere, under a name that must not get out. */
-export function workspace(given: Readonly<Record<string, string>> = {}): Place & { readonly home: string } {
+export function workspace(given: Readonly<Record<string, string>> = {}): CliFixture & { readonly home: string } {
   const tools = readdirSync(TOOLS).map((file) => [`.mulligan/tools/${file}`, readFileSync(join(TOOLS, file), 'utf8')] as const)
   const here = place({ ...Object.fromEntries(tools), ...given })
   const home = join(dirname(here.dir), `${CANARY}-home`)
@@ -93,7 +93,7 @@ async function runOnce(run: Run, row: Row, more: readonly string[], here: Here, 
   const requests = model.requests.slice(before)
   for (const { headers } of requests) expect(headers['authorization'] ?? headers['x-api-key']).toContain(KEY)
   for (const text of run.told ?? []) expect(requests.flatMap(resultTexts).join('\n⸻\n')).toMatch(multiline(text))
-  if (outcome) checkHints(outcome, requests, run === row ? row.unmended : undefined)
+  if (outcome) checkHints(outcome, requests, run === row ? row.unrepaired : undefined)
   const kept = keptRows(join(here.home, 'data', 'mulligan.db'))
   if (!killed) expect(unansweredCalls(kept)).toEqual([])
   const found = leaks({ stdout: result.stdout, stderr: result.stderr, ...bodies(requests), ...kept })

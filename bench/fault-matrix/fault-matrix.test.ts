@@ -4,6 +4,7 @@
  */
 import { DEFAULT_STATUS } from '@mulligan/core'
 import { describe, expect, it } from 'vitest'
+import { isAll } from '../../scripts/test-scope.fixture.ts'
 import { drive } from './drive.ts'
 import type { Row } from './row.ts'
 import { COUNTERS } from './rows/counters.ts'
@@ -33,7 +34,9 @@ const TIMEOUT = 240_000
 const atOnce = limited(AT_ONCE)
 
 describe.concurrent.each(Object.entries(THEMES))('%s', (_, rows) => {
-  const cases = rows.flatMap((row) => (row.on ?? ['openai']).map((protocol) => [row.name, protocol, row] as const))
+  const cases = rows.flatMap((row) =>
+    (row.on ?? ['openai']).slice(0, isAll ? undefined : 1).map((protocol) => [row.name, protocol, row] as const),
+  )
   it.concurrent.each(cases)('%s (%s)', (_name, protocol, row) => atOnce(() => drive(row, protocol)), TIMEOUT)
 })
 

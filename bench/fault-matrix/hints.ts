@@ -12,15 +12,15 @@ export function describeCall({ tool, result }: CallRecord): string {
   return `${tool} ${result.status} ${result.errorType}${left === undefined ? '' : `, ${left} left`}`
 }
 
-/** @param unmended why a wrong call is not followed by a right one, where the row is about just that */
-export function checkHints({ calls }: TurnOutcome, requests: readonly RecordedRequest[], unmended: string | undefined): void {
+/** @param unrepaired why a wrong call is not followed by a right one, where the row is about just that */
+export function checkHints({ calls }: TurnOutcome, requests: readonly RecordedRequest[], unrepaired: string | undefined): void {
   for (const record of calls) {
     const { result } = record
     if (result.ok) continue
     const text = textRead(record, requests)
     if (text !== undefined) expect(text).toContain(`${result.status} (${result.errorType}): ${result.error}`)
     if (result.details?.call) checkSuggestion(record, calls)
-    if (result.status === 'retry') checkRetry(record, result, text, unmended === undefined ? calls : undefined)
+    if (result.status === 'retry') checkRetry(record, result, text, unrepaired === undefined ? calls : undefined)
   }
 }
 
@@ -49,8 +49,8 @@ function checkRetry(
   if (text !== undefined) for (const word of [parameter ?? '', constraint]) expect(text).toContain(word)
   if (!calls) return
   const later = calls.slice(calls.indexOf(record) + 1).filter(({ result }) => result.ok)
-  const mended = errorType === 'unknown_tool' ? later : later.filter(({ tool }) => tool === record.tool)
-  expect(mended.length, `a right call follows: ${describeCall(record)}`).toBeGreaterThan(0)
+  const repaired = errorType === 'unknown_tool' ? later : later.filter(({ tool }) => tool === record.tool)
+  expect(repaired.length, `a right call follows: ${describeCall(record)}`).toBeGreaterThan(0)
 }
 
 /** What the model was sent of a result; `undefined` when the turn ended before, or its id was one that could not be sent back. */

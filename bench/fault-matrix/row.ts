@@ -36,7 +36,7 @@ export interface Row extends Run {
   /** What is in it afterwards; `undefined`: no such file. */
   readonly files?: Readonly<Record<string, string | undefined>>
   /** Why no corrected call can follow a wrong one here. */
-  readonly unmended?: string
+  readonly unrepaired?: string
   /** Texts in the log file. */
   readonly logged?: readonly string[]
   /** Nobody listens at the model's address. */

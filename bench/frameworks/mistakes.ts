@@ -68,8 +68,8 @@ const told = ({ requests }: Seen): string => (requests[1] ? lastText(requests[1]
 
 const isRight = (input: unknown): boolean => JSON.stringify(input) === JSON.stringify(WANTED)
 
-/** How a call that can be mended fared. */
-function mending(seen: Seen, hint: (told: string) => string = () => ''): string {
+/** How a call that can be repaired fared. */
+function repair(seen: Seen, hint: (told: string) => string = () => ''): string {
   const { ran, end, requests } = seen
   const threw = end && 'threw' in end
   if (threw) return `the run ends: ${end.threw}`
@@ -90,25 +90,25 @@ export const MISTAKES: readonly Mistake[] = [
     id: 'number-as-text',
     title: '`"5"` for `5`',
     turns: [call('read_lines', { ...WANTED, limit: '5' }), ...thenRight],
-    verdict: (seen) => mending(seen),
+    verdict: (seen) => repair(seen),
   },
   {
     id: 'json',
     title: 'a comma too many in the JSON',
     turns: [call('read_lines', '{"path": "notes.txt", "limit": 5,}'), ...thenRight],
-    verdict: (seen) => mending(seen),
+    verdict: (seen) => repair(seen),
   },
   {
     id: 'name',
     title: '`readLines` for `read_lines`',
     turns: [call('readLines', WANTED), ...thenRight],
-    verdict: (seen) => mending(seen, (told) => (/read_lines/.test(told) ? ', told the name' : ', not told the name')),
+    verdict: (seen) => repair(seen, (told) => (/read_lines/.test(told) ? ', told the name' : ', not told the name')),
   },
   {
     id: 'leaked',
     title: 'the call written into the text',
     turns: [say(`<tool_call>\n{"name": "read_lines", "arguments": ${JSON.stringify(WANTED)}}\n</tool_call>`), ...thenRight],
-    verdict: (seen) => mending(seen),
+    verdict: (seen) => repair(seen),
   },
   {
     id: 'exception',
@@ -153,6 +153,6 @@ export const MISTAKES: readonly Mistake[] = [
     id: 'cut-off',
     title: 'a call cut off by the output limit',
     turns: [call('read_lines', '{"path": "notes.t', { finish: 'length' }), ...thenRight],
-    verdict: (seen) => mending(seen),
+    verdict: (seen) => repair(seen),
   },
 ]

@@ -121,8 +121,8 @@ export const AI_SDK: readonly Mutation[] = [
     id: 'ai-sdk-fresh',
     rule: '8: an agent that is made once has fresh state for each call',
     file: source('mulligan.ts'),
-    find: `prepareCall: async (call) => turn((await prepareCall?.(call)) ?? call),`,
-    replace: `prepareCall: ((kept) => async (call) => { const own = (await prepareCall?.(call)) ?? call; kept ??= turn(own); return { ...kept, ...own, tools: kept.tools } })(undefined),`,
+    find: `prepareCall: async (call) => turn((await prepareCall?.(call)) ?? call)`,
+    replace: `prepareCall: ((kept) => async (call) => { const own = (await prepareCall?.(call)) ?? call; kept ??= turn(own); return { ...kept, ...own, tools: kept.tools } })(undefined)`,
     test: test('state.test.ts', 'an agent of a module: fresh state for each call'),
   },
 ]

@@ -4,7 +4,7 @@ import { contract, core, type Mutation, tools } from './mutation.ts'
 const cli = (file: string): string => `packages/cli/src/${file}`
 const host = (file: string): string => `packages/host/src/${file}`
 const policy = (name: string): Mutation['test'] => ({ file: 'packages/core/src/policy.test.ts', name })
-const inForce = (name: string): Mutation['test'] => ({ file: host('approval/policy.test.ts'), name })
+const effectiveTest = (name: string): Mutation['test'] => ({ file: host('approval/policy.test.ts'), name })
 const config = (name: string): Mutation['test'] => ({ file: host('config/approval.test.ts'), name })
 const approve = (name: string): Mutation['test'] => ({ file: cli('approval/approve.test.ts'), name })
 const proposals = (name: string): Mutation['test'] => ({ file: host('approval/proposals.test.ts'), name })
@@ -65,7 +65,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: host('approval/policy.ts'),
     find: `mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) :`,
     replace: ``,
-    test: inForce('stands above the mode, but for read-only'),
+    test: effectiveTest('stands above the mode, but for read-only'),
   },
   {
     id: 'hard-denials',
@@ -73,7 +73,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[ofProject]`,
-    test: inForce('no rule and no mode allows what destroys'),
+    test: effectiveTest('no rule and no mode allows what destroys'),
   },
   {
     id: 'project-tightens',
@@ -81,7 +81,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[guarded(anything)]`,
-    test: inForce('the person says allow, the project deny'),
+    test: effectiveTest('the person says allow, the project deny'),
   },
   {
     id: 'project-allows',
@@ -201,7 +201,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: host('approval/policy.ts'),
     find: `...(request.changes ?? []).map((target) => ofPath({ ...request, target }))`,
     replace: ``,
-    test: inForce('rules about paths hold for what a command changed'),
+    test: effectiveTest('rules about paths hold for what a command changed'),
   },
   {
     id: 'keep-not-safe',
@@ -209,6 +209,6 @@ export const APPROVAL: readonly Mutation[] = [
     file: 'packages/tools/src/shell/command-policy/rules.ts',
     find: `&& request.changes === undefined`,
     replace: ``,
-    test: inForce('one that changed files all the same'),
+    test: effectiveTest('one that changed files all the same'),
   },
 ]

@@ -32,7 +32,7 @@ export const CHAT: readonly Mutation[] = [
   {
     id: 'chat-unknown-command',
     rule: 'chat: a command that there is not is no message',
-    file: chat('said.ts'),
+    file: chat('chat-input.ts'),
     find: `if (command) return`,
     replace: `if (command && text.startsWith('/help')) return`,
     test: held('what is no command is not sent; two slashes are'),

@@ -23,8 +23,9 @@ export const LAYER: readonly Mutation[] = [
     id: 'layer-masks',
     rule: 'layer: secrets of the workspace are covered',
     file: source('views.ts'),
-    find: `    ...covers,\n  ]`,
-    replace: `  ]`,
+    within: 'layerView',
+    find: `...covers`,
+    replace: ``,
     test: layer('masks: a secret is seen empty, can be neither changed nor moved, and is not told of'),
   },
   {

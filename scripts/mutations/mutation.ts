@@ -4,7 +4,9 @@ export interface Mutation {
   /** The rule, in words. */
   readonly rule: string
   readonly file: string
-  /** Text that stands exactly once in the file, and what it becomes. */
+  /** The function, variable, class or property that holds the code, where the same code occurs elsewhere in the file too. */
+  readonly within?: string
+  /** Code that occurs exactly once there, however it is laid out, and what it becomes. */
   readonly find: string
   readonly replace: string
   readonly test: { readonly file: string; readonly name: string }

@@ -36,11 +36,11 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'only-what-fits',
-    rule: 'repair: mended JSON is taken only where it fits the schema',
+    rule: 'repair: repaired JSON is taken only where it fits the schema',
     file: repair('arguments/fit.ts'),
     find: `if (!checked.ok && parsed.unlessFits) return`,
     replace: `if (!checked.ok && parsed.unlessFits && level === 'off') return`,
-    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when mended' },
+    test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when repaired' },
   },
   {
     id: 'leaked-once',

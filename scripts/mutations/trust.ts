@@ -51,7 +51,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'project-key',
     rule: 'models: a server that a project chooses gets no key of the person',
-    file: host('choice/model-in-force.ts'),
+    file: host('choice/effective-model.ts'),
     find: `return baseUrl.origin !== 'project' || isSameOrigin`,
     replace: `return baseUrl.origin === 'project' || isSameOrigin`,
     test: trust('on this machine gets no key that is for the person’s server; the person’s own origin does'),
@@ -67,7 +67,7 @@ export const TRUST: readonly Mutation[] = [
   {
     id: 'tools-untrusted',
     rule: 'tools: a folder’s own are imported after the person has trusted them',
-    file: host('tools/toolbox.ts'),
+    file: host('tools/open-tools.ts'),
     find: `= needsTrust(files)
     ?`,
     replace: `= files.state === 'none'

@@ -109,7 +109,7 @@ export const COUNTERS: readonly Row[] = [
       ...times(3, () => [...[2, 1, 0].map((left) => `measure retry validation, ${left} left`), 'search_notes ok 0']).flat(),
       'measure closed limit',
     ],
-    unmended: 'it is closed for the turn',
+    unrepaired: 'it is closed for the turn',
     told: [/closed for the rest of this turn/],
   },
   {
@@ -118,7 +118,7 @@ export const COUNTERS: readonly Row[] = [
     flags: ['--yes'],
     script: [send('team'), send('all'), call('search_notes', { query: 'plan' }), send('#team'), say('I could not send it.')],
     calls: ['send_note retry validation, 1 left', 'send_note retry validation, 0 left', 'search_notes ok', 'send_note closed limit'],
-    unmended: 'it is closed for the turn',
+    unrepaired: 'it is closed for the turn',
     files: { 'sent.txt': undefined },
   },
   {
@@ -198,6 +198,6 @@ export const COUNTERS: readonly Row[] = [
       'measure closed limit',
       'measure ok',
     ],
-    unmended: 'of the tools that are named so, one is called right',
+    unrepaired: 'of the tools that are named so, one is called right',
   },
 ]

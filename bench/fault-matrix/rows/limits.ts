@@ -65,7 +65,7 @@ export const LIMITS: readonly Row[] = [
     script: [call('open_drawer', { drawer: 'hats' }), say('I did not find the hats.')],
     ends: stopped('requests'),
     calls: ['open_drawer retry not_found'],
-    unmended: 'no request is left',
+    unrepaired: 'no request is left',
   },
   {
     name: 'the 201st call is refused, and the next request concludes',

@@ -53,12 +53,12 @@ export interface Run {
 
 /** Stores that the tests of the turn run on. */
 export const STORES = [
-  ['memory', async () => memoryStore()],
+  ['memory', async () => memoryStore({ strict: true })],
   ['SQLite', () => openStore(':memory:')],
 ] as const satisfies readonly (readonly [name: string, open: () => Promise<Store>])[]
 
 /** Opens the store of {@link start}. */
-export const stores: { open: () => Promise<Store> } = { open: async () => memoryStore() }
+export const stores: { open: () => Promise<Store> } = { open: async () => memoryStore({ strict: true }) }
 
 export async function start(script: Script, protocol: Protocol = 'openai', options: Partial<AgentOptions> = {}): Promise<Run> {
   const server = await scriptedModel(script)

@@ -117,9 +117,9 @@ export function createAgent(options: AgentOptions): Agent {
       if (last.status === 'running') await close(last, emit)
       const history = await store.history(sessionId)
       const compaction = await store.compaction(sessionId)
-      const inForce = modelInForce()
-      const preamble = createPreamble({ ...options, model: inForce, history })
-      return openWindow({ model: inForce, turnId: last.id, history, compaction, calibration, emit }, preamble).compact()
+      const effective = effectiveModel()
+      const preamble = createPreamble({ ...options, model: effective, history })
+      return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, preamble).compact()
     })
   }
 
@@ -141,7 +141,7 @@ export function createAgent(options: AgentOptions): Agent {
     const past = again ? await store.events({ sessionId, turnId }) : []
     return runTurn({
       ...options,
-      model: modelInForce(),
+      model: effectiveModel(),
       breakers,
       sessionId,
       turnId,
@@ -160,7 +160,7 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** The model, with the context that its server was found to have. */
-  const modelInForce = (): AgentOptions['model'] =>
+  const effectiveModel = (): AgentOptions['model'] =>
     calibration.window() === model.contextTokens ? model : { ...model, contextTokens: calibration.window() }
 
   /** Events get their place, are shown at once and kept in order. What listens can't break the turn. */

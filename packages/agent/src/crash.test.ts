@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isAll } from '../../../scripts/test-scope.fixture.ts'
 import { agentModel, PROTOCOLS, search } from './agent.fixture.ts'
 import { createAgent, openStore } from './index.ts'
 import { DIALECTS, stopPostgres } from './store/dialects.fixture.ts'
@@ -35,7 +36,7 @@ function killedAt(at: string, server: ScriptedModel, protocol: string, calls?: n
 const effects = () => (existsSync(join(folder, 'effects')) ? readFileSync(join(folder, 'effects'), 'utf8').split('\n').filter(Boolean) : [])
 const script = () => [calls(['search', { query: 'a' }], ['append', { text: 'one' }]), call('append', { text: 'two' }), say('Done.')]
 
-describe.each(PROTOCOLS)('over %s', (protocol) => {
+describe.each(isAll ? PROTOCOLS : PROTOCOLS.slice(0, 1))('over %s', (protocol) => {
   it.each([
     ['message.created 1', 0, 0],
     ['message.completed 1', 0, 1],
@@ -65,7 +66,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
   })
 })
 
-describe.each(DIALECTS)('in $name', ({ place }) => {
+describe.each(isAll ? DIALECTS : DIALECTS.slice(0, 1))('in $name', ({ place }) => {
   it.each([
     ['message.completed 1', ['one', 'two'], undefined],
     ['tool.result search', ['one', 'two'], undefined],

@@ -11,7 +11,7 @@ export { OversizedReply, type RequestFault, requestFault } from './model/fault.t
 export { redact } from './model/secrets.ts'
 export * from './options.ts'
 export * from './outcome.ts'
-export { memoryStore } from './store/memory.ts'
+export { type MemoryStoreOptions, memoryStore } from './store/memory.ts'
 export { isPostgresUrl, type OpenStoreOptions, openStore } from './store/open.ts'
 export { NoStore, repairStore, type StoreRepair } from './store/repair.ts'
 export * from './store/store.ts'

@@ -4,6 +4,7 @@ import { calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { samples } from '../../../scripts/test-scope.fixture.ts'
 import { agentModel, search } from './agent.fixture.ts'
 import { type AgentOptions, createAgent, type Message, type Store, type TurnOutcome } from './index.ts'
 
@@ -247,7 +248,7 @@ function expectSame({ outcome }: Killed, calm: Killed): void {
 const LONG = 600_000
 
 /** Declares the tests of killed turns for a store. `kills`: how many random points. Default 300 */
-export function describeKillPoints(name: string, stores: KillStores, kills = 300): void {
+export function describeKillPoints(name: string, stores: KillStores, kills = samples(60, 300)): void {
   describe(`a killed turn, in ${name}`, () => {
     let server: ScriptedModel
     let calm: Killed

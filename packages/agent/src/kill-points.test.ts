@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { samples } from '../../../scripts/test-scope.fixture.ts'
 import { memoryStore, openStore, type Store } from './index.ts'
 import { describeKillPoints } from './kill-points.fixture.ts'
 import { POSTGRES, stopPostgres } from './store/dialects.fixture.ts'
@@ -16,7 +17,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const last = (): string => join(folder, `store-${files}.db`)
 
-describeKillPoints('memory', { openStore: async () => memoryStore(), reopen: async (killed) => killed })
+describeKillPoints('memory', { openStore: async () => memoryStore(), reopen: async (killed) => killed }, 100)
+describeKillPoints('memory with a strict journal', {
+  openStore: async () => memoryStore({ strict: true }),
+  reopen: async (killed) => killed,
+})
 describeKillPoints('SQLite', {
   openStore: () => {
     files++
@@ -25,8 +30,8 @@ describeKillPoints('SQLite', {
   reopen: () => openStore(last()),
 })
 
-/** On a server a run takes longer. For as many as elsewhere: `KILL_POINTS=300`. */
-const KILLS = Number(process.env['KILL_POINTS'] ?? 40)
+/** On a server a run takes longer. */
+const KILLS = samples(10, 40)
 
 describe.skipIf(!hasPostgres)('on a server', () => {
   let place = ''

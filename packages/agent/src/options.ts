@@ -23,7 +23,7 @@ export interface AgentModel {
   readonly families?: readonly Family[]
   /** Its text begins inside the reasoning, and the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
-  /** What was mended in the last response before its provider package read it. Told once. */
+  /** What was repaired in the last response before its provider package read it. Told once. */
   readonly takeRepairs?: () => readonly Repair[]
   /** What the person should know of the last request, such as a prompt that the server cut: told once, as the event `warning`. */
   readonly takeWarnings?: () => readonly string[]

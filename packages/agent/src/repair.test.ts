@@ -220,7 +220,7 @@ onStores('one reported call that stands for more', () => {
 
 onStores('a server that gets it wrong', () => {
   const taken: Repair[] = []
-  const mended = (baseURL: string) => ({
+  const repaired = (baseURL: string) => ({
     id: 'openai/scripted',
     model: createOpenAICompatible({
       name: 'scripted',
@@ -239,7 +239,7 @@ onStores('a server that gets it wrong', () => {
     const first = await start([chunks(two, 'stop'), say('Done.')], 'openai')
     const kinds: string[] = []
     const agent = createAgent({
-      model: mended(first.server.url),
+      model: repaired(first.server.url),
       tools: [search],
       store: await stores.open(),
       cwd: '/',

@@ -58,7 +58,7 @@ describe.each(MODES)('%s', (mode) => {
     expect((await run(mode, [think(`I search. ${LEAKED}`, say('No need.'))], { effects: 'read' })).ran).toEqual([])
   })
 
-  it('mends what was reported: numbers as text, broken JSON, the case of a name', async () => {
+  it('repairs what was reported: numbers as text, broken JSON, the case of a name', async () => {
     const script = [
       call('search', { query: 'tea', limit: '3' }),
       call('search', '{"query": "milk", "limit": 4,}'),
@@ -86,7 +86,7 @@ describe.each(MODES)('%s', (mode) => {
     expect([ran, texts[0]]).toEqual([[{ query: 'tea', limit: 3 }], ''])
   })
 
-  it('what can not be mended goes to the model, and to the repair of the SDK before', async () => {
+  it('what can not be repaired goes to the model, and to the repair of the SDK before', async () => {
     const bad = call('search', { limit: 3 })
     const { ran, calls: made, requests } = await run(mode, [bad, done])
     expect([ran, made]).toEqual([[], [{ toolName: 'search', input: { limit: 3 }, invalid: true }]])
@@ -128,7 +128,7 @@ describe.each(MODES)('%s', (mode) => {
       }
     })
 
-    it('what the wire stage has marked as cut off is not mended, and the model hears of it', async () => {
+    it('what the wire stage has marked as cut off is not repaired, and the model hears of it', async () => {
       // Without a stream the wire stage marks only what is JSON, and leaves the rest to be refused as it is.
       const broken = ["{query: 'tea'}", '{"query": "tea",}']
       for (const input of ['{"query": "tea", "limit": "3"}', '{"query": "tea", "lim', ...broken]) {
@@ -144,7 +144,7 @@ describe.each(MODES)('%s', (mode) => {
     })
   })
 
-  it('effects decide how far a call may be mended', async () => {
+  it('effects decide how far a call may be repaired', async () => {
     const script = () => [call('search', '{"query": "say \n "hi" there"}'), done]
     const cases: readonly (readonly [RepairToolCallsOptions['effects'], number])[] = [
       [undefined, 0],

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 
 const file = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
-it('a script with two lines changed: mends a call, and says what to fix in another', async () => {
+it('a script with two lines changed: repairs a call, and says what to fix in another', async () => {
   await using server = await scriptedModel([
     call('weather', { city: 'Lisbon' }),
     call('Weather', { city: 'Lisbon', days: '2' }),

@@ -68,7 +68,7 @@ describe.each(MODES)('%s', (mode) => {
     ['a leaked call', say(glm('search', { query: 'tea', limit: '3' }))],
     ['a declared alias of the tool', call('look_up', { query: 'tea', limit: 3 })],
     ['a declared alias of a parameter', call('search', { text: 'tea', limit: 3 })],
-  ])('mends %s', async (_, turn) => {
+  ])('repairs %s', async (_, turn) => {
     const { search, ran } = searchTool()
     const engine = { tools: { search: { aliases: ['look_up'], parameterAliases: { query: ['text'] } } } }
     const { calls: made, events } = await run(mode, { search }, [turn, done], { engine })

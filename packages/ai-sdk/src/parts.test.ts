@@ -47,7 +47,7 @@ describe('a healthy reply', () => {
       ...think('Hm.', calls(['search', { query: 'a' }], ['search', { query: 'b' }])),
       text: ['Two ', 'searches.'],
     }
-    const [plain, mended] = await Promise.all(
+    const [plain, repaired] = await Promise.all(
       [false, true].map(async (isWrapped) => {
         await using server = await scriptedModel([turn, say('Nothing found, `a < b` and {so} on.\n\n- [x] done')])
         const anthropic = createAnthropic({ baseURL: server.anthropicUrl, apiKey: 'key' })
@@ -59,7 +59,7 @@ describe('a healthy reply', () => {
     )
     const stable = (value: unknown) =>
       JSON.stringify(value).replace(/(call|toolu|chatcmpl|msg|sig)[-_][\w-]+|"(timestamp|signature)":"[^"]*"/g, 'id')
-    expect(stable(mended)).toBe(stable(plain))
+    expect(stable(repaired)).toBe(stable(plain))
   })
 
   it('is left alone where there are no tools, or none may be called', async () => {
@@ -113,8 +113,8 @@ describe('a stream', () => {
 
   it('thinking in the text stands before the text, in a part of its own', async () => {
     const parts = [...text('t', '<think>Hm', 'm.</th', 'ink>Tee', ' it is.'), finish()]
-    const mended = await through(parts)
-    expect(brief(mended)).toEqual([
+    const repaired = await through(parts)
+    expect(brief(repaired)).toEqual([
       'reasoning-start',
       'reasoning-delta Hm',
       'reasoning-delta m.',
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(await through([start, delta, end, finish()])).toContainEqual({ ...delta, delta: '' })
   })
 
-  it('a call to mend and those after it keep their order, and what is not a call does not wait', async () => {
+  it('a call to repair and those after it keep their order, and what is not a call does not wait', async () => {
     const parts = [
       search('c1', '{"query":"a"}'),
       search('c2', '{"query":"b","limit":"2"}'),
@@ -176,7 +176,7 @@ describe('a stream', () => {
     expect(last).toEqual(['call search({"query":"a"} [cut off])', `finish ${reason}`])
   })
 
-  it('under "length" the last reported call is as it came, and one before it is mended', async () => {
+  it('under "length" the last reported call is as it came, and one before it is repaired', async () => {
     const parts = [search('c1', '{"query":"a","limit":"1"}'), search('c2', '{"query":"b","limit":"2"}'), finish('length')]
     expect(brief(await through(parts))).toEqual([
       'call search({"query":"a","limit":1})',

@@ -47,12 +47,12 @@ describe('whatever comes', () => {
           (part, at) =>
             part.type !== 'tool-call' || parts.findIndex((one) => one.type === 'tool-call' && one.toolCallId === part.toolCallId) === at,
         )
-        const mended = await through([...unique, finish(reason as 'stop')])
-        const ids = mended.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
+        const repaired = await through([...unique, finish(reason as 'stop')])
+        const ids = repaired.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
         expect(new Set(ids).size).toBe(ids.length)
         for (const part of unique) if (part.type === 'tool-call') expect(ids).toContain(part.toolCallId)
-        expect(mended.at(-1)?.type).toBe('finish')
-        const count = (type: Part['type']) => mended.filter((part) => part.type === type).length
+        expect(repaired.at(-1)?.type).toBe('finish')
+        const count = (type: Part['type']) => repaired.filter((part) => part.type === type).length
         expect(count('reasoning-start')).toBe(count('reasoning-end'))
       }),
       { numRuns: 300 },

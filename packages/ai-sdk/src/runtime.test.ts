@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 /** What a bundle of this package has more, gzipped, than one of all of core and repair, which it needs not all of. */
 const MAX_MORE_BYTES = 5_000
 /** What each of the two parts may cost of its own, gzipped. */
-const MAX_MIDDLEWARE_BYTES = 2_700
+const MAX_MIDDLEWARE_BYTES = 3_300
 const MAX_ENGINE_BYTES = 5_500
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
@@ -122,7 +122,7 @@ describe('the bundle', () => {
     expect(JSON.parse(json)).toEqual(['Done.', 2, expect.stringMatching(/^retry \(validation\): "a" is missing/)])
   })
 
-  it('mends a stream', async () => {
+  it('repairs a stream', async () => {
     const json = await run(`
       const parts = [
         { type: 'text-start', id: 't' },

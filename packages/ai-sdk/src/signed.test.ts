@@ -8,12 +8,12 @@ import { run, searchTool } from './mulligan.fixture.ts'
 
 const model = (server: ScriptedModel) => createAnthropic({ baseURL: server.url, apiKey: 'none' })('claude-sonnet-4-5')
 
-const mended = () => think('Tea, then.', call('Search', { query: 'tea', limit: '3' }))
+const repaired = () => think('Tea, then.', call('Search', { query: 'tea', limit: '3' }))
 
 describe.each(MODES)('%s', (mode) => {
   it('a signed reply goes back as it came, and its result says how the call was read', async () => {
     const { tools, ran } = searchTool()
-    const { told, bodies, calls } = await run(mode, tools, [mended(), say('Done.')], { model })
+    const { told, bodies, calls } = await run(mode, tools, [repaired(), say('Done.')], { model })
     expect(ran).toEqual([{ query: 'tea', limit: 3 }])
     expect(calls[0]).toMatchObject({ toolName: 'search', input: { query: 'tea', limit: 3 } })
     expect(JSON.stringify(bodies[1]?.messages)).toContain('"name":"Search","input":{"query":"tea","limit":"3"}')
@@ -22,7 +22,7 @@ describe.each(MODES)('%s', (mode) => {
 
   it('also in the turn after, from the messages of the one before', async () => {
     const { tools, ran } = searchTool()
-    const asked = await run(mode, tools, [mended()], { model, toolApproval: { search: 'user-approval' } })
+    const asked = await run(mode, tools, [repaired()], { model, toolApproval: { search: 'user-approval' } })
     const [{ approvalId = '' } = {}] = asked.approvals
     const messages: ModelMessage[] = [
       { role: 'user', content: 'Go on.' },

@@ -70,7 +70,7 @@ export function createStreamRepair(
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
-  /** The provider ran something itself, or signed its thinking: a second reply can't be joined to this one. */
+  /** It has calls, or its thinking is signed: a second reply can't be joined to this one. */
   let isWhole = false
   let told: string | undefined
   /** Something here went wrong: what is left goes on as it comes. */
@@ -102,9 +102,7 @@ export function createStreamRepair(
   ]
 
   function handle(one: Part): readonly Part[] {
-    isWhole ||=
-      /^tool-(?:result|approval)/.test(one.type) ||
-      (/^(?:tool-call|reasoning)/.test(one.type) && ('providerExecuted' in one || 'providerMetadata' in one))
+    isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
     switch (one.type) {
       case 'text-start': {
         const before = [...endOf(one.id), ...others()]

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { chownSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Place, place } from './fixtures/cli.ts'
+import { BIN, type CliFixture, place } from './fixtures/cli.ts'
 
 /** Makes this Node say it is an old one. */
 const OLD = ['--import', 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.0"}})']
 
-function install(here: Place): string {
+function install(here: CliFixture): string {
   const home = join(here.dir, 'app/packages/cli')
   mkdirSync(join(home, 'bin'), { recursive: true })
   copyFileSync(BIN, join(home, 'bin/mulligan.js'))
@@ -16,7 +16,7 @@ function install(here: Place): string {
   return join(home, 'bin/mulligan.js')
 }
 
-function build(here: Place): void {
+function build(here: CliFixture): void {
   const code = 'export const run = (argv) => { console.log(JSON.stringify([process.versions.node, argv])); process.exit(7) }'
   here.write('app/packages/cli/dist/main.js', code)
 }

@@ -4,11 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join } from 'node:path'
 import { calls, say, scriptedModel } from '@mulligan/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Place, place } from './fixtures/cli.ts'
+import { type CliFixture, place } from './fixtures/cli.ts'
 
 const KEY = 'key-of-the-person'
 const OUTSIDE = 'secret of another project'
-let here: Place
+let here: CliFixture
 let root: string
 
 /** A program that leaves its name outside of the workspace. */

@@ -8,7 +8,7 @@ import { type Attack, anthropic, type HostileServer, hostileServer, ollama, open
 
 const MB = 1024 * 1024
 /** Megabytes that the process may have had in memory. */
-const MOST_RESIDENT = 300
+const MAX_RESIDENT = 300
 /** Milliseconds after which a process that does not end is killed: its test fails by how it ended. */
 const WATCHDOG = 40_000
 
@@ -82,7 +82,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     })
     expect(run.stderr).toMatch(/The model's server sent an? (line|event) of more than 4 MB/)
     expect([run.code, run.requests.length]).toEqual([1, 1])
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
   it('that makes very many calls gets as many results as calls are kept, and the model is told once', async () => {
@@ -99,7 +99,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     expect(new Set(next.calls).size).toBe(128)
     const dropped = `${(manyOf(protocol) - 128).toLocaleString('en')} more calls were dropped`
     expect(next.text.split(dropped)).toHaveLength(2)
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
   /** All in one event or line; then nothing more comes. */
@@ -116,7 +116,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
   it('is left when the time is up, after 20,000 calls at once', async () => {
     const run = await attacked(protocol, burst, { args: ['--timeout', '1'] })
     expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('I stopped after 1 s')])
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
   it('is left at Ctrl-C, after 20,000 calls at once', async () => {
@@ -144,7 +144,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     expect(run.stderr).toContain("The model's server answered 400")
     expect(run.stderr.length).toBeLessThan(3000)
     expect(run.stderr).not.toMatch(/[\x1b\x07]/)
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 })
 
@@ -153,7 +153,7 @@ describe('a server', () => {
     const bomb = gzipSync(Buffer.concat([Buffer.from(anthropic.open), Buffer.alloc(64 * MB, 'x')]))
     const run = await attacked(anthropic, { headers: { 'content-encoding': 'gzip' }, body: () => [bomb] })
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('an event of more than 4 MB')])
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
   it.each(protocols)('of %s that sends nothing but signs of life is given up', async (_, protocol) => {
@@ -184,7 +184,7 @@ describe('a server', () => {
       },
     })
     expect([0, 1, 3]).toContain(run.code)
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
   it.each([
@@ -201,6 +201,6 @@ describe('a server', () => {
     const run = await attacked(openai, { body: () => [piece, openai.end] })
     expect([0, 1]).toContain(run.code)
     expect(run.stderr).not.toMatch(/RangeError|heap|at .*\.js:\d/)
-    expect(run.resident).toBeLessThan(MOST_RESIDENT)
+    expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 })

@@ -2,7 +2,7 @@
 
 const MENTION = /(?<=^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)"|([^\s"'`@][^\s"'`]*))/gu
 /** Longer is no path. It bounds the work on what was pasted. */
-const MOST_PATH = 4096
+const MAX_PATH = 4096
 /** Signs that end a sentence or a bracket are no part of a path that is not quoted. */
 const TRAILING = /[.,;:!?)\]}>*]+$/u
 /** A path as it may stand without quotes. */
@@ -12,7 +12,7 @@ const PLAIN = /^[^\s"'`@\\][^\s"'`\\]*$/u
 export function mentionsIn(text: string): string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(MENTION)) {
-    if ((quoted ?? plain ?? '').length > MOST_PATH) continue
+    if ((quoted ?? plain ?? '').length > MAX_PATH) continue
     const path = quoted === undefined ? (plain ?? '').replace(TRAILING, '') : quoted.replace(/\\(.)/gu, '$1')
     if (path !== '') found.add(path)
   }
@@ -34,7 +34,7 @@ export interface OpenMention {
 
 /** The mention that ends at the end of this text, finished or not. */
 export function openMention(before: string): OpenMention | undefined {
-  const start = Math.max(0, before.length - MOST_PATH)
+  const start = Math.max(0, before.length - MAX_PATH)
   const match = /(?:^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)|([^\s"'`@][^\s"'`]*)?)$/u.exec(before.slice(start))
   if (!match) return undefined
   const [whole, quoted, plain = ''] = match

@@ -75,7 +75,7 @@ describe('each kind of schema', () => {
     ['one with promises of another realm', standard((value) => thenable(positive(value)), JSON_SCHEMA)],
   ]
 
-  it.each(cases)('%s: is sent as JSON Schema, mends, checks, and says where', async (_, input) => {
+  it.each(cases)('%s: is sent as JSON Schema, repairs, checks, and says where', async (_, input) => {
     const seen: unknown[] = []
     const tool = defineTool({ ...base, input, effect: 'read', execute: (value: unknown) => seen.push(value) })
     expect(tool.inputSchema).toMatchObject({ type: 'object', properties: { n: { type: 'number' } } })

@@ -62,7 +62,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   /** Parameters that models add out of habit and that say nothing here, such as `explanation`: they are dropped, at no retry. Default: none. */
   readonly ignoredParameters?: readonly string[]
   /**
-   * How far a wrong call is mended before the model is asked again: `safe` changes no text that the model wrote, `full` does
+   * How far a wrong call is repaired before the model is asked again: `safe` changes no text that the model wrote, `full` does
    * where the result fits the schema, `off` takes the arguments as they came. Default `full` for reads, else `safe`.
    */
   readonly repair?: RepairLevel

@@ -105,7 +105,7 @@ describe.skipIf(!there)('all tasks in all arms', () => {
     ])
     expect(report.differences.map(({ difference }) => Math.round(difference * 30))).toEqual([15, 20, 5])
     const kinds = { type: 6, envelope: 4, name: 2, json: 2, alias: 1 }
-    expect(report.arms.map(({ mended }) => mended)).toEqual([{}, kinds, kinds])
+    expect(report.arms.map(({ repaired }) => repaired)).toEqual([{}, kinds, kinds])
     expect(report.madeTheDifference).toEqual([
       { arm: 'repair', runs: 15, withoutRepair: 0, kinds },
       { arm: 'full', runs: 21, withoutRepair: 6, kinds },
@@ -116,7 +116,7 @@ describe.skipIf(!there)('all tasks in all arms', () => {
   it('a model without faults does all of it in all arms, and no difference is seen', async () => {
     const { code, report } = await against(policy({}), { concurrency: 2 })
     expect(code).toBe(0)
-    expect(report.arms.map(({ succeeded, mended }) => [succeeded, mended])).toEqual([
+    expect(report.arms.map(({ succeeded, repaired }) => [succeeded, repaired])).toEqual([
       [30, {}],
       [30, {}],
       [30, {}],
@@ -180,7 +180,7 @@ describe('what does not go well', () => {
     expect(report.arms.flatMap(({ failures }) => Object.entries(failures))).toEqual([['no usable reply', 1]])
   })
 
-  it('what is wrong in the server’s stream is mended for the arms that mend, and not for the bare one', async () => {
+  it('what is wrong in the server’s stream is repaired for the arms that repair, and not for the bare one', async () => {
     const argumentsAsObject: TurnFunction = (request, n) => {
       const turn = policy({})(request, n)
       if (!turn?.calls || n === 1) return turn
@@ -197,7 +197,7 @@ describe('what does not go well', () => {
       [1, {}],
       [1, {}],
     ])
-    expect(report.arms.map(({ mended }) => mended)).toEqual([{}, { wire: 1 }, { wire: 1 }])
+    expect(report.arms.map(({ repaired }) => repaired)).toEqual([{}, { wire: 1 }, { wire: 1 }])
   })
 
   it('the engine’s own words are no answer of the model', async () => {

@@ -1,6 +1,6 @@
 /** Opens an eval: its model, tasks, sandbox and file. Then makes its runs. */
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { type ModelInForce, openModelInForce, readSettings, settled, withheldText } from '@mulligan/host/parts'
+import { type EffectiveModel, openEffectiveModel, readSettings, settled, withheldText } from '@mulligan/host/parts'
 import type { BackendName } from '@mulligan/sandbox'
 import { type Chosen, checkResumed, chosen } from './choose.ts'
 import { go } from './go.ts'
@@ -84,7 +84,7 @@ export async function openEval(options: EvalOptions): Promise<Evaluation> {
 }
 
 /** The model as in a run. Nothing else of the configuration has a say: no agent, rule, limit or instruction. */
-async function openForEval(options: EvalOptions): Promise<ModelInForce> {
+async function openForEval(options: EvalOptions): Promise<EffectiveModel> {
   const { cwd, model, baseUrl, context, opensInReasoning = false, report = () => undefined } = options
   const given = { ...(model !== undefined && { model }), ...(baseUrl !== undefined && { baseUrl }) }
   const { settings } = await settled(cwd, () => ({ settings: readSettings(cwd, given, options.env) }), {
@@ -93,7 +93,7 @@ async function openForEval(options: EvalOptions): Promise<ModelInForce> {
     onWithheld: (wanted) => report({ kind: 'withheld', text: withheldText(wanted), wanted }),
   })
   const env = { ...options.env, ...(context !== undefined && { MULLIGAN_CONTEXT: String(context) }) }
-  const configured = await openModelInForce(settings, undefined, opensInReasoning, env)
+  const configured = await openEffectiveModel(settings, undefined, opensInReasoning, env)
   if (configured.notice) report({ kind: 'model', text: `The model is ${oneLine(configured.notice, 300)}.` })
   return configured
 }
@@ -102,7 +102,7 @@ async function openForEval(options: EvalOptions): Promise<ModelInForce> {
 async function conditions(
   options: EvalOptions,
   asked: Chosen,
-  { model }: ModelInForce,
+  { model }: EffectiveModel,
   before: EvalHeader | undefined,
 ): Promise<{ readonly header: EvalHeader; readonly backend: BackendName | undefined }> {
   const { backend, reason } = await sandboxHere(options.sandbox ?? 'auto')

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { canonical } from '@mulligan/core'
 import type { Files } from './check.ts'
 
-export interface Place {
+export interface TaskFolder {
   /** The workspace. */
   readonly dir: string
   /** Where over-long results go; not in the workspace. */
@@ -18,7 +18,7 @@ export interface Place {
 const MAX_BYTES = 5_000_000
 
 /** @param files path → text; a path that begins with `../` lies beside the workspace */
-export async function makePlace(files: Files): Promise<Place> {
+export async function makePlace(files: Files): Promise<TaskFolder> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'project-')))
   const around = join(root, 'home')
   const dir = join(around, 'project')

@@ -15,7 +15,7 @@ export type Fault =
   | { readonly name: string }
   /** Leaves a comma behind its last argument, again and again. */
   | 'bad json'
-  /** Gets the path wrong, and mends it only when it is told which call to make. */
+  /** Gets the path wrong, and repairs it only when it is told which call to make. */
   | 'wrong path'
   /** Repeats its first call until it is told that it is blocked. */
   | 'same call'

@@ -23,7 +23,7 @@ export const record = (
   tokensIn: 100,
   tokensOut: 10,
   seconds: 1,
-  mended: {},
+  repaired: {},
   answer: '',
   ...more,
 })

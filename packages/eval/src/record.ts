@@ -25,7 +25,7 @@ export interface RunRecord {
   readonly tokensOut: number
   readonly seconds: number
   /** How many calls were repaired, by kind. */
-  readonly mended: Readonly<Partial<Record<RepairKind, number>>>
+  readonly repaired: Readonly<Partial<Record<RepairKind, number>>>
   /** The beginning of the answer. */
   readonly answer: string
 }
@@ -50,6 +50,6 @@ export const recordSchema = z.object({
   tokensIn: z.number().nonnegative(),
   tokensOut: z.number().nonnegative(),
   seconds: z.number().nonnegative(),
-  mended: z.record(z.string(), count),
+  repaired: z.record(z.string(), count),
   answer: z.string(),
 })

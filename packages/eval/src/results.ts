@@ -7,7 +7,7 @@ import { ARMS, type Arm } from './arms/arm.ts'
 import { keyOf, type RunRecord, recordSchema } from './record.ts'
 
 /** Of one task in one arm. */
-const MOST_RUNS = 1000
+const MAX_RUNS = 1000
 
 const positive = z.number().int().positive()
 
@@ -56,7 +56,7 @@ const headerSchema: z.ZodType<EvalHeader> = z.object({
   fingerprint: z.string(),
   leftOut: z.array(z.object({ task: z.string(), why: z.string() })),
   arms: z.array(z.enum(ARMS)).min(1),
-  runs: positive.max(MOST_RUNS),
+  runs: positive.max(MAX_RUNS),
   seed: z.number().int().nonnegative(),
   maxRequests: positive,
   timeout: z.number().positive(),

@@ -32,7 +32,7 @@ export async function runTask(task: EvalTask, run: number, arm: Arm, conditions:
   const begin = await ARM[arm]()
   const place = await makePlace(task.files)
   const { tools, ran, run: runCommand, close } = openTools(place, backend)
-  const meter = metered((arm === 'bare' ? configured.unmended?.() : undefined) ?? configured.model.model)
+  const meter = metered((arm === 'bare' ? configured.unrepaired?.() : undefined) ?? configured.model.model)
   const expiry = new AbortController()
   const timer = setTimeout(() => expiry.abort(new Error('its time is up')), timeout * 1000)
   const signal = AbortSignal.any([stopped, expiry.signal])
@@ -68,7 +68,7 @@ export async function runTask(task: EvalTask, run: number, arm: Arm, conditions:
       ...spent,
       calls: outcome?.calls ?? 0,
       seconds: Math.round(seconds * 1000) / 1000,
-      mended: counted(outcome?.mended ?? []),
+      repaired: counted(outcome?.repaired ?? []),
       answer: answer.slice(0, KEPT),
     }
   } finally {
@@ -127,8 +127,8 @@ function isAbsence(fault: unknown): boolean {
   return statusCode >= 300 && (statusCode < 400 || ABSENT.has(statusCode))
 }
 
-function counted(mended: readonly (readonly RepairKind[])[]): Partial<Record<RepairKind, number>> {
+function counted(repaired: readonly (readonly RepairKind[])[]): Partial<Record<RepairKind, number>> {
   const counts: Partial<Record<RepairKind, number>> = {}
-  for (const kind of mended.flat()) counts[kind] = (counts[kind] ?? 0) + 1
+  for (const kind of repaired.flat()) counts[kind] = (counts[kind] ?? 0) + 1
   return counts
 }

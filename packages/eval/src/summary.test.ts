@@ -68,16 +68,16 @@ describe('what is compared', () => {
   it('repairs are credited where bare failed, and only there', () => {
     const records = [
       record('task-0', 1, 'bare', 'failed'),
-      record('task-0', 1, 'repair', 'ok', { mended: { type: 3, json: 1 } }),
+      record('task-0', 1, 'repair', 'ok', { repaired: { type: 3, json: 1 } }),
       record('task-1', 1, 'bare', 'ok'),
-      record('task-1', 1, 'repair', 'ok', { mended: { type: 1 } }),
+      record('task-1', 1, 'repair', 'ok', { repaired: { type: 1 } }),
       record('task-2', 1, 'bare', 'failed'),
       record('task-2', 1, 'repair', 'ok'),
       record('task-3', 1, 'bare', 'failed'),
-      record('task-3', 1, 'repair', 'failed', { mended: { name: 1 } }),
+      record('task-3', 1, 'repair', 'failed', { repaired: { name: 1 } }),
     ]
     const { madeTheDifference, arms } = summarize(records, TASKS, ['bare', 'repair'], 1)
     expect(madeTheDifference).toEqual([{ arm: 'repair', runs: 2, withoutRepair: 1, kinds: { json: 1, type: 1 } }])
-    expect(arms[1]?.mended).toEqual({ type: 4, json: 1, name: 1 })
+    expect(arms[1]?.repaired).toEqual({ type: 4, json: 1, name: 1 })
   })
 })

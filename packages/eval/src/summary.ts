@@ -24,8 +24,8 @@ export interface ArmSummary {
   /** Tokens in and out of all runs, by success; absent without one. */
   readonly tokensPerSuccess?: number
   readonly failures: Counts
-  /** Calls mended, by kind. */
-  readonly mended: Counts
+  /** Calls repaired, by kind. */
+  readonly repaired: Counts
 }
 
 /** How two arms differ, task by task. */
@@ -46,11 +46,11 @@ export interface Difference {
   readonly verdict: 'better' | 'worse' | 'no difference seen' | 'too few to tell'
 }
 
-/** Of the runs that succeeded here and failed in `bare`, how many had a call mended in this way. */
+/** Of the runs that succeeded here and failed in `bare`, how many had a call repaired in this way. */
 export interface MadeTheDifference {
   readonly arm: Arm
   readonly runs: number
-  /** Without any mended call: hints, the guard, or chance. */
+  /** Without any repaired call: hints, the guard, or chance. */
   readonly withoutRepair: number
   readonly kinds: Counts
 }
@@ -111,7 +111,7 @@ function armSummary(records: readonly RunRecord[], arm: Arm): ArmSummary {
     seconds: quartiles(measured.map(({ seconds }) => seconds)),
     ...(succeeded > 0 && { tokensPerSuccess: tokens / succeeded }),
     failures: tally(measured.flatMap(({ failure }) => (failure === undefined ? [] : [[failure, 1]]))),
-    mended: tally(measured.flatMap(({ mended }) => Object.entries(mended))),
+    repaired: tally(measured.flatMap(({ repaired }) => Object.entries(repaired))),
   }
 }
 
@@ -157,8 +157,8 @@ function whatMade(records: readonly RunRecord[], arm: Arm): MadeTheDifference {
   return {
     arm,
     runs: runs.length,
-    withoutRepair: runs.filter(({ mended }) => Object.keys(mended).length === 0).length,
-    kinds: tally(runs.flatMap(({ mended }) => Object.keys(mended).map((kind) => [kind, 1]))),
+    withoutRepair: runs.filter(({ repaired }) => Object.keys(repaired).length === 0).length,
+    kinds: tally(runs.flatMap(({ repaired }) => Object.keys(repaired).map((kind) => [kind, 1]))),
   }
 }
 

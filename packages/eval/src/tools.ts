@@ -3,7 +3,7 @@ import { type Tool, ToolFailure, wrapTools } from '@mulligan/core'
 import { folderSandbox } from '@mulligan/host/parts'
 import { type BackendName, createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { createCommandPolicy, createWorkspace, fileTools, shellTools } from '@mulligan/tools'
-import type { Place } from './place.ts'
+import type { TaskFolder } from './place.ts'
 
 export interface RunTools {
   readonly tools: readonly Tool[]
@@ -19,7 +19,7 @@ export interface RunTools {
 const TIMEOUT = 60
 
 /** @param backend of the sandbox; without one there are no tools for commands */
-export function openTools({ dir, outputs }: Place, backend: 'auto' | BackendName | undefined): RunTools {
+export function openTools({ dir, outputs }: TaskFolder, backend: 'auto' | BackendName | undefined): RunTools {
   const workspace = createWorkspace(dir, { outputs: { dir: outputs } })
   const ran: string[] = []
   const watched = (tools: readonly Tool[]): readonly Tool[] =>

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { call, calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
 import { createChangeLog, findUserTools } from '@mulligan/tools'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { NO_SERVERS, type Place, place } from './common/place.fixture.ts'
+import { NO_SERVERS, place, type TestFolders } from './common/place.fixture.ts'
 import { type Notice, openWorkspace, type WorkspaceOptions } from './index.ts'
 
 /** Writes to a relative path, and says which variable it was given. */
@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(elsewhere, { recursive: true, force: true })
 })
 
-const env = (here: Place, more: Readonly<Record<string, string>> = {}) => ({
+const env = (here: TestFolders, more: Readonly<Record<string, string>> = {}) => ({
   ...NO_SERVERS,
   ...{ HOME: here.root, MULLIGAN_DATA_DIR: here.data, PATH: process.env['PATH'], MULLIGAN_SANDBOX: 'none' },
   ...more,
@@ -38,13 +38,13 @@ const env = (here: Place, more: Readonly<Record<string, string>> = {}) => ({
 const own = (model: ScriptedModel, more: object = {}): string => JSON.stringify({ model: 'm', baseUrl: model.url, ...more })
 const OWN_CONFIG = '../.config/mulligan/config.json'
 
-function trusted(here: Place): void {
+function trusted(here: TestFolders): void {
   const { hash: tools } = findUserTools(join(here.dir, '.mulligan/tools'))
   mkdirSync(here.data, { recursive: true })
   writeFileSync(join(here.data, 'trust.json'), JSON.stringify({ version: 1, folders: { [here.dir]: { tools, settings: [] } } }))
 }
 
-const open = async (here: Place, more: Partial<WorkspaceOptions> = {}) => {
+const open = async (here: TestFolders, more: Partial<WorkspaceOptions> = {}) => {
   const notices: Notice[] = []
   const workspace = await openWorkspace({ cwd: here.dir, env: env(here), report: (notice) => notices.push(notice), ...more })
   return { workspace, notices }
@@ -150,7 +150,7 @@ describe('two workspaces at once', () => {
     await using rightModel = await scriptedModel([])
     using left = place({ '.mulligan/tools/mark.mjs': OWN, [OWN_CONFIG]: own(leftModel) })
     using right = place({ '.mulligan/tools/mark.mjs': OWN, [OWN_CONFIG]: own(rightModel) })
-    const enter = (here: Place): Partial<WorkspaceOptions> => ({
+    const enter = (here: TestFolders): Partial<WorkspaceOptions> => ({
       yes: true,
       aroundOwnCode: (name, run) => {
         if (name.startsWith('the loading')) process.chdir(here.dir)

@@ -22,9 +22,9 @@ import { fileLog } from './data/log.ts'
 import { openStoreAt } from './data/store.ts'
 import type { Notice } from './notice.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
+import { type AroundOwnCode, openTools, problemText, type WorkspaceTools } from './tools/open-tools.ts'
 import { sandboxLine } from './tools/sandbox.ts'
 import { sessionState } from './tools/session-state.ts'
-import { type AroundOwnCode, openToolbox, problemText, type Toolbox } from './tools/toolbox.ts'
 
 /** What a front door is asked and told. Without a function nobody is there: what would ask is refused, what would be told is dropped. */
 export interface Ports {
@@ -73,7 +73,7 @@ export interface Workspace extends AsyncDisposable {
   readonly choice: Choice
   readonly tools: readonly Tool[]
   /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
-  readonly ignored: Toolbox['ignored']
+  readonly ignored: WorkspaceTools['ignored']
   /**
    * Chooses model, agent and mode anew.
    * @param session whose agent goes on. @param before keeps its model where nothing names another
@@ -135,7 +135,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const log = fileLog(data.log)
   const telemetry = openTelemetry(env, { version, tell: (line) => say('telemetry')(oneLine(line, 300)) })
   await recoverChanges(cwd, data, say('recovered'))
-  const toolbox = await openToolbox(cwd, {
+  const openedTools = await openTools(cwd, {
     ...{ env, settings, changes: { dir: data.changes }, around: options.aroundOwnCode },
     outputs: {
       get dir() {
@@ -148,15 +148,15 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const { skills, problems } = await projectSkills(cwd)
   const told = [...problems]
   projectInstructions(cwd, (problem) => told.push(problem))
-  for (const problem of [...toolbox.problems.map(problemText), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
+  for (const problem of [...openedTools.problems.map(problemText), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
     say('left-out')(`Left out: ${problem}`)
 
   function agent({ settings, named, configured }: Choice = choice): Agent {
-    for (const warning of unknownTools([named], settings, toolbox.tools)) say('unknown-name')(warning)
-    const approval = openApproval({ settings, cwd, env, tools: toolbox.tools, yes, ask: options.approve, tell: say('approval') })
+    for (const warning of unknownTools([named], settings, openedTools.tools)) say('unknown-name')(warning)
+    const approval = openApproval({ settings, cwd, env, tools: openedTools.tools, yes, ask: options.approve, tell: say('approval') })
     return createAgent({
       model: configured.model,
-      tools: toolbox.tools,
+      tools: openedTools.tools,
       store,
       cwd,
       role: roleOf(named, settings.off),
@@ -180,12 +180,12 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
 
   let own: Agent | undefined
   const close = async (): Promise<void> => {
-    await toolbox.close()
+    await openedTools.close()
     await telemetry?.close()
     await store.close()
   }
   return {
-    ...{ cwd, data, sessions: store, session: goesOn, choice, tools: toolbox.tools, ignored: toolbox.ignored, agent, close },
+    ...{ cwd, data, sessions: store, session: goesOn, choice, tools: openedTools.tools, ignored: openedTools.ignored, agent, close },
     choose: (next, id, before) => choose(cwd, next, { env, store, session: id, before }),
     run: async (turn) => {
       own ??= agent()

@@ -2,7 +2,8 @@
 import type { Readable } from 'node:stream'
 import type { BackendName } from './command.ts'
 import type { Limits } from './limits.ts'
-import type { View } from './view/view.ts'
+import type { User } from './user.ts'
+import type { Network, View } from './view/view.ts'
 
 /** Whether a limit holds against a command that tries to pass it, holds as a rule, or is not there. */
 export type Hold = 'hard' | 'partial' | 'none'
@@ -13,8 +14,6 @@ export type Enforced = (typeof ENFORCED)[number]
 /** Per limit, whether it holds and by what: `{ hold: 'partial', by: 'resident memory is read ten times a second' }`. */
 export type Enforcement = Readonly<Record<Enforced, { readonly hold: Hold; readonly by: string }>>
 
-export type Network = 'none' | 'bridge'
-
 export interface OpenRequest {
   readonly view: View
   readonly limits: Limits
@@ -23,16 +22,6 @@ export interface OpenRequest {
   readonly user: User
   /** Of containers: the image; undefined for the default one. */
   readonly image: string | undefined
-}
-
-export interface User {
-  readonly uid: number
-  readonly gid: number
-  /**
-   * What the host sees: the same ids, or, where the workspace belongs to root, root without any capability. A uid of 1000
-   * could not write there.
-   */
-  readonly onHost: 'same' | 'root'
 }
 
 export interface Backend {

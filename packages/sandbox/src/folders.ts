@@ -2,9 +2,9 @@
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { User } from './backend.ts'
 import { isGone, owner } from './owner.ts'
 import { runProgram, systemProgram } from './program.ts'
+import type { User } from './user.ts'
 
 const PREFIX = 'mulligan-sandbox-'
 const PATTERN = /^mulligan-sandbox-([\d-]+)-[^-]{6}$/

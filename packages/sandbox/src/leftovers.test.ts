@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { samples } from '../../../scripts/test-scope.fixture.ts'
 import { completed, open, temporary, until } from './run.fixture.ts'
 
 const hasBubblewrap = process.env['CI'] !== undefined || spawnSync('bwrap', ['--version']).status === 0
 const BACKENDS = hasBubblewrap ? (['none', 'bubblewrap'] as const) : (['none'] as const)
-const RUNS = 500
-const KILLS = 64
+const RUNS = samples(100, 500)
+const KILLS = samples(8, 32) * 2
 /** At the same time, so that one ends while others begin. */
 const AT_ONCE = 10
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_LIMITS, type Limits, limitsOf, parseSize, STRICT_LIMITS } from './limits.ts'
+import { DEFAULT_SANDBOX_LIMITS, type Limits, limitsOf, parseSize, STRICT_LIMITS } from './limits.ts'
 
 describe('sizes', () => {
   test.each([
@@ -19,7 +19,7 @@ describe('sizes', () => {
 
 describe('limits', () => {
   test('of the profile, with others over them', () => {
-    expect(limitsOf('default')).toEqual(DEFAULT_LIMITS)
+    expect(limitsOf('default')).toEqual(DEFAULT_SANDBOX_LIMITS)
     expect(limitsOf('strict', { timeout: 5 })).toEqual({ ...STRICT_LIMITS, timeout: 5 })
   })
 

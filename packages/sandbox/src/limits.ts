@@ -19,7 +19,7 @@ export interface Limits {
 
 const MB = 1024 * 1024
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_SANDBOX_LIMITS: Limits = {
   memory: 2048 * MB,
   cpus: 1,
   processes: 256,
@@ -30,7 +30,7 @@ export const DEFAULT_LIMITS: Limits = {
 }
 
 /** `sandbox.profile: strict`. It mounts no toolchains either. */
-export const STRICT_LIMITS: Limits = { ...DEFAULT_LIMITS, memory: 512 * MB, cpus: 0.5, timeout: 30, disk: 512 * MB }
+export const STRICT_LIMITS: Limits = { ...DEFAULT_SANDBOX_LIMITS, memory: 512 * MB, cpus: 0.5, timeout: 30, disk: 512 * MB }
 
 /** Seconds: no command may ask for more. */
 export const MAX_TIMEOUT = 600
@@ -78,7 +78,7 @@ const RANGES: Readonly<Record<keyof Limits, Range>> = {
 export function limitsOf(profile: 'default' | 'strict', over: Partial<Limits> = {}): Limits {
   const given = Object.entries(over).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) checkLimit(name, value)
-  return { ...(profile === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS), ...Object.fromEntries(given) }
+  return { ...(profile === 'strict' ? STRICT_LIMITS : DEFAULT_SANDBOX_LIMITS), ...Object.fromEntries(given) }
 }
 
 /** @throws RangeError */

@@ -6,7 +6,7 @@ import { type ExecFileOptions, execFile, spawn } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { isWithin } from './run/paths.ts'
+import { isWithin } from './paths.ts'
 
 /** Of the system: what walls are built with comes from nowhere else. */
 const SYSTEM = [

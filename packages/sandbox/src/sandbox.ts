@@ -1,13 +1,13 @@
 /** A sandbox: one workspace, one backend, its limits. */
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import type { Enforcement, Network, OpenBackend, OpenRequest } from './backend.ts'
+import type { Enforcement, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
 import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running } from './command.ts'
 import { CommandError, SandboxError } from './errors.ts'
 import { createFolders, type Folders, sweepFolders } from './folders.ts'
 import type { PrivateLayer } from './layer/keep-private.ts'
-import { createLayers, type Place } from './layer/layers.ts'
+import { createLayers, type LayerRun } from './layer/layers.ts'
 import type { Layer, LayerOptions, LayerSupport } from './layer/types.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { watchDisk } from './run/disk.ts'
@@ -19,7 +19,7 @@ import { checkWorkspaceOpen, planView } from './view/create-view.ts'
 import type { GitPrograms } from './view/git.ts'
 import { isStale } from './view/stale.ts'
 import { createTakeAway } from './view/take-away.ts'
-import type { View } from './view/view.ts'
+import type { Network, View } from './view/view.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
@@ -196,13 +196,13 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
   }
 
   /** @param asked a place where nothing can be made in the workspace itself. Default: the sandbox */
-  const begin = async (command: Command, timeout: number | undefined, asked?: Place): Promise<Running> => {
+  const begin = async (command: Command, timeout: number | undefined, asked?: LayerRun): Promise<Running> => {
     const elsewhere = asked ?? (command.workspace === 'read-only' ? await layers.readOnly(command.masks ?? []) : undefined)
     if (elsewhere) return launch(command, timeout, elsewhere, async () => [])
     if (active++ === 0) adopting = adopt()
     try {
       await adopting
-      const place: Place = { backend, view, written: [view.workspace, view.tmpFolder] }
+      const place: LayerRun = { backend, view, written: [view.workspace, view.tmpFolder] }
       return await launch(command, timeout, place, () => takeAway(view).finally(() => active--))
     } catch (error) {
       active--
@@ -213,7 +213,7 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
   const launch = async (
     command: Command,
     timeout: number | undefined,
-    place: Place,
+    place: LayerRun,
     tidy: () => Promise<readonly Removed[]>,
   ): Promise<Running> => {
     await checkWorkspaceOpen(view, user, backend.name)
@@ -262,7 +262,7 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     }
   }
 
-  const beginOpen = (command: Command, timeout: number | undefined, place?: Place): Promise<Running> => {
+  const beginOpen = (command: Command, timeout: number | undefined, place?: LayerRun): Promise<Running> => {
     if (closing) return Promise.reject(new SandboxError({ message: 'the sandbox is closed' }))
     const begun = begin(command, timeout, place)
     starting.add(begun)

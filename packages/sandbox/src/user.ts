@@ -1,9 +1,18 @@
 /** Whom commands run as. */
 import { stat } from 'node:fs/promises'
-import type { User } from './backend.ts'
 
 /** What they see of themselves where the workspace is root's. */
 const UNPRIVILEGED = 1000
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+  /**
+   * What the host sees: the same ids, or, where the workspace belongs to root, root without any capability. A uid of 1000
+   * could not write there.
+   */
+  readonly onHost: 'same' | 'root'
+}
 
 export interface Ids {
   readonly uid: number

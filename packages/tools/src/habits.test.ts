@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { render } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
+import { createWorkspace } from './create-workspace.ts'
 import { NEW_REPOSITORY } from './git/common/parameters.ts'
 import { fileTools, gitTools } from './index.ts'
 import { shell, turn } from './shell/shell.fixture.ts'
-import { createWorkspace } from './workspace/workspace.ts'
 import { put, temporary } from './workspace.fixture.ts'
 
 const FILES = { 'src/a.ts': 'one\ntwo\nthree\nfour\n', 'src/b.md': 'Two\n', 'old.txt': 'x\n' }

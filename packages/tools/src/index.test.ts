@@ -1,7 +1,7 @@
 /** What the tools say of themselves for those who use them all. */
 import { expect, test } from 'vitest'
+import { createWorkspace } from './create-workspace.ts'
 import { fileTools, gitTools, shellTools, thinkTools, webTools } from './index.ts'
-import { createWorkspace } from './workspace/workspace.ts'
 import { temporary } from './workspace.fixture.ts'
 
 const workspace = createWorkspace(temporary())

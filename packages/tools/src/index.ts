@@ -1,4 +1,3 @@
-export type { Change, ChangeLog } from './changes/change.ts'
 export {
   type ChangedTurn,
   type ChangeLogOptions,
@@ -6,10 +5,10 @@ export {
   type RecordedChanges,
   type TakenBack,
 } from './changes/change-log.ts'
-export { type FileDiff, turnDiff } from './changes/diff.ts'
 export { goneWorkspaces } from './changes/folders.ts'
 export type { FileChange } from './changes/net.ts'
-export type { Conflict } from './changes/take-back.ts'
+export type { Conflict } from './changes/undo-plan.ts'
+export { createWorkspace, type WorkspaceOptions } from './create-workspace.ts'
 export type { DiagnosticCheck } from './diagnostics/check.ts'
 export { commandFault } from './diagnostics/command.ts'
 export type { Finding } from './diagnostics/finding.ts'
@@ -30,14 +29,9 @@ export { createSpill } from './spill.ts'
 export type { Answer, Ask, Question } from './think/ask_user/tool.ts'
 export { type ThinkOptions, thinkTools } from './think/index.ts'
 export { fileState, memoryState, type SessionState } from './think/state.ts'
+export { type FileDiff, turnDiff } from './turn-diff.ts'
 export { loadUserTools, type UserToolProblem, type UserTools } from './user-tools.ts'
 export { findUserTools, type UserToolFiles } from './user-tools-files.ts'
 export { type WebOptions, webTools } from './web/index.ts'
-export {
-  createWorkspace,
-  type Resolved,
-  type ResolveOptions,
-  type SeenFile,
-  type Workspace,
-  type WorkspaceOptions,
-} from './workspace/workspace.ts'
+export type { Change, ChangeLog } from './workspace/change.ts'
+export type { PathOptions, Resolved, ResolveOptions, SeenFile, Workspace } from './workspace/workspace.ts'

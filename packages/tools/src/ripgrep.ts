@@ -6,7 +6,8 @@ import { safePath, startProgram } from '@mulligan/sandbox'
 
 /** Longer records are dropped and counted: a match in a minified file of hundreds of megabytes is one record. */
 const MAX_RECORD_CHARS = 32 * 1024 * 1024
-const MAX_STDERR_CHARS = 64 * 1024
+/** Files that were left unread are told here, by name. */
+const MAX_STDERR_CHARS = 16 * 1024 * 1024
 
 /** For every run: no config file of the user's, and `.gitignore` counts outside a repository too. */
 const ALWAYS = ['--no-config', '--no-require-git', '--color=never'] as const

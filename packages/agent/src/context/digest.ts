@@ -1,7 +1,7 @@
 /** The text that stands for what was left out: what is open first, then the user's words, then the lines worth most. */
 import { estimateText } from './estimate.ts'
+import { type Counted, clip, type Refusal, type SessionFacts, type Tally } from './facts.ts'
 import { type Line, type Lines, MAX_LABEL } from './lines.ts'
-import { type Counted, clip, type Refusal, type Standing, type Tally } from './standing.ts'
 
 /** Tokens. */
 export interface DigestBudget {
@@ -22,7 +22,7 @@ export interface Digest {
 
 export interface DigestSource {
   readonly lines: Lines
-  readonly standing: Standing
+  readonly standing: SessionFacts
   /** The user's messages, where they are few enough to be kept whole. */
   readonly users: readonly string[] | undefined
   readonly userTokens: number
@@ -157,7 +157,7 @@ function quoted(lines: readonly Line[]): readonly string[] {
   )
 }
 
-function logSections(standing: Standing, budget: number): readonly Section[] {
+function logSections(standing: SessionFacts, budget: number): readonly Section[] {
   const changed = section(
     CHANGED,
     standing

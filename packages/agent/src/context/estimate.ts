@@ -18,16 +18,24 @@ export function estimateText(text: string): number {
   // Of letters and digits that stand together: many changes in few characters are an id, a hash or base64.
   let characters = 0
   let changes = 0
-  for (const [piece] of text.matchAll(PIECES)) {
-    const code = piece.codePointAt(piece.length > 1 && piece.charCodeAt(0) === SPACE ? 1 : 0) as number
+  let from = 0
+  PIECES.lastIndex = 0
+  // Every character belongs to a piece. `matchAll` would allocate an array for each: more than all else in a long session.
+  while (PIECES.test(text)) {
+    const start = from
+    from = PIECES.lastIndex
+    const length = from - start
+    const spaced = text.charCodeAt(start) === SPACE
+    const code = text.codePointAt(length > 1 && spaced ? start + 1 : start) as number
     if (isLetter(code) || isDigit(code)) {
-      if (piece.charCodeAt(0) === SPACE) characters = changes = 0
-      characters += piece.length
+      if (spaced) characters = changes = 0
+      characters += length
       changes++
-      tokens += isDigit(code) ? 1 : wordCost(piece, changes > 2 && characters < changes * 3)
+      tokens += isDigit(code) ? 1 : wordCost(text.slice(start, from), changes > 2 && characters < changes * 3)
       continue
     }
     characters = changes = 0
+    const piece = text.slice(start, from)
     tokens += code <= SPACE ? breakCost(piece) : code < 127 ? signsCost(piece) : otherCost(piece, code)
   }
   return Math.ceil(tokens)

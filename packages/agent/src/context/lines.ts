@@ -1,6 +1,6 @@
 /** The lines worth keeping, from all that was said and found: a bounded pool, from which a digest takes the best that fit. */
 import { estimateText } from './estimate.ts'
-import { createFrequency, marksOf, type Traits, traitsOf } from './salience.ts'
+import { createFrequency, marksOf, type Traits, traitsOf } from './scoring.ts'
 import { segmentsOf } from './segments.ts'
 
 /** Who said it. */

@@ -125,7 +125,7 @@ export async function runSession({
   const agent = createAgent({
     model: { ...agentModel(server, protocol), contextTokens: believes },
     tools: [read, write],
-    store: memoryStore(),
+    store: memoryStore({ strict: true }),
     cwd: '/register',
     policy: ({ target }) =>
       target.startsWith('secret/')

@@ -3,10 +3,10 @@ import { type CallRecord, notOk, ok, type Status } from '@mulligan/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../history/message.ts'
+import { budgets } from './budget.ts'
 import { estimateText } from './estimate.ts'
 import { createMemory } from './memory.ts'
-import { budgets } from './room.ts'
-import { traitsOf } from './salience.ts'
+import { traitsOf } from './scoring.ts'
 
 const BUDGET = budgets(4500, 1).digest
 let calls = 0

@@ -3,8 +3,8 @@ import { type CallRecord, render, type ToolResult } from '@mulligan/core'
 import { type AssistantMessage, callsOf, type Message, textOf } from '../history/message.ts'
 import { type Digest, type DigestBudget, digestText } from './digest.ts'
 import { estimateText } from './estimate.ts'
+import { aboutOf, createFacts } from './facts.ts'
 import { createLines } from './lines.ts'
-import { aboutOf, createStanding } from './standing.ts'
 
 export interface Memory {
   /** The next messages, in order. */
@@ -37,7 +37,7 @@ export type DigestOf = (tool: string) => 'notes' | 'latest' | undefined
 
 export function createMemory(digestOf: DigestOf): Memory {
   const lines = createLines()
-  const standing = createStanding((tool) => digestOf(tool) === 'latest')
+  const standing = createFacts((tool) => digestOf(tool) === 'latest')
   let users: string[] = []
   let userTokens = 0
   let last = { text: -1, tokens: 0 }

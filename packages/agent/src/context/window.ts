@@ -7,15 +7,15 @@ import type { Tool } from '@mulligan/core'
 import type { TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message, Usage, UserMessage } from '../history/message.ts'
 import { createProjection, type Projection, type ProjectionTarget } from '../history/projection.ts'
+import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './budget.ts'
 import type { Calibration } from './calibration.ts'
 import type { Compaction, CompactionReason, CompactionReport } from './compaction.ts'
 import type { ContextUse } from './context-use.ts'
+import { planCut, segmentsBetweenCuts } from './cut-points.ts'
 import { estimateText } from './estimate.ts'
 import { messageTokens, toolTokens } from './measure.ts'
 import { createMemory, type DigestOf } from './memory.ts'
-import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './room.ts'
-import { shareStep } from './share.ts'
-import { planCut, unitsOf } from './units.ts'
+import { truncateStep } from './truncate.ts'
 
 export interface ContextWindow extends Projection {
   /** Makes room for the next request. @returns why there is none to be made, for the person */
@@ -67,9 +67,9 @@ export function createContextWindow({ target, history, calibration, tools, diges
     return made
   }
 
-  function shorten(message: string, results: Parameters<typeof shareStep>[0]) {
+  function shorten(message: string, results: Parameters<typeof truncateStep>[0]) {
     const tight = compaction?.tight?.message === message ? compaction.tight.tokens : Number.POSITIVE_INFINITY
-    return shareStep(results, Math.min(tight, stepLimit(calibration.window())))
+    return truncateStep(results, Math.min(tight, stepLimit(calibration.window())))
   }
 
   function push(...messages: readonly Message[]): void {
@@ -107,7 +107,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
     const free = room()
     const { steps, digest } = budgets(Math.max(0, free), attempt.digest)
     const task = transcript.findLast((one): one is UserMessage => one.role === 'user')
-    const units = unitsOf(transcript, start, (unit) => unitTokens(unit))
+    const units = segmentsBetweenCuts(transcript, start, (unit) => unitTokens(unit))
     const plan = planCut(units, {
       room: free,
       // By hand it is done for what comes next, not for want of room.
@@ -134,7 +134,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
   }
 
   function unitTokens(unit: readonly Message[]): number {
-    const usual: ProjectionTarget['shorten'] = (_, results) => shareStep(results, stepLimit(calibration.window()))
+    const usual: ProjectionTarget['shorten'] = (_, results) => truncateStep(results, stepLimit(calibration.window()))
     const { prompt } = createProjection({ ...target, system: '', shorten: usual }, unit)
     return prompt.slice(1).reduce((total, message) => total + messageTokens(message) + PER_MESSAGE, 0)
   }

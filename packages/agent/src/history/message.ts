@@ -21,7 +21,7 @@ export type AssistantPart =
       readonly wireId: string
       readonly name: string | null
       readonly input: string
-      /** What was mended to come to this call: markup in the text, a broken stream. The markup itself is kept nowhere else. */
+      /** What was repaired to come to this call: markup in the text, a broken stream. The markup itself is kept nowhere else. */
       readonly repairs?: readonly Repair[]
       /** The reply ended inside it. */
       readonly cutOff?: true

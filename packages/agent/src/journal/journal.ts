@@ -32,12 +32,18 @@ export interface JournalRow {
  * @param save keeps a new row
  */
 export function recordedJournal(rows: readonly JournalRow[], kept: readonly Message[], save: (row: JournalRow) => void): Journal {
-  const values = recordedValues(rows, kept)
+  return journalOf(recordedValues(rows, kept), (name, value) => {
+    if (!isMessage(value)) save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
+  })
+}
+
+/** A journal whose values are in memory. @param save is told each new one */
+export function journalOf(values: Map<string, unknown>, save: (name: string, value: unknown) => void = () => undefined): Journal {
   async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
     if (values.has(name)) return values.get(name) as T
     const value = await fn()
     values.set(name, value)
-    if (!isMessage(value)) save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
+    save(name, value)
     return value
   }
   return { step, wait: step }

@@ -52,13 +52,17 @@ const SLICE = 20
  */
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
-  const signal = AbortSignal.any([request.signal, inner.signal])
+  const { signal } = inner
+  const stop = (): void => inner.abort(request.signal.reason)
+  if (request.signal.aborted) stop()
+  else request.signal.addEventListener('abort', stop, { once: true })
   const { maxSilence = MAX_SILENCE, maxWait = MAX_WAIT } = request
   const giveUpAfter = (ms: number, begun: boolean): NodeJS.Timeout => setTimeout(() => inner.abort(new SilentStream(ms, begun)), ms)
   /** The first part may take its time: a model may have to be loaded. Some clients read up to it before they hand out the stream. */
   const wait = giveUpAfter(maxWait, false)
   const { stream } = await unlessAborted(model.doStream(options(request, signal)), signal).catch((error: unknown) => {
     clearTimeout(wait)
+    request.signal.removeEventListener('abort', stop)
     throw error
   })
   const gathering = createGathering(request)
@@ -123,6 +127,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
     clearTimeout(wait)
     clearTimeout(silence)
     signal.removeEventListener('abort', hangUp)
+    request.signal.removeEventListener('abort', stop)
     if (!ended) {
       inner.abort()
       hangUp()

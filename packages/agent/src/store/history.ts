@@ -1,13 +1,12 @@
+import type { CallRecord } from '@mulligan/core'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import { callsOf } from '../history/message.ts'
-import type { StoredCall } from './rows.ts'
 
 /** Each assistant message with calls is followed by their results, as far as there are any. */
-export function joinHistory(messages: readonly (UserMessage | AssistantMessage)[], calls: readonly StoredCall[]): Message[] {
-  const byId = new Map(calls.map(({ turnId: _, ...record }) => [record.id, record]))
+export function joinHistory(messages: readonly (UserMessage | AssistantMessage)[], calls: ReadonlyMap<string, CallRecord>): Message[] {
   return messages.flatMap((message): Message[] => {
     if (message.role === 'user' || callsOf(message).length === 0) return [message]
-    const records = callsOf(message).flatMap(({ callId }) => byId.get(callId) ?? [])
+    const records = callsOf(message).flatMap(({ callId }) => calls.get(callId) ?? [])
     return [message, { role: 'results', turnId: message.turnId, step: message.step, records }]
   })
 }

@@ -100,7 +100,7 @@ function entryOf(line: string): readonly [string, number] | readonly [undefined]
 
 /** Undefined where that part of the store is damaged: whatever needs it says so. */
 function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, number> | undefined {
-  const sql = 'SELECT id, (SELECT max(id) FROM events WHERE session_id = sessions.id) AS last FROM sessions WHERE id = ?'
+  const sql = 'SELECT id, (SELECT max(event_id) FROM log WHERE session_id = sessions.id) AS last FROM sessions WHERE id = ?'
   try {
     const rows = ids.flatMap((id) => read<{ id: string; last: number | null }>(sql, [id]))
     return new Map(rows.map(({ id, last }) => [id, last ?? 0]))

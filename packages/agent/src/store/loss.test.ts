@@ -121,7 +121,7 @@ describe('the backup', () => {
   it('a damaged store keeps the backup that it has', async () => {
     await withSession('s', 10)
     aDayAgo()
-    await damage(path, 'events')
+    await damage(path, 'log')
     const { store } = await opened()
     await turns(store, 's', 11, 11).catch(() => undefined)
     await store.close()
@@ -134,10 +134,10 @@ describe('mulligan sessions repair', () => {
   it.each([true, false])('brings back what the damaged file lost, from the backup: %s', async (hasBackup) => {
     await withSession('s', 10)
     if (!hasBackup) rmSync(backup)
-    await damage(path, 'events')
+    await damage(path, 'log')
     const { saved, restored, damaged } = await repairStore(path)
-    expect([saved.turns, damaged]).toEqual([10, ['events']])
-    expect(restored.events).toBe(hasBackup ? 10 : 0)
+    expect([saved.turns, damaged]).toEqual([10, ['log']])
+    expect(restored.log).toBe(hasBackup ? saved.log : 0)
     const { store } = await opened()
     expect(await store.events({ sessionId: 's' })).toHaveLength(hasBackup ? 10 : 0)
     await store.close()

@@ -2,6 +2,7 @@
 import type { CallRecord } from '@mulligan/core'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, UserMessage } from '../history/message.ts'
+import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { joinHistory } from './history.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
@@ -10,15 +11,21 @@ interface Kept {
   row: SessionRow
   readonly turns: Map<string, TurnRow>
   readonly messages: Map<string, UserMessage | AssistantMessage>
-  readonly calls: Map<string, CallRecord & { readonly turnId: string }>
+  readonly calls: Map<string, CallRecord>
   readonly events: AgentEvent[]
 }
 
-export function memoryStore(): Store {
+export interface MemoryStoreOptions {
+  /** Its journals are {@link strictJournal}s: for tests of what drives them. Default false. */
+  readonly strict?: boolean
+}
+
+export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store {
   const kept = new Map<string, Kept>()
   /** By session, who has it. */
   const claims = new Map<string, symbol>()
-  const journals = new Map<string, LoggedStep[]>()
+  const logs = new Map<string, LoggedStep[]>()
+  const values = new Map<string, Map<string, unknown>>()
   const get = (id: string): Kept => {
     const found = kept.get(id)
     if (!found) throw new RangeError(`no session ${id}`)
@@ -44,7 +51,7 @@ export function memoryStore(): Store {
         .slice(0, limit),
     deleteSession: async (id) => {
       if (claims.has(id)) return { busy: 'this process' }
-      for (const turnId of kept.get(id)?.turns.keys() ?? []) journals.delete(turnId)
+      for (const turnId of kept.get(id)?.turns.keys() ?? []) for (const journals of [logs, values]) journals.delete(turnId)
       kept.delete(id)
       return {}
     },
@@ -70,9 +77,9 @@ export function memoryStore(): Store {
       if (turn) get(sessionId).turns.set(turnId, { ...turn, status })
     },
     lastTurn: async (sessionId) => [...get(sessionId).turns.values()].at(-1),
-    history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], [...get(sessionId).calls.values()]),
+    history: async (sessionId) => joinHistory([...get(sessionId).messages.values()], get(sessionId).calls),
     saveMessage: async (sessionId, message) => void get(sessionId).messages.set(message.id, message),
-    saveCall: async (sessionId, turnId, record) => void get(sessionId).calls.set(record.id, { ...record, turnId }),
+    saveCall: async (sessionId, _, record) => void get(sessionId).calls.set(record.id, record),
     append: async (events) => {
       for (const event of events) get(event.sessionId).events.push(event)
     },
@@ -80,11 +87,14 @@ export function memoryStore(): Store {
       get(sessionId).events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId)),
     compaction: async (sessionId) => get(sessionId).events.findLast((event) => event.type === 'context.compacted'),
     lastEventId: async (sessionId) => get(sessionId).events.at(-1)?.id ?? 0,
-    journal: async (turnId) => {
-      const log = journals.get(turnId) ?? []
-      journals.set(turnId, log)
-      return strictJournal(log)
-    },
+    journal: async (turnId) => (strict ? strictJournal(of(logs, turnId, () => [])) : journalOf(of(values, turnId, () => new Map()))),
     close: async () => undefined,
   }
+}
+
+/** The value of a key, made where there is none. */
+function of<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
 }

@@ -1,12 +1,15 @@
 /** The writes of a store, on their way to the disk: one transaction for all that came together, in order. */
 import type { Driver, Fences, SessionWrite } from './driver.ts'
+import type { LogEntry } from './log.ts'
 import { SessionTakenOver } from './store.ts'
+
+type Queued = SessionWrite | LogEntry
 
 /** What went wrong, by session. */
 type Failures = ReadonlyMap<string, unknown>
 
 interface Batch {
-  readonly writes: SessionWrite[]
+  readonly writes: Queued[]
   durable: boolean
   /** Never rejects. Set once the batch waits for its turn; until that comes, more can join it. */
   outcome?: Promise<Failures>
@@ -39,13 +42,13 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
   async function run({ writes, durable }: Batch): Promise<Failures> {
     next = emptyBatch()
     const failures = new Map<string, unknown>()
-    const keep = (kept: readonly SessionWrite[], error: unknown): void => {
+    const keep = (kept: readonly Queued[], error: unknown): void => {
       next.writes.unshift(...kept)
       for (const { sessionId } of kept) failures.set(sessionId, error)
     }
     for (let left = writes; left.length > 0; ) {
       try {
-        await write(left, fencesOf(left), durable)
+        await write(withRows(left), fencesOf(left), durable)
         break
       } catch (error) {
         if (error instanceof SessionTakenOver) {
@@ -63,14 +66,14 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
 
   /** One row that can never be written must not take the others with it. */
   async function oneByOne(
-    writes: readonly SessionWrite[],
+    writes: readonly Queued[],
     durable: boolean,
     failures: Map<string, unknown>,
-    keep: (kept: readonly SessionWrite[], error: unknown) => void,
+    keep: (kept: readonly Queued[], error: unknown) => void,
   ): Promise<void> {
     for (const [at, one] of writes.entries()) {
       try {
-        await write([one], fencesOf([one]), durable)
+        await write(withRows([one]), fencesOf([one]), durable)
       } catch (error) {
         if (mayPass(error)) return keep(writes.slice(at), error)
         failures.set(one.sessionId, error)
@@ -78,7 +81,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     }
   }
 
-  const fencesOf = (batch: readonly SessionWrite[]): Fences => {
+  const fencesOf = (batch: readonly Queued[]): Fences => {
     const mine = new Map<string, number>()
     for (const { sessionId } of batch) {
       const fence = fences.get(sessionId)
@@ -89,7 +92,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
 
   return {
     /** Queued for the next turn of the event loop, together with all that comes until then. */
-    add(...writes: readonly SessionWrite[]): void {
+    add(...writes: readonly Queued[]): void {
       next.writes.push(...writes)
       if (scheduled) return
       scheduled = true
@@ -107,4 +110,33 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
       for (const id of sessionIds ?? failures.keys()) if (failures.has(id)) throw failures.get(id)
     },
   }
+}
+
+/** Characters after which a row of the log is followed by another one. */
+const MAX_ROW = 65_536
+const INSERT = 'INSERT INTO log (session_id, turn_id, event_id, body) VALUES (?, ?, ?, ?)'
+
+/** Entries of one turn that follow each other become one row. */
+function withRows(queued: readonly Queued[]): readonly SessionWrite[] {
+  const writes: SessionWrite[] = []
+  for (let at = 0; at < queued.length; ) {
+    const first = queued[at++] as Queued
+    if (!('line' in first)) {
+      writes.push(first)
+      continue
+    }
+    const { sessionId, turnId } = first
+    let { line: body, eventId } = first
+    for (let next = queued[at]; next && 'line' in next && next.turnId === turnId && body.length < MAX_ROW; next = queued[++at]) {
+      body += `\n${next.line}`
+      eventId = next.eventId ?? eventId
+    }
+    writes.push({
+      sessionId,
+      sql: INSERT,
+      parameters: [sessionId, turnId, eventId ?? null, body],
+      ...(eventId !== undefined && { eventId }),
+    })
+  }
+  return writes
 }

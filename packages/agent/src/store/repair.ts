@@ -2,11 +2,14 @@
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { backupsOf } from './backup.ts'
+import { VERSIONS } from './schema.ts'
 import { openDatabase } from './sqlite.ts'
 
 /** Sessions first: turns refer to them. */
-const TABLES = ['sessions', 'turns', 'messages', 'calls', 'events', 'steps'] as const
+const TABLES = ['sessions', 'turns', 'log'] as const
 type Table = (typeof TABLES)[number]
+/** What an older store has in place of the log. */
+const OLDER = ['messages', 'calls', 'events', 'steps'] as const
 
 export interface StoreRepair {
   /** Rows that were saved, by table. */
@@ -81,8 +84,9 @@ function copyAll(path: string, into: DatabaseSync, damaged: Table[]): unknown {
   let from: DatabaseSync | undefined
   try {
     from = new DatabaseSync(path, { enableForeignKeyConstraints: false })
-    from.prepare('SELECT count(*) FROM sqlite_schema').get()
-    for (const table of TABLES) if (!copy(from, into, table)) damaged.push(table)
+    const hasLog = from.prepare(`SELECT count(*) AS logs FROM sqlite_schema WHERE name = 'log'`).get()?.['logs'] === 1
+    for (const table of ['sessions', 'turns'] as const) if (!copy(from, into, table)) damaged.push(table)
+    if (!(hasLog ? copy(from, into, 'log') : copyOlder(from, into))) damaged.push('log')
     return undefined
   } catch (error) {
     return error
@@ -91,12 +95,23 @@ function copyAll(path: string, into: DatabaseSync, damaged: Table[]): unknown {
   }
 }
 
+/** By way of tables like its own, but for turns of which the log has something already. @returns whether all of it could be read */
+function copyOlder(from: DatabaseSync, into: DatabaseSync): boolean {
+  const [tables = [], , toLog = []] = VERSIONS
+  for (const table of OLDER)
+    for (const sql of tables) if (sql.startsWith(`CREATE TABLE ${table} `)) into.exec(sql.replace('CREATE TABLE', 'CREATE TEMP TABLE'))
+  const whole = OLDER.map((table) => copy(from, into, table)).every((all) => all)
+  for (const table of OLDER) into.exec(`DELETE FROM temp.${table} WHERE turn_id IN (SELECT turn_id FROM log)`)
+  for (const sql of toLog) if (!sql.startsWith('CREATE')) into.exec(sql.replace('INSERT', 'INSERT OR IGNORE'))
+  return whole
+}
+
 /**
  * From both ends, since a page that can't be read ends a scan.
  *
  * @returns whether all of it could be read
  */
-function copy(from: DatabaseSync, into: DatabaseSync, table: Table): boolean {
+function copy(from: DatabaseSync, into: DatabaseSync, table: Table | (typeof OLDER)[number]): boolean {
   const known = into
     .prepare(`SELECT name FROM pragma_table_info('${table}')`)
     .all()
@@ -105,7 +120,9 @@ function copy(from: DatabaseSync, into: DatabaseSync, table: Table): boolean {
   const values = known.map((name) =>
     name === 'seq' ? `CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE seq = ?1) THEN NULL ELSE ?1 END` : '?',
   )
-  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) VALUES (${values.join(', ')})`)
+  // A row of the log has no name by which it is known again.
+  const unlessThere = table === 'log' ? 'WHERE NOT EXISTS (SELECT 1 FROM log WHERE seq = ?1 AND body = ?5)' : ''
+  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) SELECT ${values.join(', ')} ${unlessThere}`)
   const scan = (order: 'ASC' | 'DESC'): boolean => {
     try {
       // A column that an older store does not have gets its default; none is needed but `fence`.
@@ -124,9 +141,10 @@ function copy(from: DatabaseSync, into: DatabaseSync, table: Table): boolean {
 }
 
 /** As the table itself is ordered, so that no index and no sorting is needed. */
-const ORDER: Readonly<Record<Table, readonly string[]>> = {
+const ORDER: Readonly<Record<Table | (typeof OLDER)[number], readonly string[]>> = {
   sessions: ['rowid'],
   turns: ['seq'],
+  log: ['seq'],
   messages: ['seq'],
   calls: ['rowid'],
   events: ['session_id', 'id'],

@@ -18,45 +18,10 @@ export interface StoredTurn {
   readonly status: string
 }
 
-export interface StoredMessage {
-  readonly id: string
-  readonly session_id: string
-  readonly turn_id: string
-  readonly step: number
-  readonly role: 'user' | 'assistant'
-  readonly content: string
-  readonly created_at: number
-}
-
-export interface StoredCallRow {
-  readonly id: string
-  readonly session_id: string
-  readonly turn_id: string
-  readonly step: number
-  readonly ordinal: number
-  readonly wire_id: string | null
-  readonly tool: string
-  readonly requested_tool: string | null
-  readonly effect: string
-  readonly target: string
-  readonly input: string
-  readonly attempts: number
-  readonly repairs: string
-  readonly result: string
-  readonly duration_ms: number
-  readonly created_at: number
-}
-
-export interface StoredEvent {
-  readonly session_id: string
-  readonly id: number
-  readonly turn_id: string
-  readonly type: string
-  readonly payload: string
-  readonly at: number
-}
-
-/** One list of statements for each version, as SQLite has them. */
+/**
+ * One list of statements for each version, as SQLite has them. Since the third, all of a conversation is in the log, so that a commit
+ * changes few pages.
+ */
 export const VERSIONS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
@@ -77,6 +42,21 @@ export const VERSIONS: readonly (readonly string[])[] = [
     `CREATE TABLE steps (turn_id TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (turn_id, name)) WITHOUT ROWID`,
   ],
   [`ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`],
+  [
+    `CREATE TABLE log (seq INTEGER PRIMARY KEY, session_id TEXT NOT NULL, turn_id TEXT NOT NULL, event_id INTEGER, body TEXT NOT NULL)`,
+    `CREATE UNIQUE INDEX log_by_session ON log (session_id, event_id)`,
+    `INSERT INTO log (session_id, turn_id, body) SELECT session_id, turn_id, 'message\t' || id || '\t' || content FROM messages ORDER BY seq`,
+    `INSERT INTO log (session_id, turn_id, body) SELECT session_id, turn_id, 'call\t' || id || '\t{"id":' || json_quote(id) || ',"step":' || step
+       || ',"ordinal":' || ordinal || CASE WHEN wire_id IS NULL THEN '' ELSE ',"wireId":' || json_quote(wire_id) END || ',"tool":' || json_quote(tool)
+       || CASE WHEN requested_tool IS NULL THEN '' ELSE ',"requestedTool":' || json_quote(requested_tool) END || ',"input":' || input || ',"effect":' || json_quote(effect)
+       || ',"target":' || json_quote(target) || ',"attempts":' || attempts || ',"repairs":' || repairs || ',"result":' || result
+       || ',"durationMs":' || duration_ms || '}\t' || effect || '\t' || json_quote(tool) FROM calls ORDER BY turn_id, step, ordinal`,
+    `INSERT INTO log (session_id, turn_id, event_id, body)
+       SELECT session_id, turn_id, id, 'event\t' || id || '\t' || payload || '\t' || type || '\t' || at FROM events ORDER BY session_id, id`,
+    `INSERT INTO log (session_id, turn_id, body)
+       SELECT turns.session_id, turns.id, 'step\t' || name || '\t' || value FROM steps JOIN turns ON turns.id = steps.turn_id`,
+    ...['messages', 'calls', 'events', 'steps'].map((table) => `DROP TABLE ${table}`),
+  ],
 ]
 
 /** The same for PostgreSQL: 64-bit numbers, and texts that are compared byte by byte, as SQLite does. */
@@ -86,6 +66,7 @@ export const forPostgres = (statement: string): string =>
     .replace(/\bINTEGER\b/g, 'BIGINT')
     .replace(/\bREAL\b/g, 'DOUBLE PRECISION')
     .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace(/json_quote\((\w+)\)/g, 'to_json($1)::text')
     .replace(' WITHOUT ROWID', '')
 
 /** A newer Mulligan has written the store. */

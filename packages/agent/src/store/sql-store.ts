@@ -2,14 +2,13 @@
  * The store on a database. Writes are queued and go to disk together, in order, at the next turn of the event loop; what must be
  * there before something happens (the intent before an effect) waits for the disk.
  */
-import type { Compaction } from '../context/compaction.ts'
-import { type JournalRow, recordedJournal } from '../journal/journal.ts'
+import { recordedJournal } from '../journal/journal.ts'
 import { claimSession, type FencedClaim } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import { joinHistory } from './history.ts'
+import { callEntry, type Entries, entriesOf, eventEntry, type Kind, type LogRow, messageEntry, stepEntry, wholeEvents } from './log.ts'
 import { createQueue } from './queue.ts'
-import { fromCallRow, fromEventRow, fromMessageRow, readJson, toCallRow, toEventRow, toMessageRow } from './rows.ts'
-import type { StoredCallRow, StoredEvent, StoredMessage, StoredSession, StoredTurn } from './schema.ts'
+import type { StoredSession, StoredTurn } from './schema.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 export function sqlStore(driver: Driver): Store {
@@ -19,6 +18,13 @@ export function sqlStore(driver: Driver): Store {
   async function read<Row>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> {
     await written()
     return driver.all<Row>(sql, ...parameters)
+  }
+
+  /** @param turnId only of that turn */
+  async function logOf(sessionId: string, kinds: readonly Kind[], turnId?: string): Promise<Entries> {
+    const [where, values] = turnId === undefined ? ['', []] : [' AND turn_id = ?', [turnId]]
+    const rows = await read<LogRow>(`SELECT turn_id, body FROM log WHERE session_id = ?${where} ORDER BY seq`, sessionId, ...values)
+    return entriesOf(sessionId, rows, kinds)
   }
 
   const written = (): Promise<void> =>
@@ -72,7 +78,7 @@ export function sqlStore(driver: Driver): Store {
       const now = Date.now()
       queue.add(
         insertTurn(sessionId, { id, session_id: sessionId, prompt, model, status: 'running', started_at: now }),
-        insertPrompt(sessionId, toMessageRow(sessionId, message, now)),
+        messageEntry(sessionId, message),
         { sessionId, sql: 'UPDATE sessions SET updated_at = ? WHERE id = ?', parameters: [now, sessionId] },
       )
       await queue.flush([sessionId])
@@ -89,48 +95,38 @@ export function sqlStore(driver: Driver): Store {
       return (await read<StoredTurn>(sql, sessionId)).map(toTurn)[0]
     },
     history: async (sessionId) => {
-      const messages = await read<StoredMessage>(`${MESSAGES} WHERE session_id = ? ORDER BY seq`, sessionId)
-      const calls = await driver.all<StoredCallRow>(`${CALLS} WHERE session_id = ? ORDER BY turn_id, step, ordinal`, sessionId)
-      return joinHistory(messages.map(fromMessageRow), calls.map(fromCallRow))
+      const { messages, calls } = await logOf(sessionId, ['message', 'call'])
+      return joinHistory([...messages.values()], calls)
     },
     saveMessage: async (sessionId, message) => {
-      queue.add(insertMessage(sessionId, toMessageRow(sessionId, message, Date.now())))
+      queue.add(messageEntry(sessionId, message))
       // A reply has cost seconds and money: it is not left to the next turn of the event loop.
       await queue.flush([sessionId])
     },
     saveCall: async (sessionId, turnId, record) => {
-      queue.add(insertCall(sessionId, toCallRow(sessionId, turnId, record, Date.now())))
+      queue.add(callEntry(sessionId, turnId, record))
       // What became of an effect is known from now on, also if the process is killed at once.
       if (record.effect !== 'read' && record.attempts > 0) await queue.flush([sessionId])
     },
     append: async (events, durable) => {
-      for (const event of events) queue.add({ ...insertEvent(event.sessionId, toEventRow(event)), eventId: event.id ?? 0 })
+      queue.add(...events.map(eventEntry))
       if (durable) await queue.flush(new Set(events.map(({ sessionId }) => sessionId)), true)
     },
-    events: async ({ sessionId, turnId, after = 0 }) => {
-      const [where, values] =
-        turnId === undefined ? ['session_id = ?', [sessionId]] : ['session_id = ? AND turn_id = ?', [sessionId, turnId]]
-      const rows = await read<StoredEvent>(`${EVENTS} WHERE ${where} AND id > ? ORDER BY id`, ...values, after)
-      const [callRows, messageRows] = [
-        await driver.all<StoredCallRow>(`${CALLS} WHERE ${where}`, ...values),
-        await driver.all<StoredMessage>(`${MESSAGES} WHERE ${where}`, ...values),
-      ]
-      const calls = new Map(callRows.map((row) => [row.id, fromCallRow(row)]))
-      const messages = new Map(messageRows.map((row) => [row.id, fromMessageRow(row)]))
-      return rows.map((row) => fromEventRow(row, calls, messages)).filter((event) => event !== undefined)
-    },
+    events: async ({ sessionId, turnId, after = 0 }) =>
+      wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId)).filter(({ id = 0 }) => id > after),
     compaction: async (sessionId) => {
-      const sql = `SELECT payload FROM events WHERE session_id = ? AND type = 'context.compacted' ORDER BY id DESC LIMIT 1`
-      const [row] = await read<{ payload: string }>(sql, sessionId)
-      return row && readJson<Compaction>(row.payload)
+      const sql = `SELECT turn_id, body FROM log WHERE session_id = ? AND body LIKE '%\tcontext.compacted\t%' ORDER BY seq DESC LIMIT 1`
+      const rows = await read<LogRow>(sql, sessionId)
+      return entriesOf(sessionId, rows, ['event']).events.findLast((event) => event.type === 'context.compacted')
     },
     lastEventId: async (sessionId) => {
-      const [row] = await read<{ id: number | null }>('SELECT max(id) AS id FROM events WHERE session_id = ?', sessionId)
+      const [row] = await read<{ id: number | null }>('SELECT max(event_id) AS id FROM log WHERE session_id = ?', sessionId)
       return Number(row?.id ?? 0)
     },
     journal: async (turnId, kept = []) => {
-      const rows = await read<JournalRow>('SELECT name, value FROM steps WHERE turn_id = ?', turnId)
-      return recordedJournal(rows, kept, (row) => queue.add(insertStep(sessionOf(turnId), { turn_id: turnId, ...row })))
+      const sessionId = sessionOf(turnId)
+      const { steps } = await logOf(sessionId, ['step'], turnId)
+      return recordedJournal(steps, kept, (row) => queue.add(stepEntry(sessionId, turnId, row)))
     },
     close: async () => {
       await queue.flush().catch(() => undefined)
@@ -143,42 +139,27 @@ export function sqlStore(driver: Driver): Store {
 const sessionOf = (turnId: string): string => turnId.slice(0, turnId.lastIndexOf('/'))
 
 /** The statement for rows of one table. All bring the same columns in the same order. */
-function inserting<Row extends object>(table: string, conflict = ''): (sessionId: string, row: Row) => SessionWrite {
+function inserting<Row extends object>(table: string): (sessionId: string, row: Row) => SessionWrite {
   let sql: string | undefined
   return (sessionId, row) => {
     const columns = Object.keys(row)
-    sql ??= `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ${conflict}`
+    sql ??= `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
     return { sessionId, sql, parameters: Object.values(row) as Value[] }
   }
 }
 
 const insertSession = inserting<object>('sessions')
 const insertTurn = inserting<StoredTurn & { started_at: number }>('turns')
-const insertPrompt = inserting<StoredMessage>('messages', 'ON CONFLICT (id) DO NOTHING')
-const insertMessage = inserting<StoredMessage>('messages', 'ON CONFLICT (id) DO UPDATE SET content = excluded.content')
-const insertCall = inserting<StoredCallRow>(
-  'calls',
-  'ON CONFLICT (id) DO UPDATE SET result = excluded.result, attempts = excluded.attempts, duration_ms = excluded.duration_ms',
-)
-const insertEvent = inserting<StoredEvent>('events')
-const insertStep = inserting<{ turn_id: string; name: string; value: string }>(
-  'steps',
-  'ON CONFLICT (turn_id, name) DO UPDATE SET value = excluded.value',
-)
 
 const SESSIONS = `SELECT id, cwd, title, created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
-const MESSAGES = 'SELECT id, session_id, turn_id, step, role, content, created_at FROM messages'
-const CALLS = `SELECT id, session_id, turn_id, step, ordinal, wire_id, tool, requested_tool, effect, target, input, attempts, repairs, result,
-  duration_ms, created_at FROM calls`
-const EVENTS = 'SELECT session_id, id, turn_id, type, payload, at FROM events'
 
 /** All rows of a session, those that refer to others first. */
 const deletionOf = (id: string): readonly SessionWrite[] =>
-  [
-    'steps WHERE turn_id IN (SELECT id FROM turns WHERE session_id = ?)',
-    ...['events', 'calls', 'messages', 'turns'].map((table) => `${table} WHERE session_id = ?`),
-    'sessions WHERE id = ?',
-  ].map((rows) => ({ sessionId: id, sql: `DELETE FROM ${rows}`, parameters: [id] }))
+  ['log WHERE session_id = ?', 'turns WHERE session_id = ?', 'sessions WHERE id = ?'].map((rows) => ({
+    sessionId: id,
+    sql: `DELETE FROM ${rows}`,
+    parameters: [id],
+  }))
 
 const toSession = ({ id, cwd, title, created_at: createdAt, updated_at: updatedAt, turns }: StoredSession): SessionRow => ({
   id,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { DIALECTS, stopPostgres } from './dialects.fixture.ts'
 import { memoryStore } from './memory.ts'
 import { openStore } from './open.ts'
 import { repairStore } from './repair.ts'
+import { forPostgres, VERSIONS } from './schema.ts'
 import type { SessionFilter, Store } from './store.ts'
 
 let folder: string
@@ -79,6 +80,29 @@ const events: AgentEvent[] = [
     late: true,
   },
 ]
+/** What makes a store one of the second version, with the conversation that {@link fill} makes. */
+function olderStore(dialect: (sql: string) => string): string {
+  const tables = VERSIONS[0]?.filter((sql) => /^CREATE (?:TABLE|INDEX) (?:messages|calls|events|steps)/.test(sql)) ?? []
+  const { id, step, ordinal, wireId, tool, input, effect, target, attempts, repairs, result, durationMs } = record
+  const call = [id, 's', 's/1', step, ordinal, wireId, tool, null, effect, target, JSON.stringify(input), attempts]
+  const user = { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' }
+  const rows: readonly (readonly [string, readonly unknown[]])[] = [
+    ['sessions (id, cwd, title, created_at, updated_at, lease_until)', ['s', '/w', 'go', 1, 1, 0]],
+    ['turns (id, session_id, prompt, model, status, started_at)', ['s/1', 's', 'go', 'p/m', 'running', 1]],
+    ['messages', [1, user.id, 's', 's/1', 0, 'user', JSON.stringify(user), 1]],
+    ['messages', [2, message.id, 's', 's/1', 1, 'assistant', JSON.stringify(message), 1]],
+    ['calls', [...call, JSON.stringify(repairs), JSON.stringify(result), durationMs, 1]],
+    ...events.map(({ id, sessionId, turnId, at, type, ...payload }): [string, unknown[]] => {
+      const named = { ...payload, message: undefined, ...(id === 3 && { result: undefined }) }
+      return ['events', [sessionId, id, turnId, type, JSON.stringify(named), at]]
+    }),
+    ['steps', ['s/1', 'a', '{"answer":"once"}']],
+  ]
+  const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value))
+  const inserts = rows.map(([table, values]) => `INSERT INTO ${table} VALUES (${values.map(literal).join(', ')})`)
+  return ['DROP TABLE log', ...tables.map(dialect), ...inserts].join(';\n')
+}
+
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 async function fill(store: Store): Promise<void> {
@@ -92,6 +116,7 @@ async function fill(store: Store): Promise<void> {
 
 describe.each([
   { name: 'memory', open: async () => memoryStore() },
+  { name: 'memory with a strict journal', open: async () => memoryStore({ strict: true }) },
   ...DIALECTS.map(({ name, place }) => ({ name, open: async () => openStore(await place(folder)) })),
 ])('$name', ({ open }) => {
   it('keeps sessions, the conversation and the events, in order', async () => {
@@ -186,7 +211,7 @@ describe.each(DIALECTS)('a session in $name is taken by one at a time', ({ place
   })
 })
 
-describe.each(DIALECTS)('the database of $name', ({ place: newPlace, change, setVersion }) => {
+describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, change, setVersion }) => {
   it('orders turns as they came, though a clock went back', async () => {
     const store = await openStore(await newPlace(folder))
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
@@ -207,9 +232,15 @@ describe.each(DIALECTS)('the database of $name', ({ place: newPlace, change, set
   it('one row that can’t be written does not take the others with it', async () => {
     const store = await openStore(await newPlace(folder))
     await fill(store)
-    const next: AgentEvent = { id: 5, ...place, type: 'error', message: 'x' }
-    await expect(store.append([events[0] as AgentEvent, next], true)).rejects.toThrow(/unique/i)
+    await store.append([{ id: 5, ...place, type: 'error', message: 'x' }], false)
+    const again = store.startTurn(
+      { id: 's/1', sessionId: 's', prompt: 'go', model: 'p/m' },
+      { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
+    )
+    await expect(again).rejects.toThrow(/unique/i)
     expect(await store.lastEventId('s')).toBe(5)
+    await expect(store.append([{ id: 5, ...place, type: 'error', message: 'of another' }], true)).rejects.toThrow(/unique/i)
+    expect((await store.events({ sessionId: 's', after: 4 })).map((event) => 'message' in event && event.message)).toEqual(['x'])
     await store.close()
   })
 
@@ -220,15 +251,14 @@ describe.each(DIALECTS)('the database of $name', ({ place: newPlace, change, set
     const step = async () => (await store.journal('s/1')).step('a', async () => 1)
     await step()
     await store.session('s')
-    await change(
-      path,
-      `UPDATE messages SET content = '{"role":"user","te' WHERE role = 'user'; UPDATE calls SET result = 'x', repairs = '', input = '{';
-      UPDATE events SET payload = '{' WHERE id = 1; UPDATE steps SET value = '{'`,
+    const damages = ['"role":"user","id"', '"id":"s/1/1/0","step"', '{"cwd"', 'step\ta\t1'].map(
+      (text) => `body = replace(body, '${text}', '${text.replace(/["1]/, '')}')`,
     )
+    for (const one of damages) await change(path, `UPDATE log SET ${one}`)
     expect(await store.history('s')).toMatchObject([
       { role: 'user', id: 's/1/0', text: expect.stringContaining('damaged') },
       message,
-      { role: 'results', records: [{ tool: 'search', result: { ok: false, errorType: 'internal' } }] },
+      { role: 'results', records: [{ tool: 'search', effect: 'read', step: 1, result: { ok: false, errorType: 'internal' } }] },
     ])
     expect((await store.events({ sessionId: 's' })).map(({ id }) => id)).toEqual([2, 3, 4])
     const again = await openStore(path)
@@ -241,6 +271,26 @@ describe.each(DIALECTS)('the database of $name', ({ place: newPlace, change, set
     await (await openStore(path)).close()
     await change(path, setVersion(99))
     await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
+  })
+
+  it.each([1, 2])('of version %i, which had a table for each kind, is brought up to date', async (version) => {
+    const path = await newPlace(folder)
+    await (await openStore(path)).close()
+    await change(path, olderStore(name === 'SQLite' ? (sql) => sql : forPostgres))
+    await change(path, `${version === 1 ? 'ALTER TABLE sessions DROP COLUMN fence; ' : ''}${setVersion(version)}`)
+    const store = await openStore(path)
+    expect(await store.history('s')).toEqual([
+      { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
+      message,
+      { role: 'results', turnId: 's/1', step: 1, records: [record] },
+    ])
+    expect(await store.events({ sessionId: 's' })).toEqual(plain(events))
+    expect([await store.lastEventId('s'), await store.compaction('s')]).toEqual([4, undefined])
+    expect(await (await store.journal('s/1')).step('a', async () => 2)).toEqual({ answer: 'once' })
+    expect(await store.claim('s')).toHaveProperty('release')
+    await store.append([{ id: 5, ...place, type: 'warning', message: 'new' }], true)
+    expect((await store.events({ sessionId: 's' })).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+    await store.close()
   })
 
   it('keeps any text, also what a database has no character for', async () => {
@@ -276,10 +326,11 @@ describe('the SQLite file', () => {
       { id: 's/1', sessionId: 's', prompt: 'go', model: 'p/m' },
       { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
     )
-    for (let n = 1; n <= 400; n++) await store.saveCall('s', 's/1', { ...record, id: `s/1/${n}/0`, step: n, input: 'x'.repeat(2000) })
+    for (let n = 1; n <= 400; n++)
+      await store.saveCall('s', 's/1', { ...record, id: `s/1/${n}/0`, step: n, input: 'x'.repeat(2000) }).then(() => store.session('s'))
     await store.close()
     const before = new DatabaseSync(path)
-    const { page } = before.prepare("SELECT pageno AS page FROM dbstat WHERE name = 'calls' ORDER BY pageno LIMIT 1 OFFSET 100").get() as {
+    const { page } = before.prepare("SELECT pageno AS page FROM dbstat WHERE name = 'log' ORDER BY pageno LIMIT 1 OFFSET 100").get() as {
       page: number
     }
     before.close()
@@ -291,15 +342,29 @@ describe('the SQLite file', () => {
     await damaged.close()
 
     const { saved, damaged: of, kept } = await repairStore(path)
-    expect([saved.sessions, saved.turns, saved.messages, of]).toEqual([3, 1, 1, ['calls']])
-    expect(saved.calls).toBeGreaterThan(390)
-    expect(saved.calls).toBeLessThan(400)
+    expect([saved.sessions, saved.turns, of]).toEqual([3, 1, ['log']])
+    expect(saved.log).toBeGreaterThan(390)
+    expect(saved.log).toBeLessThan(401)
     expect(existsSync(kept ?? '')).toBe(true)
     const again = await openStore(path)
-    expect(await again.history('s')).toHaveLength(1)
+    expect(await again.history('s')).toMatchObject([{ role: 'user', id: 's/1/0' }])
     expect(await again.claim('s')).toHaveProperty('release')
     await again.close()
     expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('of an older version is repaired too', async () => {
+    const path = join(folder, 'store.db')
+    await (await openStore(path)).close()
+    const older = new DatabaseSync(path)
+    older.exec(`${olderStore((sql) => sql)}; PRAGMA user_version = 2`)
+    older.close()
+    copyFileSync(path, `${path}.backup`)
+    expect(await repairStore(path)).toMatchObject({ saved: { sessions: 1, turns: 1, log: 8 }, restored: { log: 0 }, damaged: [] })
+    const store = await openStore(path)
+    expect(await store.history('s')).toHaveLength(3)
+    expect(await store.events({ sessionId: 's' })).toEqual(plain(events))
+    await store.close()
   })
 
   it('that is not a database is not repaired, and left as it is', async () => {

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ApprovalRequest, PolicyRule } from '@mulligan/core'
 import { parseJsonc } from '@mulligan/host/light'
-import { type ConfiguredRule, createAlways, createApprover, policyInForce } from '@mulligan/host/parts'
+import { type ConfiguredRule, createAlways, createApprover, effectivePolicy } from '@mulligan/host/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
@@ -49,7 +49,7 @@ function answering(answers: readonly string[], { own = [], project = [] }: Rules
   const approval = { mode: { value: 'ask', origin: 'default', from: '' } as const, rules: of(own), projectRules: of(project) }
   const { ask, asked } = person(...answers)
   const told: string[] = []
-  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(approval, shell, new Set(), rules)
+  const policyWith = (rules: readonly PolicyRule[]) => effectivePolicy(approval, shell, new Set(), rules)
   const always = createAlways({ file, cwd: CWD, env: {}, shell, policyWith, tell: (line) => told.push(`  ${line}\n`) })
   const approve = createApprover({ yes: false, ask: approvalInWords(ask, plain), shell, always })
   return { asked, told, approve: (one: ApprovalRequest) => approve(one, signal) }

@@ -12,12 +12,12 @@ export const LETTERS = {
   v: 'view',
   view: 'view',
 } as const
-const MOST_REASON = 500
+const MAX_REASON = 500
 
 /** `n too risky` is a no with a reason. `undefined` for what is no answer, or none that is offered here. */
 export function answerOf(line: string, offered: readonly Answer['answer'][]): Answer | undefined {
   const [word = '', ...rest] = line.trim().split(/\s+/)
-  const reason = rest.join(' ').slice(0, MOST_REASON)
+  const reason = rest.join(' ').slice(0, MAX_REASON)
   if (/^(?:n|no)[,:.]?$/i.test(word)) return { answer: 'no', ...(reason !== '' && { reason }) }
   const answer = reason === '' && Object.hasOwn(LETTERS, word.toLowerCase()) && LETTERS[word.toLowerCase() as keyof typeof LETTERS]
   return answer && offered.includes(answer) ? { answer } : undefined

@@ -4,12 +4,12 @@ import { blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
 import type { Colors } from '../ui/colors.ts'
 import { coloured } from '../ui/diff.ts'
 
-const MOST_LINES = 40
+const MAX_LINES = 40
 /** Of a command, under what it did. */
-const MOST_COMMAND = 12
-const MOST_CHARS = 1000
-const MOST_ASKED = 12
-const MOST_COVERS = 300
+const MAX_COMMAND = 12
+const MAX_CHARS = 1000
+const MAX_ASKED = 12
+const MAX_COVERS = 300
 
 interface Asked {
   readonly diff?: string | undefined
@@ -34,8 +34,8 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
   const { tool, effect, target, changes } = request
   const change = diff ?? changes?.diff
   const parts = [
-    ...(change === undefined ? [] : [cut(diffLines(change), whole ? Infinity : MOST_LINES, (line) => coloured(line, colors))]),
-    ...(diff === undefined ? [cut(inputLines(request.input), whole ? Infinity : changes ? MOST_COMMAND : MOST_LINES)] : []),
+    ...(change === undefined ? [] : [cut(diffLines(change), whole ? Infinity : MAX_LINES, (line) => coloured(line, colors))]),
+    ...(diff === undefined ? [cut(inputLines(request.input), whole ? Infinity : changes ? MAX_COMMAND : MAX_LINES)] : []),
   ]
   const text = [
     '',
@@ -43,7 +43,7 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
     ...(changes ? [`  It has run, and nothing of it is kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
-    ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MOST_COVERS)}.`)]),
+    ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MAX_COVERS)}.`)]),
     '',
   ].join('\n')
   return { text, isCut: parts.some(({ isCut }) => isCut) }
@@ -69,10 +69,10 @@ function whyLines({ target, reason, forced, changes }: ApprovalRequest, asks: re
   const [first, ...more] = asks
   if (forced || changes || !first || (more.length === 0 && first.target === target))
     return [`It asks because ${oneLine(reason, 300)}.${only}`]
-  const left = asks.length - MOST_ASKED
+  const left = asks.length - MAX_ASKED
   return [
     'It asks because of',
-    ...asks.slice(0, MOST_ASKED).map((one) => `  ${oneLine(visible(one.target), 200)}: ${oneLine(one.reason, 300)}`),
+    ...asks.slice(0, MAX_ASKED).map((one) => `  ${oneLine(visible(one.target), 200)}: ${oneLine(one.reason, 300)}`),
     ...(left > 0 ? [`  and ${left} more`] : []),
   ]
 }
@@ -87,6 +87,6 @@ export function inputLines(input: Readonly<Record<string, unknown>>): string[] {
 }
 
 const clip = (line: string): string => {
-  const left = line.length - MOST_CHARS
-  return left > 0 ? `${line.slice(0, MOST_CHARS)}… ${left} more characters` : line
+  const left = line.length - MAX_CHARS
+  return left > 0 ? `${line.slice(0, MAX_CHARS)}… ${left} more characters` : line
 }

@@ -7,7 +7,7 @@ import { duration, errorText, keptText, type LineStyle, mark, okText, repairText
 export interface Card {
   readonly mark: string
   readonly head: string
-  /** What was mended in the call. */
+  /** What was repaired in the call. */
   readonly repairs: readonly string[]
   /** Markdown, fit for a terminal. */
   readonly display: string
@@ -20,7 +20,7 @@ export interface Card {
 type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
 
 /** What a read shows can be read again; what was changed cannot. */
-const MOST_LINES: Readonly<Record<Effect, number>> = { read: 4, write: 16, external: 10 }
+const MAX_LINES: Readonly<Record<Effect, number>> = { read: 4, write: 16, external: 10 }
 /** Milliseconds from which on it is told how long a call took. */
 const SLOW = 1000
 
@@ -36,7 +36,7 @@ export function cardOf(seen: SeenCall | undefined, event: ResultEvent, { colors,
   const name = [colors.bold(oneLine(tool, 64)), oneLine(subject(tool, seen?.input), 100)].filter(isSome).join(' ')
   const head = [name, [said, ...notes.map((note) => colors.dim(note))].filter(isSome).join(colors.dim(' · '))].filter(isSome).join('  ')
   const repairs = (seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`)
-  const body = folded(result.display, MOST_LINES[event.effect], tool === 'bash')
+  const body = folded(result.display, MAX_LINES[event.effect], tool === 'bash')
   return { mark: mark(result, colors), head, repairs: [...new Set(repairs)], ...body, isRead: event.effect === 'read' }
 }
 

@@ -4,7 +4,7 @@ import type { Ask } from '@mulligan/host/light'
 import type { Choice, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import type { Board } from './board.ts'
+import type { ChatStore } from './chat-store.ts'
 import type { Question } from './questions.ts'
 import type { Item, View } from './view.ts'
 
@@ -59,7 +59,7 @@ export interface Left {
   readonly atOnce: boolean
 }
 
-export interface Chat extends Pick<Board<ChatState>, 'state' | 'subscribe'> {
+export interface Chat extends Pick<ChatStore<ChatState>, 'state' | 'subscribe'> {
   /** What was typed and sent: it is taken at once, or after what runs. */
   readonly submit: (typed: string) => void
   readonly answer: (line: string) => void

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { type ChoiceFlags, openWorkspace, type Workspace } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
-import type { Place } from '../fixtures/cli.ts'
+import type { CliFixture } from '../fixtures/cli.ts'
 import { mentionsIn } from '../mentions.ts'
 import { ownCodeIn } from '../own-code.ts'
 import { plain } from '../ui/colors.ts'
@@ -30,7 +30,7 @@ export interface TalkOptions extends ChoiceFlags {
 }
 
 export async function talk(
-  here: Place,
+  here: CliFixture,
   model: Pick<ScriptedModel, 'url'>,
   { session, yes = false, ignored, ...flags }: TalkOptions = {},
 ): Promise<Talk> {

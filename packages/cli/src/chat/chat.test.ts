@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { AgentEvent } from '@mulligan/agent'
 import { call, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
 import { plain } from '../ui/colors.ts'
 import { talk } from './chat.fixture.ts'
 import { runInOwnShell } from './own-shell.ts'
@@ -31,7 +31,7 @@ const lastPrompt = (model: { readonly requests: readonly { readonly body: unknow
   return String(messages.findLast(({ role }) => role === 'user')?.content)
 }
 
-function latestSession({ data }: Place): unknown {
+function latestSession({ data }: CliFixture): unknown {
   const store = new DatabaseSync(join(data, 'mulligan.db'))
   const row = store.prepare('select id from sessions').get()
   store.close()

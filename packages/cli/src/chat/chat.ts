@@ -6,13 +6,13 @@ import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import { subjectOf } from '../ui/subject.ts'
-import { createBoard } from './board.ts'
+import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
+import { createChatStore } from './chat-store.ts'
 import type { Busy, Chat, ChatOptions, ChatState, Left } from './chat-types.ts'
 import type { ChatControl } from './commands/command.ts'
 import { findCommand } from './commands/table.ts'
 import { ownRunLines, runInOwnShell } from './own-shell.ts'
 import { openQuestions } from './questions.ts'
-import { type OwnRun, promptOf, type Said, saidBy } from './said.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
@@ -42,7 +42,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     (lines, gap) => show({ kind: 'question', lines, gap }),
     () => changed(),
   )
-  const { state, subscribe, changed, flush } = createBoard<ChatState>(() => ({
+  const { state, subscribe, changed, flush } = createChatStore<ChatState>(() => ({
     ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, sandbox, isLeavingNext },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
@@ -82,7 +82,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   async function work(typed: string): Promise<void> {
     for (let next: string | undefined = typed; next !== undefined && !isLeaving; [next] = queued, queued = queued.slice(1)) {
       stop = new AbortController()
-      await take(saidBy(next)).catch(complain)
+      await take(parseInput(next)).catch(complain)
       if (stop.signal.aborted) dropQueued()
     }
     busy = undefined
@@ -96,7 +96,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     left.resolve({ session, atOnce })
   }
 
-  async function take(said: Said): Promise<void> {
+  async function take(said: ChatInput): Promise<void> {
     if (said.kind === 'message') await turn((signal) => send(said.text, signal))
     else if (said.kind === 'command') await command(said.name, said.args)
     else if (said.kind === 'shell') await ownShell(said.command)
@@ -224,7 +224,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   function submit(typed: string): void {
     isLeavingNext = false
-    const said = saidBy(typed)
+    const said = parseInput(typed)
     if (said.kind === 'nothing' || isLeaving) return
     if (!busy) void work(typed)
     else if (said.kind === 'command' && isAnytime(said.name)) void command(said.name, said.args).catch(complain)

@@ -8,11 +8,11 @@ import { ignoredLine } from '../ignored.ts'
 import { endProcess, ownCodeIn } from '../own-code.ts'
 import { fromHome, workingFolder } from '../paths.ts'
 import { chooseSession } from '../session.ts'
-import { watchStray } from '../stray.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
+import { catchUnhandled } from '../unhandled.ts'
 import { version } from '../version.ts'
 import type { Left } from './chat-types.ts'
 import { chatPorts } from './ports.ts'
@@ -33,7 +33,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   const colors = colorsFor(process.stdout)
   const person = process.stderr.isTTY === true ? askInTerminal(() => endProcess(EXIT.cancelled)) : undefined
   const { ports, connect } = chatPorts(colors, output.err)
-  const unwatch = watchStray({ err: ports.tell })
+  const unwatch = catchUnhandled({ err: ports.tell })
   try {
     const workspace = await openWorkspace({
       ...{ cwd, env: process.env, flags, yes: flags.yes === true, agentsMd: flags.agentsMd !== false, version: version() },

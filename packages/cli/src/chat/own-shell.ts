@@ -6,7 +6,7 @@ import { sanitize } from '@mulligan/host/light'
 import { safePath, startProgram } from '@mulligan/sandbox'
 import type { Colors } from '../ui/colors.ts'
 import { plural } from '../ui/plural.ts'
-import type { OwnRun } from './said.ts'
+import type { OwnRun } from './chat-input.ts'
 
 /** Characters that are kept of the beginning and of the end of the output. */
 const KEPT = 6000

@@ -7,7 +7,7 @@ import { plural } from '../ui/plural.ts'
 import { endItems, type Item, NO_VIEW, step, type View } from './view.ts'
 
 /** Turns that are shown. */
-const MOST_TURNS = 3
+const MAX_TURNS = 3
 
 export interface Tail {
   readonly items: readonly Item[]
@@ -18,7 +18,7 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
   const last = await store.lastTurn(sessionId)
   if (!last) return { items: [], view: NO_VIEW }
   const count = Number(last.id.slice(last.id.lastIndexOf('/') + 1))
-  const first = Math.max(1, count - MOST_TURNS + 1)
+  const first = Math.max(1, count - MAX_TURNS + 1)
   let view = NO_VIEW
   const items: Item[] = first > 1 ? [{ kind: 'notice', lines: [style.colors.dim(`… ${plural(first - 1, 'turn')} before`)] }] : []
   for (let at = first; at <= count; at++) {

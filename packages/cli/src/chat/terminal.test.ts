@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, type RecordedRequest, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, NO_SERVERS, type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { BIN, type CliFixture, NO_SERVERS, place, trusted, using } from '../fixtures/cli.ts'
 import { hasScreen, openScreen, type ScreenOptions } from '../fixtures/screen.ts'
 
-const start = (here: Place, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
+const start = (here: CliFixture, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
   openScreen([process.execPath, BIN, ...args], {
     ...options,
     cwd: here.dir,
@@ -16,7 +16,7 @@ const start = (here: Place, args: readonly string[], { env = {}, ...options }: S
 const TRACE = fileURLToPath(new URL('../fixtures/trace-imports.ts', import.meta.url))
 const UNBUNDLED = fileURLToPath(new URL('../fixtures/unbundled.ts', import.meta.url))
 
-const environment = (here: Place) => ({ HOME: dirname(here.dir), MULLIGAN_DATA_DIR: here.data, ...NO_SERVERS })
+const environment = (here: CliFixture) => ({ HOME: dirname(here.dir), MULLIGAN_DATA_DIR: here.data, ...NO_SERVERS })
 
 /** Without what is another each time. */
 const stable = (screen: string): string =>

@@ -8,8 +8,8 @@ import { type LineStyle, linesOf, NEW_VIEW } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
 import { plural } from '../ui/plural.ts'
 import { type Card, cardOf } from './card.ts'
+import { shownPrompt } from './chat-input.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
-import { shownPrompt } from './said.ts'
 
 /** What is finished, and never changes again. Its texts are fit for a terminal. */
 export type Item =
@@ -77,12 +77,12 @@ export const NO_VIEW: View = {
   closed: [],
 }
 
-export interface Step {
+export interface StepView {
   readonly view: View
   readonly done: readonly Item[]
 }
 
-export function step(view: View, event: AgentEvent, style: LineStyle): Step {
+export function step(view: View, event: AgentEvent, style: LineStyle): StepView {
   const at = event.at
   const now = (what: Doing['what']): Doing => (view.doing?.what === what ? view.doing : { what, since: at })
   switch (event.type) {
@@ -170,7 +170,7 @@ const thinking = ({ thought }: View): readonly Item[] => (thought === 0 ? [] : [
 const ending = (view: View): readonly Item[] => [...thinking(view), ...endText(view.text).map(answer)]
 
 /** What comes from the store has come in no pieces. */
-function completed(view: View, message: AssistantMessage, at: number): Step {
+function completed(view: View, message: AssistantMessage, at: number): StepView {
   const thought = message.parts.reduce((sum, part) => sum + (part.type === 'reasoning' ? part.text.length : 0), 0)
   const isWhole = view.said === ''
   const said = isWhole ? textOf(message) : view.said

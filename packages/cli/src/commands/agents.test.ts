@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]
@@ -16,7 +16,7 @@ const OWN_TOOL = `export default { name: 'post', description: 'Posts.', effect: 
 const WRITE = ['write_file', { path: 'b.txt', content: 'new\n' }] as const
 
 /** What a model of one reply is sent. */
-async function sentBy(here: Place, args: readonly string[] = [], cwd?: string): Promise<string> {
+async function sentBy(here: CliFixture, args: readonly string[] = [], cwd?: string): Promise<string> {
   await using model = await scriptedModel([say('Hi.')])
   const { code, stderr } = await here.run(['Hi', ...args, ...(cwd ? ['--cwd', cwd] : []), ...using(model)])
   expect([code, stderr]).toEqual([0, expect.stringContaining('1 request')])

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, trusted, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
 import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const OWN = '../.config/mulligan/config.json'
@@ -18,7 +18,7 @@ export default defineTool({ name: '${name}', description: '${name}', effect: '${
 })
 
 /** Statuses of the calls of a turn without a terminal, and how it ended. */
-async function unattended(here: Place, calls: readonly ScriptedTurn[], flags: readonly string[] = []) {
+async function unattended(here: CliFixture, calls: readonly ScriptedTurn[], flags: readonly string[] = []) {
   await using model = await scriptedModel([...calls, say('Done.')])
   const { code, stdout } = await here.run(['Do it.', '--json', ...flags, ...using(model)])
   const { calls: made } = JSON.parse(stdout) as { calls: { result: { ok: boolean; status?: string; error?: string } }[] }

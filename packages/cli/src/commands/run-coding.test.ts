@@ -1,10 +1,10 @@
-/** A whole task with every kind of tool: find, read, patch, see what the patch broke, mend it, run the project's check, commit; and take it back. */
+/** A whole task with every kind of tool: find, read, patch, see what the patch broke, repair it, run the project's check, commit; and take it back. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../fixtures/cli.ts'
 
 const PRICE = `export function discounted(price, percent) {
   return price * (1 + percent / 100)
@@ -50,7 +50,7 @@ const patch = `*** Begin Patch
 +- A discount makes things cheaper.
 *** End Patch`
 
-function repository(here: Place): (...args: string[]) => string {
+function repository(here: CliFixture): (...args: string[]) => string {
   const env = { PATH: process.env['PATH'] ?? '', HOME: join(here.dir, '..') }
   writeFileSync(join(env.HOME, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.org\n')
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: here.dir, env, encoding: 'utf8' }).trim()
@@ -63,23 +63,23 @@ function repository(here: Place): (...args: string[]) => string {
 const said = (request: RecordedRequest | undefined): string =>
   JSON.stringify((request?.body as { messages: readonly unknown[] }).messages.at(-1))
 
-it('finds, reads, patches, is told what broke, mends, checks and commits', async () => {
+it('finds, reads, patches, is told what broke, repairs, checks and commits', async () => {
   using here = place(FILES)
   expect((await here.run(['trust', '--yes'])).code).toBe(0)
   const git = repository(here)
-  const mended = { old_text: '(1 - percent / 100', new_text: '(1 - percent / 100)' }
+  const repaired = { old_text: '(1 - percent / 100', new_text: '(1 - percent / 100)' }
   await using model = await scriptedModel([
     { ...say(''), calls: [{ name: 'grep', input: { pattern: 'discounted' } }, { name: 'run_check' }] },
     call('read_file', { path: 'src/price.js' }),
     call('apply_patch', { patch }),
-    call('edit_file', { path: 'src/price.js', edits: [mended] }),
+    call('edit_file', { path: 'src/price.js', edits: [repaired] }),
     call('run_check'),
     call('git_commit', { message: 'A discount makes things cheaper', all: true }),
-    say('Mended and committed.'),
+    say('Repaired and committed.'),
   ])
-  const ended = await here.run(['The check fails. Mend it and commit.', '--yes', ...using(model)])
+  const ended = await here.run(['The check fails. Repair it and commit.', '--yes', ...using(model)])
   model.assertDone()
-  expect(ended).toMatchObject({ code: 0, stdout: 'Mended and committed.\n' })
+  expect(ended).toMatchObject({ code: 0, stdout: 'Repaired and committed.\n' })
   const [first, found, , patched, , checked, committed] = model.requests
   expect(JSON.stringify(first?.body)).toContain('Run the check before you commit.')
   expect(said(found)).toContain('wrong: 12.5')

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../fixtures/cli.ts'
 
 const WRITE = { command: 'echo two > a.txt' }
 const DIRECT = { ...WRITE, writes: 'direct' }
@@ -17,7 +17,7 @@ const said = (request: RecordedRequest | undefined): string =>
   String((request?.body as { messages: readonly { readonly content: unknown }[] }).messages.at(-1)?.content)
 
 /** A layer would hide what is mounted in the workspace, so there is none. */
-function mounted(files: Readonly<Record<string, string>>): Place {
+function mounted(files: Readonly<Record<string, string>>): CliFixture {
   const here = place(files)
   const data = join(here.dir, 'mounted')
   mkdirSync(data)
@@ -31,7 +31,7 @@ function mounted(files: Readonly<Record<string, string>>): Place {
   }
 }
 
-async function unattended(here: Place, inputs: readonly object[], flags: readonly string[] = []) {
+async function unattended(here: CliFixture, inputs: readonly object[], flags: readonly string[] = []) {
   await using model = await scriptedModel([...inputs.map((input) => call('bash', input)), say('Done.')])
   const { code, stdout } = await here.run(['Do it.', '--json', ...flags, ...using(model)])
   const { calls } = JSON.parse(stdout) as { calls: { result: { ok: boolean; status?: string } }[] }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { createSandbox } from '@mulligan/sandbox'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../fixtures/cli.ts'
 import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
 
 const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
@@ -12,13 +12,13 @@ const CHANGE = 'sed -i s/one/two/ a.txt && rm old.txt && mkdir new && echo x > n
 const FILES = { 'a.txt': 'one\n', 'old.txt': 'old\n' }
 const NOTHING = ['one\n', true, false]
 const ALL = ['two\n', false, true]
-const now = (here: Place) => [here.read('a.txt'), here.has('old.txt'), here.has('new/b.txt')]
+const now = (here: CliFixture) => [here.read('a.txt'), here.has('old.txt'), here.has('new/b.txt')]
 
 /** What the model read last. */
 const said = (request: RecordedRequest | undefined): string =>
   String((request?.body as { messages: readonly { readonly content: unknown }[] }).messages.at(-1)?.content)
 
-async function unattended(here: Place, command: string, flags: readonly string[], input: object = {}) {
+async function unattended(here: CliFixture, command: string, flags: readonly string[], input: object = {}) {
   await using model = await scriptedModel([bash(command, input), say('Done.')])
   const { code, stderr } = await here.run(['Do it.', ...flags, ...using(model)])
   return { code, stderr, read: said(model.requests[1]) }

@@ -46,7 +46,7 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
       say('A discount makes it cheaper now.'),
     ])
     const env = { MULLIGAN_SANDBOX_MEM: '300m' }
-    const { code, stdout, stderr } = await here.run(['The tests fail. Mend that.', '--yes', '--json', ...using(model)], { env })
+    const { code, stdout, stderr } = await here.run(['The tests fail. Repair that.', '--yes', '--json', ...using(model)], { env })
     model.assertDone()
     const outcome = JSON.parse(stdout) as Told
     expect([code, outcome.status, outcome.answer]).toEqual([0, 'answered', 'A discount makes it cheaper now.'])

@@ -11,13 +11,13 @@ import { workingFolder } from '../paths.ts'
 import { askedInWords, tellNotice } from '../ports.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
-import { watchStray } from '../stray.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
 import { subjectOf } from '../ui/subject.ts'
+import { catchUnhandled } from '../unhandled.ts'
 import { version } from '../version.ts'
 
 export interface RunFlags {
@@ -48,7 +48,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
   const colors = colorsFor(process.stderr)
   let interrupt: Interrupt | undefined
   let reporter: Reporter | undefined
-  const unwatch = watchStray(output)
+  const unwatch = catchUnhandled(output)
   try {
     const person = personOf(flags)
     await using workspace = await openWorkspace({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readSettings, trust, wantedIn } from '@mulligan/host/parts'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { NO_SERVERS, type Place, place } from '../fixtures/cli.ts'
+import { type CliFixture, NO_SERVERS, place } from '../fixtures/cli.ts'
 import { inProcess } from '../fixtures/in-process.ts'
 import { settled } from '../trust.ts'
 
@@ -17,9 +17,9 @@ writeFileSync(new URL('../../ran', import.meta.url), '')
 export default { name: 'own', description: 'Own.', effect: 'read', input: { type: 'object', properties: {} }, execute: () => says }`
 const FILES = { [TOOL]: OWN, '.mulligan/tools/lib/says.js': `export const says = 'hello'` }
 
-const mulligan = (here: Place, ...args: string[]) => inProcess(here, [...args, '--cwd', here.dir], NO_SERVERS)
-const call = (here: Place) => mulligan(here, 'tools', 'call', 'own')
-const yes = async (here: Place) => expect(await mulligan(here, 'trust', '--yes')).toMatchObject({ code: 0 })
+const mulligan = (here: CliFixture, ...args: string[]) => inProcess(here, [...args, '--cwd', here.dir], NO_SERVERS)
+const call = (here: CliFixture) => mulligan(here, 'tools', 'call', 'own')
+const yes = async (here: CliFixture) => expect(await mulligan(here, 'trust', '--yes')).toMatchObject({ code: 0 })
 
 describe('tools of a folder', () => {
   it('are not imported before the person has trusted them, and that is said with the command', async () => {
@@ -87,7 +87,7 @@ describe('tools of a folder', () => {
     expect((await call(here)).code).toBe(0)
   })
 
-  it.each<[string, (here: Place) => void, string]>([
+  it.each<[string, (here: CliFixture) => void, string]>([
     ['a FIFO', (here) => execFileSync('mkfifo', [join(here.dir, '.mulligan/tools/pipe.mjs')]), 'pipe.mjs: it is not a regular file'],
     [
       'a FIFO behind a link',
@@ -145,7 +145,7 @@ it('no FIFO in place of a project’s file holds a start up', async () => {
 
 describe('a person at the terminal', () => {
   const EVIL = 'http://127.evil.example/v1'
-  const asked = async (here: Place, answer: string) => {
+  const asked = async (here: CliFixture, answer: string) => {
     const before = process.env['MULLIGAN_DATA_DIR']
     process.env['MULLIGAN_DATA_DIR'] = here.data
     const questions: string[] = []
@@ -187,7 +187,7 @@ describe('a hostile project', () => {
   const env = (more: Readonly<Record<string, string>> = {}) => ({ ...NO_SERVERS, MULLIGAN_API_KEY: KEY, OPENAI_API_KEY: KEY, ...more })
   /** Another origin, as far as the rule goes, that a connection reaches here all the same. */
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0')
-  const run = (here: Place, more: readonly string[] = [], given = env()) =>
+  const run = (here: CliFixture, more: readonly string[] = [], given = env()) =>
     inProcess(here, ['run', 'SECRET', '--cwd', here.dir, ...more], given)
 
   it.each<[string, (url: string) => object]>([
@@ -240,7 +240,7 @@ describe('a hostile project', () => {
 })
 
 /** As the person would with `mulligan trust`. */
-async function trustAll(here: Place): Promise<void> {
+async function trustAll(here: CliFixture): Promise<void> {
   process.env['MULLIGAN_DATA_DIR'] = here.data
   try {
     await trust(wantedIn(here.dir, { settings: readSettings(here.dir, {}, process.env) }, process.env), process.env)

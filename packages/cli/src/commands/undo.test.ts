@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, wr
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type Place, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../fixtures/cli.ts'
 
-const text = ({ dir }: Place, path: string): string => readFileSync(join(dir, path), 'utf8')
+const text = ({ dir }: CliFixture, path: string): string => readFileSync(join(dir, path), 'utf8')
 
 /** One call by hand, which is a turn of its own. */
-async function change(here: Place, tool: string, input: Readonly<Record<string, unknown>>): Promise<void> {
+async function change(here: CliFixture, tool: string, input: Readonly<Record<string, unknown>>): Promise<void> {
   const { code, stderr, stdout } = await here.run(['tools', 'call', tool, JSON.stringify(input), '--yes'])
   if (code !== 0) throw new Error(stdout + stderr)
 }

@@ -15,7 +15,7 @@ async function run(without?: string): Promise<{ readonly code: number; readonly 
 }
 
 describe('the demo', () => {
-  it('catches every mistake, mends the project and exits 0', async () => {
+  it('catches every mistake, repairs the project and exits 0', async () => {
     const { code, text } = await run()
     expect(text).toContain(`${CATCHES.length} of ${CATCHES.length} mistakes caught`)
     expect(text).toContain('Its own check says now: ok')

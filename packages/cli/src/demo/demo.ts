@@ -1,4 +1,4 @@
-/** `mulligan demo`: a scripted model mends a small real project and makes the classic mistakes on the way. */
+/** `mulligan demo`: a scripted model repairs a small real project and makes the classic mistakes on the way. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,7 +96,7 @@ async function run(
   say(
     `\n${caught} of ${rows.length} mistakes caught, ${outcome.calls.length} calls, ${retries} of the model's retries spent, the turn ${outcome.status}.`,
   )
-  if (!well) say(red(`It did not go well: ${outcome.error ?? (after.passed ? 'a mistake went uncaught' : 'the project is not mended')}.`))
+  if (!well) say(red(`It did not go well: ${outcome.error ?? (after.passed ? 'a mistake went uncaught' : 'the project is not repaired')}.`))
   say(`\nGo on with a model and a folder of your own:
   npx mulligan "what is in this folder?" --cwd FOLDER --model ollama/NAME
   npx mulligan "what is in this folder?" --cwd FOLDER --model NAME --base-url http://localhost:8080/v1`)

@@ -1,4 +1,4 @@
-/** The small project that the demo mends: a shop whose discount makes things dearer. */
+/** The small project that the demo repairs: a shop whose discount makes things dearer. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startProgram } from '@mulligan/sandbox'

@@ -32,11 +32,11 @@ export function positiveInteger(text: string): number {
   return Number(text)
 }
 
-const MOST_SECONDS = 1_000_000
+const MAX_SECONDS = 1_000_000
 
 export function seconds(text: string): number {
   const value = Number(text)
-  if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0 || value > MOST_SECONDS)
-    throw new InvalidArgumentError(`It is in seconds, above 0 and up to ${MOST_SECONDS}.`)
+  if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0 || value > MAX_SECONDS)
+    throw new InvalidArgumentError(`It is in seconds, above 0 and up to ${MAX_SECONDS}.`)
   return value
 }

@@ -114,12 +114,12 @@ function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, s
   return [line, ...displayLines(result.display, DISPLAY_LINES[event.effect], colors)]
 }
 
-const MOST_KEPT = 3
+const MAX_KEPT = 3
 
 /** Of a command, what it changed and was kept. */
 export function keptText(paths: readonly string[]): string {
-  const more = paths.length - MOST_KEPT
-  return oneLine(`kept ${paths.slice(0, MOST_KEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 200)
+  const more = paths.length - MAX_KEPT
+  return oneLine(`kept ${paths.slice(0, MAX_KEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 200)
 }
 
 /** What a result is, as one character. */

@@ -1,7 +1,7 @@
 /** From what a tool threw to a result. Only the three typed errors pass with their words; of anything else, its class and code. */
 import { isMulliganError, isTransient, type MulliganError } from '../errors.ts'
 import { type ErrorType, notOk, type ToolError } from '../result.ts'
-import { sane } from './sane.ts'
+import { sanitizeResult } from './sanitize-result.ts'
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
@@ -43,7 +43,7 @@ export function fromThrown(thrown: unknown, tool: string): ToolError {
 function typed({ errorType, status, message, details, content, display }: MulliganError): ToolError {
   const some = typeof details === 'object' && details !== null && Object.keys(details).length > 0
   const more = { ...(content !== undefined && { content }), ...(display !== undefined && { display }) }
-  return sane({ ok: false, status, errorType, error: message, ...(some && { details }), ...more })
+  return sanitizeResult({ ok: false, status, errorType, error: message, ...(some && { details }), ...more })
 }
 
 /** What was thrown may be anything: a getter that throws, a revoked proxy. What can't be read counts as absent. */

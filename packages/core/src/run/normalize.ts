@@ -1,14 +1,14 @@
 /** From what a tool returned to a result: also the loose error shapes of other people's tools. */
 import { isRecord } from '@mulligan/repair'
 import { isToolError, isToolResult, notOk, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
-import { OK_FIELDS, sane } from './sane.ts'
+import { OK_FIELDS, sanitizeResult } from './sanitize-result.ts'
 
 const MAX_ERROR = 2000
 
 /** The result of a value a tool returned. */
 export function fromReturned(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolResult {
   try {
-    return sane(resultOf(value, options))
+    return sanitizeResult(resultOf(value, options))
   } catch {
     // A getter that throws, a proxy: the tool has returned, and nobody can say what.
     return notOk('internal', 'The tool returned something that cannot be read. Its work may be done.')

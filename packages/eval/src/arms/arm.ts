@@ -24,8 +24,8 @@ export interface ArmOutcome {
   readonly ended: Exclude<Ended, 'timeout'>
   readonly answer: string
   readonly calls: number
-  /** Of each call that was mended, the kinds of its mends, each once. */
-  readonly mended: readonly (readonly RepairKind[])[]
+  /** Of each call that was repaired, the kinds of its repairs, each once. */
+  readonly repaired: readonly (readonly RepairKind[])[]
 }
 
 export const kindsOf = (repairs: readonly Repair[]): readonly RepairKind[] => [...new Set(repairs.map(({ kind }) => kind))]

@@ -1,13 +1,13 @@
 /** The arm without anything of ours: a call is taken as it came, or its error goes back to the model. */
 import type { Tool } from '@mulligan/core'
 import type { ArmInput, ArmOutcome } from './arm.ts'
-import { runLoop, type Understood } from './loop.ts'
-import type { RawCall } from './reply.ts'
+import { type ResolvedCall, runLoop } from './loop.ts'
+import type { ParsedCall } from './reply.ts'
 
 export const bare = (input: ArmInput): Promise<ArmOutcome> =>
   runLoop(input, ({ text, calls }, tools) => ({ text, calls: calls.map((call) => asItCame(call, tools)) }))
 
-function asItCame({ id, name, input: written }: RawCall, tools: readonly Tool[]): Understood {
+function asItCame({ id, name, input: written }: ParsedCall, tools: readonly Tool[]): ResolvedCall {
   const call = { id, name: name ?? '' }
   const tool = tools.find((one) => one.name === name)
   let input: unknown

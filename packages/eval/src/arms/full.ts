@@ -22,8 +22,8 @@ export async function full({ configured, tools, dir, outputs, prompt, maxRequest
   })
   const { status, stoppedBy, calls } = await agent.run({ prompt, signal })
   signal.throwIfAborted()
-  const mended = calls.map(({ repairs }) => kindsOf(repairs)).filter((kinds) => kinds.length > 0)
-  const more = { calls: calls.length, mended }
+  const repaired = calls.map(({ repairs }) => kindsOf(repairs)).filter((kinds) => kinds.length > 0)
+  const more = { calls: calls.length, repaired }
   if (status === 'answered') return { ended: 'answered', answer, ...more }
   if (stoppedBy === 'provider') return { ended: 'provider', answer: '', ...more }
   if (stoppedBy === 'empty') return { ended: 'empty', answer: '', ...more }

@@ -10,19 +10,19 @@ import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
 import { type RawReply, readReply } from './reply.ts'
 
 /** A call of a reply: what to run, or what to tell the model in its place. */
-export type Understood = {
+export type ResolvedCall = {
   readonly id: string
   readonly name: string
   readonly input: unknown
-  readonly mended?: readonly RepairKind[]
+  readonly repaired?: readonly RepairKind[]
 } & ({ readonly tool: Tool } | { readonly error: string })
 
-export interface UnderstoodReply {
+export interface ResolvedReply {
   readonly text: string
-  readonly calls: readonly Understood[]
+  readonly calls: readonly ResolvedCall[]
 }
 
-export type Understand = (reply: RawReply, tools: readonly Tool[]) => UnderstoodReply | Promise<UnderstoodReply>
+export type ResolveReply = (reply: RawReply, tools: readonly Tool[]) => ResolvedReply | Promise<ResolvedReply>
 
 /** As many as the AI SDK makes by default. */
 const ATTEMPTS = 3
@@ -32,26 +32,26 @@ const system = (dir: string): string =>
 
 export async function runLoop(
   { configured, tools, dir, prompt, maxRequests, signal }: ArmInput,
-  understand: Understand,
+  resolveReply: ResolveReply,
 ): Promise<ArmOutcome> {
   const messages: LanguageModelV4Prompt = [
     { role: 'system', content: system(dir) },
     { role: 'user', content: [{ type: 'text', text: prompt }] },
   ]
-  const mended: (readonly RepairKind[])[] = []
+  const repaired: (readonly RepairKind[])[] = []
   const definitions = tools.map(toDefinition)
   let made = 0
   for (let request = 1; request <= maxRequests; request++) {
     const reply = await ask(configured, messages, definitions, signal)
     const ofWire = kindsOf(configured.model.takeRepairs?.() ?? [])
-    if (reply === undefined) return { ended: 'provider', answer: '', calls: made, mended }
-    const { text, calls } = await understand(reply, tools)
-    if (calls.length === 0) return { ended: text.trim() === '' ? 'empty' : 'answered', answer: text, calls: made, mended }
+    if (reply === undefined) return { ended: 'provider', answer: '', calls: made, repaired }
+    const { text, calls } = await resolveReply(reply, tools)
+    if (calls.length === 0) return { ended: text.trim() === '' ? 'empty' : 'answered', answer: text, calls: made, repaired }
     messages.push({ role: 'assistant', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls.map(toPart)] })
     for (const [at, call] of calls.entries()) {
       made++
-      const kinds = [...(at === 0 ? ofWire : []), ...(call.mended ?? [])]
-      if (kinds.length > 0) mended.push([...new Set(kinds)])
+      const kinds = [...(at === 0 ? ofWire : []), ...(call.repaired ?? [])]
+      if (kinds.length > 0) repaired.push([...new Set(kinds)])
       const value = await resultOf(call, signal)
       messages.push({
         role: 'tool',
@@ -59,7 +59,7 @@ export async function runLoop(
       })
     }
   }
-  return { ended: 'requests', answer: '', calls: made, mended }
+  return { ended: 'requests', answer: '', calls: made, repaired }
 }
 
 /** @returns undefined when the server gave no reply */
@@ -82,7 +82,7 @@ async function ask(
 }
 
 /** What the model reads: a result as the tool gave it, or the text of the exception and what a command had printed. No hint. */
-async function resultOf(call: Understood, signal: AbortSignal): Promise<string> {
+async function resultOf(call: ResolvedCall, signal: AbortSignal): Promise<string> {
   if ('error' in call) return `Error: ${call.error}`
   try {
     const checked = await call.tool.check.check(call.input)
@@ -112,7 +112,7 @@ const toDefinition = ({ name, description, inputSchema }: Tool): LanguageModelV4
 })
 
 /** Providers refuse a history with other names, and with arguments that are no object: the error stands in the result. */
-const toPart = ({ id, name, input }: Understood): LanguageModelV4ToolCallPart => ({
+const toPart = ({ id, name, input }: ResolvedCall): LanguageModelV4ToolCallPart => ({
   type: 'tool-call',
   toolCallId: id,
   toolName: historyName(name),

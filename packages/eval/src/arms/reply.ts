@@ -1,7 +1,7 @@
 /** One reply of the model, as its provider package hands it over. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
-export interface RawCall {
+export interface ParsedCall {
   readonly id: string
   readonly name: string | null
   /** Text of the arguments. */
@@ -11,7 +11,7 @@ export interface RawCall {
 export interface RawReply {
   readonly text: string
   readonly reasoning: string
-  readonly calls: readonly RawCall[]
+  readonly calls: readonly ParsedCall[]
   /** The provider's, unified. */
   readonly finishReason: string
 }
@@ -25,7 +25,7 @@ export async function readReply(model: LanguageModelV4, options: LanguageModelV4
   let text = ''
   let reasoning = ''
   let finishReason: string | undefined
-  const calls: RawCall[] = []
+  const calls: ParsedCall[] = []
   for await (const part of stream) {
     if (part.type === 'text-delta') text += part.delta
     else if (part.type === 'reasoning-delta') reasoning += part.delta

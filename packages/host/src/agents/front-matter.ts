@@ -5,9 +5,9 @@ export interface FrontMatter {
 }
 
 /** Characters. The reader takes time out of proportion for what is long or nested, and a project's files are read at every start. */
-const MOST_CHARACTERS = 8000
-const MOST_BRACKETS = 50
-const MOST_EXPLICIT_KEYS = 3
+const MAX_CHARACTERS = 8000
+const MAX_BRACKETS = 50
+const MAX_EXPLICIT_KEYS = 3
 
 const BLOCK = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/
 
@@ -24,6 +24,6 @@ export async function frontMatter(text: string): Promise<FrontMatter> {
 }
 
 const isHeavy = (yaml: string): boolean =>
-  yaml.length > MOST_CHARACTERS || count(yaml, /[[{]/g) > MOST_BRACKETS || count(yaml, /(?<=^|[\s[{,])\?(?=\s|$)/gm) > MOST_EXPLICIT_KEYS
+  yaml.length > MAX_CHARACTERS || count(yaml, /[[{]/g) > MAX_BRACKETS || count(yaml, /(?<=^|[\s[{,])\?(?=\s|$)/gm) > MAX_EXPLICIT_KEYS
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

@@ -4,7 +4,7 @@ import type { Env } from '../common/env.ts'
 import type { Settings } from '../config/settings.ts'
 import { createAlways } from './always.ts'
 import { type AskApproval, createApprover } from './approve.ts'
-import { policyInForce } from './policy.ts'
+import { effectivePolicy } from './policy.ts'
 import { shellApproval } from './shell.ts'
 
 export interface ApprovalOptions {
@@ -23,7 +23,7 @@ export interface ApprovalOptions {
 export function openApproval({ settings, cwd, tools, yes, ask, env, tell }: ApprovalOptions) {
   const shell = shellApproval(cwd)
   const edits = new Set(tools.filter((tool) => tool.edits).map(({ name }) => name))
-  const policyWith = (rules: readonly PolicyRule[]) => policyInForce(settings.approval, shell, edits, rules)
+  const policyWith = (rules: readonly PolicyRule[]) => effectivePolicy(settings.approval, shell, edits, rules)
   const file = settings.files.find(({ origin }) => origin === 'user')?.path
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   return {

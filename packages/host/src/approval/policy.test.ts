@@ -1,7 +1,7 @@
 import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
 import { describe, expect, it } from 'vitest'
 import type { ConfiguredRule } from '../config/approval-fields.ts'
-import { policyInForce } from './policy.ts'
+import { effectivePolicy } from './policy.ts'
 import { shellApproval } from './shell.ts'
 
 interface Given {
@@ -17,7 +17,7 @@ const shell = shellApproval('/work/app')
 const decide = ({ mode = 'ask', rules, projectRules }: Given, more: Partial<PolicyRequest>) => {
   const approval = { mode: { value: mode, origin: 'default', from: '' } as const, rules: of(rules), projectRules: of(projectRules) }
   const { target = 'npm test' } = more
-  return policyInForce(
+  return effectivePolicy(
     approval,
     shell,
     new Set(['edit_file', 'write_file']),

@@ -10,7 +10,7 @@ const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks aga
  * @param edits names of the tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back
  * @param more rules that stand above the person's others
  */
-export function policyInForce(
+export function effectivePolicy(
   { mode, rules, projectRules }: ApprovalSettings,
   { guarded, reasonOf, rules: rulesOf }: Pick<ShellApproval, 'guarded' | 'reasonOf' | 'rules'>,
   edits: ReadonlySet<string>,

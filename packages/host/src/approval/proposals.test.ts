@@ -3,7 +3,7 @@ import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { request, shell, shellRequest } from './approval.fixture.ts'
-import { policyInForce } from './policy.ts'
+import { effectivePolicy } from './policy.ts'
 import { proposals, sessionOffer } from './proposals.ts'
 import { type ParsedCommand, prefixOf } from './shell-rules.ts'
 
@@ -204,7 +204,7 @@ describe('any script that was allowed', () => {
 
   /** What it asks about, with these rules. */
   async function asked(command: string, rules: readonly PolicyRule[] = []): Promise<ApprovalRequest | undefined> {
-    const policy = policyInForce({ mode, rules: [], projectRules: [] }, shell, new Set(), rules)
+    const policy = effectivePolicy({ mode, rules: [], projectRules: [] }, shell, new Set(), rules)
     const prepared = await createExecutor({ tools: [bash], policy }).prepare({
       id: 'a',
       step: 1,

@@ -5,8 +5,8 @@ import type { NamedAgent } from '../agents/built-in.ts'
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
 import { readSettings, type SettingFlags, type Settings } from '../config/settings.ts'
-import { agentInForce } from './agent-in-force.ts'
-import { type ModelInForce, openModelInForce } from './model-in-force.ts'
+import { effectiveAgent } from './effective-agent.ts'
+import { type EffectiveModel, openEffectiveModel } from './effective-model.ts'
 import { settled, type TrustPort } from './trust-question.ts'
 
 export interface ChoiceFlags extends SettingFlags {
@@ -25,7 +25,7 @@ export interface Choice {
   readonly flags: ChoiceFlags
   readonly settings: Settings
   readonly named: NamedAgent
-  readonly configured: ModelInForce
+  readonly configured: EffectiveModel
 }
 
 export interface ChooseOptions {
@@ -45,7 +45,7 @@ export async function choose(cwd: string, flags: ChoiceFlags, { env, before, ses
   const read = async () => {
     const settings = readSettings(cwd, flags, env)
     const agents = await readAgents(cwd, settings, env)
-    return { settings, agents, named: chooseAgent(agents, await agentInForce(store, session, settings)) }
+    return { settings, agents, named: chooseAgent(agents, await effectiveAgent(store, session, settings)) }
   }
   const { settings, named } = trust ? await settled(cwd, read, { env, ...trust }) : await read()
   const isSame =
@@ -56,6 +56,6 @@ export async function choose(cwd: string, flags: ChoiceFlags, { env, before, ses
     flags,
     settings,
     named,
-    configured: await openModelInForce(settings, ownModel, flags.opensInReasoning === true, env, ask ? { ask } : {}),
+    configured: await openEffectiveModel(settings, ownModel, flags.opensInReasoning === true, env, ask ? { ask } : {}),
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export interface Place {
+export interface TestFolders {
   /** The home folder. */
   readonly root: string
   /** The folder to work in. */
@@ -23,7 +23,7 @@ export const NO_SERVERS = {
   MULLIGAN_VLLM_URL: 'http://127.0.0.1:1',
 } as const
 
-export function place(files: Readonly<Record<string, string>> = {}): Place {
+export function place(files: Readonly<Record<string, string>> = {}): TestFolders {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-place-')))
   const dir = join(root, 'work')
   mkdirSync(dir)

@@ -24,11 +24,11 @@ export function oneLine(text: string, most = 200): string {
 export const visible = (text: string): string =>
   text.replace(UNSEEN, (char) => (char.length === 1 ? escaped(char) : `\\u{${char.codePointAt(0)?.toString(16)}}`))
 
-const MOST_BLANKS = 8
+const MAX_BLANKS = 8
 
 /** Long runs of blanks by their number: what stands behind them would be out of sight. Those that indent a line stay. */
 export const blanksCounted = (text: string): string =>
-  text.replace(/(?<=[^\n\t ])[\t ]+/g, (blanks) => (blanks.length > MOST_BLANKS ? ` [${blanks.length} blanks] ` : blanks))
+  text.replace(/(?<=[^\n\t ])[\t ]+/g, (blanks) => (blanks.length > MAX_BLANKS ? ` [${blanks.length} blanks] ` : blanks))
 
 const escaped = (chars: string): string =>
   Array.from({ length: chars.length }, (_, at) => `\\u${chars.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
@@ -36,7 +36,7 @@ const escaped = (chars: string): string =>
 /** An unfinished sequence at the end of a piece of a stream; a long one is none. */
 const UNFINISHED =
   /(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c\n]*\x1b?|[ -/]*)?|\x9b[0-?]*[ -/]*|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*\x1b?)$/
-const MOST_UNFINISHED = 1000
+const MAX_UNFINISHED = 1000
 
 export interface StreamSanitizer {
   readonly push: (piece: string) => string
@@ -51,7 +51,7 @@ export function streamSanitizer(): StreamSanitizer {
     push: (piece) => {
       const text = held + piece
       const cut = text.search(UNFINISHED)
-      const waits = cut !== -1 && text.length - cut <= MOST_UNFINISHED
+      const waits = cut !== -1 && text.length - cut <= MAX_UNFINISHED
       held = waits ? text.slice(cut) : ''
       return sanitize(waits ? text.slice(0, cut) : text)
     },

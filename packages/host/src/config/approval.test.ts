@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Place, place } from '../common/place.fixture.ts'
+import { place, type TestFolders } from '../common/place.fixture.ts'
 import { readSettings } from './settings.ts'
 
 const PROJECT = 'mulligan.json'
 
 /** What is in force in a place, with a file of the person's own. */
-function settings(here: Place, own: unknown, { flag, env = {} }: { readonly flag?: string; readonly env?: Record<string, string> } = {}) {
+function settings(
+  here: TestFolders,
+  own: unknown,
+  { flag, env = {} }: { readonly flag?: string; readonly env?: Record<string, string> } = {},
+) {
   here.write('../own.json', JSON.stringify(own))
   const { approval } = readSettings(here.dir, flag === undefined ? {} : { mode: flag }, {
     MULLIGAN_CONFIG: join(here.dir, '../own.json'),

@@ -1,13 +1,13 @@
 /** What may stand in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
 
 import { z } from 'zod'
-import { once } from '../common/once.ts'
+import { memoize } from '../common/memoize.ts'
 import type { SchemaNode } from './keys.ts'
 import { configSchema } from './schema.ts'
 import { SCHEMA_URL } from './schema-url.ts'
 
 /** Draft 7, which editors know best. */
-export const configJsonSchema = once(
+export const configJsonSchema = memoize(
   () =>
     ({
       $id: SCHEMA_URL,

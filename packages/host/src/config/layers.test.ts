@@ -2,15 +2,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Place, place } from '../common/place.fixture.ts'
-import { valueInForce } from './in-force.ts'
+import { place, type TestFolders } from '../common/place.fixture.ts'
+import { effectiveValue } from './effective-config.ts'
 import { configJsonSchema } from './json-schema.ts'
 import { keysIn, keyText, parseKey, variableOf } from './keys.ts'
 import { type Config, projectRule } from './schema.ts'
 import { readSettings } from './settings.ts'
 
 const KEYS = keysIn(configJsonSchema())
-const settings = (here: Place, own: Config = {}, env: Readonly<Record<string, string>> = {}, cwd = here.dir) => {
+const settings = (here: TestFolders, own: Config = {}, env: Readonly<Record<string, string>> = {}, cwd = here.dir) => {
   here.write('../own.json', JSON.stringify(own))
   return readSettings(cwd, {}, { MULLIGAN_CONFIG: join(here.dir, '../own.json'), ...env })
 }
@@ -69,8 +69,8 @@ describe('a variable', () => {
       'mulligan.json': '{ "model": "p", "agent": "plan", "mode": "read-only", "limits": { "requests": 5, "cost": 0.1 } }',
     })
     const path = parseKey(key) ?? []
-    expect(valueInForce(settings(here, {}, { [name]: text }), path)).toEqual(value)
-    expect(valueInForce(settings(here, {}, { [name]: '' }), path)).not.toEqual(value)
+    expect(effectiveValue(settings(here, {}, { [name]: text }), path)).toEqual(value)
+    expect(effectiveValue(settings(here, {}, { [name]: '' }), path)).not.toEqual(value)
   })
 
   it.each([
@@ -160,7 +160,7 @@ describe('a project widens nothing that the person has not given', () => {
     // A value of its own is what the rule says it may choose, or add.
     if (comes === 'chosen') return expect([['set', 'local'].includes(may ?? ''), read().files[0]?.found]).toEqual([true, true])
     if (comes === 'beside') return expect([may, read().files[0]?.found]).toEqual(['add', true])
-    expect(valueInForce(read(), key.split('.'))).toEqual(comes)
+    expect(effectiveValue(read(), key.split('.'))).toEqual(comes)
     return undefined
   })
 

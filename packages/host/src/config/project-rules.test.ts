@@ -4,11 +4,11 @@ import { DEFAULT_LIMITS, MODES } from '@mulligan/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Place, place } from '../common/place.fixture.ts'
+import { place, type TestFolders } from '../common/place.fixture.ts'
 import { isLoopbackUrl } from '../models/base-url.ts'
 import { isCloud } from '../models/registry.ts'
 import { admit, refusedIn, type Word } from './admit.ts'
-import { configInForce } from './in-force.ts'
+import { effectiveConfig } from './effective-config.ts'
 import { configJsonSchema } from './json-schema.ts'
 import { keysIn } from './keys.ts'
 import { key, keys, type ProjectRule, set } from './project-rules.ts'
@@ -92,7 +92,7 @@ const config = (only: (rule: ProjectRule | undefined) => boolean = () => true): 
     .map((values) => Object.entries(values).reduce<unknown>((made, [key, value]) => withValue(made, pathOf(key), value), {}) as Config)
 }
 
-const read = (here: Place, own: Config, project: Config): Settings => {
+const read = (here: TestFolders, own: Config, project: Config): Settings => {
   here.write('../own.json', JSON.stringify(own))
   here.write('mulligan.json', JSON.stringify(project))
   return readSettings(here.dir, {}, { MULLIGAN_CONFIG: join(here.dir, '../own.json'), MULLIGAN_DATA_DIR: here.data })
@@ -124,7 +124,7 @@ const staysHere = (key: string, value: unknown): boolean =>
 function expectKept(key: string, without: Settings, withIt: Settings): void {
   const path = pathOf(key)
   const rule = projectRule(path)
-  const [before, after] = [without, withIt].map((one) => valueAt(configInForce(one), path))
+  const [before, after] = [without, withIt].map((one) => valueAt(effectiveConfig(one), path))
   const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
   const gives = GIVES[key]
   if (rule?.may === 'set') return

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, STRICT_LIMITS } from '@mulligan/sandbox'
+import { DEFAULT_SANDBOX_LIMITS, STRICT_LIMITS } from '@mulligan/sandbox'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { place } from '../common/place.fixture.ts'
@@ -33,7 +33,7 @@ const options = (given: Given) => sandboxOptions(settings(given), '/work', {})
 
 describe('what is in force', () => {
   it('by default is what the sandbox says', () => {
-    expect(options({})).toEqual({ workspace: '/work', protect: ['.mulligan', 'mulligan.json'], limits: DEFAULT_LIMITS })
+    expect(options({})).toEqual({ workspace: '/work', protect: ['.mulligan', 'mulligan.json'], limits: DEFAULT_SANDBOX_LIMITS })
   })
 
   it('holds the settings of the workspace, where there are any', () => {
@@ -107,9 +107,9 @@ describe('what is in force', () => {
   })
 
   it('who keeps more of the output lets it print more', () => {
-    expect(options({ user: { output: '10m' } }).limits).toMatchObject({ output: 10 * MB, outputStop: DEFAULT_LIMITS.outputStop })
+    expect(options({ user: { output: '10m' } }).limits).toMatchObject({ output: 10 * MB, outputStop: DEFAULT_SANDBOX_LIMITS.outputStop })
     expect(options({ user: { output: '2g' } }).limits).toMatchObject({ output: 2048 * MB, outputStop: 2048 * MB })
-    expect(options({ user: { output: 1000 } }).limits).toMatchObject({ output: 1000, outputStop: DEFAULT_LIMITS.outputStop })
+    expect(options({ user: { output: 1000 } }).limits).toMatchObject({ output: 1000, outputStop: DEFAULT_SANDBOX_LIMITS.outputStop })
   })
 
   it('a mount under the home folder is found there, and read-only unless it says otherwise', () => {

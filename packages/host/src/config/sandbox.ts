@@ -3,7 +3,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import {
   BACKENDS,
   checkLimit,
-  DEFAULT_LIMITS,
+  DEFAULT_SANDBOX_LIMITS,
   type Limits,
   parseSize,
   type SandboxOptions,
@@ -34,7 +34,7 @@ const NUMBER = { type: 'number', exclusiveMinimum: 0 }
 const limited = <T>(limit: keyof Limits, schema: Readonly<Record<string, unknown>>, description: string) =>
   z
     .custom<T>((value) => limitFault(limit, value) === undefined, { error: ({ input }) => limitFault(limit, input) ?? '' })
-    .meta({ ...schema, description, default: schema === SIZE ? sizeText(DEFAULT_LIMITS[limit]) : DEFAULT_LIMITS[limit] })
+    .meta({ ...schema, description, default: schema === SIZE ? sizeText(DEFAULT_SANDBOX_LIMITS[limit]) : DEFAULT_SANDBOX_LIMITS[limit] })
 const path = () => z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/')
 const variable = () => z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')
 
@@ -49,7 +49,7 @@ const loosens = user('would loosen the sandbox')
 const below = (name: keyof typeof LIMIT_OF): ProjectRule =>
   tighten((theirs: string | number, own) => {
     const mine = own(`sandbox.${name}`) as string | number | undefined
-    const profile = own('sandbox.profile') === 'strict' ? STRICT_LIMITS : DEFAULT_LIMITS
+    const profile = own('sandbox.profile') === 'strict' ? STRICT_LIMITS : DEFAULT_SANDBOX_LIMITS
     return numberOf(theirs) < (mine === undefined ? profile[LIMIT_OF[name]] : numberOf(mine))
   })
 
@@ -184,7 +184,7 @@ export function sandboxSettings({ flags, env, project, user }: Layers): SandboxS
   const isStrict = (flags.profile ?? env.values.profile ?? user.values.profile) === 'strict'
   const limit = (key: keyof typeof LIMIT_OF): Setting<number> => {
     const given = own(key)
-    const profile = isStrict ? STRICT_LIMITS : DEFAULT_LIMITS
+    const profile = isStrict ? STRICT_LIMITS : DEFAULT_SANDBOX_LIMITS
     return given ? { ...given, value: numberOf(given.value) } : { value: profile[LIMIT_OF[key]], ...DEFAULT }
   }
   return {
@@ -245,7 +245,7 @@ export function sandboxOptions(settings: SandboxSettings, workspace: string, env
       processes: pids.value,
       timeout: timeout.value,
       output: output.value,
-      outputStop: Math.max(DEFAULT_LIMITS.outputStop, output.value),
+      outputStop: Math.max(DEFAULT_SANDBOX_LIMITS.outputStop, output.value),
       disk: disk.value,
     },
     ...(backend && { backend: backend.value }),

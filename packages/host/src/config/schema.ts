@@ -2,7 +2,7 @@
 import { DEFAULT_LIMITS } from '@mulligan/core'
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
-import { once } from '../common/once.ts'
+import { memoize } from '../common/memoize.ts'
 import { modelFields } from '../models/model-fields.ts'
 import { approvalFields } from './approval-fields.ts'
 import { add, fallback, key, keys, local, lower, type ProjectRule, ruleAt, rulesOf, set, trusted, user } from './project-rules.ts'
@@ -16,7 +16,7 @@ const ownAgent = add('may add some; yours keep their names')
 const goesElsewhere = user('decides where data goes')
 
 /** An agent of one's own, also as the front matter of a Markdown file. */
-export const agentFields = once(() =>
+export const agentFields = memoize(() =>
   keys({
     description: key(z.string().describe('What it is for, in a few words.'), ownAgent),
     prompt: key(z.string().describe('Its task, told to the model.'), ownAgent),
@@ -30,7 +30,7 @@ export type AgentFields = z.infer<ReturnType<typeof agentFields>>
  * Made only where something is checked: most starts have nothing to check. The description of a key is its documentation: `config explain`,
  * docs/configuration.md and the JSON Schema show it. Beside each key stands what a project's file may do with it.
  */
-export const configSchema = once(() =>
+export const configSchema = memoize(() =>
   keys({
     $schema: key(z.string().describe('The JSON Schema of this file, for editors.'), set),
     model: key(z.string().min(1).describe('The model, as `PROVIDER/NAME`.'), local(hostOfModel)),

@@ -39,14 +39,14 @@ function keyAdvice({ env }: Asked, cloud: Cloud | undefined): string {
     : 'This server asks for a key: export MULLIGAN_API_KEY=…'
 }
 
-const MOST_NAMED = 8
+const MAX_NAMED = 8
 
 async function modelAdvice(asked: Asked): Promise<string> {
   const names = (await namesOf(asked).catch(() => [])).map((name) => oneLine(name, 100))
   if (names.includes(asked.name)) return `The server has ${asked.name}: is the base URL right? It is ${asked.baseUrl}.`
   if (names.length === 0) return `Is the base URL right, and does its server have ${asked.name}? It is ${asked.baseUrl}. ${SEE}`
   const [near] = nearest(asked.name, names, 1)
-  const some = `Its server has ${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}.`
+  const some = `Its server has ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}.`
   return near ? `Did you mean ${asked.provider}/${near}? ${some}` : some
 }
 

@@ -8,7 +8,7 @@ import { fieldsOf, listIn, textIn } from './servers/fields.ts'
 import { bearer, createGet, NoAnswer } from './servers/get.ts'
 import { isChat } from './servers/server.ts'
 
-const MOST_NAMED = 12
+const MAX_NAMED = 12
 
 /** @returns its name. @throws UsageError that says which models there are */
 export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): Promise<string> {
@@ -17,7 +17,7 @@ export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): 
   const [only, ...others] = names
   if (only === undefined) throw new UsageError(`no model is named, and ${base} lists none`, 'Name it: --model NAME')
   if (others.length === 0) return only
-  const shown = names.slice(0, MOST_NAMED).map((name) => `  --model ${oneLine(name, 100)}`)
+  const shown = names.slice(0, MAX_NAMED).map((name) => `  --model ${oneLine(name, 100)}`)
   const rest = names.length > shown.length ? [`  and ${names.length - shown.length} more`] : []
   throw new UsageError(`no model is named, and ${base} has ${names.length}`, ['Name one of them:', ...shown, ...rest].join('\n'))
 }

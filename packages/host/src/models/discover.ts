@@ -62,12 +62,12 @@ async function stillThere(before: Remembered, env: Env, probing: { readonly sign
   return candidatesOf([report]).find((one) => one.name === before.name && isNoCloud(one))
 }
 
-const MOST_ASKED = 20
+const MAX_ASKED = 20
 const TRIES = 3
 
 /** @throws UsageError */
 async function askWhich(candidates: readonly Candidate[], ask: Ask, signal = new AbortController().signal): Promise<Candidate> {
-  const shown = candidates.slice(0, MOST_ASKED)
+  const shown = candidates.slice(0, MAX_ASKED)
   const lines = shown.map((one, at) => `  ${String(at + 1).padStart(2)}  ${oneLine(idOf(one), 80)}${noteOn(one)}`)
   const rest = candidates.length > shown.length ? [`      and ${candidates.length - shown.length} more: mulligan models`] : []
   let question = ['Which model? It is kept for the next time.', ...lines, ...rest, `Number [1]: `].join('\n')

@@ -3,7 +3,7 @@ import { nearest } from '@mulligan/core'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { normalBaseUrl, whereRuns } from './base-url.ts'
-import { contextInForce, DEFAULT_CAP } from './ollama/context.ts'
+import { DEFAULT_CAP, effectiveContext } from './ollama/context.ts'
 import { askFor, inMemory, type Shown } from './ollama/shown.ts'
 import { type OpenModel, samplingFor } from './provider.ts'
 import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
@@ -14,7 +14,7 @@ export const CONTEXT_TOKENS = DEFAULT_CAP
 
 /** Milliseconds for an answer about a model, which needs none in memory. */
 const ANSWER_WITHIN = 30_000
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 /** The base of Ollama's own API, from one of the OpenAI-compatible part too. @throws UsageError */
 export const nativeUrl = (given: string): string => normalBaseUrl(given).replace(/\/(?:v1|api)$/, '')
@@ -28,7 +28,7 @@ export const open: OpenModel = async (request) => {
   const { capabilities, remoteHost } = shown
   if (capabilities?.has('embedding') && !capabilities.has('completion'))
     throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows those that there are.')
-  const { tokens, warning } = contextInForce(contextTokens, shown)
+  const { tokens, warning } = effectiveContext(contextTokens, shown)
   const { minP, ...sampling } = samplingFor(request, shown.sampled)
   const warnings = warning === undefined ? [] : [warning]
   let begun = false
@@ -96,7 +96,7 @@ async function known(name: string, url: string, get: Get): Promise<Shown> {
   const hint = near
     ? `Or did you mean --model ollama/${near}?`
     : others.length > 0
-      ? `There are: ${others.slice(0, MOST_NAMED).join(', ')}`
+      ? `There are: ${others.slice(0, MAX_NAMED).join(', ')}`
       : ''
   throw new UsageError(`Ollama has no model ${name}`, [`To get it: ollama pull ${name}`, hint].filter((line) => line !== '').join('\n'))
 }

@@ -51,8 +51,8 @@ export interface ConfiguredModel {
   readonly model: AgentModel
   /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
   readonly status?: (signal: AbortSignal) => Promise<string | undefined>
-  /** The same model with its responses as the server sent them; absent where none are mended. */
-  readonly unmended?: OpenedModel['unmended']
+  /** The same model with its responses as the server sent them; absent where none are repaired. */
+  readonly unrepaired?: OpenedModel['unrepaired']
   /** Its server passes the conversation on to another host. */
   readonly passedOn: boolean
   readonly secrets: readonly string[]
@@ -121,7 +121,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
       ...(opened.takeWarnings && { takeWarnings: opened.takeWarnings }),
     },
     ...(opened.status && { status: opened.status }),
-    ...(opened.unmended && { unmended: opened.unmended }),
+    ...(opened.unrepaired && { unrepaired: opened.unrepaired }),
     passedOn: where !== undefined && where !== at,
     secrets: opened.secrets,
   }

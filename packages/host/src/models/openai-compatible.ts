@@ -74,7 +74,7 @@ export async function openWith(
     })(name)
   return {
     model: modelOver(repairing.fetch),
-    unmended: () => modelOver(asSent),
+    unrepaired: () => modelOver(asSent),
     baseUrl: baseURL,
     takeRepairs: repairing.takeRepairs,
     sampling: standard,

@@ -14,19 +14,22 @@ const PROBE_EVERY = 60_000
 const WITHOUT_BODY = new Set([204, 205, 304])
 
 export const patientFetch: typeof fetch = async (input, init = {}) => {
-  if (input instanceof Request) throw new TypeError('give the address and the options, not a Request')
+  if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('give the address and the options, not a Request')
   const { method = 'GET', headers, body, signal } = init
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('give the body as text or bytes')
   signal?.throwIfAborted()
-  const url = new URL(String(input))
-  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-  const sent = { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' }
+  const url = new URL(input)
+  // `import` of `node:http` would load all that Node has for `fetch`, for its `WebSocket`.
+  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const sent = { ...plainHeaders(headers), 'accept-encoding': 'identity' }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = { method, headers: sent, agent: false, ...(isLocalhostName(url.hostname) && { lookup: loopbackLookup() }) }
     const request = send(url, { ...options, ...(signal && { signal }) }, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, PROBE_EVERY))
     request.on('error', (error) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error })))
+    // Reading `Response` loads it. That takes as long as all else before the request, so it is done while the model computes.
+    request.on('finish', () => void Reflect.get(globalThis, 'Response'))
     request.end(body ?? undefined)
   })
   const { statusCode: status = 0, statusMessage: statusText = '' } = response
@@ -39,6 +42,12 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
     statusText,
     headers: received,
   })
+}
+
+/** Lower-case names and trimmed values, as `Headers` has them, without loading it. */
+function plainHeaders(headers: RequestInit['headers'] = {}): Record<string, string> {
+  const entries = Symbol.iterator in headers ? [...(headers as Iterable<[string, string]>)] : Object.entries(headers)
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')]))
 }
 
 /** `localhost` is this machine, whatever a name server says: other addresses are not connected to. */

@@ -24,9 +24,9 @@ export interface OpenedModel {
   readonly baseUrl: string
   /** Where the model runs, when that is not where its server is. */
   readonly where?: string
-  /** The same model with its responses as the server sent them: to measure what mending them is worth. */
-  readonly unmended?: () => LanguageModelV4
-  /** What was mended in the last response of the server. Told once. */
+  /** The same model with its responses as the server sent them: to measure what repair them is worth. */
+  readonly unrepaired?: () => LanguageModelV4
+  /** What was repaired in the last response of the server. Told once. */
   readonly takeRepairs?: () => readonly Repair[]
   /** Tokens of the context in force, where the provider knows better than its `CONTEXT_TOKENS`. */
   readonly contextTokens?: number

@@ -19,8 +19,8 @@ const list = { type: 'array', items: text }
 
 type Case = [what: string, schema: JsonSchema, from: unknown, to: unknown, options?: CoerceOptions]
 
-/** What is mended, and what it becomes. */
-const MENDED: Case[] = [
+/** What is repaired, and what it becomes. */
+const REPAIRED: Case[] = [
   ['a number as text', object({ n: { type: 'number' } }), { n: ' 1.5e3 ' }, { n: 1500 }],
   ['a whole number as text', object({ n: whole }), { n: '-7' }, { n: -7 }],
   ['a boolean as text', object({ b: { type: 'boolean' } }), { b: 'True' }, { b: true }],
@@ -56,7 +56,7 @@ const MENDED: Case[] = [
 ]
 
 const either = { type: ['array', 'string'] }
-MENDED.push(
+REPAIRED.push(
   ['a number as text, for a float', object({ n: { type: 'float' } }), { n: '1.5' }, { n: 1.5 }],
   ['a list as text, for a list', object({ l: { type: 'list', items: { type: 'str' } } }), { l: '["a"]' }, { l: ['a'] }],
   ['an object as text, for a dict', { type: 'dict', properties: { o: { type: 'DICT' } } }, { o: '{"n":5}' }, { o: { n: 5 } }],
@@ -115,7 +115,7 @@ const LEFT: Case[] = [
 ]
 
 describe('coerce', () => {
-  it.each(MENDED)('%s', (_, schema, from, to, options = STRICT) => {
+  it.each(REPAIRED)('%s', (_, schema, from, to, options = STRICT) => {
     const { value, repairs } = coerce(schema, from, options)
     expect(value).toEqual(to)
     expect(repairs.length).toBeGreaterThan(0)
@@ -197,7 +197,7 @@ describe('whatever the schema and the value', () => {
     expect(fitting).toBeGreaterThan(50)
   })
 
-  it('what was mended is noted, parameter by parameter; what was not is the same', () => {
+  it('what was repaired is noted, parameter by parameter; what was not is the same', () => {
     fc.assert(
       fc.property(schemas, inputs, fc.constantFrom(STRICT, LENIENT), (schema, input, options) => {
         const { value, repairs } = coerce(schema, input, options)

@@ -32,7 +32,7 @@ interface Walk {
   readonly repairs: Repair[]
   readonly options: CoerceOptions
   readonly depth: number
-  /** What references have led to without going deeper into the value: to come to it again mends nothing new. */
+  /** What references have led to without going deeper into the value: to come to it again repairs nothing new. */
   readonly open: readonly unknown[]
 }
 
@@ -44,13 +44,13 @@ const MAX_DEPTH = 100
 const QUOTE_TOKEN = /^(?:<\|"\|>|<escape>)|(?:<\|"\|>|<escape>)$/g
 const LEFT_ON = 'has a token left on it that the model quotes with'
 
-/** The value with what could be mended mended. Whether the result is valid is for the caller to check. */
+/** The value with what could be repaired repaired. Whether the result is valid is for the caller to check. */
 export function coerce(schema: JsonSchema, value: unknown, options: CoerceOptions): Coerced {
   const repairs: Repair[] = []
   const given = isRecord(value) ? reshape(schema, value, repairs, options.toolName) : value
-  const mended = mend(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] })
+  const fixed = repair(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] })
   const doubt = options.lenient ? undefined : repairs.find(({ why }) => why === LEFT_ON)
-  return { value: mended, repairs, ...(doubt && { doubt: `"${doubt.parameter}" ${LEFT_ON}` }) }
+  return { value: fixed, repairs, ...(doubt && { doubt: `"${doubt.parameter}" ${LEFT_ON}` }) }
 }
 
 /** Takes note of a change, and makes it. */
@@ -61,27 +61,27 @@ function note<T>({ repairs }: Walk, kind: RepairKind, path: Path, from: unknown,
 
 const fits = (schema: unknown, value: unknown, { root }: Walk): boolean => validate(schema as JsonSchema, value, root).length === 0
 
-function mend(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
+function repair(given: unknown, value: unknown, path: Path, walk: Walk): unknown {
   if (!isRecord(given) || walk.depth > MAX_DEPTH) return value
   const schema = deref(given, walk.root)
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
-  if (schema !== given) return walk.open.includes(schema) ? value : mend(schema, value, path, { ...inner, open: [...walk.open, schema] })
+  if (schema !== given) return walk.open.includes(schema) ? value : repair(schema, value, path, { ...inner, open: [...walk.open, schema] })
   const parts = listOf(schema['anyOf'] ?? schema['oneOf'])
-  const chosen = mendOneOf(parts, readUnion(schema, parts, value, path, inner), path, inner)
+  const chosen = repairOneOf(parts, readUnion(schema, parts, value, path, inner), path, inner)
   const changed = retype(schema, chosen, path, inner)
-  if (Array.isArray(changed)) return mendItems(schema, changed, path, { ...inner, open: [] })
-  if (isRecord(changed)) return mendProperties(schema, changed, path, { ...inner, open: [] })
-  if (typeof changed === 'string') return mendEnum(listOf(schema['enum']), withoutTokens(changed, path, inner), path, walk)
-  return typeof changed === 'number' ? mendUnit(schema, changed, path, walk) : changed
+  if (Array.isArray(changed)) return repairItems(schema, changed, path, { ...inner, open: [] })
+  if (isRecord(changed)) return repairProperties(schema, changed, path, { ...inner, open: [] })
+  if (typeof changed === 'string') return repairEnum(listOf(schema['enum']), withoutTokens(changed, path, inner), path, walk)
+  return typeof changed === 'number' ? repairUnit(schema, changed, path, walk) : changed
 }
 
-/** A union: untouched when it fits; else the first branch whose mended value validates. */
-function mendOneOf(parts: readonly unknown[], value: unknown, path: Path, walk: Walk): unknown {
+/** A union: untouched when it fits; else the first branch whose repaired value validates. */
+function repairOneOf(parts: readonly unknown[], value: unknown, path: Path, walk: Walk): unknown {
   if (parts.some((part) => fits(part, value, walk))) return value
   for (const part of parts) {
     const repairs: Repair[] = []
-    const candidate = mend(part, value, path, { ...walk, repairs })
+    const candidate = repair(part, value, path, { ...walk, repairs })
     if (!fits(part, candidate, walk)) continue
     walk.repairs.push(...repairs)
     return candidate
@@ -131,7 +131,7 @@ function converted(types: readonly string[], value: unknown): readonly [to: unkn
 const isContainer = (value: unknown): boolean => typeof value === 'string' && (/^\s*\[/.test(value) || tryJson(value) !== undefined)
 
 /** Milliseconds where the schema wants seconds: only beyond its maximum, and only where the text of the schema says seconds. */
-function mendUnit(schema: JsonSchema, value: number, path: Path, walk: Walk): number {
+function repairUnit(schema: JsonSchema, value: number, path: Path, walk: Walk): number {
   const { maximum, description } = schema
   const seconds = value / 1000
   if (typeof maximum !== 'number' || value <= maximum || value % 100 !== 0 || !fits(schema, seconds, walk)) return value
@@ -141,12 +141,12 @@ function mendUnit(schema: JsonSchema, value: number, path: Path, walk: Walk): nu
 
 const SECONDS = /(?:^|[^a-z])(?:sec|secs|seconds?)(?![a-z])|_s\b/i
 
-function mendItems(schema: JsonSchema, value: readonly unknown[], path: Path, walk: Walk): unknown {
-  const mended = value.map((item, at) => mend(itemSchema(schema, at), item, [...path, at], walk))
-  return mended.some((item, at) => item !== value[at]) ? mended : value
+function repairItems(schema: JsonSchema, value: readonly unknown[], path: Path, walk: Walk): unknown {
+  const repaired = value.map((item, at) => repair(itemSchema(schema, at), item, [...path, at], walk))
+  return repaired.some((item, at) => item !== value[at]) ? repaired : value
 }
 
-function mendEnum(allowed: readonly unknown[], value: string, path: Path, walk: Walk): unknown {
+function repairEnum(allowed: readonly unknown[], value: string, path: Path, walk: Walk): unknown {
   if (!walk.options.lenient || allowed.includes(value)) return value
   const meant = fold(value.replace(/^(['"])(.*)\1$/s, '$2'))
   const [same, ...others] = allowed.filter((one) => typeof one === 'string' && fold(one) === meant)
@@ -155,7 +155,7 @@ function mendEnum(allowed: readonly unknown[], value: string, path: Path, walk: 
     : note(walk, 'enum', path, value, same, 'the same but for case, separators and quotes')
 }
 
-function mendProperties(schema: JsonSchema, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
+function repairProperties(schema: JsonSchema, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {
   const properties = recordOf(schema['properties'])
   const required = listOf(schema['required'])
   const renamed = renameKeys(schema, properties, required, value, path, walk)
@@ -165,13 +165,13 @@ function mendProperties(schema: JsonSchema, value: Record<string, unknown>, path
     if (!Object.hasOwn(properties, key)) continue
     const inner = [...path, key]
     const isNull = member === null && !required.includes(key) && !fits(properties[key], null, walk)
-    const mended = isNull
+    const repaired = isNull
       ? note(walk, 'null_dropped', inner, null, undefined, 'null for an optional parameter')
-      : mend(properties[key], member, inner, walk)
-    if (mended === member) continue
+      : repair(properties[key], member, inner, walk)
+    if (repaired === member) continue
     changed = true
-    if (mended === undefined) delete result[key]
-    else result[key] = mended
+    if (repaired === undefined) delete result[key]
+    else result[key] = repaired
   }
   return changed ? result : renamed
 }

@@ -1,4 +1,4 @@
-/** What the parts of the tolerant JSON reader share: the text, what is open, what was mended, and white space. */
+/** What the parts of the tolerant JSON reader share: the text, what is open, what was repaired, and white space. */
 
 export interface JsonFix {
   /** A few words: 'a trailing comma', 'single quotes', 'an unescaped quote'. */

@@ -6,7 +6,7 @@ type Row = [what: string, raw: string, expected: unknown]
 const REFUSED = 'refused'
 const CUT_OFF = 'cut off'
 
-const MENDED: Row[] = [
+const REPAIRED: Row[] = [
   ['a code fence', '```json\n{"a":1}\n```', { a: 1 }],
   ['a code fence without a language', '```\n{"a":1}```\n', { a: 1 }],
   ['a fence that is not closed', '```json\n{"a":1}', { a: 1 }],
@@ -320,8 +320,11 @@ const SEED = Number(process.env['SEED'] ?? 1)
 const RUNS = process.env['SEED'] ? 4000 : 500
 const SAMPLES = fc.sample(fc.tuple(input, fc.boolean(), fc.nat()), { numRuns: RUNS, seed: SEED })
 
-function rateOf(make: Fault[1], runs: number): { readonly mended: number; readonly wrong: readonly (readonly [string, string, string])[] } {
-  let mended = 0
+function rateOf(
+  make: Fault[1],
+  runs: number,
+): { readonly repaired: number; readonly wrong: readonly (readonly [string, string, string])[] } {
+  let repaired = 0
   let made = 0
   const wrong: [string, string, string][] = []
   for (const [value, pretty, pick] of SAMPLES.slice(0, runs)) {
@@ -330,24 +333,24 @@ function rateOf(make: Fault[1], runs: number): { readonly mended: number; readon
     made++
     const read = readJson(raw)
     if (!read.ok) continue
-    if (JSON.stringify(read.value) === JSON.stringify(value)) mended++
+    if (JSON.stringify(read.value) === JSON.stringify(value)) repaired++
     else wrong.push([JSON.stringify(value), raw, JSON.stringify(read.value)])
   }
-  return { mended: mended / made, wrong }
+  return { repaired: repaired / made, wrong }
 }
 describe('readJson', () => {
-  it.each([...MENDED, ...UNCLEAR, ...CUT])('%s: %s', (_, raw, expected) => expect(outcome(raw)).toEqual(expected))
+  it.each([...REPAIRED, ...UNCLEAR, ...CUT])('%s: %s', (_, raw, expected) => expect(outcome(raw)).toEqual(expected))
 
-  it.each(MENDED)('%s is noted', (_, raw) =>
+  it.each(REPAIRED)('%s is noted', (_, raw) =>
     expect(readJson(raw)).toMatchObject({ ok: true, fixes: expect.arrayContaining([expect.any(Object)]) }))
 
-  it.each([...FAULTS, ...RISKY])('%s is mended or refused, and never becomes something else', (what, make) => {
-    const { mended, wrong } = rateOf(make, RUNS)
-    if (process.env['SEED']) process.stdout.write(`${what}: ${(mended * 100).toFixed(1)} % mended, ${wrong.length} wrong\n`)
+  it.each([...FAULTS, ...RISKY])('%s is repaired or refused, and never becomes something else', (what, make) => {
+    const { repaired, wrong } = rateOf(make, RUNS)
+    if (process.env['SEED']) process.stdout.write(`${what}: ${(repaired * 100).toFixed(1)} % repaired, ${wrong.length} wrong\n`)
     expect(wrong.slice(0, 3)).toEqual([])
   })
 
-  it.each(FAULTS)('%s is mended nearly always', (_, make) => expect(rateOf(make, 500).mended).toBeGreaterThan(0.85))
+  it.each(FAULTS)('%s is repaired nearly always', (_, make) => expect(rateOf(make, 500).repaired).toBeGreaterThan(0.85))
 
   it('valid JSON is as it is, and nothing is noted', () => {
     const json = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()), input)

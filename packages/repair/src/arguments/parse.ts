@@ -28,7 +28,7 @@ export type Parsed =
       readonly ok: true
       readonly input: Record<string, unknown>
       readonly repairs: readonly Repair[]
-      /** The text was no JSON and had to be mended. To be told instead, should what came of it not fit the tool's schema. */
+      /** The text was no JSON and had to be repaired. To be told instead, should what came of it not fit the tool's schema. */
       readonly unlessFits?: Malformed
     }
   | { readonly ok: false; readonly fault: Malformed }
@@ -58,7 +58,7 @@ export function parseInput(raw: unknown, { cutOff = false, level = 'full' }: Par
     value = JSON.parse(raw)
   } catch (error) {
     const said = faultOf(raw, (error as Error).message)
-    return level === 'off' ? said : mended(raw, said, level)
+    return level === 'off' ? said : repaired(raw, said, level)
   }
   if (typeof value !== 'string' || level === 'off') return asObject(value, [])
   const parsed = parseInput(value, { level })
@@ -77,7 +77,7 @@ function faultOf(raw: string, message: string): Refused {
 }
 
 /** What is no JSON: several objects, or one that can be read all the same. A text that was cut off is never completed. */
-function mended(raw: string, said: Refused, level: RepairLevel): Parsed {
+function repaired(raw: string, said: Refused, level: RepairLevel): Parsed {
   const objects = objectsIn(raw)
   if (objects) {
     const [one, ...others] = distinct(objects)

@@ -41,7 +41,7 @@ describe('repairArguments', () => {
     ['an object where text belongs', { query: { a: 1 } }, /"query" must be a string/],
     ['a call of another tool', '{"name":"write","arguments":{"query":"x"}}', /"query" is missing/],
     ['markup that tears key and value', '{"query<arg_key":"x</arg_key><arg_value>5"}', /"query" is missing/],
-    ['broken JSON that fits nothing even when mended', '{queri: 7}', /not valid JSON/],
+    ['broken JSON that fits nothing even when repaired', '{queri: 7}', /not valid JSON/],
   ])('%s is refused, and the model told', (_, raw, says) => {
     const result = read(raw, SEARCH, { name: 'search' })
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(says), details: { constraint: expect.any(String) } })

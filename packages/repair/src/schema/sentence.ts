@@ -14,7 +14,7 @@ export function issueText(issue: Issue): string {
   return `${what} must be ${issue.constraint}, but was ${shown(issue.value)}.`
 }
 
-/** Issues told at once; the model mends the first, the rest come along. */
+/** Issues told at once; the model repairs the first, the rest come along. */
 const MAX_ISSUES = 4
 
 /** All of them, at most four in words. */

@@ -1,6 +1,7 @@
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { coerce } from '../arguments/coerce.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { describe as phrase, validate } from './validate.ts'
@@ -95,7 +96,7 @@ describe('the verdict', () => {
         else invalid++
         expect(validate(whole, given).length === 0).toBe(theirs)
       }),
-      { numRuns: 4000 },
+      { numRuns: samples(800, 4000) },
     )
     // A comparison of refusals only would say little.
     expect(Math.min(valid, invalid)).toBeGreaterThan(200)
@@ -109,7 +110,7 @@ describe('the verdict', () => {
         if ('contains' in merged && 'prefixItems' in merged) return
         expect(validate(merged, given).length === 0).toBe(ajv.compile(merged)(given))
       }),
-      { numRuns: 2000 },
+      { numRuns: samples(400, 2000) },
     )
   })
 })
@@ -222,7 +223,7 @@ describe('a reference that leads back to itself without going deeper', () => {
     expect(validate(tree, { t: { t: { t: 5 } } })).toMatchObject([{ path: ['t', 't', 't'] }])
   })
 
-  it('can be put in words, and mended', () => {
+  it('can be put in words, and repaired', () => {
     expect(phrase({ $ref: '#/$defs/a' }, { $defs: ring })).toBe('a value')
     expect(phrase({ $ref: '#/$defs/a' }, { $defs: doubled })).toBe('a value or a value')
     const stuck = { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }, { type: 'string' }], not: {} }

@@ -23,13 +23,13 @@ export interface Call {
   readonly isNamedAgain: boolean
   /** The fields of a call that is held back. */
   readonly held: Entry
-  /** What was mended in it: noted once, not for every delta. */
+  /** What was repaired in it: noted once, not for every delta. */
   readonly noted: readonly string[]
 }
 
-export interface Step {
+export interface CallStep {
   readonly calls: readonly Call[]
-  /** What goes out: the entry itself where nothing was mended, nothing where it is held back or a mere repetition. */
+  /** What goes out: the entry itself where nothing was repaired, nothing where it is held back or a mere repetition. */
   readonly entry: Entry | undefined
   readonly repairs: readonly Repair[]
   /** It began a call beyond {@link MAX_CALLS_PER_REPLY}. */
@@ -57,7 +57,7 @@ export const WHY = {
 } as const
 
 /** One entry of `delta.tool_calls`. */
-export function step(calls: readonly Call[], entry: Entry, ids: Ids): Step {
+export function step(calls: readonly Call[], entry: Entry, ids: Ids): CallStep {
   const delta = readDelta(entry)
   const call = owner(calls, delta)
   // Each entry is compared with all calls before it: without a limit, the work would grow with the square of their number.
@@ -140,7 +140,7 @@ function stray(last: Call | undefined, delta: Delta): Call | undefined {
 const isRepetition = (call: Call, delta: Delta): boolean =>
   call.scan.state === 'whole' && delta.id !== undefined && delta.id === call.wireId && delta.name === call.name && delta.text === call.text
 
-function open(calls: readonly Call[], entry: Entry, delta: Delta, name: string | undefined, ids: Ids): Step {
+function open(calls: readonly Call[], entry: Entry, delta: Delta, name: string | undefined, ids: Ids): CallStep {
   const places = calls.map((call) => call.index)
   const index =
     delta.index !== undefined && !places.includes(delta.index) ? delta.index : places.reduce((next, place) => Math.max(next, place + 1), 0)
@@ -160,7 +160,7 @@ function open(calls: readonly Call[], entry: Entry, delta: Delta, name: string |
 }
 
 /** A call without a name yet: it begins where the name is there, with all that came before. */
-function resume(calls: readonly Call[], call: Call, entry: Entry, delta: Delta, ids: Ids, name: string | undefined = delta.name): Step {
+function resume(calls: readonly Call[], call: Call, entry: Entry, delta: Delta, ids: Ids, name: string | undefined = delta.name): CallStep {
   const text = call.text + delta.text
   const isFirst = Object.keys(call.held).length === 0
   const held = { ...entry, ...call.held }
@@ -183,7 +183,7 @@ function resume(calls: readonly Call[], call: Call, entry: Entry, delta: Delta, 
   return { calls: next, entry: begun, repairs }
 }
 
-function proceed(calls: readonly Call[], call: Call, entry: Entry, delta: Delta): Step {
+function proceed(calls: readonly Call[], call: Call, entry: Entry, delta: Delta): CallStep {
   const { id, ...rest } = entry
   const { name, ...called } = isRecord(entry['function']) ? entry['function'] : {}
   const found: Fault[] = []
@@ -199,13 +199,13 @@ function proceed(calls: readonly Call[], call: Call, entry: Entry, delta: Delta)
   const grown = { ...call, text: call.text + delta.text, scan: advance(call.scan, delta.text), isNamedAgain, noted }
   const next = replace(calls, grown)
   if (found.length === 0) return { calls: next, entry, repairs }
-  const mended = {
+  const repaired = {
     ...rest,
     index: call.index,
     ...(keepsId && 'id' in entry && { id }),
     function: { ...called, ...(keepsName && { name }), ...(delta.text !== '' && { arguments: delta.text }) },
   }
-  return { calls: next, entry: mended, repairs }
+  return { calls: next, entry: repaired, repairs }
 }
 
 const replace = (calls: readonly Call[], call: Call): readonly Call[] => calls.map((one) => (one.index === call.index ? call : one))

@@ -1,9 +1,9 @@
-/** One chunk of a streamed reply, mended: its calls, and why it ended. */
+/** One chunk of a streamed reply, repaired: its calls, and why it ended. */
 import { MAX_CHOICES } from '../limits.ts'
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
 import { type Call, step, WHY } from './calls.ts'
-import { CUT, type CutOff, mendFinish } from './finish.ts'
+import { CUT, type CutOff, repairFinish } from './finish.ts'
 import type { Ids } from './ids.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ export interface Reply {
 
 export const NO_REPLY: Reply = { head: {}, choices: new Map() }
 
-export interface Mended {
+export interface Repaired {
   readonly reply: Reply
   /** Goes out before the chunk. */
   readonly before: readonly Fields[]
@@ -41,26 +41,26 @@ export interface Mended {
 
 const NO_CHOICE: Choice = { calls: [], reason: undefined }
 
-export function mendChunk(reply: Reply, chunk: Fields, rules: Rules): Mended {
+export function repairChunk(reply: Reply, chunk: Fields, rules: Rules): Repaired {
   const given = chunk['choices']
   if (!Array.isArray(given)) return { reply, before: [], chunk: undefined, repairs: [] }
   const { choices: _, usage: __, ...head } = chunk
   const choices = new Map(reply.choices)
   const before: Fields[] = []
   const repairs: Repair[] = []
-  let isMended = false
-  const mended = given.map((one) => {
+  let isRepaired = false
+  const repaired = given.map((one) => {
     if (!isRecord(one)) return one
     const place = placeOf(one)
     if (!choices.has(place) && choices.size >= MAX_CHOICES) return one
-    const next = mendChoice(choices.get(place) ?? NO_CHOICE, one, rules)
+    const next = repairChoice(choices.get(place) ?? NO_CHOICE, one, rules)
     choices.set(place, next.choice)
     repairs.push(...next.repairs)
     if (next.before) before.push({ ...head, choices: [{ index: place, delta: next.before, finish_reason: null }] })
-    if (next.fields !== one) isMended = true
+    if (next.fields !== one) isRepaired = true
     return next.fields
   })
-  return { reply: { head, choices }, before, chunk: isMended ? { ...chunk, choices: mended } : undefined, repairs }
+  return { reply: { head, choices }, before, chunk: isRepaired ? { ...chunk, choices: repaired } : undefined, repairs }
 }
 
 /** What is missing when the server says that it is done: a reason for every choice that has none. */
@@ -88,27 +88,27 @@ const placeOf = (choice: Fields): number => (typeof choice['index'] === 'number'
 
 const isReason = (reason: unknown): boolean => typeof reason === 'string' && reason !== ''
 
-interface MendedChoice {
+interface RepairedChoice {
   readonly choice: Choice
   /** A delta that goes out first. */
   readonly before: Fields | undefined
-  /** The same object where nothing was mended. */
+  /** The same object where nothing was repaired. */
   readonly fields: Fields
   readonly repairs: readonly Repair[]
 }
 
-/** A call of another kind than a function's: of these nothing is known, so nothing is mended. */
+/** A call of another kind than a function's: of these nothing is known, so nothing is repaired. */
 const isForeign = (delta: Fields): boolean =>
   Array.isArray(delta['tool_calls']) &&
   delta['tool_calls'].some(
     (one) => isRecord(one) && !('function' in one) && (isRecord(one['custom']) || (one['type'] ?? 'function') !== 'function'),
   )
 
-function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice {
+function repairChoice(choice: Choice, fields: Fields, rules: Rules): RepairedChoice {
   const repairs: Repair[] = []
   const given = isRecord(fields['delta']) ? fields['delta'] : {}
   if (choice.foreign || isForeign(given)) return { choice: { ...choice, foreign: true }, before: undefined, fields, repairs }
-  const delta = mendDelta(choice.calls, given, rules)
+  const delta = repairDelta(choice.calls, given, rules)
   const dropped = (choice.dropped ?? 0) + delta.dropped
   const more = dropped > 0 ? { dropped } : {}
   repairs.push(...delta.repairs)
@@ -118,7 +118,7 @@ function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice 
     return { choice: { ...choice, ...more, calls: delta.calls }, before: undefined, fields: next, repairs }
   }
   const begun = delta.calls.filter((call) => call.name !== undefined)
-  const finish = mendFinish(reason, begun.length > 0, rules.cutOff)
+  const finish = repairFinish(reason, begun.length > 0, rules.cutOff)
   if (finish) repairs.push({ kind: 'wire', from: reason, to: finish.reason, why: finish.why })
   // A call that was cut off before it had a name is no call: handed on, it would only break the reader.
   const held = leftOver(delta.calls)
@@ -133,11 +133,11 @@ function mendChoice(choice: Choice, fields: Fields, rules: Rules): MendedChoice 
     ...(cut.fields !== given && { delta: cut.fields }),
     ...(finish && { finish_reason: finish.reason }),
   }
-  const isMended = cut.fields !== given || finish !== undefined
+  const isRepaired = cut.fields !== given || finish !== undefined
   return {
     choice: { calls: begun, reason: finish ? finish.reason : reason, ...more },
     before: before ?? cut.before,
-    fields: isMended ? next : fields,
+    fields: isRepaired ? next : fields,
     repairs,
   }
 }
@@ -162,14 +162,14 @@ function leftOver(calls: readonly Call[]): Fields | undefined {
   return { tool_calls: held.map((call) => ({ ...call.held, index: call.index, function: { ...called(call), arguments: call.text } })) }
 }
 
-interface MendedDelta {
+interface RepairedDelta {
   readonly calls: readonly Call[]
   readonly fields: Fields
   readonly repairs: readonly Repair[]
   readonly dropped: number
 }
 
-function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedDelta {
+function repairDelta(calls: readonly Call[], delta: Fields, rules: Rules): RepairedDelta {
   const { function_call: legacy, ...rest } = delta
   const given: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
   const isLegacy = given.length === 0 && isRecord(legacy)
@@ -177,7 +177,7 @@ function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedD
   const repairs: Repair[] = []
   if (isLegacy && calls.length === 0) repairs.push({ kind: 'wire', from: 'function_call', to: 'tool_calls', why: WHY.legacy })
   let known = calls
-  let isMended = isLegacy
+  let isRepaired = isLegacy
   let dropped = 0
   const out: unknown[] = []
   for (const entry of isLegacy ? [{ function: legacy }] : given) {
@@ -190,9 +190,9 @@ function mendDelta(calls: readonly Call[], delta: Fields, rules: Rules): MendedD
     repairs.push(...next.repairs)
     if (next.dropped) dropped++
     if (next.entry) out.push(next.entry)
-    if (next.entry !== entry) isMended = true
+    if (next.entry !== entry) isRepaired = true
   }
-  if (!isMended) return { calls: known, fields: delta, repairs, dropped }
+  if (!isRepaired) return { calls: known, fields: delta, repairs, dropped }
   const { tool_calls: _, ...others } = isLegacy ? rest : delta
   return { calls: known, fields: out.length > 0 ? { ...others, tool_calls: out } : others, repairs, dropped }
 }

@@ -264,9 +264,9 @@ describe('a whole reply, read by the provider', () => {
     const url = await start(json(whole({ tool_calls: ['x', 'x', 'old', ''].map((id) => call(id, ...A)) })))
     const ids = async (own?: typeof fetch) => (await generated(url, own, ['old'])).calls.map((one) => one.id)
     expect(new Set([...(await ids()), 'old']).size).toBe(3)
-    const mended = await ids(repairFetch())
-    expect(mended[0]).toBe('x')
-    expect(new Set([...mended, 'old', '']).size).toBe(6)
+    const repaired = await ids(repairFetch())
+    expect(repaired[0]).toBe('x')
+    expect(new Set([...repaired, 'old', '']).size).toBe(6)
   })
 
   it('a healthy one is the very response', async () => {

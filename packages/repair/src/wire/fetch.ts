@@ -1,4 +1,4 @@
-/** `fetch` for providers of chat completions, with what servers get wrong about calls mended before the provider reads it. */
+/** `fetch` for providers of chat completions, with what servers get wrong about calls repaired before the provider reads it. */
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
 import type { Rules } from './chunk.ts'
@@ -6,14 +6,14 @@ import { asChunks, asReply, rawOutput } from './failed-parse.ts'
 import type { CutOff } from './finish.ts'
 import { earlierIds, randomId } from './ids.ts'
 import { parseJson } from './json.ts'
-import { mendReply } from './message.ts'
+import { repairReply } from './message.ts'
 import { formatEvent } from './sse.ts'
-import { mendStream } from './stream.ts'
+import { repairStream } from './stream.ts'
 import { tell } from './tell.ts'
 
-export interface MendingFetchOptions {
+export interface RepairFetchOptions {
   readonly fetch?: typeof fetch
-  /** Told of each mend: for events and logs. */
+  /** Told of each repair: for events and logs. */
   readonly onRepair?: (repair: Repair) => void
   /**
    * The last call of a reply that was cut off by its length. `refuse`: it is handed on so that it cannot be read, and the
@@ -27,16 +27,16 @@ const MAX_ERROR_BYTES = 1024 * 1024
 const MAX_REPLY_BYTES = 16 * 1024 * 1024
 
 /** @example const provider = createOpenAICompatible({ name, baseURL, fetch: repairFetch() }) */
-export function repairFetch(options: MendingFetchOptions = {}): typeof fetch {
+export function repairFetch(options: RepairFetchOptions = {}): typeof fetch {
   return async (input, init) => {
     const response = await (options.fetch ?? fetch)(input, init)
     if (!isChat(input) || !response.body) return response
     const request = requestBody(init?.body)
     const kind = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-    if (!response.ok) return mendError(response, request, options)
+    if (!response.ok) return repairError(response, request, options)
     const rules = { earlier: earlierIds(request), newId: randomId, cutOff: options.cutOff ?? 'refuse' }
-    if (kind === 'text/event-stream') return rewritten(response, mendStream(response.body, { ...rules, onRepair: options.onRepair }))
-    return kind === 'application/json' ? mendWhole(response, rules, options) : response
+    if (kind === 'text/event-stream') return rewritten(response, repairStream(response.body, { ...rules, onRepair: options.onRepair }))
+    return kind === 'application/json' ? repairWhole(response, rules, options) : response
   }
 }
 
@@ -51,16 +51,16 @@ function requestBody(body: unknown): unknown {
   return body instanceof Uint8Array ? parseJson(new TextDecoder().decode(body)) : undefined
 }
 
-async function mendWhole(response: Response, rules: Rules, options: MendingFetchOptions): Promise<Response> {
+async function repairWhole(response: Response, rules: Rules, options: RepairFetchOptions): Promise<Response> {
   const body = await peek(response, MAX_REPLY_BYTES)
   if (!isRecord(body)) return response
-  const { reply, repairs } = mendReply(body, rules)
+  const { reply, repairs } = repairReply(body, rules)
   for (const repair of repairs) tell(options.onRepair, repair)
   return reply === body ? response : instead(response, JSON.stringify(reply))
 }
 
 /** An error that is a call the server could not read becomes a reply with the model's text, in the form that was asked for. */
-async function mendError(response: Response, request: unknown, options: MendingFetchOptions): Promise<Response> {
+async function repairError(response: Response, request: unknown, options: RepairFetchOptions): Promise<Response> {
   if (!isRecord(request)) return response
   const body = await peek(response, MAX_ERROR_BYTES)
   const raw = rawOutput(body)

@@ -13,7 +13,7 @@ export interface Finish {
 }
 
 /** What the reason should have been; undefined where it is right. */
-export function mendFinish(reason: unknown, hasCalls: boolean, cutOff: CutOff): Finish | undefined {
+export function repairFinish(reason: unknown, hasCalls: boolean, cutOff: CutOff): Finish | undefined {
   if (hasCalls && (reason === 'stop' || reason === 'function_call'))
     return { reason: 'tool_calls', isCut: false, why: 'the reply has calls' }
   if (!hasCalls && (reason === 'tool_calls' || reason === 'function_call'))

@@ -1,4 +1,4 @@
-/** Server-sent events with the bytes they came in: what needs no mending goes on exactly as it came. */
+/** Server-sent events with the bytes they came in: what needs no repair goes on exactly as it came. */
 
 export interface SseEvent {
   readonly raw: Uint8Array

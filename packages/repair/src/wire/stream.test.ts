@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { repairFetch } from './fetch.ts'
 import { byIndex, chunk, reply } from './server.fixture.ts'
-import { mendStream } from './stream.ts'
+import { repairStream } from './stream.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** The stream in these portions, mended. Ids are numbers, so that two runs can be compared. */
-async function mended(parts: readonly Uint8Array[], maxEventBytes?: number): Promise<string> {
+/** The stream in these portions, repaired. Ids are numbers, so that two runs can be compared. */
+async function repaired(parts: readonly Uint8Array[], maxEventBytes?: number): Promise<string> {
   let count = 0
   const rules = { earlier: new Set(['old']), newId: () => `id${count++}`, cutOff: 'refuse' as const }
-  const stream = mendStream(ReadableStream.from(parts), { ...rules, ...(maxEventBytes && { maxEventBytes }) })
+  const stream = repairStream(ReadableStream.from(parts), { ...rules, ...(maxEventBytes && { maxEventBytes }) })
   const out: Uint8Array[] = []
   for await (const part of stream) out.push(part)
   return Buffer.concat(out).toString()
@@ -87,27 +87,27 @@ const faulty = fc
   })
   .map(({ entries, reason }) => reply(entries, reason))
 
-describe('mendStream', () => {
+describe('repairStream', () => {
   it('a healthy stream leaves as the bytes it came in, however they were cut', async () => {
     await fc.assert(
       fc.asyncProperty(healthy, cuts, async (stream, at) => {
-        expect(await mended(portions(bytes(stream), at))).toBe(stream)
+        expect(await repaired(portions(bytes(stream), at))).toBe(stream)
       }),
     )
   })
 
-  it('what is mended does not depend on how the bytes were cut', async () => {
+  it('what is repaired does not depend on how the bytes were cut', async () => {
     await fc.assert(
       fc.asyncProperty(faulty, cuts, async (stream, at) => {
-        expect(await mended(portions(bytes(stream), at))).toBe(await mended([bytes(stream)]))
+        expect(await repaired(portions(bytes(stream), at))).toBe(await repaired([bytes(stream)]))
       }),
     )
   })
 
-  it('what was mended is healthy: every call has an index, a name and an id of its own', async () => {
+  it('what was repaired is healthy: every call has an index, a name and an id of its own', async () => {
     await fc.assert(
       fc.asyncProperty(faulty, async (stream) => {
-        const once = await mended([bytes(stream)])
+        const once = await repaired([bytes(stream)])
         const named = byIndex(once).calls.filter((call) => call?.name)
         expect(new Set(named.map((call) => call.id)).size).toBe(named.length)
         expect(named.every((call) => call.id !== '' && call.id !== 'old' && /^(read|write)$/.test(call.name))).toBe(true)
@@ -117,26 +117,26 @@ describe('mendStream', () => {
 
   it('an event that is too large goes on as it came', async () => {
     const stream = chunk({ tool_calls: [entry(null, null, 'read', `{"a":"${'x'.repeat(5000)}"}`)] })
-    expect(await mended([bytes(stream)], 1000)).toBe(stream)
-    expect(await mended([bytes(stream)])).not.toBe(stream)
+    expect(await repaired([bytes(stream)], 1000)).toBe(stream)
+    expect(await repaired([bytes(stream)])).not.toBe(stream)
   })
 
   it('what is nested too deep to be written again goes on as it came', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const stream = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"read","arguments":{"a":${deep}}}}]}}]}\n\n`
-    expect(await mended([bytes(stream)])).toBe(stream)
+    expect(await repaired([bytes(stream)])).toBe(stream)
   })
 
-  it('other fields of a mended event stay', async () => {
+  it('other fields of a repaired event stay', async () => {
     const stream = `event: message\nid: 3\n${chunk({ tool_calls: [entry(null, 'a', 'read', '{}')] })}`
-    expect(await mended([bytes(stream)])).toMatch(/^event: message\nid: 3\ndata: \{.*\}\n\n$/)
+    expect(await repaired([bytes(stream)])).toMatch(/^event: message\nid: 3\ndata: \{.*\}\n\n$/)
   })
 
   it('the name that comes again after a whole call begins another only with arguments', async () => {
     const again = [entry(0, null, 'read', '{"a":1}'), entry(0, null, 'read', '')]
-    const repeated = byIndex(await mended([bytes(reply(again))]))
+    const repeated = byIndex(await repaired([bytes(reply(again))]))
     expect(repeated.calls).toMatchObject([{ name: 'read', input: '{"a":1}' }])
-    const followed = byIndex(await mended([bytes(reply([...again, { index: 0, function: { arguments: '{"a":2}' } }]))]))
+    const followed = byIndex(await repaired([bytes(reply([...again, { index: 0, function: { arguments: '{"a":2}' } }]))]))
     expect(followed.calls).toMatchObject([
       { name: 'read', input: '{"a":1}' },
       { name: 'read', input: '{"a":2}' },
@@ -145,28 +145,28 @@ describe('mendStream', () => {
 
   it('a call after the finish reason gives it another', async () => {
     const stream = `${chunk({}, 'stop')}${reply([entry(0, 'a', 'read', '{}')], null)}`
-    expect(byIndex(await mended([bytes(stream)])).finish).toBe('tool-calls')
+    expect(byIndex(await repaired([bytes(stream)])).finish).toBe('tool-calls')
   })
 
   it('an error without its end stays as it came', async () => {
     const stream = 'data: {"error":{"message":"Failed to parse input at pos 3: <tool_call>"}}'
-    expect(await mended([bytes(stream)])).toBe(stream)
-    expect(await mended([bytes(`${stream}\n\n`)])).not.toBe(stream)
+    expect(await repaired([bytes(stream)])).toBe(stream)
+    expect(await repaired([bytes(`${stream}\n\n`)])).not.toBe(stream)
   })
 
   it('two equal calls with ids of their own stay two', async () => {
     const twice = [entry(0, 'a', 'read', '{}'), entry(0, 'b', 'read', '{}')]
-    expect(byIndex(await mended([bytes(reply(twice))])).calls).toHaveLength(2)
+    expect(byIndex(await repaired([bytes(reply(twice))])).calls).toHaveLength(2)
   })
 
   it('an id that changes with every delta is no new call', async () => {
     const pieces = [entry(0, 'a', 'read', '{"a"'), entry(0, 'b', null, ':'), entry(0, 'c', 'read', '1}')]
-    expect(byIndex(await mended([bytes(reply(pieces))])).calls).toEqual([{ id: 'a', name: 'read', input: '{"a":1}' }])
+    expect(byIndex(await repaired([bytes(reply(pieces))])).calls).toEqual([{ id: 'a', name: 'read', input: '{"a":1}' }])
   })
 
   it('the real id is kept, where it comes with the late name', async () => {
     const pieces = [entry(0, null, null, '{"a"'), entry(0, 'real', 'read', ':1}')]
-    expect(byIndex(await mended([bytes(reply(pieces))])).calls).toEqual([{ id: 'real', name: 'read', input: '{"a":1}' }])
+    expect(byIndex(await repaired([bytes(reply(pieces))])).calls).toEqual([{ id: 'real', name: 'read', input: '{"a":1}' }])
   })
 })
 

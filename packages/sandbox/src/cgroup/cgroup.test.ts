@@ -4,7 +4,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { DEFAULT_LIMITS } from '../limits.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../limits.ts'
 import { owner } from '../owner.ts'
 import { temporary, until } from '../run.fixture.ts'
 import { openCgroup, parentOfSecond } from './cgroup.ts'
@@ -12,7 +12,7 @@ import type { Confinement } from './confinement.ts'
 import { createGroup, removeGroup } from './group.ts'
 
 const MB = 1024 * 1024
-const opened = await openCgroup({ ...DEFAULT_LIMITS, memory: 64 * MB, processes: 20 })
+const opened = await openCgroup({ ...DEFAULT_SANDBOX_LIMITS, memory: 64 * MB, processes: 20 })
 /** Where a cgroup can be written it has to work; CI writes one. */
 const isHere = opened !== undefined || process.env['CI'] !== undefined
 const foldersOf = (label: string) => globSync(`/sys/fs/cgroup/**/mulligan-${label}-*`)
@@ -100,7 +100,7 @@ describe.skipIf(!isHere)('a cgroup of our own', () => {
     const left = spawn('sleep', ['1000'])
     const killed = once(left, 'exit')
     writeFileSync(join(stale[0] as string, 'cgroup.procs'), String(left.pid))
-    await openCgroup(DEFAULT_LIMITS)
+    await openCgroup(DEFAULT_SANDBOX_LIMITS)
     await killed
     expect(foldersOf(dead)).toEqual([])
     expect(foldersOf(owner()).length).toBeGreaterThan(0)
@@ -108,8 +108,8 @@ describe.skipIf(!isHere)('a cgroup of our own', () => {
 
   test.runIf(process.getuid?.() === 0)('is not there for who may not write one', async () => {
     const script = `import { openConfinement } from '${join(import.meta.dirname, 'open.ts')}'
-import { DEFAULT_LIMITS } from '${join(import.meta.dirname, '../limits.ts')}'
-const { by, enforces } = await openConfinement(DEFAULT_LIMITS, {})
+import { DEFAULT_SANDBOX_LIMITS } from '${join(import.meta.dirname, '../limits.ts')}'
+const { by, enforces } = await openConfinement(DEFAULT_SANDBOX_LIMITS, {})
 console.log(JSON.stringify({ by, hold: enforces.memory.hold }))`
     const args = ['--reuid=1234', '--regid=1234', '--clear-groups', process.execPath, '--input-type=module', '-e', script]
     const { stdout } = await promisify(execFile)('setpriv', args)
@@ -142,7 +142,7 @@ describe('version 2', () => {
     const parent = { version: 2, folder: mount, controllers: ['memory', 'pids', 'cpu'] } as const
     // The kernel makes the files with the folder; here they come first.
     const files = ['memory.max', 'memory.swap.max', 'pids.max', 'cpu.max']
-    await createGroup([parent], 'one', { ...DEFAULT_LIMITS, cpus: 0.5 }, async (folder) => {
+    await createGroup([parent], 'one', { ...DEFAULT_SANDBOX_LIMITS, cpus: 0.5 }, async (folder) => {
       mkdirSync(folder)
       for (const file of files) writeFileSync(join(folder, file), '')
     })

@@ -5,7 +5,7 @@ import type { Limits } from '../limits.ts'
 import { isGone, owner } from '../owner.ts'
 import { runProgram } from '../program.ts'
 import { type Cell, type Confinement, withoutCgroup } from './confinement.ts'
-import { type Controller, findPlaces, type Place } from './find.ts'
+import { type CgroupFolder, type Controller, findPlaces } from './find.ts'
 import { createGroup, type Group, killGroup, oomKills, type Parent, removeGroup } from './group.ts'
 
 const PREFIX = 'mulligan-'
@@ -111,7 +111,7 @@ async function findParents(): Promise<readonly Parent[]> {
  * Under v2 a cgroup that hands controllers down may hold no processes itself: our own can't be the parent, unless it is the
  * root. The nearest one above that hands them down, and that we may write to, is.
  */
-export async function parentOfSecond({ mount, folder }: Pick<Place, 'mount' | 'folder'>): Promise<Parent | undefined> {
+export async function parentOfSecond({ mount, folder }: Pick<CgroupFolder, 'mount' | 'folder'>): Promise<Parent | undefined> {
   for (let at = folder; at.startsWith(mount); at = dirname(at)) {
     if (!(await isWritable(at))) continue
     // The root of the machine hands down what it is told to.

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 export const CONTROLLERS = ['memory', 'pids', 'cpu'] as const
 export type Controller = (typeof CONTROLLERS)[number]
 
-export interface Place {
+export interface CgroupFolder {
   readonly version: 1 | 2
   readonly controller: Controller
   /** Of the file system that shows the hierarchy. */
@@ -14,10 +14,10 @@ export interface Place {
 }
 
 /** Under v1 each controller has its place; under v2 all that are not taken by v1 share one. */
-export function findPlaces(cgroups: string, mountinfo: string): readonly Place[] {
+export function findPlaces(cgroups: string, mountinfo: string): readonly CgroupFolder[] {
   const mounts = mountinfo.split('\n').flatMap((line) => mountOf(line) ?? [])
   const memberships = cgroups.split('\n').flatMap((line) => membershipOf(line) ?? [])
-  return CONTROLLERS.flatMap((controller): Place[] => {
+  return CONTROLLERS.flatMap((controller): CgroupFolder[] => {
     const inFirst = memberships.find(({ controllers }) => controllers.includes(controller))
     const version = inFirst ? 1 : 2
     const membership = inFirst ?? memberships.find(({ controllers }) => controllers.length === 0)

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { isAll } from '../../../../scripts/test-scope.fixture.ts'
 import { createSandbox } from '../index.ts'
 import { type Bench, createBench, type Open } from './bench.fixture.ts'
 import { CHECKS } from './checks.fixture.ts'
@@ -15,10 +16,12 @@ const isRoot = process.getuid?.() === 0
 const runs = isThere || Boolean(process.env['CI'])
 const open: Open = (options) => createSandbox({ ...options, backend: 'bubblewrap' })
 
-describe.skipIf(!runs || !isRoot).each([
+const OWNERS = [
   { whose: "root's workspace", owner: 0 },
   { whose: "a user's workspace", owner: 1000 },
-])('bubblewrap, as root, in $whose', ({ owner }) => {
+]
+
+describe.skipIf(!runs || !isRoot).each(isAll ? OWNERS : OWNERS.slice(0, 1))('bubblewrap, as root, in $whose', ({ owner }) => {
   let bench: Bench
   beforeAll(async () => {
     bench = await createBench({ open, owner })
@@ -29,7 +32,7 @@ describe.skipIf(!runs || !isRoot).each([
   it.each(CHECKS)('$group: $name', ({ run }) => run(bench), 120_000)
 })
 
-describe.skipIf(!runs)('bubblewrap, as an ordinary user', () => {
+describe.skipIf(!runs || (isRoot && !isAll))('bubblewrap, as an ordinary user', () => {
   let reports: readonly Report[] = []
   beforeAll(async () => {
     const script = fileURLToPath(new URL('ordinary-user.fixture.ts', import.meta.url))

@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import type { Beside, OpenBackend, OpenRequest } from '../backend.ts'
 import type { Command, Completed, Reason, Running } from '../command.ts'
 import { CommandError, SandboxError } from '../errors.ts'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import type { View } from '../view/view.ts'
 import { mountingCaches } from './caches.ts'
 import { MAX_ENTRIES, openChanged } from './changed.ts'
@@ -19,7 +19,7 @@ import { type Ignored, type Layer, LayerError, type LayerOptions, type LayerSupp
 import { coversOf, findListening, layerView, maskedPaths, mountPoints, readOnlyView } from './views.ts'
 
 /** Where a command is run, other than in the sandbox itself. */
-export interface Place {
+export interface LayerRun {
   readonly backend: OpenBackend
   readonly view: View
   /** For the working folder: where its files are. */
@@ -35,7 +35,7 @@ export interface LayersOptions {
   readonly protect: readonly string[]
   readonly stateFolder: string | undefined
   readonly hostEnv: Readonly<Record<string, string | undefined>>
-  readonly start: (command: Command, timeout: number, place: Place) => Promise<Running>
+  readonly start: (command: Command, timeout: number, place: LayerRun) => Promise<Running>
 }
 
 export interface Layers {
@@ -43,7 +43,7 @@ export interface Layers {
   readonly open: (options?: LayerOptions) => Promise<Layer>
   readonly privateLayer: (options?: Pick<LayerOptions, 'session' | 'masks'>) => Promise<PrivateLayer>
   /** @throws SandboxError where there are no walls that could hold it */
-  readonly readOnly: (masks: readonly string[]) => Promise<Place>
+  readonly readOnly: (masks: readonly string[]) => Promise<LayerRun>
   readonly close: () => Promise<void>
 }
 
@@ -148,7 +148,7 @@ export function createLayers(options: LayersOptions): Layers {
         const usesOwn = areCachesUsed
         areCachesUsed = true
         try {
-          const place: Place = {
+          const place: LayerRun = {
             backend: inside,
             view: wanted,
             shown: await shownIn(privateRoot, command.cwd, view),

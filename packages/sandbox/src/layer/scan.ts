@@ -1,6 +1,6 @@
 /** Finds what a layer changes: only what it touches is looked at, so the size of the workspace makes no difference. */
 import type { Stats } from 'node:fs'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import { listMerged, type Overlay } from './mount.ts'
 import { decoded, isWhiteout, type Tree } from './read.ts'
 import { type Entry, type Ignored, LayerError } from './types.ts'

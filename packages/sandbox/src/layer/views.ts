@@ -1,7 +1,7 @@
 /** What commands see where nothing they do may reach the machine. */
 import { lstat, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import type { Mount, View } from '../view/view.ts'
 
 const readOnly = (mount: Mount, own: string): Mount => (isWithin(own, mount.source) ? mount : { ...mount, mode: 'read-only' })

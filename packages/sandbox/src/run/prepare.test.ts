@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporary } from '../run.fixture.ts'
 import type { View } from '../view/view.ts'
-import { hostPath, insidePath } from './paths.ts'
+import { hostPath, insidePath } from '../view/view.ts'
 import { prepare } from './prepare.ts'
 
 const ro = (source: string, target = source) => ({ source, target, mode: 'read-only' }) as const

@@ -5,7 +5,7 @@ import type { Command } from '../command.ts'
 import { CommandRefused } from '../errors.ts'
 import { MAX_TIMEOUT } from '../limits.ts'
 import type { View } from '../view/view.ts'
-import { hostPath, insidePath } from './paths.ts'
+import { hostPath, insidePath } from '../view/view.ts'
 
 export interface Prepared {
   readonly script: string | undefined

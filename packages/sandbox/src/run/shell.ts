@@ -6,7 +6,7 @@ import type { OpenBackend } from '../backend.ts'
 import { SandboxError } from '../errors.ts'
 import { isOfProject } from '../program.ts'
 import type { View } from '../view/view.ts'
-import { insidePath } from './paths.ts'
+import { insidePath } from '../view/view.ts'
 import type { Prepared } from './prepare.ts'
 import { readStreams } from './streams.ts'
 

@@ -16,27 +16,33 @@ export const KILL = 0x80000000
 /** The call is not made, and fails with this number. */
 export const errno = (number: number): number => 0x00050000 | number
 
-export type Step =
+export type Instruction =
   | { readonly op: 'load'; readonly offset: number }
   | { readonly op: 'and'; readonly value: number }
   /** Skips the next `skip` steps unless it holds. */
   | { readonly op: 'equal' | 'atLeast' | 'differs'; readonly value: number; readonly skip: number }
   | { readonly op: 'return'; readonly action: number }
 
-export const load = (offset: number): Step => ({ op: 'load', offset })
-export const and = (value: number): Step => ({ op: 'and', value })
-export const give = (action: number): Step => ({ op: 'return', action })
+export const load = (offset: number): Instruction => ({ op: 'load', offset })
+export const and = (value: number): Instruction => ({ op: 'and', value })
+export const give = (action: number): Instruction => ({ op: 'return', action })
 
 /** The steps are run where the loaded value is this one, and left out otherwise. */
-export const when = (value: number, steps: readonly Step[]): readonly Step[] => [{ op: 'equal', value, skip: steps.length }, ...steps]
-export const unless = (value: number, steps: readonly Step[]): readonly Step[] => [{ op: 'differs', value, skip: steps.length }, ...steps]
-export const whenAtLeast = (value: number, steps: readonly Step[]): readonly Step[] => [
+export const when = (value: number, steps: readonly Instruction[]): readonly Instruction[] => [
+  { op: 'equal', value, skip: steps.length },
+  ...steps,
+]
+export const unless = (value: number, steps: readonly Instruction[]): readonly Instruction[] => [
+  { op: 'differs', value, skip: steps.length },
+  ...steps,
+]
+export const whenAtLeast = (value: number, steps: readonly Instruction[]): readonly Instruction[] => [
   { op: 'atLeast', value, skip: steps.length },
   ...steps,
 ]
 
 /** `struct sock_filter[]`. @throws RangeError for a jump that is too far: they have one byte. */
-export function assemble(steps: readonly Step[], { isLittleEndian = true } = {}): Uint8Array {
+export function assemble(steps: readonly Instruction[], { isLittleEndian = true } = {}): Uint8Array {
   const view = new DataView(new ArrayBuffer(steps.length * 8))
   for (const [at, step] of steps.entries()) {
     const { code, yes = 0, no = 0, value } = encode(step)
@@ -49,7 +55,7 @@ export function assemble(steps: readonly Step[], { isLittleEndian = true } = {})
   return new Uint8Array(view.buffer)
 }
 
-function encode(step: Step): { code: number; yes?: number; no?: number; value: number } {
+function encode(step: Instruction): { code: number; yes?: number; no?: number; value: number } {
   switch (step.op) {
     case 'load':
       return { code: LOAD, value: step.offset }

@@ -1,6 +1,6 @@
 /** What commands may not ask of the kernel: what namespaces and mounts do not hold off. Everything else goes through. */
-import type { User } from '../backend.ts'
-import { ALLOW, ARCH, and, argument, assemble, errno, give, KILL, load, NR, type Step, unless, when, whenAtLeast } from './bpf.ts'
+import type { User } from '../user.ts'
+import { ALLOW, ARCH, and, argument, assemble, errno, give, type Instruction, KILL, load, NR, unless, when, whenAtLeast } from './bpf.ts'
 import { ARCHITECTURES, type Architecture, type Name } from './syscalls.ts'
 
 const EPERM = 1
@@ -64,8 +64,8 @@ export function seccompFilter(options: FilterOptions, arch: string = process.arc
   return architecture && assemble(steps(architecture, options))
 }
 
-function steps({ audit, otherAbi, numbers }: Architecture, { unixSockets, onHost }: FilterOptions): readonly Step[] {
-  const call = (name: Name, rule: readonly Step[]): readonly Step[] => {
+function steps({ audit, otherAbi, numbers }: Architecture, { unixSockets, onHost }: FilterOptions): readonly Instruction[] {
+  const call = (name: Name, rule: readonly Instruction[]): readonly Instruction[] => {
     const number = numbers[name]
     return number === undefined ? [] : when(number, rule)
   }
@@ -96,18 +96,23 @@ function steps({ audit, otherAbi, numbers }: Architecture, { unixSockets, onHost
  * A program that runs with the rights of its owner, left in the workspace, is a way to them for every user of the host: to
  * root's, where the workspace is root's. A group's bit is needed on folders that are shared.
  */
-const modes = (at: number, mask: number): readonly Step[] => [load(argument(at)), and(mask), ...when(0, [give(ALLOW)]), give(errno(EPERM))]
+const modes = (at: number, mask: number): readonly Instruction[] => [
+  load(argument(at)),
+  and(mask),
+  ...when(0, [give(ALLOW)]),
+  give(errno(EPERM)),
+]
 
-const onlyWhenCreating = (at: number): readonly Step[] => [load(argument(at)), and(CREATES), ...when(0, [give(ALLOW)])]
+const onlyWhenCreating = (at: number): readonly Instruction[] => [load(argument(at)), and(CREATES), ...when(0, [give(ALLOW)])]
 
-const flags = (mask: number): readonly Step[] => [load(argument(0)), and(mask), ...when(0, [give(ALLOW)]), give(errno(EPERM))]
+const flags = (mask: number): readonly Instruction[] => [load(argument(0)), and(mask), ...when(0, [give(ALLOW)]), give(errno(EPERM))]
 
 /** One end of a pair of datagram sockets can send to any other address too. */
-const pairs = (unix: boolean): readonly Step[] =>
+const pairs = (unix: boolean): readonly Instruction[] =>
   unix ? [give(ALLOW)] : [load(argument(1)), and(SOCK_TYPE), ...when(SOCK_DGRAM, [give(errno(EAFNOSUPPORT))]), give(ALLOW)]
 
 /** AF_VSOCK talks to the hypervisor whatever the network namespace. */
-function sockets(unix: boolean): readonly Step[] {
+function sockets(unix: boolean): readonly Instruction[] {
   const families = [AF.inet, AF.inet6, ...(unix ? [AF.unix] : [])]
   return [
     load(argument(0)),

@@ -4,8 +4,8 @@
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { User } from '../backend.ts'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
+import type { User } from '../user.ts'
 import { readOnly } from './toolchains.ts'
 import type { Mount } from './view.ts'
 

@@ -16,9 +16,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { hostPath } from '../run/paths.ts'
 import { createView, type ViewOptions } from './create-view.ts'
 import type { View } from './view.ts'
+import { hostPath } from './view.ts'
 
 let base: string
 let home: string

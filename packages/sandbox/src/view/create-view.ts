@@ -1,11 +1,11 @@
 /** Plans what commands see, and makes the mount points for it. Nothing that is not named here is visible. */
 import { chown, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import type { Network, User } from '../backend.ts'
 import type { BackendName } from '../command.ts'
 import { SandboxError } from '../errors.ts'
+import { isWithin } from '../paths.ts'
 import { isOfProject, resolveProgram } from '../program.ts'
-import { isWithin } from '../run/paths.ts'
+import type { User } from '../user.ts'
 import { findCaches } from './caches.ts'
 import { environment, searchPath } from './environment.ts'
 import { etc, linksTo, ofContainers } from './etc.ts'
@@ -16,7 +16,7 @@ import { entriesOf, programs } from './programs.ts'
 import { protectedMounts } from './protect.ts'
 import { system } from './system.ts'
 import { toolchainMounts } from './toolchains.ts'
-import type { Mount, View } from './view.ts'
+import type { Mount, Network, View } from './view.ts'
 
 export interface ViewOptions {
   /** Real, absolute. */

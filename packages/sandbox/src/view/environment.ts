@@ -1,12 +1,13 @@
 /** The environment of every command: an allowlist of names. Nothing of the host's comes along by a pattern. */
 import { delimiter } from 'node:path'
-import type { Network, User } from '../backend.ts'
-import { hostPath, isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
+import type { User } from '../user.ts'
 import * as files from './files.ts'
 import type { GitPrograms } from './git.ts'
 import { entriesOf } from './programs.ts'
 import { TOOLCHAINS } from './toolchain-table.ts'
-import type { View } from './view.ts'
+import type { Network, View } from './view.ts'
+import { hostPath } from './view.ts'
 
 type HostEnv = Readonly<Record<string, string | undefined>>
 

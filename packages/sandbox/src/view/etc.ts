@@ -1,10 +1,10 @@
 /** `/etc`: a list of what is let in, and a few files of our own. */
 import { readFile, readlink, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { Network, User } from '../backend.ts'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
+import type { User } from '../user.ts'
 import * as files from './files.ts'
-import type { Mount, View } from './view.ts'
+import type { Mount, Network, View } from './view.ts'
 
 /** Nothing in it names a host, a person or a key. `passwd`, `group` and `hosts` are our own. */
 const ALLOWED = [

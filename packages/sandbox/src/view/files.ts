@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { User } from '../backend.ts'
+import type { User } from '../user.ts'
 
 export type Kind = 'file' | 'directory' | 'link' | 'other'
 

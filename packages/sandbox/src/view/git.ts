@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readHarmlessConfig } from '../git/harmless-config.ts'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import * as files from './files.ts'
 import type { Guarded, Mount } from './view.ts'
 

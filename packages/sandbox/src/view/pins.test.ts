@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import { lies, pinned } from './pins.ts'
 import type { Mount } from './view.ts'
 

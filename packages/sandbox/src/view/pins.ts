@@ -6,7 +6,7 @@
  * the way to it becomes one too.
  */
 import { dirname, join, relative } from 'node:path'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import type { Mount } from './view.ts'
 
 /** The same mounts, with what has to be mounted before each to hold it in its place. Pure. */

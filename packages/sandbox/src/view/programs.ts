@@ -1,6 +1,6 @@
 /** Programs in odd places: what PATH names outside of the system and of the known toolchains. */
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import * as files from './files.ts'
 import { SECRET_NAME } from './toolchain-table.ts'
 import { readOnly } from './toolchains.ts'

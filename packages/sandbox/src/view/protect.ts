@@ -1,7 +1,7 @@
 /** Paths in the workspace that commands can't write: what is loaded from there as code, outside of the sandbox. */
 import { dirname, resolve } from 'node:path'
 import { SandboxError } from '../errors.ts'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import * as files from './files.ts'
 import type { Guarded, Mount } from './view.ts'
 

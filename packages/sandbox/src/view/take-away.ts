@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import type { Removed } from '../command.ts'
 import { SandboxError } from '../errors.ts'
+import { isWithin } from '../paths.ts'
 import { runProgram, systemProgram } from '../program.ts'
-import { isWithin } from '../run/paths.ts'
 import type { View } from './view.ts'
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW

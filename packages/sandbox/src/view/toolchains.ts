@@ -1,6 +1,6 @@
 /** The toolchains of a home folder, as mounts that can only be read. */
 import { join } from 'node:path'
-import { isWithin } from '../run/paths.ts'
+import { isWithin } from '../paths.ts'
 import * as files from './files.ts'
 import { SECRET_NAME, TOOLCHAINS } from './toolchain-table.ts'
 import type { Mount } from './view.ts'

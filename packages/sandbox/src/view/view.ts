@@ -1,4 +1,9 @@
 /** What a command sees of the machine: data, which each backend turns into its own words. */
+import { relative, resolve } from 'node:path'
+import { isWithin } from '../paths.ts'
+
+/** Of commands: `none`, or `bridge`, which reaches the internet. */
+export type Network = 'none' | 'bridge'
 
 export interface Mount {
   /** On the host: real, absolute. */
@@ -41,4 +46,16 @@ export interface Guarded {
    * is killed; so whatever a command makes at one is taken away when it ends (`take-away.ts`).
    */
   readonly absent: readonly string[]
+}
+
+/** Where a path inside lies on the host; undefined where nothing of the host is shown there. Absolute, without `..`. */
+export function hostPath(inside: string, { mounts }: Pick<View, 'mounts'>): string | undefined {
+  const mount = mounts.findLast(({ target }) => isWithin(target, inside))
+  return mount && resolve(mount.source, relative(mount.target, inside))
+}
+
+/** Where a path of the host is shown inside; undefined where it is not shown. */
+export function insidePath(onHost: string, { mounts }: Pick<View, 'mounts'>): string | undefined {
+  const mount = mounts.findLast(({ source }) => isWithin(source, onHost))
+  return mount && resolve(mount.target, relative(mount.source, onHost))
 }

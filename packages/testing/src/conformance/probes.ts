@@ -6,7 +6,7 @@ type Input = Readonly<Record<string, unknown>>
 export interface TypeProbe {
   readonly parameter: string
   readonly how: 'missing' | 'of a wrong type'
-  /** Tried in turn until one is not mended by the engine on the way. */
+  /** Tried in turn until one is not repaired by the engine on the way. */
   readonly inputs: readonly Input[]
 }
 

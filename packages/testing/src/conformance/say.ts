@@ -17,7 +17,7 @@ export function callName({ example, observed }: Pick<Run, 'example' | 'observed'
 }
 
 /** Tokens of the largest text that the model would read. */
-export const mostTokens = (seen: readonly Observed[]): number => Math.max(0, ...seen.map(({ text }) => estimateTokens(text)))
+export const maxTokens = (seen: readonly Observed[]): number => Math.max(0, ...seen.map(({ text }) => estimateTokens(text)))
 
 /** The text of an ok result as the tool gave it: its content, else its data. */
 export function okText({ content, data }: { readonly content?: string | readonly ContentPart[]; readonly data: unknown }): string {

@@ -1,6 +1,6 @@
 /** The decision about one request: refuse it as the provider would, or answer with the next turn. */
 import { asObject } from './json.ts'
-import { contextInForce, fit, type OllamaState } from './ollama.ts'
+import { effectiveContext, fit, type OllamaState } from './ollama.ts'
 import { errorReply, makeReply, type Reply, type ReplyContext } from './reply.ts'
 import type { RecordedRequest } from './request.ts'
 import type { ScriptState } from './script.ts'
@@ -46,7 +46,7 @@ function problemOf({ protocol, body, headers }: RecordedRequest, rules: Anthropi
 
 function fitOf(request: RecordedRequest, state: OllamaState) {
   const body = asObject(request.body)
-  return fit(body, contextInForce(body, state), state.version)
+  return fit(body, effectiveContext(body, state), state.version)
 }
 
 function nextTurn(request: RecordedRequest, script: ScriptState): ScriptedTurn {

@@ -26,12 +26,12 @@ export interface ScriptedOllama {
   /** A model is loaded when this has resolved. Default: at once. */
   readonly loading?: Promise<unknown>
   /** Tokens of context that a model gets at most, whatever a request asks for. */
-  readonly mostContext?: number
+  readonly maxContext?: number
 }
 
 export interface OllamaState {
   readonly version: string
-  readonly mostContext: number
+  readonly maxContext: number
   readonly all: () => readonly OllamaModel[]
   readonly find: (name: string) => OllamaModel | undefined
   /** Resolves when the model is in memory. */
@@ -57,7 +57,7 @@ export function ollamaState(given: ScriptedOllama, names: readonly string[]): Ol
     models.find((model) => fullName(model.name) === fullName(name)) ?? (given.models ? undefined : { name })
   return {
     version: given.version ?? VERSION,
-    mostContext: given.mostContext ?? Infinity,
+    maxContext: given.maxContext ?? Infinity,
     all: () => models,
     find,
     load: async (name, numCtx) => {
@@ -72,14 +72,14 @@ export function ollamaState(given: ScriptedOllama, names: readonly string[]): Ol
 }
 
 /** The context a request is run with: never more than the model was trained for. */
-export function contextInForce(body: Json, { find, mostContext }: OllamaState): number {
+export function effectiveContext(body: Json, { find, maxContext }: OllamaState): number {
   const model = find(String(body['model']))
   const { num_ctx: asked } = asObject(body['options'])
   const own = model?.parameters?.['num_ctx']
   return Math.min(
     typeof asked === 'number' ? asked : typeof own === 'number' ? own : DEFAULT_CONTEXT,
     model ? contextLength(model) : Infinity,
-    mostContext,
+    maxContext,
   )
 }
 

@@ -7,7 +7,7 @@ import { ollamaList, ollamaShow } from './encode-ollama.ts'
 import { openAIModels } from './encode-openai.ts'
 import { listen, plainHeaders, readBody, send } from './http.ts'
 import { asObject, parseJson } from './json.ts'
-import { contextInForce, ollamaState, type ScriptedOllama } from './ollama.ts'
+import { effectiveContext, ollamaState, type ScriptedOllama } from './ollama.ts'
 import { errorReply, jsonReply, type Reply, type ReplyContext } from './reply.ts'
 import type { Protocol, RecordedRequest, Violation } from './request.ts'
 import { type Script, ScriptState } from './script.ts'
@@ -119,7 +119,7 @@ export async function scriptedModel(script: Script = [], options: ScriptedModelO
   }
 
   function load(body: unknown): Promise<void> {
-    return ollama.load(String(asObject(body)['model']), contextInForce(asObject(body), ollama))
+    return ollama.load(String(asObject(body)['model']), effectiveContext(asObject(body), ollama))
   }
 
   /** `POST /api/show`, and the lists of every API. */

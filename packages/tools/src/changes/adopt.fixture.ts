@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import type { LayerChange } from './adopt.ts'
+import type { LayerChange } from '../workspace/change.ts'
 import { sameMode, sameState } from './state.ts'
 import { stateAt } from './tree.ts'
 

@@ -1,23 +1,12 @@
 /** What a command did on its layer, as steps on the workspace. */
-import type { FileHandle } from 'node:fs/promises'
 import { ModelRetry } from '@mulligan/core'
 import { atOnce } from '../at-once.ts'
-import type { Blobs } from './blobs.ts'
+import type { LayerChange, OpenOnLayer, State } from '../workspace/change.ts'
+import { type Blobs, keepFile } from './blobs.ts'
 import { gitLocks } from './git-locks.ts'
 import { createPlanner } from './planner.ts'
-import { MISSING, type State, sameMode, sameState } from './state.ts'
+import { MISSING, sameMode, sameState } from './state.ts'
 import type { Step } from './step.ts'
-
-/** One path, relative to the workspace with forward slashes. */
-export interface LayerChange {
-  readonly path: string
-  /** What stood in the workspace when the change set was made. */
-  readonly before: State
-  /** What stands on the layer. `mtime` of a file is kept. */
-  readonly after: State
-}
-
-export type OpenOnLayer = (path: string) => Promise<FileHandle>
 
 /** Read, write and execute for user, group and others, and the sticky bit: set-user-id is never taken over from a command. */
 const TAKEN_OVER = 0o1777
@@ -49,7 +38,7 @@ export async function adoptionSteps(
   if (met.length > 0) throw changedUnderneath(met.sort())
   // Kept first: a plan may only name contents that are there.
   await atOnce(ordered, async ({ path, before, after }) => {
-    if (before.kind === 'file') await blobs.keep(root, path, before)
+    if (before.kind === 'file') await keepFile(blobs, root, path, before)
     if (after.kind !== 'file') return
     await using file = await open(path)
     await blobs.take(file.fd, after.hash)

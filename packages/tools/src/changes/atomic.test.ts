@@ -3,16 +3,17 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sha256 } from '../files/common/file-bytes.ts'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
+import { sha256 } from '../sha256.ts'
+import type { Change, ChangeLog } from '../workspace/change.ts'
 import { temporary } from '../workspace.fixture.ts'
-import type { Change, ChangeLog } from './change.ts'
 import { createChangeLog } from './change-log.ts'
-import { ownersDie, pendingPlans, resolved, snapshot } from './changes.fixture.ts'
+import { pendingPlans, resolved, snapshot } from './changes.fixture.ts'
 import { directChanges } from './direct.ts'
 import { deadFrom, failingAt, type Hook, interceptWrites } from './fs-faults.fixture.ts'
 import { build, type Model, modelOf, type Planned, planned, tree, type Wish, wishes } from './random.fixture.ts'
 
-const RUNS = 15
+const RUNS = samples(4, 15)
 const TURN = 's/1'
 
 let root: string
@@ -116,7 +117,6 @@ test('a process that dies at any write leaves what the next one puts right', asy
       const { changes, model: wanted } = plan()
       const { error } = await attempt(createChangeLog({ dir, root }), changes, deadFrom(at))
       if (!(error instanceof Error)) break
-      ownersDie(dir, root)
       await createChangeLog({ dir, root }).recover()
       expect(pendingPlans(dir, root)).toEqual([])
       // Only what comes after it is marked as done may be missing.
@@ -144,7 +144,6 @@ test('what somebody else has changed after the crash is told and left alone; the
     if (modelOf(root).get('b') === 'changed') break
   }
   expect(pendingPlans(dir, root)).toHaveLength(1)
-  ownersDie(dir, root)
   writeFileSync(join(root, 'a'), 'mine')
   writeFileSync(join(root, 'c'), 'mine too')
   expect(await createChangeLog({ dir, root }).recover()).toEqual({ restored: ['b'], left: ['a'] })

@@ -1,47 +1,28 @@
 /** Contents by their hash: what a file was, and what it becomes. */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  fchmodSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { copyFile, readdir, stat, unlink } from 'node:fs/promises'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sha256 } from '../files/common/file-bytes.ts'
-import { CHUNK, copyAndHash, toDisk } from './copy.ts'
+import { sha256 } from '../sha256.ts'
+import type { FileState } from '../workspace/change.ts'
+import { copyAndHash, toDisk } from './copy.ts'
 import { notRecorded } from './not-recorded.ts'
-import type { FileState } from './state.ts'
-import { type Contents, codeOf, syncDirectory, Unexpected, within } from './tree.ts'
+import { type Contents, codeOf, READ, syncDirectory, Unexpected, within } from './tree.ts'
 
 export interface Blobs extends Contents {
   /** @returns its hash */
   readonly put: (bytes: Uint8Array) => Promise<string>
   /**
-   * Keeps what stands at a path of the workspace.
-   * @throws Unexpected when that is not `state`
-   */
-  readonly keep: (root: string, path: string, state: FileState) => Promise<void>
-  /**
    * Keeps what an open file holds.
    * @throws Lost when that has another hash
    */
   readonly take: (from: number, hash: string) => Promise<void>
+  /** It need not be put in or taken. */
+  readonly has: (hash: string) => boolean
 }
 
 /** A content that is not in the store, or not as it was put there. */
 export class Lost extends Error {}
-
-/** Contents that no record names are left for as long, as they may belong to a plan that is just being made. Milliseconds. */
-const GRACE = 60 * 60 * 1000
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
 
 export interface DiskBlobs extends Blobs {
   readonly bytes: (hash: string) => Promise<Buffer>
@@ -49,8 +30,23 @@ export interface DiskBlobs extends Blobs {
   readonly isWhole: (hash: string) => Promise<boolean>
   /** What was put in stays there when the power fails. */
   readonly sync: () => Promise<void>
-  /** Removes what is not among the hashes. */
-  readonly retain: (hashes: ReadonlySet<string>, now: number) => Promise<void>
+  /** Removes what is not among the hashes. Only while nobody else has a plan in the making. */
+  readonly retain: (hashes: ReadonlySet<string>) => Promise<void>
+}
+
+/**
+ * Keeps what stands at a path of the workspace. Always as a copy: a program that has the file open goes on writing into it.
+ * @throws Unexpected when that is not `state`
+ */
+export async function keepFile(blobs: Blobs, root: string, path: string, { hash }: FileState): Promise<void> {
+  if (blobs.has(hash)) return
+  await within(root, path, async (at) => {
+    try {
+      await reading(openSync(at, READ), (from) => blobs.take(from, hash))
+    } catch (error) {
+      throw error instanceof Lost || codeOf(error) === 'ENOENT' ? new Unexpected(path) : error
+    }
+  })
 }
 
 /** @param dir is made when something is first put in */
@@ -58,131 +54,82 @@ export function diskBlobs(dir: string): DiskBlobs {
   /** Put in by this process, so known to be whole. */
   const known = new Set<string>()
   let isSynced = true
-
-  function isThere(hash: string): boolean {
-    if (!known.has(hash)) return false
-    const now = new Date()
-    return succeeds(() => utimesSync(join(dir, hash), now, now))
-  }
-
-  function openNew(path: string): number {
-    try {
-      return openSync(path, 'wx+', 0o600)
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error
-      mkdirSync(dir, { recursive: true, mode: 0o700 })
-      return openSync(path, 'wx+', 0o600)
-    }
-  }
+  const has = (hash: string): boolean => known.has(hash) && existsSync(join(dir, hash))
 
   /** Fills a file of its own and gives it its name in one step. */
-  async function fill(write: (to: number, path: string) => Promise<string>): Promise<string> {
+  async function fill(hash: string, write: (to: number) => void | Promise<void>): Promise<string> {
     const temporary = join(dir, `${randomBytes(6).toString('hex')}.tmp`)
     try {
-      const fd = openNew(temporary)
-      let hash: string
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      const to = openSync(temporary, 'wx', 0o600)
       try {
-        hash = await write(fd, temporary)
-        await toDisk(fd)
+        await write(to)
+        await toDisk(to)
       } finally {
-        closeSync(fd)
+        closeSync(to)
       }
       renameSync(temporary, join(dir, hash))
       known.add(hash)
       isSynced = false
       return hash
     } catch (error) {
-      succeeds(() => unlinkSync(temporary))
-      throw error instanceof Unexpected || error instanceof Lost ? error : notRecorded(error)
-    }
-  }
-
-  async function reading<T>(hash: string, use: (from: number) => T): Promise<Awaited<T>> {
-    const from = openKept(join(dir, hash), hash)
-    try {
-      return await use(from)
-    } finally {
-      closeSync(from)
+      if (existsSync(temporary)) unlinkSync(temporary)
+      throw error instanceof Lost ? error : notRecorded(error)
     }
   }
 
   return {
+    has,
     put: async (bytes) => {
       const hash = sha256(bytes)
-      if (isThere(hash)) return hash
-      return fill(async (to) => {
-        writeFileSync(to, bytes)
-        return hash
-      })
-    },
-    keep: async (root, path, state) => {
-      if (isThere(state.hash)) return
-      await within(root, path, async (at) => {
-        await fill(async (to, temporary) => {
-          // Never a second name for the file: a program that has it open would go on writing into what is kept.
-          try {
-            if (state.size > CHUNK) await copyFile(at, temporary, constants.COPYFILE_FICLONE)
-            else copyFileSync(at, temporary, constants.COPYFILE_FICLONE)
-          } catch (error) {
-            throw codeOf(error) === 'ENOENT' ? new Unexpected(path) : error
-          }
-          fchmodSync(to, 0o600)
-          // Of the copy: the file may be written to meanwhile.
-          const { hash } = await copyAndHash(to)
-          if (hash !== state.hash) throw new Unexpected(path)
-          return hash
-        })
-      })
+      return has(hash) ? hash : fill(hash, (to) => writeFileSync(to, bytes))
     },
     take: async (from, hash) => {
-      if (isThere(hash)) return
-      await fill(async (to) => {
-        if ((await copyAndHash(from, to)).hash !== hash) throw new Lost(hash)
-        return hash
-      })
+      if (!has(hash)) await fill(hash, (to) => copyTo(from, hash, to))
     },
-    copyTo: async (hash, to) => {
-      if ((await reading(hash, (from) => copyAndHash(from, to))).hash !== hash) throw new Lost(hash)
+    copyTo: async (hash, to) => reading(openKept(join(dir, hash), hash), (from) => copyTo(from, hash, to)),
+    bytes: async (hash) => reading(openKept(join(dir, hash), hash), (from) => same(readFileSync(from), hash)),
+    isWhole: async (hash) => {
+      try {
+        await reading(openKept(join(dir, hash), hash), (from) => copyTo(from, hash))
+        return true
+      } catch {
+        return false
+      }
     },
-    bytes: async (hash) => {
-      const bytes = await reading(hash, (from) => readFileSync(from))
-      if (sha256(bytes) !== hash) throw new Lost(hash)
-      return bytes
-    },
-    isWhole: (hash) =>
-      reading(hash, (from) => copyAndHash(from)).then(
-        (found) => found.hash === hash,
-        () => false,
-      ),
     sync: async () => {
       if (!isSynced) await syncDirectory(dir)
       isSynced = true
     },
-    retain: async (hashes, now) => {
-      for (const name of await readdir(dir).catch(() => []))
-        if (!hashes.has(name)) {
-          const found = await stat(join(dir, name)).catch(() => undefined)
-          if (found && now - Math.max(found.mtimeMs, found.ctimeMs) > GRACE) await unlink(join(dir, name)).catch(() => undefined)
-        }
+    retain: async (hashes) => {
+      for (const name of await readdir(dir).catch(() => [])) if (!hashes.has(name)) await unlink(join(dir, name)).catch(() => undefined)
     },
   }
 }
 
 function openKept(path: string, hash: string): number {
   try {
-    return openSync(path, constants.O_RDONLY | NO_FOLLOW)
+    return openSync(path, READ)
   } catch (cause) {
     throw new Lost(hash, { cause })
   }
 }
 
-function succeeds(work: () => void): boolean {
+async function reading<T>(from: number, use: (from: number) => T): Promise<Awaited<T>> {
   try {
-    work()
-    return true
-  } catch {
-    return false
+    return await use(from)
+  } finally {
+    closeSync(from)
   }
+}
+
+async function copyTo(from: number, hash: string, to?: number): Promise<void> {
+  if ((await copyAndHash(from, to)).hash !== hash) throw new Lost(hash)
+}
+
+function same(bytes: Buffer, hash: string): Buffer {
+  if (sha256(bytes) !== hash) throw new Lost(hash)
+  return bytes
 }
 
 /**
@@ -193,26 +140,14 @@ function succeeds(work: () => void): boolean {
 export function memoryBlobs(keepsBefore: boolean): Blobs {
   const contents = new Map<string, Uint8Array>()
   return {
+    has: (hash) => !keepsBefore || contents.has(hash),
     put: async (bytes) => {
       const hash = sha256(bytes)
       contents.set(hash, bytes)
       return hash
     },
-    keep: async (root, path, state) => {
-      if (!keepsBefore || contents.has(state.hash)) return
-      await within(root, path, async (at) => {
-        const from = openSync(at, constants.O_RDONLY | NO_FOLLOW)
-        try {
-          contents.set(state.hash, readFileSync(from))
-        } finally {
-          closeSync(from)
-        }
-      })
-    },
     take: async (from, hash) => {
-      const bytes = readFileSync(from)
-      if (sha256(bytes) !== hash) throw new Lost(hash)
-      contents.set(hash, bytes)
+      contents.set(hash, same(readFileSync(from), hash))
     },
     copyTo: async (hash, to) => {
       const bytes = contents.get(hash)

@@ -1,25 +1,23 @@
 /** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
 import { join } from 'node:path'
 import { isMulliganError, ToolFailure } from '@mulligan/core'
+import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { diskBlobs } from './blobs.ts'
-import type { ChangeLog } from './change.ts'
 import { asConflict } from './direct.ts'
 import { folderOf, noteFolder } from './folders.ts'
-import { movedSince } from './follow.ts'
 import { createJournal } from './journal.ts'
-import { LOCK_WAIT, withLock } from './lock.ts'
+import { ifUnlocked, LOCK_WAIT, withLock } from './lock.ts'
+import { movedSince } from './moves.ts'
 import { type FileChange, netChanges } from './net.ts'
-import { notRecorded } from './not-recorded.ts'
-import { thisProcess } from './owner.ts'
 import { planInHand, type Restored } from './perform.ts'
 import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
-import type { Changeset, Kind } from './record.ts'
-import { deadPlans, recoverAll } from './recover.ts'
+import type { Changeset } from './record.ts'
+import { recoverAll } from './recovery.ts'
 import { inverse, type Step } from './step.ts'
-import { type Conflict, planTakeBack } from './take-back.ts'
 import { toSteps } from './to-steps.ts'
 import { isUndone, type TurnRecord, turnsOf } from './turns.ts'
+import { type Conflict, planUndo } from './undo-plan.ts'
 
 export interface ChangeLogOptions {
   /** Where the changes of all workspaces are kept, a folder for each. Made when something is first changed. */
@@ -88,25 +86,24 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   const journal = createJournal(folder)
   const blobs = diskBlobs(join(folder, 'blobs'))
   const inTurn = queue()
-  const serially = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => withLock(join(folder, 'lock'), lockWait, work))
+  const serially = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => withLock(folder, lockWait, work))
   let pruned: Promise<void> | undefined
-  /** What this process could not take back when it failed. */
-  let unfinished: (() => Promise<unknown>) | undefined
 
   const pruneOnce = (): Promise<void> => {
-    pruned ??= prune(journal, blobs, { ...DEFAULT_RETENTION, ...retention }, now()).catch(() => undefined)
+    pruned ??= prune(journal, blobs, { ...DEFAULT_RETENTION, ...retention }).catch(() => undefined)
     return pruned
   }
 
   const recover = async (): Promise<Restored> => {
-    const isNeeded = (await deadPlans(journal)).length > 0
-    const restored = isNeeded ? await serially(() => recoverAll(root, journal, blobs)) : { restored: [], left: [] }
-    await pruneOnce()
-    return restored
+    const isNeeded = (await journal.list('pending')).length > 0
+    // Whoever holds the lock is alive, and has taken back what others left before its own change.
+    const restored = isNeeded ? await inTurn(() => ifUnlocked(folder, () => recoverAll(root, journal, blobs))) : undefined
+    if ((await journal.list('done')).length > 0) await inTurn(() => ifUnlocked(folder, pruneOnce)).catch(() => undefined)
+    return restored ?? { restored: [], left: [] }
   }
 
   async function carryOut(
-    kind: Kind,
+    kind: Changeset['kind'],
     turn: string,
     callId: string | undefined,
     steps: readonly Step[],
@@ -121,7 +118,6 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       turn,
       ...(callId !== undefined && { callId }),
       at: now(),
-      owner: thisProcess(),
       steps,
       ...(left.length > 0 && { left }),
     }
@@ -131,28 +127,22 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       await plan.perform()
       await journal.finish(name)
     } catch (error) {
-      const takeBack = async (): Promise<void> => {
+      try {
         await plan.takeBack()
         await journal.abandon(name)
+      } catch {
+        // Left to the next change, as after a crash.
       }
-      await takeBack().catch(() => {
-        unfinished = takeBack
-      })
       throw error
     }
   }
 
   const ready = async (): Promise<void> => {
-    // Whoever left a plan half done is dead, also if it has died since the start: the lock is ours.
-    await recoverAll(root, journal, blobs).catch((error) => {
-      throw isMulliganError(error) ? error : notRecorded(error)
-    })
-    await pruneOnce()
-    if (!unfinished) return
-    await unfinished().catch((cause) => {
+    await recoverAll(root, journal, blobs).catch((cause) => {
+      if (isMulliganError(cause)) throw cause
       throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
     })
-    unfinished = undefined
+    await pruneOnce()
   }
 
   const changesets = async () => {
@@ -169,7 +159,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
         throw new RangeError(`there is nothing to ${kind} of turn ${turn}`)
       const later = all.slice(found.since + 1).flatMap(({ changeset }) => (changeset && changeset.turn !== turn ? [changeset] : []))
       const from = kind === 'undo' ? found.present : inverse(found.taken)
-      const plan = await planTakeBack(root, from, blobs, (path) => movedSince(later, path))
+      const plan = await planUndo(root, from, blobs, (path) => movedSince(later, path))
       const conflicts = [...plan.conflicts, ...(found.damaged ? [DAMAGED] : [])]
       const done = plan.steps.length > 0 && (conflicts.length === 0 || force)
       if (done) await carryOut(kind, turn, undefined, plan.steps, kind === 'undo' ? plan.left : inverse(plan.left))

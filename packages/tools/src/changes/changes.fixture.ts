@@ -1,5 +1,5 @@
 /** What a tree is compared by, and a look into the journal. */
-import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Resolved } from '../workspace/resolved.ts'
 import { folderOf } from './folders.ts'
@@ -24,15 +24,6 @@ export const resolved = (root: string, path: string, kind: Resolved['kind'] = 'f
   root,
   output: false,
 })
-
-/** As if the processes that have plans in hand were gone. */
-export function ownersDie(dir: string, root: string): void {
-  const pending = join(folderOf(dir, root), 'pending')
-  for (const file of names(pending)) {
-    const changeset = JSON.parse(readFileSync(join(pending, file), 'utf8'))
-    writeFileSync(join(pending, file), JSON.stringify({ ...changeset, owner: { ...changeset.owner, instance: 'another' } }))
-  }
-}
 
 export const pendingPlans = (dir: string, root: string): readonly string[] => names(join(folderOf(dir, root), 'pending'))
 

@@ -1,7 +1,7 @@
 /** Changes without a record: all or none as long as the process lives, and nothing to undo them by. */
+import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { type Blobs, memoryBlobs } from './blobs.ts'
-import type { ChangeLog } from './change.ts'
 import { planInHand } from './perform.ts'
 import type { Step } from './step.ts'
 import { changedMeanwhile, toSteps } from './to-steps.ts'

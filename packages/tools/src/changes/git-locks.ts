@@ -3,8 +3,9 @@
  * are steps of the plan like any other, so whatever becomes of the plan none is left behind.
  */
 import { ModelRetry } from '@mulligan/core'
+import type { State } from '../workspace/change.ts'
 import type { Planner } from './planner.ts'
-import { MISSING, type State } from './state.ts'
+import { MISSING } from './state.ts'
 import { isBelow, parentOf } from './step.ts'
 
 /** What git writes under a lock, and what a commit changes. Objects need none: their names are their contents. */

@@ -1,9 +1,9 @@
 /** A process that makes one changeset and kills itself at a given write. Run as a program by the kill test. */
 
-import { sha256 } from '../files/common/file-bytes.ts'
+import { sha256 } from '../sha256.ts'
+import type { Change, ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { memoryBlobs } from './blobs.ts'
-import type { Change, ChangeLog } from './change.ts'
 import { createChangeLog } from './change-log.ts'
 import { resolved } from './changes.fixture.ts'
 import { interceptWrites } from './fs-faults.fixture.ts'

@@ -1,15 +1,14 @@
 /** The process is killed between any two writes: what the next start finds is as it was. */
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { put, temporary } from '../workspace.fixture.ts'
 import { createChangeLog } from './change-log.ts'
 import { pendingPlans, snapshot } from './changes.fixture.ts'
-import { folderOf } from './folders.ts'
 import { changesOf } from './kill.fixture.ts'
-import { thisProcess } from './owner.ts'
+import { lockHolder } from './lock.fixture.ts'
 
 const runner = fileURLToPath(new URL('kill.fixture.ts', import.meta.url))
 const AT_ONCE = 3
@@ -115,7 +114,7 @@ test('an undo, and a recovery that is itself killed', async () => {
   }
 }, 240_000)
 
-test('a plan whose process is alive is left alone', async () => {
+test('a plan is left alone while a process holds the lock, and taken back once that one is killed', async () => {
   let here = place()
   for (let at = 20; ; at += 5) {
     const before = snapshot(here.root)
@@ -124,12 +123,10 @@ test('a plan whose process is alive is left alone', async () => {
     here = place()
   }
   const torn = snapshot(here.root)
-  const plan = join(folderOf(here.dir, here.root), 'pending', pendingPlans(here.dir, here.root)[0] as string)
-  const dead = readFileSync(plan, 'utf8')
-  writeFileSync(plan, JSON.stringify({ ...JSON.parse(dead), owner: thisProcess() }))
+  const kill = await lockHolder(here.dir, here.root)
   await createChangeLog(here).recover()
   expect(snapshot(here.root)).toEqual(torn)
-  writeFileSync(plan, dead)
+  await kill()
   await createChangeLog(here).recover()
   expect(snapshot(here.root)).not.toEqual(torn)
 })

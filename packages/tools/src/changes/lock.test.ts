@@ -1,37 +1,33 @@
 /** Two processes that change the same workspace at the same time. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { sha256 } from '../files/common/file-bytes.ts'
+import { sha256 } from '../sha256.ts'
+import type { Change } from '../workspace/change.ts'
 import { put, temporary } from '../workspace.fixture.ts'
 import { memoryBlobs } from './blobs.ts'
-import type { Change } from './change.ts'
 import { createChangeLog } from './change-log.ts'
 import { resolved } from './changes.fixture.ts'
 import { folderOf } from './folders.ts'
+import { lockHolder } from './lock.fixture.ts'
 import { withLock } from './lock.ts'
-import { thisProcess } from './owner.ts'
-import { planInHand, rollBack } from './perform.ts'
+import { planInHand } from './perform.ts'
+import { rollBack } from './recovery.ts'
 import { toSteps } from './to-steps.ts'
 
 let root: string
 let dir: string
-let lock: string
+let folder: string
 beforeEach(() => {
   const top = temporary()
   ;[root, dir] = [join(top, 'work'), join(top, 'data')]
   mkdirSync(root)
   put(root, { f: 'X' })
-  lock = join(folderOf(dir, root), 'lock')
+  folder = folderOf(dir, root)
 })
 
 const text = (): string => readFileSync(join(root, 'f'), 'utf8')
 const change = (): Change => ({ kind: 'write', file: resolved(root, 'f'), bytes: Buffer.from('Y'), before: sha256('X') })
-const left = (owner: unknown): void => {
-  mkdirSync(lock, { recursive: true })
-  writeFileSync(join(lock, 'left.json'), JSON.stringify({ owner, at: Date.now() }))
-}
-
 describe('a change that is refused since another has made the same', () => {
   async function refused() {
     const blobs = memoryBlobs(true)
@@ -63,7 +59,7 @@ test('of two with the same change one succeeds, and its work stays', async () =>
   expect(text()).toBe('Y')
 })
 
-test('never two at the same time, and nothing is left of the lock', async () => {
+test('never two at the same time', async () => {
   let inside = 0
   const most: number[] = []
   const work = async (): Promise<void> => {
@@ -71,26 +67,21 @@ test('never two at the same time, and nothing is left of the lock', async () => 
     await new Promise(setImmediate)
     inside--
   }
-  await Promise.all(Array.from({ length: 8 }, () => withLock(lock, 60_000, work)))
+  await Promise.all(Array.from({ length: 8 }, () => withLock(folder, 60_000, work)))
   expect(most).toEqual(Array.from({ length: 8 }, () => 1))
-  expect(readdirSync(lock)).toEqual([])
 })
 
-test('one that is alive is waited for, and then it is a conflict', async () => {
-  // A process that is there as long as this one is.
-  left({ ...thisProcess(), pid: process.ppid, instance: 'another', started: undefined })
+test('a process that holds it is waited for, then it is a conflict; killed, it holds nothing', async () => {
+  const kill = await lockHolder(dir, root)
   const log = createChangeLog({ dir, root, lockWait: 50 })
   await expect(log.apply('s/1/1/0', [change()])).rejects.toMatchObject({ status: 'failed', errorType: 'conflict' })
   expect(text()).toBe('X')
+  await kill()
+  await log.apply('s/1/1/0', [change()])
+  expect(text()).toBe('Y')
 })
 
-test.each([
-  ['a process that is gone', { pid: 2 ** 22 }],
-  ['an earlier process with this number', { instance: 'another' }],
-  ['this process, which could not remove it', {}],
-])('that of %s is broken', async (_, owner) => {
-  left({ ...thisProcess(), ...owner })
-  await createChangeLog({ dir, root, lockWait: 50 }).apply('s/1/1/0', [change()])
-  expect(text()).toBe('Y')
-  expect(readdirSync(lock)).toEqual([])
+test('work that fails gives it back', async () => {
+  await expect(withLock(folder, 0, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await withLock(folder, 0, async () => 'mine')).toBe('mine')
 })

@@ -1,83 +1,66 @@
-/**
- * One process at a time plans and makes changes in a workspace. Each that wants to puts a file of its own into a folder, and
- * has the lock when there is none of another that is alive: so that of a process that died is removed by whoever finds it,
- * and never that of one that has just come.
- */
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+/** One process at a time plans and makes changes in a workspace. SQLite holds the lock, so it ends with the process that has it. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolFailure } from '@mulligan/core'
 import { notRecorded } from './not-recorded.ts'
-import { isAlive, isThisProcess, thisProcess } from './owner.ts'
-import { parseClaim } from './record.ts'
 
 /** Milliseconds. */
 export const LOCK_WAIT = 10_000
 /** Milliseconds between two tries, and at random up to twice as many, so that two do not keep in step. */
 const PAUSE = 15
-
-/** Those of this process. Another one with its number is left over from what could not be removed. */
-const held = new Set<string>()
+const SQLITE_BUSY = 5
 
 /**
- * @param dir is made when the lock is first taken
- * @param wait milliseconds that others are waited for
- * @throws ToolFailure (conflict) when another process has it for as long
+ * @param folder where the changes of the workspace are kept; made when the lock is first taken
+ * @param wait milliseconds to wait for others
+ * @throws ToolFailure (conflict) when another process holds the lock for that long
  */
-export async function withLock<T>(dir: string, wait: number, work: () => Promise<T>): Promise<T> {
-  const name = `${randomBytes(8).toString('hex')}.json`
-  held.add(name)
-  try {
-    await claim(dir, name, Date.now() + wait)
-    return await work()
-  } finally {
-    await unlink(join(dir, name)).catch(() => undefined)
-    held.delete(name)
-  }
+export async function withLock<T>(folder: string, wait: number, work: () => Promise<T>): Promise<T> {
+  const lock = await take(folder, wait)
+  if (!lock) throw busy()
+  return work().finally(() => lock.close())
 }
 
-async function claim(dir: string, name: string, until: number): Promise<void> {
-  for (;;) {
-    // Each looks after it has written its own, so of two that come together at least one sees the other.
-    if (!(await hasOther(dir, name))) {
-      await write(dir, name).catch((error) => {
-        throw notRecorded(error)
-      })
-      if (!(await hasOther(dir, name))) return
-      await unlink(join(dir, name))
+/** Runs `work` unless another process holds the lock. */
+export async function ifUnlocked<T>(folder: string, work: () => Promise<T>): Promise<T | undefined> {
+  const lock = await take(folder, 0)
+  return lock && work().finally(() => lock.close())
+}
+
+/** @returns undefined while another process holds it */
+async function take(folder: string, wait: number): Promise<DatabaseSync | undefined> {
+  const until = Date.now() + wait
+  const database = await open(folder)
+  for (;;)
+    try {
+      // Nothing is ever written to it, so it needs no journal file.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+      return database
+    } catch (error) {
+      const isBusy = (error as { readonly errcode?: number }).errcode === SQLITE_BUSY
+      if (isBusy && Date.now() < until) {
+        await sleep(PAUSE * (1 + Math.random()))
+        continue
+      }
+      database.close()
+      if (!isBusy) throw notRecorded(error)
+      return undefined
     }
-    if (Date.now() >= until) throw busy()
-    await sleep(PAUSE * (1 + Math.random()))
-  }
 }
 
-/** Has its name once all of it is there. */
-async function write(dir: string, name: string): Promise<void> {
-  const temporary = join(dir, `${name}.tmp`)
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+async function open(folder: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite')
+  const path = join(folder, 'lock.db')
   try {
-    await writeFile(temporary, JSON.stringify({ owner: thisProcess(), at: Date.now() }), { flag: 'wx', mode: 0o600 })
-    await rename(temporary, join(dir, name))
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // Private to the user. Only when it is new: closing a file gives up all locks that this process has on it.
+    if (!existsSync(path)) writeFileSync(path, '', { flag: 'a', mode: 0o600 })
+    return new DatabaseSync(path)
   } catch (error) {
-    await unlink(temporary).catch(() => undefined)
-    throw error
+    throw notRecorded(error)
   }
-}
-
-async function hasOther(dir: string, own: string): Promise<boolean> {
-  const names = (await readdir(dir).catch(() => [])).filter((name) => name.endsWith('.json') && name !== own)
-  const alive = await Promise.all(names.map((name) => isHeld(dir, name)))
-  return alive.includes(true)
-}
-
-async function isHeld(dir: string, name: string): Promise<boolean> {
-  const text = await readFile(join(dir, name), 'utf8').catch(() => undefined)
-  if (text === undefined) return false
-  const found = parseClaim(text)
-  if (found && isAlive(found.owner, found.at) && (!isThisProcess(found.owner) || held.has(name))) return true
-  await unlink(join(dir, name)).catch(() => undefined)
-  return false
 }
 
 const busy = (): ToolFailure =>

@@ -1,5 +1,6 @@
 /** What some steps come to, path by path. */
-import { type State, sameMode, sameState } from './state.ts'
+import type { State } from '../workspace/change.ts'
+import { sameMode, sameState } from './state.ts'
 import { isBelow, type Step } from './step.ts'
 
 export interface FileChange {

@@ -1,7 +1,6 @@
 /** Making the steps of a plan, and taking them back from wherever it was left. */
 import { atOnce } from '../at-once.ts'
 import type { Blobs } from './blobs.ts'
-import { howFar } from './how-far.ts'
 import { isRather, sameState } from './state.ts'
 import { after, parentOf, type SetStep, type Step } from './step.ts'
 import { codeOf, move, put, removeStaged, stage, stateAt, syncFolder, Unexpected } from './tree.ts'
@@ -61,11 +60,6 @@ export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, m
       return { restored: [...new Set(restored)].reverse(), left: [...new Set(left)].reverse() }
     },
   }
-}
-
-/** After a crash, when only the tree tells how many steps were made: all, some, or half of one. */
-export async function rollBack(root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> {
-  return planInHand(root, steps, blobs, await howFar(root, steps)).takeBack()
 }
 
 /** All that can fail for want of space comes first. Not where a folder is moved: what is laid ready in it would go with it. */

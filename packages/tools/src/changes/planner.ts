@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Blobs } from './blobs.ts'
-import { MISSING, type State } from './state.ts'
+import type { State } from '../workspace/change.ts'
+import { type Blobs, keepFile } from './blobs.ts'
+import { MISSING } from './state.ts'
 import { after, parentOf, type Step } from './step.ts'
 import { stateAt } from './tree.ts'
 
@@ -28,7 +29,7 @@ export function createPlanner(root: string, blobs: Blobs, seen: ReadonlyMap<stri
 
   const set: Planner['set'] = async (path, before, next, lenient) => {
     const where = after(steps, path)
-    if (before.kind === 'file' && 'disk' in where) await blobs.keep(root, where.disk, before)
+    if (before.kind === 'file' && 'disk' in where) await keepFile(blobs, root, where.disk, before)
     const temporary = `.mulligan-${randomBytes(6).toString('hex')}.tmp`
     steps.push({ kind: 'set', path, before, after: next, temporary, ...(lenient && { lenient }) })
   }

@@ -12,7 +12,7 @@ export interface Retention {
 
 export const DEFAULT_RETENTION: Retention = { turns: 100, bytes: 2 * 1024 ** 3 }
 
-export async function prune(journal: Journal, blobs: DiskBlobs, retention: Retention, now: number): Promise<void> {
+export async function prune(journal: Journal, blobs: DiskBlobs, retention: Retention): Promise<void> {
   const entries = await journal.list('done')
   const old = tooOld(entries, retention)
   if (old.length === 0) return
@@ -23,7 +23,7 @@ export async function prune(journal: Journal, blobs: DiskBlobs, retention: Reten
     ...(await journal.list('pending')).map(({ name }) => ['pending', name] as const),
   ]
   const changesets = await Promise.all(rest.map(([of, name]) => journal.read(of, name)))
-  await blobs.retain(new Set(changesets.flatMap((changeset) => changeset?.steps.flatMap(hashesOf) ?? [])), now)
+  await blobs.retain(new Set(changesets.flatMap((changeset) => changeset?.steps.flatMap(hashesOf) ?? [])))
 }
 
 /** @param entries oldest first */

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { sha256 } from '../files/common/file-bytes.ts'
-import type { Change } from './change.ts'
+import { sha256 } from '../sha256.ts'
+import type { Change } from '../workspace/change.ts'
 import { resolved, snapshot } from './changes.fixture.ts'
 
 /** A file's content, or null for a folder. */

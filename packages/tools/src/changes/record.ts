@@ -1,6 +1,5 @@
 /** A changeset as it is written down. */
 import { z } from 'zod'
-import type { Owner } from './owner.ts'
 import type { Step } from './step.ts'
 
 const rights = { mode: z.int().optional(), owner: z.object({ uid: z.int(), gid: z.int() }).optional(), inode: z.number().optional() }
@@ -14,7 +13,6 @@ const state = z.discriminatedUnion('kind', [
 /** Below the workspace, whoever wrote the record. */
 const path = z.string().refine((text) => text !== '' && !text.split('/').some((part) => part === '' || part === '.' || part === '..'))
 const temporary = z.string().regex(/^\.mulligan-[0-9a-f]+\.tmp$/)
-const owner = z.object({ pid: z.int(), instance: z.string(), place: z.string(), started: z.string().optional() })
 const steps = z.array(
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('set'), path, before: state, after: state, temporary, lenient: z.boolean().optional() }),
@@ -24,26 +22,22 @@ const steps = z.array(
 
 const schema = z.object({
   version: z.literal(1),
-  /** `call`: made by a tool. The others take a turn back, and make it again. */
   kind: z.enum(['call', 'undo', 'redo']),
   turn: z.string(),
   callId: z.string().optional(),
-  /** Milliseconds since 1970. */
   at: z.number(),
-  owner,
   steps,
   left: steps.optional(),
 })
 
-export type Kind = 'call' | 'undo' | 'redo'
-
 export interface Changeset {
   readonly version: 1
-  readonly kind: Kind
+  /** `call`: made by a tool. The others take a turn back, and make it again. */
+  readonly kind: 'call' | 'undo' | 'redo'
   readonly turn: string
   readonly callId?: string
+  /** Milliseconds since 1970. */
   readonly at: number
-  readonly owner: Owner
   readonly steps: readonly Step[]
   /** Of an undo or redo: what it was to take back, or make again, and could not. */
   readonly left?: readonly Step[]
@@ -51,14 +45,3 @@ export interface Changeset {
 
 /** @throws when it is none */
 export const parseChangeset = (text: string): Changeset => schema.parse(JSON.parse(text)) as Changeset
-
-const claim = z.object({ owner, at: z.number() })
-
-/** Who has, or wants, the lock; undefined when it is none. */
-export function parseClaim(text: string): { readonly owner: Owner; readonly at: number } | undefined {
-  try {
-    return claim.parse(JSON.parse(text)) as { readonly owner: Owner; readonly at: number }
-  } catch {
-    return undefined
-  }
-}

@@ -1,41 +1,5 @@
-/** What stands at a path, as far as it is recorded and brought back. */
-
-export type State = Missing | FileState | DirectoryState | LinkState | OtherState
-
-export interface Missing {
-  readonly kind: 'missing'
-}
-export interface FileState {
-  readonly kind: 'file'
-  /** SHA-256 of the content. */
-  readonly hash: string
-  readonly size: number
-  /** Permission bits; absent for a new file, which gets what the process gives. */
-  readonly mode?: number
-  readonly owner?: Owner
-  readonly inode?: number
-  /** Milliseconds since 1970, where the file is to have this time rather than that of its writing. */
-  readonly mtime?: number
-}
-export interface DirectoryState {
-  readonly kind: 'directory'
-  readonly mode?: number
-  readonly owner?: Owner
-  /** Tells two folders apart that were moved about. */
-  readonly inode?: number
-}
-export interface LinkState {
-  readonly kind: 'link'
-  readonly target: string
-}
-/** A socket or the like: never made, never removed. */
-export interface OtherState {
-  readonly kind: 'other'
-}
-interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
+/** Comparing what stands at a path. */
+import type { Missing, State } from '../workspace/change.ts'
 
 export const MISSING: Missing = { kind: 'missing' }
 

@@ -1,5 +1,5 @@
 /** What a changeset does, one path after the other. Paths are relative to the workspace, with forward slashes. */
-import type { State } from './state.ts'
+import type { State } from '../workspace/change.ts'
 
 export type Step = SetStep | MoveStep
 

@@ -1,11 +1,11 @@
 /** What a tool asks for, as steps on the tree as it is now. */
 import { ModelRetry } from '@mulligan/core'
+import type { Change, FileState, State } from '../workspace/change.ts'
 import { shown } from '../workspace/paths.ts'
 import type { Resolved } from '../workspace/resolved.ts'
 import type { Blobs } from './blobs.ts'
-import type { Change } from './change.ts'
 import { createPlanner, type Planner } from './planner.ts'
-import { type FileState, MISSING, type State } from './state.ts'
+import { MISSING } from './state.ts'
 import type { Step } from './step.ts'
 
 /** @throws ModelRetry (conflict) when a file is not as the change takes it to be */

@@ -18,12 +18,14 @@ import {
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { FileState, State } from '../workspace/change.ts'
 import { openedAt, withDirectory } from '../workspace/contain.ts'
 import { copyAndHash, toDisk } from './copy.ts'
-import { type FileState, MISSING, type State, sameState } from './state.ts'
+import { MISSING, sameState } from './state.ts'
 import type { SetStep } from './step.ts'
 
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** Never through a link, and never waiting for a pipe. */
+export const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 const PERMISSIONS = 0o7777
 
 /** Something else than expected stands there. Nothing was done to it. */
@@ -153,7 +155,7 @@ function makeFolder(at: string, beside: string, mode: number | undefined): void 
 
 function setFolderMode(at: string, mode: number | undefined): void {
   if (mode === undefined) return
-  const fd = openSync(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  const fd = openSync(at, READ)
   try {
     fchmodSync(fd, mode)
   } finally {

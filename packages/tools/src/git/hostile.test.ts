@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { delimiter, join } from 'node:path'
 import { isMulliganError } from '@mulligan/core'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createWorkspace } from '../workspace/workspace.ts'
+import { isAll } from '../../../../scripts/test-scope.fixture.ts'
+import { createWorkspace } from '../create-workspace.ts'
 import { put as putAll, run, temporary } from '../workspace.fixture.ts'
 import { canary, freshHome, repository } from './git.fixture.ts'
 import { TRAPS, type Trap } from './hostile.fixture.ts'
@@ -50,7 +51,7 @@ const use = (tool: Parameters<typeof run>[0], input: object): Promise<unknown> =
     if (!isMulliganError(error)) throw error
   })
 
-describe.each(PLACES)('nothing that the repository names is run in $where', (where) => {
+describe.each(isAll ? PLACES : PLACES.slice(0, 1))('nothing that the repository names is run in $where', (where) => {
   test.each(TRAPS)('$what', async (trap) => {
     const { sh, sign, tool } = place(trap, where)
     expect(await run(tool('git_status'), { repo: where.repo })).toMatchObject({ ok: true })

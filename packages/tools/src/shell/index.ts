@@ -7,7 +7,7 @@ import { bashTool } from './bash/tool.ts'
 import { bashKillTool } from './bash_kill/tool.ts'
 import { bashOutputTool } from './bash_output/tool.ts'
 import { createCommandPolicy } from './command-policy/command-policy.ts'
-import { openedOnce } from './common/sandbox.ts'
+import { memoizedSandbox } from './common/sandbox.ts'
 import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
 import { createLayers, type IgnoredChanges } from './layer/layers.ts'
 
@@ -60,7 +60,7 @@ export function shellTools({
   readableSecrets,
   home,
 }: ShellOptions): ShellTools {
-  const sandbox = openedOnce(open)
+  const sandbox = memoizedSandbox(open)
   const jobs = createJobs()
   const commandPolicy = createCommandPolicy({ workspace: workspace.root, ...(home !== undefined && { home }) })
   const onLayers =

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { type CallRecord, createExecutor, type ExecutorOptions, render, type Tool, type ToolEvent } from '@mulligan/core'
 import { createSandbox, type SandboxOptions } from '@mulligan/sandbox'
 import { afterAll } from 'vitest'
-import { createWorkspace } from '../workspace/workspace.ts'
+import { createWorkspace } from '../create-workspace.ts'
 import { put, temporary } from '../workspace.fixture.ts'
 import { type ShellOptions, type ShellTools, shellTools } from './index.ts'
 

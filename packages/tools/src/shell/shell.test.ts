@@ -1,8 +1,8 @@
 import { defaultPolicy, rulesPolicy } from '@mulligan/core'
 import { conformance } from '@mulligan/testing'
 import { describe, expect, test } from 'vitest'
+import { createWorkspace } from '../create-workspace.ts'
 import { shellPolicy, shellTools } from '../index.ts'
-import { createWorkspace } from '../workspace/workspace.ts'
 import { temporary } from '../workspace.fixture.ts'
 import { shell } from './shell.fixture.ts'
 

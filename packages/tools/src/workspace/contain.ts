@@ -36,24 +36,28 @@ export async function deepestReal(path: string): Promise<{ readonly real: string
   const { root } = parse(path)
   const names = path.slice(root.length).split(sep).filter(Boolean)
   // Below what is missing all is missing: halving, since a path may have two thousand names, and each is asked of the disk.
-  let real = await realOrMissing(path)
+  let real = realOrMissing(path)
   if (real !== undefined) return { real, rest: [] }
   real = root
   let [there, missing] = [0, names.length]
   while (missing - there > 1) {
     const middle = (there + missing) >> 1
-    const found = await realOrMissing(join(root, ...names.slice(0, middle)))
+    const found = realOrMissing(join(root, ...names.slice(0, middle)))
     if (found === undefined) missing = middle
     else [there, real] = [middle, found]
   }
   return { real, rest: names.slice(there) }
 }
 
-const realOrMissing = (path: string): Promise<string | undefined> =>
-  realpath(path).catch((error: unknown) => {
+/** Not waited for: the kernel has the names at hand, and the thread pool costs more than the look. */
+function realOrMissing(path: string): string | undefined {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
     if (code(error) !== 'ENOENT' && code(error) !== 'ENOTDIR') throw error
     return undefined
-  })
+  }
+}
 
 /**
  * Opens a real path (see {@link realLocation}) to read, and checks on the open file that it still lies in `root`: a link

@@ -66,9 +66,9 @@ async function leadsTo(path: string): Promise<string[]> {
   return directory === undefined ? [real] : [real, await realLocation(resolve(dirname(real), directory.trim())).catch(() => real)]
 }
 
-const MOST_BYTES = 5000
+const MAX_BYTES = 5000
 
 async function shortText(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined)
-  return found?.isFile() && found.size <= MOST_BYTES ? readFile(path, 'utf8').catch(() => '') : ''
+  return found?.isFile() && found.size <= MAX_BYTES ? readFile(path, 'utf8').catch(() => '') : ''
 }

@@ -39,14 +39,26 @@ const NAMES: readonly SecretName[] = [
 ]
 
 /**
- * Globs for the names of all secret files that are not hidden, in lower case; other files match too. For a walk that would
- * otherwise have to tell every name.
+ * Globs for the names of all secret files that are not hidden, in lower case; a few other files match too. For a search that
+ * leaves them out.
  */
 export const SECRET_GLOBS: readonly string[] = [
-  ...['id_*', 'ssh_host_*', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.pem', '*.asc', '*.key', '*.kdb', '*.kdbx', '*.ovpn'],
-  ...['*.agekey', 'secring.gpg', 'wallet.dat', '_netrc', '*.tfstate', '*.tfstate.backup', '*.tfvars', '*.tfvars.json', 'terraform.rc'],
-  ...['*credentials*', 'client_secret*', '*service*account*', '*firebase-adminsdk*', 'secret*', '*.env', 'kubeconfig*', '*.kubeconfig'],
-  ...['logins.json', 'key[34].db', 'login data', 'cookies*'],
+  ...['id_{rsa,dsa,ecdsa,ed25519,xmss}*', 'ssh_host_*', '*.{p12,pfx,jks,keystore,ppk,pem,asc,key,kdb,kdbx,ovpn,agekey}'],
+  ...['secring.gpg', 'wallet.dat', '_netrc', '*.{tfstate,tfstate.backup,tfvars,tfvars.json}', 'terraform.rc'],
+  ...['credentials', 'credentials.{json,yaml,yml,toml,ini,db,tfrc.json}', 'application_default_credentials.json'],
+  ...['client_secret*.json', '*service*account*.json', '*firebase-adminsdk*.json'],
+  ...['secret', 'secrets', '{secret,secrets}.*{yaml,yml,json,json5,jsonc,toml,ini,env,properties,conf,cfg,xml,txt,csv,sh,plist,sops,db}'],
+  ...[
+    '*.env',
+    'kubeconfig',
+    'kubeconfig.{yml,yaml}',
+    '*.kubeconfig',
+    'logins.json',
+    'key[34].db',
+    'login data',
+    'cookies',
+    'cookies.sqlite',
+  ],
   // Windows drops what is at the end, and a backslash there begins a name.
   ...['*[. ]', '*[\\\\]*'],
 ]

@@ -134,13 +134,13 @@ describe('a call that opens a secret file', () => {
 })
 
 describe('a search of a folder leaves secret files out', () => {
-  const { tool } = fixture(FILES)
+  const { tool } = fixture({ ...FILES, 'secrets.example.yml': 'API_KEY:\n' })
   const NOTE =
     'Not searched: 3 files that may hold keys or passwords (ca.pem, deep/secrets.yml, server.pem). Give one as path to search it; a person is asked first.'
 
   it.each(['content', 'files', 'count'])('mode %s: and says how many', async (mode) => {
     const result = await run(tool('grep'), { pattern: 'API_KEY|sk-live', mode })
-    expect(render(result)).toContain('src/a.ts')
+    expect(render(result)).toMatch(/secrets\.example\.yml[\s\S]*src\/a\.ts/)
     expect(render(result)).not.toContain(KEY)
     expect(JSON.stringify(result.data)).not.toMatch(/server\.pem|secrets\.yml/)
     expect(result.notes).toEqual([NOTE])

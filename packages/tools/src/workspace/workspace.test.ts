@@ -5,10 +5,11 @@ import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isMulliganError, type MulliganError } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
+import { createWorkspace } from '../create-workspace.ts'
 import { fixture, put, temporary } from '../workspace.fixture.ts'
 import { openInside, withDirectory } from './contain.ts'
 import { nearestPaths } from './nearest.ts'
-import { createWorkspace, type ResolveOptions, type Workspace } from './workspace.ts'
+import type { ResolveOptions, Workspace } from './workspace.ts'
 
 async function refusal(workspace: Workspace, path: string, options?: ResolveOptions): Promise<MulliganError> {
   const error = await workspace.resolve(path, options).catch((thrown: unknown) => thrown)

@@ -1,11 +1,9 @@
 /** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
-import { mkdirSync, realpathSync, type Stats } from 'node:fs'
-import { lstat, readdir, stat } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
-import type { ChangeLog } from '../changes/change.ts'
-import { type ChangeLogOptions, createChangeLog } from '../changes/change-log.ts'
-import { directChanges } from '../changes/direct.ts'
+import type { ChangeLog } from './change.ts'
 import { deepestReal, openInside, realLocation } from './contain.ts'
 import { fsError } from './fs-error.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
@@ -61,13 +59,13 @@ export interface Workspace {
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
   /** By real path. Belongs to the session that the workspace was made for. */
   readonly seen: Map<string, SeenFile>
-  /** See {@link WorkspaceOptions.trustPresent}. */
+  /** See {@link PathOptions.trustPresent}. */
   readonly trustPresent: boolean
   /** Every change to a file goes through it. */
   readonly changes: ChangeLog
 }
 
-export interface WorkspaceOptions {
+export interface PathOptions {
   /** Where over-long results are spilled: read as `@output/<name>`. */
   readonly outputs?: { readonly dir: string }
   /**
@@ -75,8 +73,6 @@ export interface WorkspaceOptions {
    * path. Default `.git`, `.mulligan` and `mulligan.json`: what is in them runs by itself.
    */
   readonly protect?: readonly string[]
-  /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
-  readonly changes?: Omit<ChangeLogOptions, 'root'>
   /** A file counts as read in its present content: for calls by a person, who sees it. Default false. */
   readonly trustPresent?: boolean
 }
@@ -85,11 +81,9 @@ const OUTSIDE = 'a path inside the workspace'
 
 /**
  * @param root an existing folder
- * @example
- * const workspace = createWorkspace(process.cwd())
- * await workspace.resolve('../secret') // ToolFailure, errorType 'permission'
+ * @param changesIn the log for its real path
  */
-export function createWorkspace(root: string, options: WorkspaceOptions = {}): Workspace {
+export function workspaceAt(root: string, options: PathOptions, changesIn: (root: string) => ChangeLog): Workspace {
   const real = realpathSync(root)
   const isProtected = protection(real, options.protect ?? PROTECTED)
   const outputs = options.outputs
@@ -143,7 +137,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     let found: Stats | undefined
     try {
       absolute = follow || asked === base ? await realLocation(asked) : join(await realLocation(dirname(asked)), basename(asked))
-      if (isInside(base, absolute)) found = await (follow ? stat : lstat)(absolute).catch(missing)
+      if (isInside(base, absolute)) found = statsOf(absolute, follow)
     } catch (error) {
       throw fsError(error, isInside(base, asked) ? shown(base, asked) : baseName(toSlash(path)), purpose)
     }
@@ -199,8 +193,9 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
 
   const secrets: Workspace['secrets'] = async (paths, { gone = false } = {}) => {
     const targets = new Set<string>()
-    for (const path of paths) {
+    for (const path of new Set(paths)) {
       const target = targetOf(path, real, options.outputs !== undefined)
+      if (![target, shown(real, resolvePath(real, path))].some((name) => secretName(name) || isSecretFolder(name))) continue
       const at = await resolve(path, { contents: false }).catch(() => undefined)
       if (!at || at.output) continue
       const found = at.kind === 'missing' ? undefined : await stat(at.absolute).catch(() => undefined)
@@ -251,7 +246,7 @@ export function createWorkspace(root: string, options: WorkspaceOptions = {}): W
     nearest: nearestTo,
     seen: new Map(),
     trustPresent: options.trustPresent ?? false,
-    changes: options.changes ? createChangeLog({ ...options.changes, root: real }) : directChanges(real),
+    changes: changesIn(real),
   }
 }
 
@@ -291,10 +286,15 @@ function notFound(relative: string, value: string, kind: 'file' | 'directory', n
   })
 }
 
-const missing = (error: unknown): undefined => {
-  const code = (error as NodeJS.ErrnoException).code
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
-  return undefined
+/** `undefined` for what does not exist: `lstatSync` throws where a parent is a file. */
+function statsOf(path: string, follow: boolean): Stats | undefined {
+  try {
+    return (follow ? statSync : lstatSync)(path)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+    return undefined
+  }
 }
 
 /** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */

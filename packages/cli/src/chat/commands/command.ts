@@ -2,7 +2,7 @@
 import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import type { DataPaths } from '@mulligan/host/light'
-import type { Choice, ChoiceChanges, Toolbox } from '@mulligan/host/parts'
+import type { Choice, ChoiceChanges, WorkspaceTools } from '@mulligan/host/parts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import type { Row, View } from '../view.ts'
@@ -13,7 +13,7 @@ export interface ChatControl {
   readonly store: Store
   readonly colors: Colors
   readonly tools: readonly Tool[]
-  readonly ignored: Toolbox['ignored']
+  readonly ignored: WorkspaceTools['ignored']
   readonly session: () => string | undefined
   readonly choice: () => Choice
   readonly view: () => View

@@ -4,8 +4,8 @@
  */
 
 /** A longer paste is shown folded. */
-export const MOST_LINES = 20
-export const MOST_CHARACTERS = 2000
+export const MAX_LINES = 20
+export const MAX_CHARACTERS = 2000
 
 export type Cells = readonly string[]
 
@@ -25,14 +25,14 @@ export function cellsOf(text: string): Cells {
 export const textOf = (cells: Cells): string => cells.join('')
 
 function isLong(text: string): boolean {
-  if (text.length > MOST_CHARACTERS) return true
+  if (text.length > MAX_CHARACTERS) return true
   let lines = 1
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
-  return lines > MOST_LINES
+  return lines > MAX_LINES
 }
 
 /** Whether the cell is a long paste. A grapheme that is long is none: nothing but marks on one letter is. */
-export const isFolded = (cell: string): boolean => cell.length > 1 && (cell.length > MOST_CHARACTERS || isLong(cell))
+export const isFolded = (cell: string): boolean => cell.length > 1 && (cell.length > MAX_CHARACTERS || isLong(cell))
 
 /** What stands for a long paste. A newline at its end begins no line. */
 export function foldedName(cell: string): string {

@@ -31,7 +31,7 @@ export interface CompleterOptions {
   readonly recentFiles?: () => readonly string[]
 }
 
-const MOST_ITEMS = 50
+const MAX_ITEMS = 50
 
 /** Nothing is looked for but for what is being typed; the signal stops it. */
 export function createCompleter({ commands, files, recentFiles = () => [] }: CompleterOptions): Completer {
@@ -43,7 +43,7 @@ export function createCompleter({ commands, files, recentFiles = () => [] }: Com
     // A new `@` asks for a new list: files come and go while the agent works.
     const candidates = await files.list(mention.path === '')
     signal.throwIfAborted()
-    const best = await rank(mention.path.replace(/^\.\//, ''), candidates, { most: MOST_ITEMS, recent: recentFiles(), signal })
+    const best = await rank(mention.path.replace(/^\.\//, ''), candidates, { most: MAX_ITEMS, recent: recentFiles(), signal })
     return { from: mention.from, to: wordEnd(text, cursor), items: best.map((path) => ({ insert: fileInsert(path), label: path })) }
   }
 }
@@ -81,7 +81,7 @@ async function valuesFor(typed: string, values: () => ReturnType<NonNullable<Com
   // A value that a terminal would not show as it is, is not offered: what is seen is what is sent.
   const choices = (await values()).filter(({ value }) => value === oneLine(value, value.length))
   return fitting(typed, choices, ({ value }) => value)
-    .slice(0, MOST_ITEMS)
+    .slice(0, MAX_ITEMS)
     .map(({ value, description }) => ({
       insert: `${value} `,
       label: value,

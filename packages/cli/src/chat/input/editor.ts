@@ -9,7 +9,7 @@ import { pressInMenu } from './menu.ts'
 import { kept, pressInSearch } from './search.ts'
 import { draftIn, type EditorContext, type EditorKey, type EditorState, edited, moved, type Pressed, submitted } from './state.ts'
 
-const MOST_KILLS = 20
+const MAX_KILLS = 20
 
 export function press(state: EditorState, key: EditorKey, context: EditorContext): Pressed {
   if (state.search) return pressInSearch({ ...state, search: state.search }, key, context) ?? press(kept(state), key, context)
@@ -124,7 +124,7 @@ function killed(state: EditorState, from: number, to: number): EditorState {
   const newest = state.last === 'kill' ? (state.kills.at(-1) ?? []) : []
   const rest = state.last === 'kill' ? state.kills.slice(0, -1) : state.kills
   const kill = from < state.cursor ? [...cut, ...newest] : [...newest, ...cut]
-  return { ...edited(state, removed(state, from, to)), kills: [...rest, kill].slice(-MOST_KILLS), last: 'kill' }
+  return { ...edited(state, removed(state, from, to)), kills: [...rest, kill].slice(-MAX_KILLS), last: 'kill' }
 }
 
 function yanked(state: EditorState, into: Draft): EditorState {

@@ -1,7 +1,7 @@
 /** The files of a workspace that `@` can name: what git ignores is left out. */
 import { type Candidate, candidate } from './fuzzy.ts'
 
-const MOST_FILES = 100_000
+const MAX_FILES = 100_000
 
 export interface FileList {
   /**
@@ -49,7 +49,7 @@ async function read(root: string): Promise<readonly Candidate[]> {
         for (const folder of foldersAbove(file, folders)) found.push(candidate(folder))
         found.push(candidate(file))
       }
-      return ++files < MOST_FILES
+      return ++files < MAX_FILES
     },
   })
   return found

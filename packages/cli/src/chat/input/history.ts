@@ -4,11 +4,11 @@ import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, renameSyn
 import { join } from 'node:path'
 
 /** Texts that are offered. */
-const MOST_ENTRIES = 1000
+const MAX_ENTRIES = 1000
 /** A longer text is remembered by this process only. */
-const MOST_CHARACTERS = 64 * 1024
+const MAX_CHARACTERS = 64 * 1024
 /** From this size on, in bytes, a file becomes the older of two. */
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 /** A lock is held for microseconds: one as old as this, in milliseconds, was left by a process that died. */
 const LOCK_DIES = 60_000
 
@@ -26,7 +26,7 @@ export function memoryHistory(first: readonly string[] = [], remember: (text: st
     texts.delete(text)
     texts.add(text)
     for (const oldest of texts) {
-      if (texts.size <= MOST_ENTRIES) break
+      if (texts.size <= MAX_ENTRIES) break
       texts.delete(oldest)
     }
   }
@@ -62,12 +62,12 @@ export function openHistory(dataDir: string, folder: string): PromptHistory {
   let before = current === '' || current.endsWith('\n') ? '' : '\n'
 
   return memoryHistory([...textsOf(contentOf(older)), ...textsOf(current)], (text) => {
-    if (text.length > MOST_CHARACTERS) return
+    if (text.length > MAX_CHARACTERS) return
     quietly(() => {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       appendFileSync(file, `${before}${JSON.stringify({ text })}\n`, { mode: 0o600 })
       before = ''
-      if (statSync(file).size > MOST_BYTES) rotate(file, older)
+      if (statSync(file).size > MAX_BYTES) rotate(file, older)
     })
   })
 }
@@ -79,7 +79,7 @@ function rotate(file: string, older: string): void {
   if (since !== undefined && Date.now() - since > LOCK_DIES) rmSync(lock, { force: true })
   closeSync(openSync(lock, 'wx', 0o600))
   try {
-    if (statSync(file).size > MOST_BYTES) renameSync(file, older)
+    if (statSync(file).size > MAX_BYTES) renameSync(file, older)
   } finally {
     rmSync(lock, { force: true })
   }

@@ -11,7 +11,7 @@ export interface Row {
   readonly beginsLine: boolean
 }
 
-export interface Place {
+export interface CellPosition {
   readonly row: number
   readonly column: number
 }
@@ -19,7 +19,7 @@ export interface Place {
 export interface Layout {
   readonly rows: readonly Row[]
   /** Of the cell; of the end of the text for the number of cells. */
-  readonly placeOf: (cell: number) => Place
+  readonly placeOf: (cell: number) => CellPosition
   /** The cell of a row that is nearest to a column. */
   readonly cellAt: (row: number, column: number) => number
 }
@@ -27,7 +27,7 @@ export interface Layout {
 /** The cursor may stand one column behind a full row, so a row must leave that one free. */
 export function layoutOf(cells: Cells, columns: number): Layout {
   const rows: Row[] = []
-  const places: Place[] = []
+  const places: CellPosition[] = []
   let text = ''
   let column = 0
   let from = 0
@@ -60,11 +60,11 @@ export function layoutOf(cells: Cells, columns: number): Layout {
 
   return {
     rows,
-    placeOf: (cell) => places[cell] as Place,
+    placeOf: (cell) => places[cell] as CellPosition,
     cellAt: (row, wanted) => {
       const { from, to } = rows[row] as Row
       let at = from
-      while (at + 1 < to && (places[at + 1] as Place).column <= wanted) at++
+      while (at + 1 < to && (places[at + 1] as CellPosition).column <= wanted) at++
       return at
     },
   }
@@ -78,7 +78,7 @@ export interface Seen {
 }
 
 /** The rows around the cursor, where there is no room for all. */
-export function seenRows({ rows }: Layout, cursor: Place, most: number): Seen {
+export function seenRows({ rows }: Layout, cursor: CellPosition, most: number): Seen {
   const top = Math.max(0, Math.min(cursor.row - Math.floor(most / 2), rows.length - most))
   const seen = rows.slice(top, top + most)
   return { rows: seen, top, more: { above: top > 0, below: top + seen.length < rows.length } }

@@ -2,13 +2,13 @@
 import { Box, type CursorPosition, type DOMElement, measureElement, Text, useCursor, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, type RefObject, useRef } from 'react'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
-import { layoutOf, type Place, type Seen, seenRows } from './layout.ts'
+import { type CellPosition, layoutOf, type Seen, seenRows } from './layout.ts'
 import type { Menu, Search } from './shown.ts'
 import { type PromptProps, useEditor } from './use-editor.ts'
 import { cutTo, widthOf } from './width.ts'
 
 const MARK_WIDTH = 2
-const MOST_MENU_ROWS = 8
+const MAX_MENU_ROWS = 8
 
 /** Takes the width of the terminal, and at most half of its height, and the menu besides. */
 export function Prompt(props: PromptProps): ReactNode {
@@ -31,7 +31,7 @@ export function Prompt(props: PromptProps): ReactNode {
         </Text>
       ))}
       {search && <Text wrap="truncate-end">{colors.dim(searchLine(search))}</Text>}
-      {isActive && menu && left > 0 && <MenuView menu={menu} columns={columns} most={Math.min(MOST_MENU_ROWS, left)} colors={colors} />}
+      {isActive && menu && left > 0 && <MenuView menu={menu} columns={columns} most={Math.min(MAX_MENU_ROWS, left)} colors={colors} />}
       {isActive && <Cursor box={box} place={{ row: place.row - seen.top, column: place.column + MARK_WIDTH }} />}
     </Box>
   )
@@ -69,7 +69,7 @@ function MenuView({ menu: { items, selected, stale }, columns, most, colors }: M
 
 interface CursorProps {
   readonly box: RefObject<DOMElement | null>
-  readonly place: Place
+  readonly place: CellPosition
 }
 
 /** The terminal's own, so that it is seen without colours, and input methods and screen readers find it. */
@@ -80,7 +80,7 @@ function Cursor({ box, place }: CursorProps): ReactNode {
 }
 
 /** Ink asks for it when it writes, after the layout: what stands above may have grown since this was drawn. */
-const positionIn = (box: DOMElement, { row, column }: Place): CursorPosition => ({
+const positionIn = (box: DOMElement, { row, column }: CellPosition): CursorPosition => ({
   get x() {
     return measureElement(box).x + column
   },

@@ -72,7 +72,7 @@ export interface Pressed {
 
 export const NEW_EDITOR: EditorState = { ...EMPTY, undo: [], kills: [], dismissed: false }
 
-const MOST_UNDO = 200
+const MAX_UNDO = 200
 
 /** Only what is written, of a state. */
 export const draftIn = ({ cells, cursor }: Draft): Draft => ({ cells, cursor })
@@ -84,7 +84,7 @@ export function moved(state: EditorState, cursor: number): EditorState {
 
 /** Another text. What was there can be had back; from the history it is a text of its own from now on. */
 export function edited(state: EditorState, { cells, cursor }: Draft, joinsLast = false): EditorState {
-  const undo = joinsLast ? state.undo : [...state.undo, draftIn(state)].slice(-MOST_UNDO)
+  const undo = joinsLast ? state.undo : [...state.undo, draftIn(state)].slice(-MAX_UNDO)
   return { ...moved(state, cursor), cells, undo, recalled: undefined, dismissed: cells.length > 0 && state.dismissed }
 }
 

@@ -2,14 +2,14 @@
 import { Lexer, type Token, type TokensList } from 'marked'
 
 /** Quotes and lists within one another. */
-const MOST_DEPTH = 24
+const MAX_DEPTH = 24
 /** Characters of a paragraph or cell in which emphasis and links are looked for: to find them may take their square. */
-const MOST_INLINE = 4000
+const MAX_INLINE = 4000
 
 export const blockTokens = (markdown: string): TokensList => lexed(markdown, 0)
 
 /** The same with what stands in paragraphs and cells. */
-export const allTokens = (markdown: string): TokensList => lexed(markdown, MOST_INLINE)
+export const allTokens = (markdown: string): TokensList => lexed(markdown, MAX_INLINE)
 
 function lexed(markdown: string, mostInline: number): TokensList {
   const lexer = new Lexer()
@@ -26,7 +26,7 @@ function boundDepth(lexer: Lexer): void {
   const inner = lexer.blockTokens.bind(lexer) as (src: string, tokens?: Token[], isClipped?: boolean) => Token[]
   let depth = 0
   lexer.blockTokens = ((src: string, tokens: Token[] = [], isClipped?: boolean) => {
-    if (depth >= MOST_DEPTH) {
+    if (depth >= MAX_DEPTH) {
       if (src !== '') tokens.push(plainToken(src))
       return tokens
     }

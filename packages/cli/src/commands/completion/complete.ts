@@ -62,7 +62,7 @@ export function complete(program: Command, words: readonly string[]): Completion
   return { ...argument, candidates: [...commands, ...argument.candidates] }
 }
 
-interface Place {
+interface CompletionPosition {
   readonly command: Command
   /** That the words name. One of its commands may stand for it, and then `command` is that. */
   readonly named: Command
@@ -74,7 +74,7 @@ interface Place {
 }
 
 /** The command that the words lead to. What is no command is a prompt, and so of `run`. */
-function walk(program: Command, words: readonly string[]): Place {
+function walk(program: Command, words: readonly string[]): CompletionPosition {
   const named = commandAt(program, words)
   const command = defaultOf(named)
   const operands: string[] = []
@@ -133,7 +133,7 @@ function ofOption({ long, argChoices }: Option, prefix: string): Completion {
   return { candidates: [], prefix, ...(kind && { wanted: { kind, ...(key !== undefined && { key }) } }) }
 }
 
-function ofArgument({ command, operands }: Place): Completion {
+function ofArgument({ command, operands }: CompletionPosition): Completion {
   const { registeredArguments: all } = command
   const last = all.at(-1)
   const argument: Argument | undefined = all[operands.length] ?? (last?.variadic ? last : undefined)

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@mulligan/agent'
 import { MODES } from '@mulligan/core'
-import { openToolbox, readAgents, readSettings } from '@mulligan/host/parts'
+import { openTools, readAgents, readSettings } from '@mulligan/host/parts'
 import { BACKENDS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Place, place } from '../../fixtures/cli.ts'
+import { BIN, type CliFixture, place } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
 import { SCRIPTS } from './scripts.ts'
 import { toolNames } from './tool-names.ts'
@@ -17,7 +17,7 @@ const trace = fileURLToPath(new URL('../../fixtures/trace-imports.ts', import.me
 const bin = fileURLToPath(new URL('../../fixtures/unbundled.ts', import.meta.url))
 
 /** A folder with an agent, a tool, a session and hostile names. */
-async function filled(): Promise<Place> {
+async function filled(): Promise<CliFixture> {
   const here = place({
     '.mulligan/agents/review.md': 'Review.',
     '.mulligan/agents/$(touch hacked).md': 'x',
@@ -33,7 +33,7 @@ async function filled(): Promise<Place> {
 }
 
 /** The values that fish would show; it takes the folder from where it is, as every command without `--cwd`. */
-async function offered(here: Place, ...words: string[]): Promise<readonly string[]> {
+async function offered(here: CliFixture, ...words: string[]): Promise<readonly string[]> {
   const was = process.cwd()
   process.chdir(here.dir)
   try {
@@ -97,11 +97,11 @@ describe('what may stand at the cursor', () => {
     expect(await offered(here, 'run', '--mode', '')).toEqual([':values', ...MODES])
     expect(await offered(here, 'sandbox', 'run', '--backend', '')).toEqual([':values', 'auto', ...BACKENDS])
     const was = process.cwd()
-    const toolbox = await openToolbox(here.dir, { env: {}, settings })
+    const openedTools = await openTools(here.dir, { env: {}, settings })
     process.chdir(was)
-    expect(toolNames(here.dir)).toEqual(toolbox.tools.map(({ name }) => name))
-    expect(await offered(here, 'tools', 'show', '')).toEqual([':values', ...toolbox.tools.map(({ name }) => name)])
-    await toolbox.close()
+    expect(toolNames(here.dir)).toEqual(openedTools.tools.map(({ name }) => name))
+    expect(await offered(here, 'tools', 'show', '')).toEqual([':values', ...openedTools.tools.map(({ name }) => name)])
+    await openedTools.close()
   })
 })
 

@@ -1,13 +1,13 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Place, place } from '../../fixtures/cli.ts'
+import { type CliFixture, place } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
 import { setConfig } from './edit.ts'
 
 const OWN = '../.config/mulligan/config.json'
 const PROJECT = 'mulligan.json'
-const config = (here: Place, args: readonly string[], env?: Readonly<Record<string, string>>) =>
+const config = (here: CliFixture, args: readonly string[], env?: Readonly<Record<string, string>>) =>
   inProcess(here, ['config', ...args, '--cwd', here.dir], env)
 
 describe('mulligan config set, get and unset', () => {

@@ -2,8 +2,8 @@
 
 import { ANY_NAME, type ConfigKey, keysIn, keyText, oneLine, safeJson, typeText, valueAt } from '@mulligan/host/light'
 import {
-  configInForce,
   configJsonSchema,
+  effectiveConfig,
   environment,
   projectRule,
   readSettings,
@@ -65,7 +65,7 @@ interface Layer {
 }
 
 function explain(key: ConfigKey, settings: Settings) {
-  const value = key.path.includes(ANY_NAME) ? undefined : valueAt(configInForce(settings), key.path)
+  const value = key.path.includes(ANY_NAME) ? undefined : valueAt(effectiveConfig(settings), key.path)
   return { ...factsOf(key), ...(value !== undefined && { value }), layers: layersOf(key, settings) }
 }
 

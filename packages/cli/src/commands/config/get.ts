@@ -1,7 +1,7 @@
 /** `mulligan config get`: one value that is in force, for scripts. */
 
 import { safeJson, sanitize } from '@mulligan/host/light'
-import { readSettings, valueInForce } from '@mulligan/host/parts'
+import { effectiveValue, readSettings } from '@mulligan/host/parts'
 import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
 import type { Output } from '../../ui/output.ts'
@@ -11,7 +11,7 @@ import type { ConfigFlags } from './show.ts'
 /** @returns 1 where nothing is in force. @throws UsageError */
 export async function getConfig(key: string, { cwd, json }: ConfigFlags, { out }: Output): Promise<number> {
   const { path } = askedKey(key)
-  const value = valueInForce(readSettings(workingFolder(cwd), {}, process.env), path)
+  const value = effectiveValue(readSettings(workingFolder(cwd), {}, process.env), path)
   if (json) out(`${safeJson({ key, value: value ?? null })}\n`)
   else if (value !== undefined) out(`${typeof value === 'string' ? sanitize(value) : safeJson(value)}\n`)
   return value === undefined ? EXIT.failed : EXIT.ok

@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '@mulligan/host/light'
-import { openModelInForce, type Settings } from '@mulligan/host/parts'
+import { openEffectiveModel, type Settings } from '@mulligan/host/parts'
 import { resolveProgram, runProgram } from '@mulligan/sandbox'
 import { ripgrep } from '@mulligan/tools'
 import { fromHome, openDataDir } from '../../paths.ts'
@@ -39,7 +39,7 @@ export async function git(workspace: string): Promise<Check> {
 /** Nothing is sent but the question which models there are: what is named may not answer. */
 export async function model(settings: Settings): Promise<Check> {
   try {
-    const { model } = await openModelInForce(settings, undefined, false, process.env)
+    const { model } = await openEffectiveModel(settings, undefined, false, process.env)
     return { name: 'model', state: 'ok', says: `${model.id} on ${model.where}` }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

@@ -49,7 +49,7 @@ export function sandboxChecks({ backend, backends, layers }: SandboxReport, aske
   if (asked !== 'auto' && !backends.some(({ name }) => name === asked))
     return [{ ...NOTHING, says: `${asked} is not for ${process.platform}: commands are refused`, remedy: 'Set sandbox.backend to auto.' }]
   const onLayers = chosen && layers ? [layersCheck(chosen.name, layers)] : []
-  return [chosen ? inForce(chosen, asked) : NOTHING, ...onLayers, ...others.map((other) => absent(other, chosen !== undefined))]
+  return [chosen ? chosenCheck(chosen, asked) : NOTHING, ...onLayers, ...others.map((other) => absent(other, chosen !== undefined))]
 }
 
 const NOTHING: Check = {
@@ -59,7 +59,7 @@ const NOTHING: Check = {
   remedy: 'Install one of those below. "sandbox": { "backend": "none" } in your own configuration runs commands on this machine itself.',
 }
 
-function inForce({ name, enforces }: Probed, asked: string): Check {
+function chosenCheck({ name, enforces }: Probed, asked: string): Check {
   const entries = Object.entries(enforces ?? {})
   // No backend holds the disk firmly.
   const isFull = entries.every(([limit, { hold }]) => hold === 'hard' || (limit === 'disk' && hold === 'partial'))

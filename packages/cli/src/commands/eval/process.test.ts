@@ -6,7 +6,7 @@ import type { EvalReport } from '@mulligan/eval'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
 import { policy } from '../../../../eval/src/policy.fixture.ts'
-import { BIN, endOf, NO_SERVERS, type Place, place, using } from '../../fixtures/cli.ts'
+import { BIN, type CliFixture, endOf, NO_SERVERS, place, using } from '../../fixtures/cli.ts'
 import { sandboxThere } from '../../fixtures/sandbox.ts'
 
 const there = await sandboxThere()
@@ -84,7 +84,7 @@ it('names that there are not end the command with 2; --list shows those that the
 })
 
 /** The command in a mount namespace where the system's bubblewrap can't be run: that one is not looked for in PATH. */
-function withoutBubblewrap(here: Place, args: readonly string[], env: Readonly<Record<string, string>>) {
+function withoutBubblewrap(here: CliFixture, args: readonly string[], env: Readonly<Record<string, string>>) {
   const hide = 'for at in /usr/bin/bwrap /usr/local/bin/bwrap; do [ -e $at ] && mount --bind /dev/null $at; done; PATH=$1; shift; exec "$@"'
   const own = process.getuid?.() === 0 ? '-m' : '-rm'
   const child = spawn('unshare', [own, 'sh', '-c', hide, 'sh', env['PATH'] ?? '', process.execPath, BIN, ...args], {

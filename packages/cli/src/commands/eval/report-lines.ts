@@ -24,10 +24,10 @@ export function reportLines(report: EvalReport): string[] {
         ? []
         : [
             '',
-            `${arm} succeeded in ${plural(runs, 'run')} that failed in bare. Calls mended in them: ${countsText(kinds)}. Without any mended call: ${withoutRepair}.`,
+            `${arm} succeeded in ${plural(runs, 'run')} that failed in bare. Calls repaired in them: ${countsText(kinds)}. Without any repaired call: ${withoutRepair}.`,
           ],
     ),
-    ...countTable('CALLS MENDED', arms, ({ mended }) => mended),
+    ...countTable('CALLS REPAIRED', arms, ({ repaired }) => repaired),
     ...countTable('FAILED BECAUSE', arms, ({ failures }) => failures),
     ...taskTable(report),
   ]

@@ -27,7 +27,7 @@ async function rows(given: readonly unknown[]) {
 }
 
 describe('mulligan parse', () => {
-  it('shows the calls, what was mended, and the text', async () => {
+  it('shows the calls, what was repaired, and the text', async () => {
     using here = inPlace(`Let me look. ${GLM}`)
     const { code, stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
     expect(code).toBe(0)

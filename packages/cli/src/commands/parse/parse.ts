@@ -1,4 +1,4 @@
-/** What becomes of a model's output: which calls come out of it, what was mended, what was refused, and why. */
+/** What becomes of a model's output: which calls come out of it, what was repaired, what was refused, and why. */
 import { once } from 'node:events'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'

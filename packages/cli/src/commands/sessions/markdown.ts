@@ -72,6 +72,6 @@ export function callLine({ tool, target, input, result, repairs }: CallRecord): 
       ? ''
       : `: ${result.count} found`
     : `: ${result.status === result.errorType ? result.status : `${result.status} ${result.errorType}`}: ${oneLine(result.error, 200)}`
-  const mended = repairs.length === 0 ? '' : ` (${repairs.length} repaired)`
-  return `- ${mark} ${oneLine(tool, 64)} ${subject}`.trimEnd() + outcome + mended
+  const repaired = repairs.length === 0 ? '' : ` (${repairs.length} repaired)`
+  return `- ${mark} ${oneLine(tool, 64)} ${subject}`.trimEnd() + outcome + repaired
 }

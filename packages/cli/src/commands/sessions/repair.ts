@@ -31,8 +31,8 @@ export async function repairSessions({ json }: RepairFlags, { out }: Output): Pr
   return EXIT.ok
 }
 
-function told({ saved: { sessions, messages, calls }, restored, damaged, kept }: StoreRepair): string {
-  const what = `${plural(sessions, 'session')}, ${plural(messages, 'message')} and ${plural(calls, 'call')}`
+function told({ saved: { sessions, turns }, restored, damaged, kept }: StoreRepair): string {
+  const what = `${plural(sessions, 'session')} and ${plural(turns, 'turn')}`
   const lost = damaged.length === 0 ? 'All of it could be read.' : `A part of these tables could not be read: ${damaged.join(', ')}.`
   const rows = Object.values(restored).reduce((sum, count) => sum + count, 0)
   const read = kept === undefined ? 'There was no store any more.' : lost

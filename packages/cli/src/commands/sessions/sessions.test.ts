@@ -5,11 +5,11 @@ import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Place, place, using } from '../../fixtures/cli.ts'
+import { BIN, type CliFixture, place, using } from '../../fixtures/cli.ts'
 import { inProcess } from '../../fixtures/in-process.ts'
 import { hasTerminal } from '../../fixtures/terminal.ts'
 
-const sessions = (here: Place, ...args: string[]) => inProcess(here, ['sessions', ...args, '--cwd', here.dir])
+const sessions = (here: CliFixture, ...args: string[]) => inProcess(here, ['sessions', ...args, '--cwd', here.dir])
 
 /** What a store has of one turn, with what would move a terminal's cursor. */
 async function converse(store: Store, id: string, cwd: string, prompt = 'Find the budget.'): Promise<void> {
@@ -50,7 +50,7 @@ async function converse(store: Store, id: string, cwd: string, prompt = 'Find th
 }
 
 /** With some sessions, and what lies beside the store. */
-async function filled(...ids: string[]): Promise<Place> {
+async function filled(...ids: string[]): Promise<CliFixture> {
   const here = place()
   const store = await openStore(join(here.data, 'mulligan.db'))
   for (const id of ids) {
@@ -239,7 +239,7 @@ it('a damaged store says what to do, and is repaired', async () => {
 
   writeFileSync(path, whole)
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session, \d+ messages? and \d+ calls?\. All of it could be read\.\n/)])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session and \d+ turns?\. All of it could be read\.\n/)])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
 })
 
@@ -260,7 +260,7 @@ it('there is nothing to repair where there is no store, and a backup is enough',
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/^Saved 1 session, .* There was no store any more\. From the backup: \d+ rows\.\n$/),
+    expect.stringMatching(/^Saved 1 session and .* There was no store any more\. From the backup: \d+ rows\.\n$/),
   ])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
 })

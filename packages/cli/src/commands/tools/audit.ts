@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { type Tool, wrapTools } from '@mulligan/core'
 import { oneLine, safeJson } from '@mulligan/host/light'
-import { openToolbox, problemText, sandboxOptions } from '@mulligan/host/parts'
+import { openTools, problemText, sandboxOptions } from '@mulligan/host/parts'
 import type { SandboxOptions } from '@mulligan/sandbox'
 import { type ConformanceReport, conformance, type ToolReport, temporaryWorkspace } from '@mulligan/testing'
 import { createWorkspace, fileTools, gitTools, thinkTools } from '@mulligan/tools'
@@ -24,7 +24,7 @@ export async function auditTools(flags: ToolsFlags, output: Output): Promise<num
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, { err: () => undefined })
   refuseUntrusted(cwd)
-  const { tools, own, problems } = await openToolbox(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+  const { tools, own, problems } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
   const mine = tools.filter(({ name }) => own.has(name))
   const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd, process.env))
   const conforms = report.conforms && problems.length === 0

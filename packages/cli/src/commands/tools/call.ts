@@ -14,7 +14,7 @@ import {
   type Tool,
 } from '@mulligan/core'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
-import { type Approve, fileLog, openApproval, openToolbox, problemText, recoverChanges, sandboxLine } from '@mulligan/host/parts'
+import { type Approve, fileLog, openApproval, openTools, problemText, recoverChanges, sandboxLine } from '@mulligan/host/parts'
 import { createSpill } from '@mulligan/tools'
 import { approvalInWords } from '../../approval/ask.ts'
 import { EXIT } from '../../exit.ts'
@@ -23,12 +23,12 @@ import { watchInterrupts } from '../../interrupt.ts'
 import { ownCodeIn } from '../../own-code.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
 import { readStdin } from '../../stdin.ts'
-import { watchStray } from '../../stray.ts'
 import { isAttendedFor, refuseUntrusted, settledTools } from '../../trust.ts'
 import { askInTerminal } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
+import { catchUnhandled } from '../../unhandled.ts'
 import type { ToolsFlags } from './list.ts'
 
 export interface CallFlags extends ToolsFlags {
@@ -41,12 +41,12 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const data = openDataDir()
   const dir = join(data.output, 'calls')
   const log = fileLog(data.log)
-  const unwatch = watchStray(output)
+  const unwatch = catchUnhandled(output)
   await recoverChanges(cwd, data, (line) => output.err(`${line}\n`))
   const isAttended = isAttendedFor(flags)
   const { settings } = await settledTools(cwd, flags, output)
   const byHand = flags.yes === true || isAttended
-  const toolbox = await openToolbox(cwd, {
+  const openedTools = await openTools(cwd, {
     env: process.env,
     outputs: { dir },
     changes: { dir: data.changes },
@@ -55,22 +55,22 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     onSandbox: (sandbox) => output.err(`${sandboxLine(sandbox)}\n`),
     around: ownCodeIn(cwd),
   })
-  if (toolbox.untrusted && !isNamed(name, toolbox.tools)) refuseUntrusted(cwd)
-  for (const problem of toolbox.problems) output.err(`Left out: ${problemText(problem)}\n`)
+  if (openedTools.untrusted && !isNamed(name, openedTools.tools)) refuseUntrusted(cwd)
+  for (const problem of openedTools.problems) output.err(`Left out: ${problemText(problem)}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
   const colors = colorsFor(process.stderr)
   const { policy, approve } = openApproval({
     settings,
     cwd,
-    tools: toolbox.tools,
+    tools: openedTools.tools,
     yes: flags.yes === true,
     env: process.env,
     ...(isAttended && { ask: approvalInWords(askInTerminal(interrupt.trigger), colors) }),
     tell: (line) => output.err(`  ${line}\n`),
   })
   const executor = createExecutor({
-    tools: toolbox.tools,
+    tools: openedTools.tools,
     policy,
     signal: interrupt.signal,
     spill: createSpill(dir),
@@ -84,8 +84,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     asked = request
     return approve(request, signal)
   })
-  await endIgnored(toolbox.ignored, flags.yes === true && !interrupt.signal.aborted, output)
-  await toolbox.close()
+  await endIgnored(openedTools.ignored, flags.yes === true && !interrupt.signal.aborted, output)
+  await openedTools.close()
   interrupt.dispose()
   unwatch()
   print(record, asked, flags, output)

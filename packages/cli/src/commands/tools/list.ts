@@ -1,5 +1,5 @@
 import { oneLine, safeJson } from '@mulligan/host/light'
-import { openToolbox, problemText } from '@mulligan/host/parts'
+import { openTools, problemText } from '@mulligan/host/parts'
 import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
 import { liftText, toolsText } from '../../trust.ts'
@@ -13,7 +13,7 @@ export interface ToolsFlags {
 
 export async function listTools(flags: ToolsFlags, { out, err }: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const { tools, own, problems, untrusted } = await openToolbox(cwd, { env: process.env, around: ownCodeIn(cwd) })
+  const { tools, own, problems, untrusted } = await openTools(cwd, { env: process.env, around: ownCodeIn(cwd) })
   const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
   if (flags.json) out(`${safeJson({ tools: listed, problems, ...(untrusted && { untrusted: untrusted.found.files }) })}\n`)
   else {

@@ -1,6 +1,6 @@
 import { indexNames, resolveName, type Tool } from '@mulligan/core'
 import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
-import { openToolbox, problemText } from '@mulligan/host/parts'
+import { openTools, problemText } from '@mulligan/host/parts'
 import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
 import { refuseUntrusted, settledTools } from '../../trust.ts'
@@ -12,7 +12,7 @@ export async function showTool(name: string, flags: ToolsFlags, output: Output):
   const { out, err } = output
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, output)
-  const { tools, problems, untrusted } = await openToolbox(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+  const { tools, problems, untrusted } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
   for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
   if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
   const tool = toolNamed(name, tools)

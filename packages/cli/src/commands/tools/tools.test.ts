@@ -2,6 +2,7 @@ import { builtInTools, readSettings } from '@mulligan/host/parts'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
+import { isAll } from '../../../../../scripts/test-scope.fixture.ts'
 import { place, trusted, using } from '../../fixtures/cli.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
@@ -146,7 +147,7 @@ describe('tools audit', () => {
     expect(code).toBe(0)
   })
 
-  it.each([
+  it.runIf(isAll).each([
     ['a tool that does not conform', { '.mulligan/tools/leaky.mjs': BAD }, /^leaky .* NO$/m],
     ['a file that can’t be loaded', { '.mulligan/tools/broken.mjs': 'export default (' }, /broken\.mjs: it does not parse/],
     ['a name that is taken', { '.mulligan/tools/x.mjs': BAD.replace('leaky', 'grep') }, /x\.mjs: it defines "grep"/],

@@ -1,7 +1,7 @@
 /** From a model request to the body of `POST /api/chat`. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
 import { isObject } from '../../common/is-object.ts'
-import type { ChatBody, Json, WireCall, WireMessage } from './wire.ts'
+import type { ChatBody, Json, OllamaCall, OllamaMessage } from './wire.ts'
 
 export interface Thinking {
   /** It can be asked for with a plain `true`. Servers that know no levels would leave it in the text otherwise. */
@@ -65,7 +65,7 @@ function thinkOf(asked: LanguageModelV4CallOptions['reasoning'], thinking: Think
   return level !== undefined && thinking.levels.includes(level) ? level : thinking.onTrue ? true : undefined
 }
 
-function toMessages(message: LanguageModelV4Message): WireMessage[] {
+function toMessages(message: LanguageModelV4Message): OllamaMessage[] {
   switch (message.role) {
     case 'system':
       return [{ role: 'system', content: message.content }]
@@ -84,9 +84,9 @@ function toMessages(message: LanguageModelV4Message): WireMessage[] {
 
 type Parts<Role> = Extract<LanguageModelV4Message, { role: Role }>['content']
 
-function assistant(content: Parts<'assistant'>): WireMessage {
+function assistant(content: Parts<'assistant'>): OllamaMessage {
   const thinking = content.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('')
-  const calls = content.flatMap((part): WireCall[] =>
+  const calls = content.flatMap((part): OllamaCall[] =>
     part.type === 'tool-call'
       ? [{ id: part.toolCallId, function: { name: part.toolName, arguments: isObject(part.input) ? part.input : {} } }]
       : [],
@@ -117,7 +117,7 @@ function imagesOf(parts: readonly AnyPart[]): { images?: readonly string[] } {
   return images.length > 0 ? { images } : {}
 }
 
-function resultOf(output: LanguageModelV4ToolResultOutput): Pick<WireMessage, 'content' | 'images'> {
+function resultOf(output: LanguageModelV4ToolResultOutput): Pick<OllamaMessage, 'content' | 'images'> {
   switch (output.type) {
     case 'text':
     case 'error-text':

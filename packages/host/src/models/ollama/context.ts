@@ -8,7 +8,7 @@ import type { Shown } from './shown.ts'
  */
 export const DEFAULT_CAP = 32_768
 
-export interface ContextInForce {
+export interface EffectiveContext {
   readonly tokens: number
   /** For the person, where they do not get what they asked for. */
   readonly warning?: string
@@ -20,10 +20,10 @@ export interface ContextInForce {
  *
  * @param given by the person, such as in `MULLIGAN_CONTEXT`
  */
-export function contextInForce(
+export function effectiveContext(
   given: number | undefined,
   { contextLength = Infinity, numCtx }: Pick<Shown, 'contextLength' | 'numCtx'>,
-): ContextInForce {
+): EffectiveContext {
   const wanted = given ?? numCtx ?? DEFAULT_CAP
   if (wanted <= contextLength) return { tokens: wanted }
   if (given === undefined) return { tokens: contextLength }

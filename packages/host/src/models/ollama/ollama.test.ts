@@ -36,13 +36,13 @@ const look = defineTool({
 
 type Options = Partial<OllamaModel> & Omit<ScriptedOllama, 'models'> & { readonly env?: Readonly<Record<string, string>> }
 
-async function start(script: Script, { env = {}, version, loading, mostContext, ...model }: Options = {}) {
+async function start(script: Script, { env = {}, version, loading, maxContext, ...model }: Options = {}) {
   const server = await scriptedModel(script, {
     ollama: {
       models: [{ name: 'glm', ...model }],
       ...(version && { version }),
       ...(loading && { loading }),
-      ...(mostContext && { mostContext }),
+      ...(maxContext && { maxContext }),
     },
   })
   servers.push(server)
@@ -152,7 +152,7 @@ describe('a prompt that is too long', () => {
   })
 
   it('and where the server gave less context than it was asked for, that is said', async () => {
-    const { run } = await start([], { mostContext: 4096 })
+    const { run } = await start([], { maxContext: 4096 })
     expect(await run(text.repeat(1500))).toMatchObject({
       status: 'failed',
       error: expect.stringMatching(/\(4096 tokens\).* less than the 32,768 that were asked for: MULLIGAN_CONTEXT=4096/),
@@ -169,7 +169,7 @@ describe('a prompt that is too long', () => {
   })
 
   it('a server that gives less context than it was asked for is told of, once', async () => {
-    const { server, run, warnings } = await start([say('Yes.'), say('Yes.')], { mostContext: 4096 })
+    const { server, run, warnings } = await start([say('Yes.'), say('Yes.')], { maxContext: 4096 })
     await run('Hi')
     await run('Hi')
     expect(bodies(server)[0]?.options.num_ctx).toBe(32_768)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nativeUrl } from '../ollama.ts'
 import { chatBody } from './body.ts'
-import { contextInForce, DEFAULT_CAP } from './context.ts'
+import { DEFAULT_CAP, effectiveContext } from './context.ts'
 import { createGauge, wasCut } from './cut.ts'
 import { lines } from './ndjson.ts'
 import { createReplyReader } from './reply.ts'
@@ -56,11 +56,11 @@ describe('the context in force', () => {
     [undefined, { contextLength: 8192, numCtx: 65_536 }, 8192],
     [16_384, { contextLength: 131_072, numCtx: 4096 }, 16_384],
   ])('given %s, the model says %j: %i', (given, shown, tokens) => {
-    expect(contextInForce(given, shown)).toEqual({ tokens })
+    expect(effectiveContext(given, shown)).toEqual({ tokens })
   })
 
   it('more than the model takes: what it takes, and the person is told', () => {
-    expect(contextInForce(131_072, { contextLength: 40_960 })).toEqual({
+    expect(effectiveContext(131_072, { contextLength: 40_960 })).toEqual({
       tokens: 40_960,
       warning: expect.stringMatching(/131,072.*40,960/),
     })

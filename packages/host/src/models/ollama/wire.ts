@@ -3,25 +3,25 @@ import { isObject } from '../../common/is-object.ts'
 
 export type Json = { readonly [key: string]: unknown }
 
-export interface WireCall {
+export interface OllamaCall {
   readonly id?: string
   readonly function: { readonly name: string; readonly arguments: Json }
 }
 
-export interface WireMessage {
+export interface OllamaMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
   readonly thinking?: string
   /** Base64. */
   readonly images?: readonly string[]
-  readonly tool_calls?: readonly WireCall[]
+  readonly tool_calls?: readonly OllamaCall[]
   readonly tool_name?: string
   readonly tool_call_id?: string
 }
 
 export interface ChatBody {
   readonly model: string
-  readonly messages: readonly WireMessage[]
+  readonly messages: readonly OllamaMessage[]
   readonly stream: boolean
   readonly tools?: readonly Json[]
   readonly think?: boolean | string

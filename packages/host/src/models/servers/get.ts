@@ -6,7 +6,7 @@ export type Get = (path: string, body?: unknown) => Promise<unknown>
 
 /** Milliseconds for an answer: a server that is busy with a reply still lists its models. */
 export const PATIENCE = 1500
-const MOST_BYTES = 8_000_000
+const MAX_BYTES = 8_000_000
 
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
@@ -80,7 +80,7 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MOST_BYTES) throw new NoAnswer('wrong', 'its answer does not end')
+    if (bytes > MAX_BYTES) throw new NoAnswer('wrong', 'its answer does not end')
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

@@ -19,7 +19,7 @@ export function ollamaUrl(env: Env): string {
 
 const provider = 'ollama'
 /** Of more models than this, what each can do is not asked. */
-const MOST_SHOWN = 40
+const MAX_SHOWN = 40
 
 export const server: LocalServer = {
   provider,
@@ -36,7 +36,7 @@ export const server: LocalServer = {
     const models = await Promise.all(
       tags.map(async (tag, at) => {
         const name = textIn(tag, 'name') ?? textIn(tag, 'model')
-        return name === undefined ? undefined : found(name, tag, at < MOST_SHOWN ? await show(get, name) : {}, running)
+        return name === undefined ? undefined : found(name, tag, at < MAX_SHOWN ? await show(get, name) : {}, running)
       }),
     )
     return models.filter((model) => model !== undefined)

@@ -1,5 +1,6 @@
 /** A view in the words of bubblewrap. Pure. */
-import type { Launch, User } from '../../backend.ts'
+import type { Launch } from '../../backend.ts'
+import type { User } from '../../user.ts'
 import type { View } from '../../view/view.ts'
 import type { RootOnly } from './root-only-proc.ts'
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Exit, OpenBackend, OpenRequest } from '../../backend.ts'
 import { type Shell, testImage } from '../../checks/test-image.fixture.ts'
-import { DEFAULT_LIMITS } from '../../limits.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
 import type { View } from '../../view/view.ts'
 import { findDocker } from '../docker/docker.ts'
 import { findPodman } from '../podman/podman.ts'
@@ -86,7 +86,7 @@ function fixture(name: EngineName): Fixture {
     open: async ({ shell = 'dash', ...changes } = {}) => {
       const request: OpenRequest = {
         view,
-        limits: { ...DEFAULT_LIMITS, memory: 256 * MB, processes: 64 },
+        limits: { ...DEFAULT_SANDBOX_LIMITS, memory: 256 * MB, processes: 64 },
         network: 'none',
         user: { uid: 1000, gid: 1000, onHost: 'root' },
         image: await testImage(engine, shell),

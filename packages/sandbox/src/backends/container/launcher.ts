@@ -9,8 +9,9 @@
  * It is a handful of system calls, made here as a file of a few kilobytes without any library, since an image is only known to
  * have a shell. No call is looked at: what came of all of them is read from the inside (`probe.ts`). Pure.
  */
-import type { User } from '../../backend.ts'
+
 import { seccompFilter } from '../../seccomp/filter.ts'
+import type { User } from '../../user.ts'
 
 /** Where it is shown in a container. */
 export const LAUNCHER = '/.sandbox-launcher'

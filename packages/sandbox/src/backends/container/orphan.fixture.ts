@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TEST_IMAGE } from '../../checks/test-image.fixture.ts'
-import { DEFAULT_LIMITS } from '../../limits.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
 import { docker } from '../docker/docker.ts'
 import { podman } from '../podman/podman.ts'
 
@@ -22,7 +22,7 @@ const backend = await (name === 'docker' ? docker : podman).open({
     absent: [],
     env: {},
   },
-  limits: DEFAULT_LIMITS,
+  limits: DEFAULT_SANDBOX_LIMITS,
   network: 'none',
   user: { uid: 1000, gid: 1000, onHost: 'root' },
   image: TEST_IMAGE,

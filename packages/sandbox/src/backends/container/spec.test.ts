@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_LIMITS } from '../../limits.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
 import { cgroupFolder } from './census.ts'
 import { mergeEnv } from './image.ts'
 import { archOf, LAUNCHER, launcher } from './launcher.ts'
@@ -7,7 +7,7 @@ import { enforcement, readFacts } from './probe.ts'
 import { containerSpec, isRootOutside, type SpecOptions } from './spec.ts'
 
 const OPTIONS: SpecOptions = {
-  limits: { ...DEFAULT_LIMITS, memory: 1000, cpus: 0.5, processes: 10 },
+  limits: { ...DEFAULT_SANDBOX_LIMITS, memory: 1000, cpus: 0.5, processes: 10 },
   network: 'none',
   user: { uid: 1000, gid: 1001, onHost: 'same' },
   mounts: [],

@@ -1,6 +1,7 @@
 /** What the engine is asked for. Pure. */
 import type Dockerode from 'dockerode'
-import type { OpenRequest, User } from '../../backend.ts'
+import type { OpenRequest } from '../../backend.ts'
+import type { User } from '../../user.ts'
 import type { Mount } from '../../view/view.ts'
 import { LAUNCHER } from './launcher.ts'
 import { WORKER, WORKER_PROCESSES } from './worker.ts'

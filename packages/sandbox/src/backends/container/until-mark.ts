@@ -12,7 +12,7 @@ export interface Mark {
   readonly oomKills: number
 }
 
-export interface Step {
+export interface Output {
   /** What is the command's own. */
   readonly bytes: Buffer
   /** Once: what comes after it is not the command's. */
@@ -20,7 +20,7 @@ export interface Step {
 }
 
 /** @returns a function that takes the bytes as they come; what may be the beginning of the mark is held back until it is known */
-export function createUntilMark(nonce: string): (chunk: Buffer) => Step {
+export function createUntilMark(nonce: string): (chunk: Buffer) => Output {
   const opening = Buffer.from(`\x1e${nonce}`)
   let held = Buffer.alloc(0)
   let isOver = false

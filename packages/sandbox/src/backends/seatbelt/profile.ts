@@ -1,6 +1,5 @@
 /** What commands may do, in the language of macOS' sandbox-exec. The last rule that fits decides. Pure. */
-import type { Network } from '../../backend.ts'
-import type { Mount, View } from '../../view/view.ts'
+import type { Mount, Network, View } from '../../view/view.ts'
 
 export interface ProfileOptions {
   /** With real paths: `/private/tmp`, not `/tmp`. Nothing can be shown at another place than its own. */

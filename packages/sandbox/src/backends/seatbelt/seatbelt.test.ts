@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_LIMITS } from '../../limits.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
 import { type ProfileOptions, seatbeltProfile } from './profile.ts'
 import { seatbelt } from './seatbelt.ts'
 
@@ -91,6 +91,12 @@ describe('the profile', () => {
 
 test.skipIf(process.platform === 'darwin')('is not to be had elsewhere', async () => {
   const view = { ...VIEW, containerMounts: [], links: [], absent: [], env: {} }
-  const request = { view, limits: DEFAULT_LIMITS, network: 'none', user: { uid: 1, gid: 1, onHost: 'same' }, image: undefined } as const
+  const request = {
+    view,
+    limits: DEFAULT_SANDBOX_LIMITS,
+    network: 'none',
+    user: { uid: 1, gid: 1, onHost: 'same' },
+    image: undefined,
+  } as const
   await expect(seatbelt.open(request)).rejects.toMatchObject({ name: 'SandboxError', message: expect.stringContaining('macOS') })
 })

@@ -2,7 +2,7 @@ import type { Tool, ToolError } from '@mulligan/core'
 import type { Check } from '../check.ts'
 import { parameters } from '../probes.ts'
 import { notRun, verdict } from '../report.ts'
-import { callName, mostTokens, outcomeText } from '../say.ts'
+import { callName, maxTokens, outcomeText } from '../say.ts'
 import type { Run } from '../subject.ts'
 
 const BARE = /^\W*(invalid|bad|wrong|illegal|incorrect|malformed)?\s*(input|parameters?|arguments?|params?|args?|request|values?)?\W*$/i
@@ -15,7 +15,7 @@ export const actionableHint: Check = {
     const wrong = runs.filter(({ observed: { record } }) => !record.result.ok && record.result.status === 'retry')
     if (wrong.length === 0) return notRun('no call came to retry')
     const faults = wrong.flatMap((run) => faultsOf(run, subject.tool).map((fault) => `${callName(run)}: ${fault}`))
-    return verdict(faults, { tokens: mostTokens(wrong.map(({ observed }) => observed)) })
+    return verdict(faults, { tokens: maxTokens(wrong.map(({ observed }) => observed)) })
   },
 }
 

@@ -1,7 +1,7 @@
 import type { ToolResult } from '@mulligan/core'
 import type { Check } from '../check.ts'
 import { notRun, verdict } from '../report.ts'
-import { callName, mostTokens, okText } from '../say.ts'
+import { callName, maxTokens, okText } from '../say.ts'
 
 /** Characters. The engine cuts what the model reads; a tool that gives more than this in one call has no limit of its own. */
 const CEILING = 1_000_000
@@ -16,7 +16,7 @@ export const boundedOutput: Check = {
       const size = sizeOf(run.observed.record.result)
       return size > CEILING ? [`${callName(run)} gave ${size} characters in one call`] : []
     })
-    return verdict(faults, { tokens: mostTokens(runs.map(({ observed }) => observed)) })
+    return verdict(faults, { tokens: maxTokens(runs.map(({ observed }) => observed)) })
   },
 }
 

@@ -2,7 +2,7 @@ import type { ToolExample, ToolResult } from '@mulligan/core'
 import type { Check } from '../check.ts'
 import { parameters } from '../probes.ts'
 import { notRun, verdict } from '../report.ts'
-import { callName, mostTokens, outcomeText } from '../say.ts'
+import { callName, maxTokens, outcomeText } from '../say.ts'
 import { looksLikeError } from './error-as-success.ts'
 
 /** `empty` is the business of retry_versus_empty. */
@@ -31,6 +31,6 @@ export const examples: Check = {
     const left = tool.examples.filter(barred)
     if (faults.length === 0 && runs.length === 0) return notRun('it would leave this machine')
     const why = left.length > 0 ? { why: `${left.length} of ${tool.examples.length} examples not run: they would leave this machine` } : {}
-    return verdict(faults, { tokens: mostTokens(runs.map(({ observed }) => observed)), ...why })
+    return verdict(faults, { tokens: maxTokens(runs.map(({ observed }) => observed)), ...why })
   },
 }

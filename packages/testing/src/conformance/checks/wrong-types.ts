@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts'
 import { notRun, verdict } from '../report.ts'
-import { mostTokens, outcomeText } from '../say.ts'
+import { maxTokens, outcomeText } from '../say.ts'
 import type { TypeRun } from '../subject.ts'
 import { changes } from '../workspace.ts'
 
@@ -10,7 +10,7 @@ export const wrongTypes: Check = {
   run: async (subject) => {
     const runs = await subject.wrongTypes()
     if (runs.length === 0) return notRun('no required parameter')
-    return verdict(runs.flatMap(faultsOf), { tokens: mostTokens(runs.map(({ observed }) => observed)) })
+    return verdict(runs.flatMap(faultsOf), { tokens: maxTokens(runs.map(({ observed }) => observed)) })
   },
 }
 

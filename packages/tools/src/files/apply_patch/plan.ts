@@ -1,6 +1,6 @@
 /** What a patch comes to in a workspace. Reads, and writes nothing. */
 import type { ModelRetry } from '@mulligan/core'
-import type { Change } from '../../changes/change.ts'
+import type { Change } from '../../workspace/change.ts'
 import { fsError } from '../../workspace/fs-error.ts'
 import type { Resolved, ResolveOptions, Workspace } from '../../workspace/workspace.ts'
 import type { FileLimits } from '../common/limits.ts'

@@ -5,6 +5,7 @@ import { isMulliganError } from '@mulligan/core'
 import { createTwoFilesPatch } from 'diff'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { samples } from '../../../../../scripts/test-scope.fixture.ts'
 import { fixture, run } from '../../workspace.fixture.ts'
 import { parsePatch } from './format/parse.ts'
 import type { Hunk } from './format/patch.ts'
@@ -88,7 +89,7 @@ describe('any edit of any tree', () => {
         await apply(envelope(before, after))
         expect(contentsOf(root)).toEqual(after)
       }),
-      { numRuns: 150 },
+      { numRuns: samples(40, 150) },
     )
   })
 
@@ -103,7 +104,7 @@ describe('any edit of any tree', () => {
         await apply(diff)
         expect(contentsOf(root)).toEqual(after)
       }),
-      { numRuns: 150 },
+      { numRuns: samples(40, 150) },
     )
   })
 
@@ -125,7 +126,7 @@ describe('any edit of any tree', () => {
         })
         expect(result.text).toBe(expected.join(''))
       }),
-      { numRuns: 1000 },
+      { numRuns: samples(300, 1000) },
     )
   })
 })
@@ -184,7 +185,7 @@ describe('any patch at all', () => {
           expect(error.message).not.toContain(root)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: samples(100, 300) },
     )
     expect(refused).toBeGreaterThan(50)
   })
@@ -205,7 +206,7 @@ describe('any patch at all', () => {
           }
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: samples(300, 1500) },
     )
   })
 })

@@ -24,8 +24,8 @@ const startsWith = (bytes: Uint8Array, bom: readonly number[]): boolean => bom.e
 
 /** What the first bytes of a file are. A few bytes that are not UTF-8 (one bad line in a log) do not make it another encoding. */
 export function sniff(head: Uint8Array): Sniffed {
-  for (const encoding of ['utf-8-bom', 'utf-16le', 'utf-16be'] as const)
-    if (startsWith(head, BOMS[encoding])) return { kind: 'text', encoding }
+  const encoding = marked(head)
+  if (encoding !== 'utf-8') return { kind: 'text', encoding }
   const known = magic(head)
   if (known && (head.includes(0) || bad(head) > 0 || known.mediaType === 'application/pdf')) return { kind: 'binary', magic: known }
   if (head.includes(0)) {
@@ -39,8 +39,12 @@ export function sniff(head: Uint8Array): Sniffed {
     return { kind: 'binary', magic: undefined }
   }
   if (bad(head) > head.length * MAX_BAD_SHARE) return { kind: 'undecodable', guess: 'an 8-bit or East Asian encoding' }
-  return { kind: 'text', encoding: 'utf-8' }
+  return { kind: 'text', encoding }
 }
+
+/** What the byte order mark says; UTF-8 without one. */
+export const marked = (head: Uint8Array): Encoding =>
+  (['utf-8-bom', 'utf-16le', 'utf-16be'] as const).find((encoding) => startsWith(head, BOMS[encoding])) ?? 'utf-8'
 
 /** Characters that UTF-8 can't make of the bytes; one cut off at the end of the head does not count. */
 function bad(head: Uint8Array): number {

@@ -1,9 +1,8 @@
 /** Whole files: reading one to change it. */
-import { createHash } from 'node:crypto'
 import { openInside } from '../../workspace/contain.ts'
 import type { Resolved } from '../../workspace/resolved.ts'
 
-export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+export { sha256 } from '../../sha256.ts'
 
 /** The bytes of a file of at most `most` bytes, or only how many there are. */
 export async function readWhole(file: Resolved, most: number): Promise<{ readonly size: number; readonly bytes?: Buffer }> {

@@ -14,12 +14,12 @@ export function globParameter(parameter: string, pattern: string, options?: { re
   try {
     return globMatcher(pattern, options)
   } catch (error) {
-    throw refuse((error as Error).message, mendedGlob(pattern))
+    throw refuse((error as Error).message, repairedGlob(pattern))
   }
 }
 
 /** With the brackets closed that were left open; where that does not do, any character in the place of each. */
-export function mendedGlob(pattern: string): string {
+export function repairedGlob(pattern: string): string {
   const classes = pattern.replace(/\[[^\]/]*(?=\/|$)/g, '$&]')
   return [pattern, closed(pattern), classes, closed(classes)].find(isGlob) ?? pattern.slice(0, 500).replace(/[[\]{}]/g, '?')
 }

@@ -1,6 +1,6 @@
 /** A pattern that ripgrep refused: where it is wrong, and one that works. Pure. */
 import { ModelRetry, type SuggestedCall } from '@mulligan/core'
-import { mendedGlob } from '../common/glob-input.ts'
+import { repairedGlob } from '../common/glob-input.ts'
 
 /**
  * @param stderr ripgrep's error text; `undefined` comes back when it is about something else
@@ -66,5 +66,5 @@ const looksLikeGlob = (pattern: string): boolean => /(?:^|[/,{])\*{1,2}(?:[./\w]
 
 const globCall = (pattern: string, folder: string): SuggestedCall => ({
   tool: 'glob',
-  input: { pattern: mendedGlob(pattern), ...(folder === '.' ? {} : { path: folder }) },
+  input: { pattern: repairedGlob(pattern), ...(folder === '.' ? {} : { path: folder }) },
 })

@@ -41,14 +41,14 @@ export interface FoundInFile {
 }
 
 /** Where ripgrep saw a line: bytes of the text in UTF-8, and of the line the bytes of its first match. */
-export interface Place {
+export interface MatchPosition {
   readonly offset: number
   readonly bytes: number
   readonly match: Submatch | undefined
 }
 
 export interface HeldLine extends FoundLine {
-  readonly place: Place
+  readonly place: MatchPosition
 }
 
 export interface HeldInFile {
@@ -139,7 +139,7 @@ const plain = (text: Text): string => ('text' in text ? text.text : Buffer.from(
 const bytesIn = (text: Text): number => ('text' in text ? Buffer.byteLength(text.text) : Buffer.byteLength(text.bytes, 'base64'))
 
 /** A line as it is shown, with the column where something matched. */
-export function shownLine(line: string, { match }: Pick<Place, 'match'>, chars: number): Pick<FoundLine, 'text' | 'column'> {
+export function shownLine(line: string, { match }: Pick<MatchPosition, 'match'>, chars: number): Pick<FoundLine, 'text' | 'column'> {
   const text = line.replace(/\r?\n$/, '')
   if (!match) return { text: around(text, 0, 0, chars) }
   const start = charsOf(text, match.start)

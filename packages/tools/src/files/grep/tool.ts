@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
@@ -39,10 +40,17 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-/** What a run found, whatever the mode. */
+/** One search, whatever the mode. */
 interface Search {
-  readonly end: RipgrepEnd
+  readonly call: Input
   readonly root: SearchRoot
+  readonly ctx: ToolContext
+  /** Which files match `include`. */
+  readonly included: (path: string) => boolean
+  /** Which of them may be shown. */
+  readonly keep: (path: string) => boolean
+  /** Secret files that were left out; filled by the run. */
+  readonly secrets: string[]
 }
 
 /** Searches file contents with ripgrep. A search that was cut short says so, and is never "nothing found". */
@@ -84,40 +92,21 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     if (call.exclude !== undefined) globParameter('exclude', call.exclude)
     const root = await searchRoot(workspace, call.path, { files: true })
     const included = matches ? fromEither(matches, root.prefix) : () => true
-    if (root.at.kind === 'file' || root.at.output) return find(call, root, included, ctx)
-    // Which ones were left out is asked of the tree and not of the matches: whether one matches would tell what is in it.
-    const [result, left] = await Promise.all([
-      find(call, root, (path) => included(path) && workspace.shows(path), ctx),
-      secretsIn(call, root, included, ctx),
-    ])
-    if (left.length === 0) return result
+    const search: Search = { call, root, ctx, included, keep: (path) => included(path) && workspace.shows(path), secrets: [] }
+    const named = root.at.kind === 'file' || root.at.output ? { ...search, keep: included } : search
+    const result = await (call.mode === 'content' ? content(named) : perFile(named))
+    if (search.secrets.length === 0) return result
     const { ok: _, data, notes = [], ...more } = result
-    return ok(data, { ...more, notes: [...notes, secretsNote(left)] })
+    return ok(data, { ...more, notes: [...notes, secretsNote(search.secrets.sort())] })
   }
 
-  function find(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
-    return call.mode === 'content' ? content(call, root, keep, ctx) : perFile(call, root, keep, ctx)
-  }
-
-  /** The secret files among those that are searched. */
-  async function secretsIn(call: Input, root: SearchRoot, included: (path: string) => boolean, ctx: ToolContext): Promise<string[]> {
-    const found: string[] = []
-    const narrow = namesHidden(call.include ?? '') || namesHidden(root.prefix) ? [] : SECRETS_ONLY
-    const onRecord = (printed: string): void => {
-      const path = root.name(printed)
-      if (narrow.length > 0 && namesHidden(path.slice(root.prefix.length))) return
-      if (!workspace.shows(path) && included(path)) found.push(path)
-    }
-    await ripgrepIn(call, root, ['--files', '--null', ...narrow], walked(call), '\0', onRecord, ctx)
-    return found.sort()
-  }
-
-  async function content(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
+  async function content(search: Search): Promise<ToolOk> {
+    const { call, root, keep } = search
     const found = gather({ name: root.name, keep, most: limits.heldMatches, chars: limits.matchChars })
     const context = call.context > 0 ? [`--context=${call.context}`] : []
-    const end = await search(call, root, ['--json', ...context], '\n', found.add, ctx)
+    const end = await ripgrepIn(search, ['--json', ...context], '\n', found.add)
     const { files, total, overflow } = found.result()
-    const notes = settle(call, { end, root }, total)
+    const notes = settle(search, end, total)
     if (overflow) notes.push(`Only the first ${limits.heldMatches} of ${total} matches can be paged. Narrow path, include or pattern.`)
     if (total === 0) return nothing(call, root, notes)
     const paged = pageOf(Array.from({ length: Math.min(total, limits.heldMatches) }), call.page, call.limit)
@@ -142,7 +131,8 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     )
   }
 
-  async function perFile(call: Input, root: SearchRoot, keep: (path: string) => boolean, ctx: ToolContext): Promise<ToolOk> {
+  async function perFile(search: Search): Promise<ToolOk> {
+    const { call, root, keep } = search
     const counts = new Map<string, number>()
     let beyond = 0
     const counting = call.mode === 'count'
@@ -160,10 +150,10 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       else beyond++
     }
     const args = ['--null', '--with-filename', counting ? '--count-matches' : '--files-with-matches']
-    const end = await search(call, root, args, counting ? '\n' : '\0', add, ctx)
+    const end = await ripgrepIn(search, args, counting ? '\n' : '\0', add)
     const files = [...counts].map(([path, matches]) => (counting ? { path, matches } : { path }))
     files.sort((a, b) => (a.path < b.path ? -1 : 1))
-    const notes = settle(call, { end, root }, files.length)
+    const notes = settle(search, end, files.length)
     if (beyond > 0) notes.push(`${plural(beyond, 'more file')} matched than can be listed. Narrow path, include or pattern.`)
     if (files.length === 0) return nothing(call, root, notes)
     const total = counting ? [...counts.values()].reduce((sum, one) => sum + one, 0) : files.length
@@ -183,39 +173,38 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     )
   }
 
-  function search(
-    call: Input,
-    root: SearchRoot,
+  /**
+   * Secret files are not opened: ripgrep is told to put what may be one through a program that does not exist, and names it as
+   * it fails to. Those that turn out to be none are searched in a second run. Which ones are left out does not depend on what
+   * is in them.
+   */
+  async function ripgrepIn(
+    { call, root, ctx, included, keep, secrets }: Search,
     args: readonly string[],
     separator: '\n' | '\0',
     onRecord: (record: string) => void,
-    ctx: ToolContext,
   ): Promise<RipgrepEnd> {
-    return ripgrepIn(call, root, args, flags(call, root), separator, onRecord, ctx)
-  }
-
-  function ripgrepIn(
-    call: Input,
-    root: SearchRoot,
-    args: readonly string[],
-    more: readonly string[],
-    separator: '\n' | '\0',
-    onRecord: (record: string) => void,
-    ctx: ToolContext,
-  ): Promise<RipgrepEnd> {
-    const options = {
-      signal: ctx.signal,
-      deadline: AbortSignal.timeout(limits.searchSeconds * 1000),
-      separator,
-      onRecord,
-    }
-    return withOnly(call.include, root.prefix, (only) =>
-      searchIn(root, ({ target, ...place }) => run([...args, ...only, ...more, '--', target], { ...options, ...place })),
-    )
+    const options = { signal: ctx.signal, deadline: AbortSignal.timeout(limits.searchSeconds * 1000), separator, onRecord }
+    const go = (more: readonly string[]): Promise<RipgrepEnd> =>
+      withOnly(call.include, root.prefix, (only) =>
+        searchIn(root, ({ target, ...place }) =>
+          run([...args, ...only, ...flags(call, root), ...more, '--', target], { ...options, ...place }),
+        ),
+      )
+    if (root.at.kind === 'file' || root.at.output) return go([])
+    const anyName = namesHidden(call.include ?? '') || namesHidden(root.prefix)
+    const first = await go([`--pre=${NO_PROGRAM}`, ...(anyName ? [] : HELD_BACK)])
+    const { paths, stderr } = heldBack(first.stderr)
+    const held = paths.map(root.name).filter(included)
+    secrets.push(...held.filter((path) => !workspace.shows(path)))
+    const end = { ...first, stderr, code: paths.length > 0 && stderr === '' ? 0 : first.code }
+    if (!held.some(keep)) return end
+    const second = await go(anyName ? [] : HELD_BACK_ONLY)
+    return { ...second, stderr: stderr + second.stderr, dropped: first.dropped + second.dropped }
   }
 
   /** What the end of the run means: throws where there is no answer, else the notes that go with it. */
-  function settle(call: Input, { end, root }: Search, found: number): string[] {
+  function settle({ call, root }: Search, end: RipgrepEnd, found: number): string[] {
     const bad = end.code === 2 ? badPattern(call.pattern, end.stderr, root.at.kind === 'file' ? '.' : root.at.relative) : undefined
     if (bad) throw bad
     const cut = end.stopped === 'deadline'
@@ -237,12 +226,30 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
   }
 }
 
-/** A type of files of our own: unlike a glob it lets in nothing that is ignored, but what is hidden. */
-const SECRETS_ONLY = [...SECRET_GLOBS.map((glob) => `--type-add=secrets:${inAnyCase(glob)}`), '--type=secrets']
+const NO_PROGRAM = fileURLToPath(new URL('none', `${import.meta.url}/`))
+const NAMES = SECRET_GLOBS.map(inAnyCase)
+const HELD_BACK = NAMES.map((glob) => `--pre-glob=${glob}`)
+/** A type of files of our own: unlike a glob it lets in nothing that is ignored. */
+const HELD_BACK_ONLY = [...NAMES.map((glob) => `--type-add=held:${glob}`), '--type=held']
 
 function inAnyCase(glob: string): string {
   return glob.replace(/\[.*?\]|[a-z]/g, (one) => (one.length > 1 ? one : `[${one}${one.toUpperCase()}]`))
 }
+
+/** Takes the files that were not opened out of the error text, where Rust has quoted their paths byte by byte. */
+function heldBack(text: string): { readonly paths: readonly string[]; readonly stderr: string } {
+  const paths: string[] = []
+  const others = text.split(/^(?=rg: )/m).filter((message) => {
+    const quoted = / could not start: '".*?" "((?:[^"\\]|\\.)*)"'/.exec(message)?.[1]
+    if (quoted !== undefined) paths.push(Buffer.from(quoted.replace(ESCAPE, unescaped), 'latin1').toString())
+    return quoted === undefined
+  })
+  return { paths, stderr: others.join('') }
+}
+
+const ESCAPE = /\\(x..|.)/g
+const unescaped = (_: string, code: string): string =>
+  code.length > 1 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : ({ n: '\n', r: '\r', t: '\t' }[code] ?? code)
 
 const namesHidden = (path: string): boolean => /(?:^|\/)\.(?!\.?(?:\/|$))/.test(path)
 
@@ -254,9 +261,6 @@ function secretsNote(paths: readonly string[]): string {
   return `Not searched: ${plural(paths.length, 'file')} that may hold keys or passwords (${named}). Give one as path to search it; a person is asked first.`
 }
 
-/** Which files are searched, beside `include`. */
-const walked = ({ exclude }: Pick<Input, 'exclude'>): string[] => (exclude === undefined ? [] : [`--glob=!${exclude}`])
-
 function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot): string[] {
   const lines = /\n|\\n/.test(pattern)
   return [
@@ -264,7 +268,7 @@ function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot
     regex ? '--engine=auto' : '--fixed-strings',
     ignore_case === undefined ? '--smart-case' : ignore_case ? '--ignore-case' : '--case-sensitive',
     ...(lines ? ['--multiline'] : []),
-    ...walked({ exclude }),
+    ...(exclude === undefined ? [] : [`--glob=!${exclude}`]),
     ...(root.at.output ? ['--no-ignore', '--hidden'] : []),
   ]
 }

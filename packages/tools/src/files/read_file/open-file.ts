@@ -13,4 +13,6 @@ export interface OpenFile {
   readonly signal: AbortSignal
   /** To read into, over and over. */
   readonly chunk: Buffer
+  /** Bytes from the start of the file that are in {@link OpenFile.chunk} at first. */
+  readonly first: number
 }

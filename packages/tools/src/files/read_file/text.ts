@@ -21,7 +21,8 @@ export async function readText(workspace: Workspace, open: OpenFile, encoding: E
   let whole = true
   for (;;) {
     signal.throwIfAborted()
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position)
+    const isFirst = position === 0 && call.offset >= 0
+    const { bytesRead } = isFirst ? { bytesRead: open.first } : await handle.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
     position += bytesRead
     if (readThrough) hash.update(chunk.subarray(0, bytesRead))
@@ -32,6 +33,7 @@ export async function readText(workspace: Workspace, open: OpenFile, encoding: E
       whole = false
       break
     }
+    if (bytesRead < chunk.length) break
   }
   if (whole) finish(window, text.decode())
   workspace.seen.set(file.absolute, whole && readThrough ? { hash: hash.digest('hex') } : {})

@@ -87,7 +87,9 @@ async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: 
   try {
     handle = await openInside(file.root, file.absolute)
     const { size } = await handle.stat()
-    return await readOpen(workspace, { file, handle, size, call, limits, signal: ctx.signal, chunk: Buffer.allocUnsafe(CHUNK_BYTES) })
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    const { bytesRead: first } = await handle.read(chunk, 0, chunk.length, 0)
+    return await readOpen(workspace, { file, handle, size, call, limits, signal: ctx.signal, chunk, first })
   } catch (error) {
     throw fsError(error, file.relative, 'read')
   } finally {
@@ -96,9 +98,8 @@ async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: 
 }
 
 async function readOpen(workspace: Workspace, open: OpenFile): Promise<ToolOk> {
-  const { file, handle, chunk, call } = open
-  const first = await handle.read(chunk, 0, HEAD_BYTES, 0)
-  const head = Buffer.from(chunk.subarray(0, first.bytesRead))
+  const { file, chunk, first, call } = open
+  const head = Buffer.from(chunk.subarray(0, Math.min(first, HEAD_BYTES)))
   const found = sniff(head)
   if (found.kind === 'binary') {
     const is = found.magic ?? magic(head)

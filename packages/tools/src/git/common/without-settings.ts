@@ -12,7 +12,7 @@ import { type ConfigEntry, FILTER, PERSONAL } from './config.ts'
 const FOLDERS = ['refs', 'reftable', 'logs', 'info']
 const FILES = ['packed-refs', 'shallow']
 
-export interface Place {
+export interface GitFolders {
   readonly gitDir: string
   readonly commonDir: string
   readonly top: string
@@ -23,7 +23,7 @@ export interface Place {
  * @param use is handed variables for git's environment
  */
 export async function withoutSettings<T>(
-  { gitDir, commonDir, top }: Place,
+  { gitDir, commonDir, top }: GitFolders,
   config: readonly ConfigEntry[],
   writes: boolean,
   use: (env: Readonly<Record<string, string>>) => Promise<T>,

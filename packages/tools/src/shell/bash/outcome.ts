@@ -1,7 +1,7 @@
 /** What a command that ended comes to in the contract. */
 import { type Confinement, empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
 import type { Completed } from '@mulligan/sandbox'
-import { isUnderstood, type SimpleCommand } from '../common/simple-commands.ts'
+import { isParsed, type SimpleCommand } from '../common/simple-commands.ts'
 import { answerOf } from './answers.ts'
 import type { Around } from './around.ts'
 import { endingText } from './ending.ts'
@@ -58,7 +58,7 @@ export async function outcome(ended: Ended, around: Around): Promise<ToolOk<Bash
     return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
   }
   if (reason === 'timeout' && !mayHaveLeft(ended)) throw timedOut(ended, content, shown)
-  const answer = exitCode !== null && reason === 'exit' && isUnderstood(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
+  const answer = exitCode !== null && reason === 'exit' && isParsed(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {
     const says = `${answer.says} (exit code ${exitCode}).`
     if (answer.search && printed.stdout === '') return empty(data, says, notes.length > 0 ? { notes } : {})

@@ -12,7 +12,7 @@ export interface SyntaxProblem {
   readonly fixed?: string
 }
 
-/** Of scripts longer than this nothing is mended. */
+/** Of scripts longer than this nothing is repaired. */
 const MOST = 10_000
 
 export function syntaxProblem(script: string): SyntaxProblem | undefined {

@@ -2,7 +2,7 @@
  * Labels commands whose harm cannot be made good, for the question to the person. It is read from text, so it can miss: what holds
  * is the sandbox and the question itself. Pure.
  */
-import { absolute, guarded, isBelow, type Place, vitalWord } from './paths.ts'
+import { absolute, guarded, isBelow, vitalWord, type WorkingFolder } from './paths.ts'
 import { type ScriptCommand, type ScriptParts, scriptParts } from './script.ts'
 import { isSecretPath } from './secret-paths.ts'
 import { baseName, INTERPRETER, SHELL } from './wrappers.ts'
@@ -83,13 +83,13 @@ const MAX_WORDS = 300
 const MAX_STARTS = 30
 
 /** Why a script should be looked at twice; undefined where nothing here says so. */
-export const destructiveReason = (script: string, place: Place): string | undefined =>
+export const destructiveReason = (script: string, place: WorkingFolder): string | undefined =>
   ofScript(script, place, new Map(), MAX_DEPTH, { scripts: 200 }) ?? ofText(script, place)
 
 const DELETES_IN_TEXT = /(?:^|[\n;&|({`]) {0,9}(?:sudo )?rm (?:-{1,2}[\w-]{1,40} ){1,9}([/~]\S{0,200})(?=[\s;&|)}]|$)/g
 
 /** Of the text as it stands, for what is too long or too deep to be parsed. */
-function ofText(script: string, place: Place): string | undefined {
+function ofText(script: string, place: WorkingFolder): string | undefined {
   for (const [, target = ''] of script.replace(/["'\\]/g, '').matchAll(DELETES_IN_TEXT)) {
     const reason = vitalWord(target.replace(/^~/, place.home), place)
     if (reason) return `it deletes ${reason} (${target})`
@@ -99,7 +99,7 @@ function ofText(script: string, place: Place): string | undefined {
 
 type Variables = ScriptParts['variables']
 
-function ofScript(script: string, place: Place, known: Variables, depth: number, budget: { scripts: number }): string | undefined {
+function ofScript(script: string, place: WorkingFolder, known: Variables, depth: number, budget: { scripts: number }): string | undefined {
   if (depth === 0 || budget.scripts-- <= 0) return undefined
   const { commands, functions, variables } = scriptParts(script, place, known)
   const endless = ENDLESS_LOOP.exec(script)
@@ -157,7 +157,7 @@ function textsIn({ words, texts, fedBy }: ScriptCommand, runsText: boolean): str
   return [...new Set([...joined, ...given, ...last, ...quoted, ...texts, ...(SHELL.test(name) ? [fedBy] : [])])].slice(0, 20)
 }
 
-function inCode(code: string, place: Place): string | undefined {
+function inCode(code: string, place: WorkingFolder): string | undefined {
   const found = DELETES_IN_CODE.exec(code.slice(0, 20_000))
   const reason = found && vitalWord(found[1]?.replace(/^~/, place.home) ?? place.home, place)
   if (reason) return `it deletes ${reason}`
@@ -166,7 +166,7 @@ function inCode(code: string, place: Place): string | undefined {
   return path && isSecretPath(path, place.home) ? `it reads keys (${path})` : undefined
 }
 
-function ofCommand(command: ScriptCommand, place: Place, variables: Variables): string | undefined {
+function ofCommand(command: ScriptCommand, place: WorkingFolder, variables: Variables): string | undefined {
   const { words, redirects, environment, fedBy, texts } = command
   for (const { operator, target } of redirects) {
     const path = absolute(target.text, place)
@@ -197,14 +197,14 @@ function ofCommand(command: ScriptCommand, place: Place, variables: Variables): 
   return isOpen && name === 'rm' ? ofArgv([...argv, ...[...variables.values()].flat()], place) : undefined
 }
 
-const fedWords = (text: string, { home }: Place): string[] =>
+const fedWords = (text: string, { home }: WorkingFolder): string[] =>
   text
     .split(/[\s|]+/)
     .slice(0, 200)
     .map((word) => word.replace(/["']|\\0/g, '').replace(/^~(?=\/|$)|\$HOME/, home))
     .filter((word) => word !== '' && !word.startsWith('-'))
 
-function ofArgv(argv: readonly string[], place: Place): string | undefined {
+function ofArgv(argv: readonly string[], place: WorkingFolder): string | undefined {
   const [program = '', ...args] = argv
   const name = /^[….*?[]|^$/.test(baseName(program)) || program.includes('…') || /[*?[]/.test(program) ? '' : baseName(program)
   const line = [name, ...args].join(' ').slice(0, 2000)
@@ -233,7 +233,7 @@ function operandsLost(name: string, operands: readonly string[], args: readonly 
   return starts.length > 0 ? starts : ['.']
 }
 
-function writesTo(operands: readonly string[], args: readonly string[], line: string, place: Place): string | undefined {
+function writesTo(operands: readonly string[], args: readonly string[], line: string, place: WorkingFolder): string | undefined {
   const named = args.flatMap((word, at) =>
     NAMES_NEXT.test(args[at - 1] ?? '') ? word : (/^(?:of=|--output=|-[oOCDP](?=.))(.+)/.exec(word)?.[1] ?? []),
   )
@@ -247,7 +247,7 @@ function writesTo(operands: readonly string[], args: readonly string[], line: st
 }
 
 /** The key file that a command would read. */
-function secretIn(name: string, args: readonly string[], place: Place): string | undefined {
+function secretIn(name: string, args: readonly string[], place: WorkingFolder): string | undefined {
   if (NAMERS.has(name) || (name === 'git' && !/^(?:show|diff|blame|cat-file|grep|archive|log|hash-object)$/.test(args[0] ?? '')))
     return undefined
   const pattern = PATTERN_FIRST.test(name) ? args.findIndex((word) => !word.startsWith('-')) : -1

@@ -2,7 +2,7 @@
 import { globMatcher } from '../../files/common/glob-match.ts'
 
 /** Absolute paths. */
-export interface Place {
+export interface WorkingFolder {
   /** Undefined where it is known only when the command runs. */
   readonly cwd: string | undefined
   readonly workspace: string
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** Absolute and without detours; undefined where the folder it starts in is not known. */
-export function absolute(text: string, { cwd }: Pick<Place, 'cwd'>): string | undefined {
+export function absolute(text: string, { cwd }: Pick<WorkingFolder, 'cwd'>): string | undefined {
   if (!text.startsWith('/') && cwd === undefined) return undefined
   const parts: string[] = []
   for (const part of (text.startsWith('/') ? text : `${cwd}/${text}`).split('/')) {
@@ -30,7 +30,7 @@ const TOP = '/ /var /var/lib /var/log /var/spool /opt /srv /mnt /media /home /ro
 const SCRATCH = /^\/dev\/(?:shm\/|null$|stdout$|stderr$|tty$|fd\/|pts\/|zero$|full$|u?random$|tcp\/|udp\/)/
 
 /** Why the loss of a folder with all it holds is beyond repair; undefined where it is not. */
-function vital(path: string, { home, workspace }: Place): string | undefined {
+function vital(path: string, { home, workspace }: WorkingFolder): string | undefined {
   if (path === '/') return 'the whole file system'
   if (path === workspace) return 'the whole workspace'
   if (path === home || /^\/root$|^\/(?:home|Users)\/[^/]+$/.test(path)) return 'a home folder'
@@ -51,7 +51,7 @@ export function takes(pattern: string, text: string): boolean {
 }
 
 /** The same for a word, which may be a pattern of the shell. */
-export function vitalWord(text: string, place: Place): string | undefined {
+export function vitalWord(text: string, place: WorkingFolder): string | undefined {
   const path = text === '' || /\s/.test(text) ? undefined : absolute(text, place)
   if (path === undefined) return undefined
   if (!/[*?[]/.test(path)) return vital(path, place)
@@ -78,7 +78,7 @@ const AT_LOGIN =
   /^\.(?:(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession|gitconfig|vimrc|npmrc|pam_environment|[a-z_]*history)$|(?:ssh|gnupg|aws|kube|config\/fish|config\/autostart|config\/systemd|config\/git|config\/environment\.d|local\/share\/systemd|docker\/config\.json)(?:\/|$))|^Library\/LaunchAgents(?:\/|$)/
 
 /** Why nothing should be written there; undefined where it may. */
-export function guarded(path: string, { home }: Place): string | undefined {
+export function guarded(path: string, { home }: WorkingFolder): string | undefined {
   if (isDisk(path)) return 'it writes to a disk'
   if (SCRATCH.test(path)) return undefined
   if (isBelow(path, '/var/log')) return 'it changes logs'

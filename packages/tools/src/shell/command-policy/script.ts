@@ -3,7 +3,7 @@
  * labels, shows and tightens; it never allows anything. Pure.
  */
 import { forEachChild, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
-import { absolute, type Place } from './paths.ts'
+import { absolute, type WorkingFolder } from './paths.ts'
 
 export interface ScriptWord {
   /** Without quotes; an expansion that the text does not tell is `…`. */
@@ -47,7 +47,7 @@ const UNKNOWN = '…'
 const NOTHING: ScriptParts = { commands: [], functions: [], variables: new Map(), hides: true }
 
 /** @param given values of variables from around it, for scripts in scripts */
-export function scriptParts(script: string, place: Place, given: ReadonlyMap<string, readonly string[]> = new Map()): ScriptParts {
+export function scriptParts(script: string, place: WorkingFolder, given: ReadonlyMap<string, readonly string[]> = new Map()): ScriptParts {
   if (!isParsable(script)) return NOTHING
   const reader = createReader(script, place, given)
   try {
@@ -61,7 +61,7 @@ export function scriptParts(script: string, place: Place, given: ReadonlyMap<str
   }
 }
 
-function createReader(script: string, place: Place, given: ReadonlyMap<string, readonly string[]>) {
+function createReader(script: string, place: WorkingFolder, given: ReadonlyMap<string, readonly string[]>) {
   const commands: ScriptCommand[] = []
   const functions: string[] = []
   const variables = new Map<string, readonly string[]>(given)

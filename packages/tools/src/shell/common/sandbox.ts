@@ -6,7 +6,7 @@ export interface SessionSandbox {
   readonly close: () => Promise<void>
 }
 
-export function openedOnce(open: () => Promise<Sandbox>): SessionSandbox {
+export function memoizedSandbox(open: () => Promise<Sandbox>): SessionSandbox {
   let opened: Promise<Sandbox> | undefined
   return {
     get: () => {

@@ -56,7 +56,7 @@ export function simpleCommands(script: string): readonly SimpleCommand[] {
 }
 
 /** Nothing of the script was left out for want of understanding. */
-export const isUnderstood = (script: string): boolean => isParsable(script, MAX_PARSED) && !parse(script).errors?.length
+export const isParsed = (script: string): boolean => isParsable(script, MAX_PARSED) && !parse(script).errors?.length
 
 type Node = PipelineNode | Statement['command']
 type Part = readonly [Node, Where]

@@ -1,11 +1,11 @@
 /** What a command did on its layer: for the door that keeps it, for the decision, and in words. Pure but for reading the diff's contents. */
 import type { Change, ChangeSet, Entry } from '@mulligan/sandbox'
-import type { LayerChange } from '../../changes/adopt.ts'
-import { turnDiff } from '../../changes/diff.ts'
 import { isIndex, saySame } from '../../changes/git-index.ts'
 import type { FileChange } from '../../changes/net.ts'
-import { MISSING, type State } from '../../changes/state.ts'
+import { MISSING } from '../../changes/state.ts'
 import { plural } from '../../files/common/page.ts'
+import { turnDiff } from '../../turn-diff.ts'
+import type { LayerChange, State } from '../../workspace/change.ts'
 
 /** Files that a person is shown the lines of; the others are named. */
 const MAX_DIFFS = 40

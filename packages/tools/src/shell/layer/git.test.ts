@@ -7,9 +7,9 @@ import { createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChangeLog } from '../../changes/change-log.ts'
 import { snapshot } from '../../changes/changes.fixture.ts'
-import { createWorkspace } from '../../workspace/workspace.ts'
+import { createWorkspace } from '../../create-workspace.ts'
 import { put, temporary } from '../../workspace.fixture.ts'
-import { openedOnce } from '../common/sandbox.ts'
+import { memoizedSandbox } from '../common/sandbox.ts'
 import { createLayers, type ShellLayers } from './layers.ts'
 
 let root: string
@@ -42,7 +42,7 @@ beforeEach(() => {
   for (const folder of [root, data]) mkdirSync(folder)
   put(root, { 'a.txt': 'one\n', 'src/b.txt': 'b\n', '.gitignore': 'dist/\n' })
   bash(root, START)
-  const open = openedOnce(async () => {
+  const open = memoizedSandbox(async () => {
     sandbox = await createSandbox({ workspace: root, backend: 'bubblewrap', stateFolder: join(data, 'layers') })
     return sandbox
   })

@@ -2,7 +2,7 @@
 import { createExecutor, modePolicy } from '@mulligan/core'
 import { createSandbox } from '@mulligan/sandbox'
 import { interceptWrites } from '../../changes/fs-faults.fixture.ts'
-import { createWorkspace } from '../../workspace/workspace.ts'
+import { createWorkspace } from '../../create-workspace.ts'
 import { shellTools } from '../index.ts'
 
 const [, , root = '', dir = '', stateFolder = '', command = '', at = '0'] = process.argv

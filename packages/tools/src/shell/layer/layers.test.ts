@@ -8,9 +8,9 @@ import { createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChangeLog } from '../../changes/change-log.ts'
 import { snapshot } from '../../changes/changes.fixture.ts'
-import { createWorkspace } from '../../workspace/workspace.ts'
+import { createWorkspace } from '../../create-workspace.ts'
 import { put, temporary } from '../../workspace.fixture.ts'
-import { openedOnce } from '../common/sandbox.ts'
+import { memoizedSandbox } from '../common/sandbox.ts'
 import { createLayers, type ShellLayers } from './layers.ts'
 
 let root: string
@@ -21,7 +21,7 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio:
 const text = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 function open(readable: readonly string[] = []): ShellLayers {
-  const sandbox = openedOnce(async () => {
+  const sandbox = memoizedSandbox(async () => {
     const made = await createSandbox({ workspace: root, backend: 'bubblewrap', stateFolder: join(data, 'layers') })
     opened.push(made)
     return made

@@ -76,7 +76,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
     return mine
   }
 
-  const secretsOnce = (signal: AbortSignal | undefined): Promise<readonly string[]> => {
+  const memoizedSecrets = (signal: AbortSignal | undefined): Promise<readonly string[]> => {
     masks ??= secretPaths(root, git, readable, signal).catch((error: unknown) => {
       masks = undefined
       throw error
@@ -86,13 +86,13 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
 
   /** Without a command there is nothing in it, and no sandbox is opened to see that. */
   async function privateLayer(): Promise<PrivateLayer | undefined> {
-    return hasRun ? (await sandbox.get()).privateLayer({ masks: await secretsOnce(undefined) }) : undefined
+    return hasRun ? (await sandbox.get()).privateLayer({ masks: await memoizedSecrets(undefined) }) : undefined
   }
 
   async function run(command: Command): Promise<RanOnLayer> {
     const opened = await sandbox.get()
     hasRun = true
-    const layer = await opened.openLayer({ masks: await secretsOnce(command.signal), ignored: ignoredBy(git, root) })
+    const layer = await opened.openLayer({ masks: await memoizedSecrets(command.signal), ignored: ignoredBy(git, root) })
     let isWaiting = false
     try {
       const completed = await layer.run(command).catch((error: unknown) => {
@@ -143,7 +143,7 @@ export function createLayers({ workspace, sandbox, readable = [] }: LayersOption
 
   return {
     areThere: async () => (await (await sandbox.get()).layers()).hold === 'overlay',
-    masks: secretsOnce,
+    masks: memoizedSecrets,
     readable,
     run: (command) => alone(() => run(command)),
     keep: (changes, callId) =>

@@ -6,7 +6,7 @@ import type { Guard } from '../net/guard.ts'
 /** @throws ModelRetry for what is no URL of a page, with the corrected one; ToolFailure for one that may not be fetched */
 export function checkUrl(text: string, guard: Guard): URL {
   const url = URL.parse(text.trim())
-  const meant = url && isWeb(url) ? withoutLogin(url) : mended(text.trim())
+  const meant = url && isWeb(url) ? withoutLogin(url) : repaired(text.trim())
   const reason = meant && guard.url(meant)
   if (reason) throw refusal(reason)
   if (url && isWeb(url) && url.username === '' && url.password === '') return url
@@ -42,7 +42,7 @@ const HOST =
   /^(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}\.?(?::\d{1,5})?(?:[/?#]|$)|^(?:localhost|\[[\da-f:.]+\]|[\d.]+)(?::\d{1,5})?(?:[/?#]|$)/iu
 
 /** The URL that was probably meant. */
-function mended(text: string): URL | undefined {
+function repaired(text: string): URL | undefined {
   const inner = /\]\((\S+?)\)/.exec(text)?.[1] ?? text.replace(/^[<"'`(]+|[>"'`)]+$/g, '')
   const scheme = MISSPELT.exec(inner)
   const [, host = '', path = ''] = /^([^/]*)(.*)$/s.exec(scheme ? inner.slice(scheme[0].length) : inner.replace(/^\/\//, '')) ?? []

@@ -1,5 +1,5 @@
 /** From what a patch came to, to the changes on the disk. Pure. */
-import type { Change } from '../../../changes/change.ts'
+import type { Change } from '../../../workspace/change.ts'
 import type { Resolved } from '../../../workspace/workspace.ts'
 import { encode } from '../../common/encoding.ts'
 import type { PatchFile } from './tree.ts'

@@ -12,7 +12,7 @@ export async function agentOfSession(store: Store, sessionId: string): Promise<s
 }
 
 /** A session stays with the agent of its last turn until another is named. */
-export async function agentInForce(
+export async function effectiveAgent(
   store: Store,
   session: string | undefined,
   { agent }: Pick<Settings, 'agent'>,

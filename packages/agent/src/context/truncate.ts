@@ -12,22 +12,22 @@ interface Sized {
 /** Tokens of the engine's note. */
 const NOTE = 45
 /** Less is not worth its place. */
-const MIN_SHARE = 20
+const MIN_TOKENS = 20
 
 /** The outputs within `budget` tokens. The same results and budget give the same text, in any process. */
-export function shareStep(results: readonly Sized[], budget: number): readonly Output[] {
+export function truncateStep(results: readonly Sized[], budget: number): readonly Output[] {
   const sizes = results.map(({ output }) => estimateText(textOf(output)))
   const sum = sizes.reduce((a, b) => a + b, 0)
   if (sum <= budget) return results.map(({ output }) => output)
-  const most = fairShare(sizes, budget)
+  const most = equalLimit(sizes, budget)
   return results.map(({ output, readable }, at) => {
     const size = sizes[at] as number
-    return size <= most ? output : shortened(output, size, most, readable)
+    return size <= most ? output : truncated(output, size, most, readable)
   })
 }
 
 /** The largest size at which all sizes, cut to it, sum up to the budget. */
-function fairShare(sizes: readonly number[], budget: number): number {
+function equalLimit(sizes: readonly number[], budget: number): number {
   let left = budget
   for (const [at, size] of [...sizes].sort((a, b) => a - b).entries()) {
     const share = left / (sizes.length - at)
@@ -37,9 +37,9 @@ function fairShare(sizes: readonly number[], budget: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-function shortened(output: Output, size: number, most: number, readable: boolean): Output {
+function truncated(output: Output, size: number, most: number, readable: boolean): Output {
   const text = textOf(output)
-  const room = Math.max(MIN_SHARE, most - NOTE)
+  const room = Math.max(MIN_TOKENS, most - NOTE)
   let characters = Math.floor((text.length * room) / size)
   let cut = headAndTail(text, characters)
   // Its head and tail may be denser than the whole.

@@ -1,12 +1,13 @@
 /** The plan that brings back what was before some steps, from the tree as it is now. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { State } from '../workspace/change.ts'
 import { PROTECTED, protection } from '../workspace/protect.ts'
 import type { DiskBlobs } from './blobs.ts'
-import type { Gone } from './follow.ts'
 import { isIndex, saySame } from './git-index.ts'
+import type { Gone } from './moves.ts'
 import { createPlanner, type Planner } from './planner.ts'
-import { isRather, type State, sameState } from './state.ts'
+import { isRather, sameState } from './state.ts'
 import { coalesced, inverse, isBelow, type MoveStep, type SetStep, type Step } from './step.ts'
 import { codeOf, stateAt } from './tree.ts'
 
@@ -17,7 +18,7 @@ export interface Conflict {
   readonly forceable: boolean
 }
 
-export interface TakeBack {
+export interface UndoPlan {
   readonly steps: readonly Step[]
   /** Where the tree is not as the steps left it. Those that can be forced are in the plan. */
   readonly conflicts: readonly Conflict[]
@@ -38,12 +39,12 @@ interface Planning {
  * @param steps what is to be taken back
  * @param movedTo where others have moved since what the steps left at a path
  */
-export async function planTakeBack(
+export async function planUndo(
   root: string,
   steps: readonly Step[],
   blobs: DiskBlobs,
   movedTo: (path: string) => Gone | undefined,
-): Promise<TakeBack> {
+): Promise<UndoPlan> {
   const planner = createPlanner(root, blobs)
   const planning: Planning = { root, planner, blobs, movedTo, isProtected: protectedSince(root) }
   const conflicts: Conflict[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type OwnRun, parseInput, promptOf, shownPrompt } from './chat-input.ts'
 import { boundedText, runInOwnShell } from './own-shell.ts'
-import { type OwnRun, promptOf, saidBy, shownPrompt } from './said.ts'
 
 describe('what was typed', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('what was typed', () => {
     ['/Model  ollama/x  ', { kind: 'command', name: 'model', args: 'ollama/x' }],
     ['/', { kind: 'command', name: '', args: '' }],
     ['! ls -l', { kind: 'shell', command: 'ls -l' }],
-  ])('%j', (typed, said) => expect(saidBy(typed)).toEqual(said))
+  ])('%j', (typed, said) => expect(parseInput(typed)).toEqual(said))
 })
 
 describe('what is sent of it', () => {

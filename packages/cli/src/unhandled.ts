@@ -4,17 +4,17 @@ import { fromHome, openDataDir } from './paths.ts'
 import type { Output } from './ui/output.ts'
 
 /** Logs them whole, and tells the user once that there was one. @returns what ends the watch. @throws UsageError */
-export function watchStray({ err }: Pick<Output, 'err'>): () => void {
+export function catchUnhandled({ err }: Pick<Output, 'err'>): () => void {
   const { log: path } = openDataDir()
   const log = fileLog(path)
   let told = false
-  const onStray = (error: unknown): void => {
+  const onUnhandled = (error: unknown): void => {
     log({ error })
     if (!told) err(`Something failed outside every call; see ${fromHome(path)}\n`)
     told = true
   }
-  process.on('uncaughtException', onStray).on('unhandledRejection', onStray)
+  process.on('uncaughtException', onUnhandled).on('unhandledRejection', onUnhandled)
   return () => {
-    process.off('uncaughtException', onStray).off('unhandledRejection', onStray)
+    process.off('uncaughtException', onUnhandled).off('unhandledRejection', onUnhandled)
   }
 }

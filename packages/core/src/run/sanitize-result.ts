@@ -31,7 +31,7 @@ const DETAILS: Readonly<Record<string, Check>> = {
 const TRUNCATED: Readonly<Record<string, Check>> = { shown: number, total: number, spill: text }
 const FIELDS: Readonly<Record<string, Check>> = {
   // Without any parts, the result is rendered from its data.
-  content: (content) => text(content) ?? some(content, sanePart),
+  content: (content) => text(content) ?? some(content, sanitizePart),
   display: text,
   notes: (notes) => some(notes, text),
   truncated: (cut) => onlyIf((kept) => isRecord(kept) && 'shown' in kept && 'total' in kept)(isRecord(cut) && pick(cut, TRUNCATED)),
@@ -45,9 +45,9 @@ export const OK_FIELDS: Readonly<Record<string, Check>> = {
 }
 
 /** May throw where a field cannot be read at all: its callers say so in a result. */
-export function sane(result: ToolError): ToolError
-export function sane(result: ToolResult): ToolResult
-export function sane(result: ToolResult): ToolResult {
+export function sanitizeResult(result: ToolError): ToolError
+export function sanitizeResult(result: ToolResult): ToolResult
+export function sanitizeResult(result: ToolResult): ToolResult {
   const fields = result as unknown as Fields
   if (fields['ok'] === true) {
     const { value, replaced } = plainJson(fields['data'])
@@ -80,7 +80,7 @@ function some(list: unknown, check: Check): unknown {
   return kept.length > 0 ? kept : undefined
 }
 
-function sanePart(part: unknown): unknown {
+function sanitizePart(part: unknown): unknown {
   if (!isRecord(part)) return undefined
   const { type, text, mediaType, data } = part
   if (type === 'text' && typeof text === 'string') return { type, text }

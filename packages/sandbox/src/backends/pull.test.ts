@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeEngines } from './container.fixture.ts'
-import { pull } from './image.ts'
+import { describeEngines } from './container/container.fixture.ts'
+import { pull } from './container/image.ts'
 
 const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 

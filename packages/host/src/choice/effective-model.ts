@@ -10,7 +10,7 @@ import { HERE } from '../models/base-url.ts'
 import { type ConfiguredModel, openModel } from '../models/open.ts'
 import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
 
-export interface ModelInForce extends ConfiguredModel {
+export interface EffectiveModel extends ConfiguredModel {
   /** For the person, where a project's file had a say or the model was found: it goes on after "The model is". */
   readonly notice?: string
 }
@@ -27,13 +27,13 @@ export interface Person {
  * @param named of the agent; it stands above the settings, a flag above it
  * @throws UsageError
  */
-export async function openModelInForce(
+export async function openEffectiveModel(
   settings: Settings,
   named: Setting<string> | undefined,
   opensInReasoning: boolean,
   env: Env,
   person: Person = {},
-): Promise<ModelInForce> {
+): Promise<EffectiveModel> {
   const { baseUrl } = settings
   const model = settings.model?.origin === 'flag' ? settings.model : (named ?? settings.model)
   const safe = (await isKeyFor(model, settings, env)) ? env : { ...env, MULLIGAN_API_KEY: undefined }

@@ -54,7 +54,7 @@ export const withoutPassword = (url: string): string =>
   url.replace(/\/\/[^/]*@/, '//[secret]@').replace(/([?&]\w*password=)[^&]*/gi, '$1[secret]')
 
 /** The values in force as a configuration would say them, and for a key whose rows leave something out, all of it. */
-export function configInForce(settings: Settings): unknown {
+export function effectiveConfig(settings: Settings): unknown {
   const { agents, off, approval, remoteHosts, files } = settings
   const adding = {
     models: Object.assign({}, ...settings.models.map(({ value }) => value).toReversed()) as object,
@@ -74,4 +74,4 @@ export function configInForce(settings: Settings): unknown {
 }
 
 /** Undefined where nothing is. */
-export const valueInForce = (settings: Settings, path: readonly string[]): unknown => valueAt(configInForce(settings), path)
+export const effectiveValue = (settings: Settings, path: readonly string[]): unknown => valueAt(effectiveConfig(settings), path)

@@ -1,11 +1,12 @@
 /** What a turn changed, as a diff that `git apply` understands. */
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
-import { decode, sniff } from '../files/common/encoding.ts'
-import { HEAD_BYTES } from '../files/common/magic.ts'
-import { printable } from '../workspace/paths.ts'
-import { Lost } from './blobs.ts'
-import type { FileChange } from './net.ts'
-import { type State, sameMode } from './state.ts'
+import { Lost } from './changes/blobs.ts'
+import type { FileChange } from './changes/net.ts'
+import { sameMode } from './changes/state.ts'
+import { decode, sniff } from './files/common/encoding.ts'
+import { HEAD_BYTES } from './files/common/magic.ts'
+import type { State } from './workspace/change.ts'
+import { printable } from './workspace/paths.ts'
 
 export interface FileDiff {
   readonly kind: FileChange['kind']

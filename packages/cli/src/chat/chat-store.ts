@@ -1,6 +1,6 @@
 /** A state that is looked at: a new snapshot, and word to who looks, not more often than a screen is drawn. */
 
-export interface Board<T> {
+export interface ChatStore<T> {
   /** The same object until something changes. */
   readonly state: () => T
   /** @returns what ends it */
@@ -13,7 +13,7 @@ export interface Board<T> {
 /** Milliseconds between two looks. */
 const FRAME = 40
 
-export function createBoard<T>(look: () => T): Board<T> {
+export function createChatStore<T>(look: () => T): ChatStore<T> {
   const listeners = new Set<() => void>()
   let snapshot = look()
   let timer: NodeJS.Timeout | undefined

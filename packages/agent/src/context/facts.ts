@@ -1,7 +1,7 @@
 /** What stands at a point of a session, from the records of its calls: open denials, indeterminate calls, changes, failures. */
 import { type CallRecord, canonical, render } from '@mulligan/core'
 
-export interface Standing {
+export interface SessionFacts {
   readonly add: (record: CallRecord) => void
   /** A turn has ended: what was closed for it is open again. */
   readonly nextTurn: () => void
@@ -54,7 +54,7 @@ const MAX_SPILLS = 12
 const MAX_WORDS = 300
 
 /** @param keepsLatest of a tool: each result has the whole list, so only the latest counts */
-export function createStanding(keepsLatest: (tool: string) => boolean): Standing {
+export function createFacts(keepsLatest: (tool: string) => boolean): SessionFacts {
   const unknown = new Map<string, Unknown>()
   const denied = new Map<string, Open>()
   const closed = new Map<string, 'turn' | 'other_success'>()

@@ -1,7 +1,30 @@
-/** How many steps of a plan were made, told from the tree alone: after a crash nobody else knows. */
-import { isIdentical, MISSING, type State, sameState } from './state.ts'
+/** Takes back the plans that a process left half done. How far it came is told from the tree alone: after a crash nobody else knows. */
+import type { State } from '../workspace/change.ts'
+import type { Blobs } from './blobs.ts'
+import type { Journal } from './journal.ts'
+import { planInHand, type Restored } from './perform.ts'
+import { isIdentical, MISSING, sameState } from './state.ts'
 import { after, isBelow, movedBack, type Step } from './step.ts'
 import { codeOf, stateAt } from './tree.ts'
+
+/** The latest plan first. Only with the lock: then no plan is in the hands of a process that is alive. */
+export async function recoverAll(root: string, journal: Journal, blobs: Blobs): Promise<Restored> {
+  const restored: string[] = []
+  const left: string[] = []
+  for (const { name } of (await journal.list('pending')).toReversed()) {
+    const changeset = await journal.read('pending', name)
+    // One that can't be read can't have been begun: a plan has its name only once all of it is on disk.
+    if (!changeset) continue
+    const outcome = await rollBack(root, changeset.steps, blobs)
+    await journal.abandon(name)
+    restored.push(...outcome.restored)
+    left.push(...outcome.left)
+  }
+  return { restored, left }
+}
+
+export const rollBack = async (root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> =>
+  planInHand(root, steps, blobs, await stepsMade(root, steps)).takeBack()
 
 type States = ReadonlyMap<string, State>
 
@@ -10,7 +33,7 @@ type States = ReadonlyMap<string, State>
  * Of several the one with more of the very files and folders in their places, as two folders look alike; then the greatest,
  * so that a path that somebody else has changed is looked at, and told.
  */
-export async function howFar(root: string, steps: readonly Step[]): Promise<number> {
+async function stepsMade(root: string, steps: readonly Step[]): Promise<number> {
   const paths = new Set(steps.flatMap((step) => (step.kind === 'move' ? [step.from, step.to] : [step.path])))
   let expected = atFirst(steps)
   for (const path of expected.keys()) paths.add(path)

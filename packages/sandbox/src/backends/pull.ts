@@ -1,10 +1,10 @@
 /** Fetching an image, when somebody asks for it. */
-import type { Engine } from './engine.ts'
-import type { EngineName, PullOptions } from './pull-options.ts'
+import type { Engine } from './container/engine.ts'
+import type { EngineName, PullOptions } from './container/pull-options.ts'
 
 const FIND: Readonly<Record<EngineName, () => Promise<Engine>>> = {
-  docker: async () => (await import('../docker/docker.ts')).findDocker(),
-  podman: async () => (await import('../podman/podman.ts')).findPodman(),
+  docker: async () => (await import('./docker/docker.ts')).findDocker(),
+  podman: async () => (await import('./podman/podman.ts')).findPodman(),
 }
 
 /**
@@ -18,7 +18,7 @@ const FIND: Readonly<Record<EngineName, () => Promise<Engine>>> = {
 export async function pullImage(image: string, { backend, ...options }: PullOptions = {}): Promise<void> {
   const engine = await (backend ? FIND[backend]() : FIND.docker().catch(FIND.podman))
   try {
-    const { pull } = await import('./image.ts')
+    const { pull } = await import('./container/image.ts')
     await pull(engine, image, options)
   } finally {
     await engine.close()

@@ -12,7 +12,11 @@ export interface Unit {
   readonly message?: string
 }
 
-export function unitsOf(transcript: readonly Message[], start: number, tokensOf: (unit: readonly Message[]) => number): readonly Unit[] {
+export function segmentsBetweenCuts(
+  transcript: readonly Message[],
+  start: number,
+  tokensOf: (unit: readonly Message[]) => number,
+): readonly Unit[] {
   const units: Unit[] = []
   for (let at = start; at < transcript.length; ) {
     const first = transcript[at] as Message

@@ -14,7 +14,7 @@ import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 /** Of the agent, which adds this tool by itself. The type alone: listing tools needs no agent. */
 const FINDER: typeof FIND_TOOLS = 'find_tools'
 
-export interface Toolbox {
+export interface WorkspaceTools {
   readonly tools: readonly Tool[]
   /** Names of the person's own. */
   readonly own: ReadonlySet<string>
@@ -30,7 +30,7 @@ export interface Toolbox {
 /** Runs code of the user's own tools, under a name that the user knows it by. */
 export type AroundOwnCode = <T>(name: string, run: () => T) => T
 
-export interface ToolboxOptions {
+export interface WorkspaceToolsOptions {
   readonly env: Env
   /** Default: read from the files and variables. */
   readonly settings?: Settings
@@ -48,7 +48,7 @@ export interface ToolboxOptions {
 }
 
 /** @throws UsageError */
-export async function openToolbox(
+export async function openTools(
   cwd: string,
   {
     env,
@@ -59,8 +59,8 @@ export async function openToolbox(
     byHand = false,
     onSandbox,
     around = (_, run) => run(),
-  }: ToolboxOptions,
-): Promise<Toolbox> {
+  }: WorkspaceToolsOptions,
+): Promise<WorkspaceTools> {
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
   const { tools: builtIn, ignored, close } = builtInTools(workspace, { settings, env, session, onSandbox })
   const files = folderTools(cwd, env)

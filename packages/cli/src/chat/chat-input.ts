@@ -10,14 +10,14 @@ export interface OwnRun {
   readonly output: string
 }
 
-export type Said =
+export type ChatInput =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'message'; readonly text: string }
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'command'; readonly name: string; readonly args: string }
 
 /** `/name args` is a command, `!command` is for the shell, `//text` is a message that begins with one slash. */
-export function saidBy(typed: string): Said {
+export function parseInput(typed: string): ChatInput {
   const text = typed.trim()
   if (text === '') return { kind: 'nothing' }
   if (text.startsWith('//')) return { kind: 'message', text: text.slice(1) }

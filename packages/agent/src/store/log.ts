@@ -1,0 +1,117 @@
+/**
+ * The log of a session. A row has what was committed together, one line for each entry: its kind, key and JSON, and what else there
+ * is to know of it, separated by tabs, which JSON has none of. A damaged line costs that one entry. Large parts are kept once: events
+ * name the call or message that has them.
+ */
+import { type CallRecord, type Effect, notOk } from '@mulligan/core'
+import type { AgentEvent } from '../events.ts'
+import { type AssistantMessage, ownWords, type UserMessage } from '../history/message.ts'
+import type { JournalRow } from '../journal/journal.ts'
+
+export interface LogRow {
+  readonly turn_id: string
+  readonly body: string
+}
+
+/** An entry on its way to the log. */
+export interface LogEntry {
+  readonly sessionId: string
+  readonly turnId: string
+  /** Of the event that it is. */
+  readonly eventId?: number
+  readonly line: string
+}
+
+export type Kind = 'message' | 'call' | 'event' | 'step'
+
+type StoredMessage = UserMessage | AssistantMessage
+
+export const messageEntry = (sessionId: string, message: StoredMessage): LogEntry => ({
+  sessionId,
+  turnId: message.turnId,
+  line: `message\t${message.id}\t${JSON.stringify(message)}`,
+})
+
+export const callEntry = (sessionId: string, turnId: string, record: CallRecord): LogEntry => ({
+  sessionId,
+  turnId,
+  line: `call\t${record.id}\t${JSON.stringify(record)}\t${record.effect}\t${JSON.stringify(record.tool)}`,
+})
+
+export const stepEntry = (sessionId: string, turnId: string, { name, value }: JournalRow): LogEntry => ({
+  sessionId,
+  turnId,
+  line: `step\t${name}\t${value}`,
+})
+
+export function eventEntry(event: AgentEvent): LogEntry {
+  const { id = 0, sessionId, turnId, at, type, ...payload } = event as AgentEvent & { message?: unknown; result?: unknown }
+  if (type === 'message.completed') payload.message = undefined
+  if (event.type === 'tool.result' && !event.late) payload.result = undefined
+  return { sessionId, turnId, eventId: id, line: `event\t${id}\t${JSON.stringify(payload)}\t${type}\t${at}` }
+}
+
+export interface Entries {
+  readonly messages: ReadonlyMap<string, StoredMessage>
+  readonly calls: ReadonlyMap<string, CallRecord>
+  readonly events: readonly AgentEvent[]
+  readonly steps: readonly JournalRow[]
+}
+
+/** What rows have, each in the order in which it came; of several versions of one message or call, the latest. */
+export function entriesOf(sessionId: string, rows: readonly LogRow[], kinds: readonly Kind[]): Entries {
+  const messages = new Map<string, StoredMessage>()
+  const calls = new Map<string, CallRecord>()
+  const events = new Map<number, AgentEvent>()
+  const steps = new Map<string, JournalRow>()
+  const readers: Readonly<Record<Kind, (fields: readonly string[], turnId: string) => void>> = {
+    message: ([, id = '', json = ''], turnId) => messages.set(id, readJson<StoredMessage>(json) ?? damagedMessage(id, turnId)),
+    call: ([, id = '', json = '', effect, tool]) => calls.set(id, readJson<CallRecord>(json) ?? damagedCall(id, effect, tool)),
+    event: ([, key, json = '', type, at], turnId) => {
+      const payload = readJson<object>(json)
+      const id = Number(key)
+      if (payload) events.set(id, { id, sessionId, turnId, at: Number(at), type, ...payload } as unknown as AgentEvent)
+    },
+    step: ([, name = '', value = '']) => steps.set(name, { name, value }),
+  }
+  for (const { turn_id: turnId, body } of rows)
+    for (const line of body.split('\n')) {
+      const kind = kinds.find((one) => line.startsWith(`${one}\t`))
+      if (kind) readers[kind](line.split('\t'), turnId)
+    }
+  return { messages, calls, events: [...events.values()], steps: [...steps.values()] }
+}
+
+/** The events, with what they only name. */
+export const wholeEvents = ({ messages, calls, events }: Entries): readonly AgentEvent[] =>
+  events.map((event) => {
+    if (event.type === 'message.completed') return { ...event, message: messages.get(event.messageId) as AssistantMessage }
+    const result = event.type === 'tool.result' && !event.late ? calls.get(event.callId)?.result : undefined
+    return result ? ({ ...event, result } as AgentEvent) : event
+  })
+
+/** Undefined where it is damaged: that costs the one value, and not the session. */
+export function readJson<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    return undefined
+  }
+}
+
+/** Messages and calls are named after their turn, and numbered in it. */
+const numbersIn = (id: string): readonly number[] => id.split('/').slice(1).map(Number)
+
+function damagedMessage(id: string, turnId: string): StoredMessage {
+  const text = 'This message is damaged in the store and could not be read.'
+  const { step, ...words } = ownWords(turnId, text)
+  const [, number = step] = numbersIn(id)
+  return number === 0 ? { role: 'user', id, turnId, text: `[${text}]` } : { ...words, id, step: Number.isNaN(number) ? step : number }
+}
+
+function damagedCall(id: string, effect = 'read', tool = ''): CallRecord {
+  const [, step = 0, ordinal = 0] = numbersIn(id)
+  const result = notOk('internal', 'This result is damaged in the store and could not be read.')
+  const known = { tool: readJson<string>(tool) ?? '', effect: effect as Effect }
+  return { id, step, ordinal, ...known, input: {}, target: '', attempts: 0, repairs: [], result, durationMs: 0 }
+}

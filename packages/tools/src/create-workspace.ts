@@ -1,0 +1,17 @@
+import { type ChangeLogOptions, createChangeLog } from './changes/change-log.ts'
+import { directChanges } from './changes/direct.ts'
+import { type PathOptions, type Workspace, workspaceAt } from './workspace/workspace.ts'
+
+export interface WorkspaceOptions extends PathOptions {
+  /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
+  readonly changes?: Omit<ChangeLogOptions, 'root'>
+}
+
+/**
+ * @param root an existing folder
+ * @example
+ * const workspace = createWorkspace(process.cwd())
+ * await workspace.resolve('../secret') // ToolFailure, errorType 'permission'
+ */
+export const createWorkspace = (root: string, { changes, ...paths }: WorkspaceOptions = {}): Workspace =>
+  workspaceAt(root, paths, (real) => (changes ? createChangeLog({ ...changes, root: real }) : directChanges(real)))
