@@ -59,7 +59,7 @@ export function ours(root: string): Rival {
   }
 }
 
-/** The server over stdio, as a client speaks to it; undefined where it is not installed. */
+/** The server over stdio, as a client speaks to it; undefined if it is not installed. */
 export async function peer(root: string): Promise<Rival | undefined> {
   let script: string
   try {

@@ -24,7 +24,7 @@ const PATIENCE = 60_000
 /** @param ask what to start, given the address of the server. @throws Error with its words where no request comes */
 export async function firstRequest(ask: (baseUrl: string) => Ask): Promise<Started> {
   const server = createServer()
-  // Lists of models and the like are no request of a turn.
+  // Lists of models and the like are not request of a turn.
   const asked = new Promise<number>((resolve) =>
     server.on('request', (request, response) => {
       request.resume()

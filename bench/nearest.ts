@@ -44,6 +44,6 @@ export async function bench(): Promise<Table> {
       ? { subject, values, aim: { says: `median ≤ ${AIM} ms`, met: median(ms) <= AIM } }
       : { subject, values }
   })
-  const note = `${FILES.toLocaleString('en-US')} paths, listed already. ${found > 0 ? '' : 'Nothing was found. '}What is not there has no near name, which takes longest to know.`
+  const note = `${FILES.toLocaleString('en-US')} paths, listed already. ${found > 0 ? '' : 'Nothing was found. '}What does not exist has no near name, which takes longest to know.`
   return { title: 'nearest: which path was meant', note, rows }
 }

@@ -29,7 +29,7 @@ export const families: readonly Family[] = [...new Set([...ROWS, ...DECOYS].map(
   decoys: DECOYS.filter(({ family }) => family === id),
 }))
 
-/** As it would come out of JSON: what else an object may carry is no part of a call. */
+/** As it would come out of JSON: what else an object may carry is not part of a call. */
 const plain = (calls: readonly Call[]): unknown =>
   JSON.parse(JSON.stringify(calls.map((call) => ({ name: call.name, arguments: call.arguments }))))
 

@@ -39,6 +39,6 @@ export async function bench(): Promise<Table> {
       ? { subject, values }
       : { subject, values, aim: { says: `ratio ≤ ${AIM.toFixed(1)}`, met: ratio <= AIM } }
   })
-  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; a turn's time by its steps. The model and the tool take no time, and the AI SDK keeps nothing. In the file, every step is one transaction of eleven rows; PostgreSQL, where it is installed, is a server of its own on this machine and waits for the disk at each commit.`
+  const note = `Turns of ${STEPS} steps with one call each and an answer at the end; a turn's time by its steps. The model and the tool take no time, and the AI SDK keeps nothing. In the file, every step is one transaction of one row; PostgreSQL, where it is installed, is a server of its own on this machine and waits for the disk at each commit.`
   return { title: 'step: one model request and its call', note, rows }
 }

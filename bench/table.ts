@@ -2,7 +2,7 @@
 
 export interface Row {
   readonly subject: string
-  /** By column; the unit stands in the column's name. */
+  /** By column; the unit is in the column's name. */
   readonly values: Readonly<Record<string, number>>
   readonly aim?: { readonly says: string; readonly met: boolean }
 }

@@ -16,7 +16,7 @@ export async function withFileStore<T>(work: (store: Store) => Promise<T>): Prom
   }
 }
 
-/** The same with a PostgreSQL server of its own, which waits for the disk at each commit; undefined where there is none on this machine. */
+/** The same with a PostgreSQL server of its own, which waits for the disk at each commit; undefined if there is none on this machine. */
 export async function withPostgresStore<T>(work: (store: Store | undefined) => Promise<T>): Promise<T> {
   if (!hasPostgres) return work(undefined)
   const server = await startPostgres({ fsync: 'on' })

@@ -60,7 +60,7 @@ describe.concurrent('examples', () => {
     ['throws', `throw new Error('no')`, /exit 1/],
     ['prints what is not shown', `console.log('x')`, /it prints/],
     ['says what is not printed', `// → x`, /and not\nx/],
-    ['imports what is not there', `import { nothing } from '@mulligan/core'\nconsole.log(nothing)`, /exit 1/],
+    ['imports what does not exist', `import { nothing } from '@mulligan/core'\nconsole.log(nothing)`, /exit 1/],
   ])('an example that %s is noticed', async (_, code, says) => {
     expect(await faultOf(control(code), [])).toMatch(says)
   })

@@ -25,9 +25,9 @@ export const commandsIn = (helpText: string): string[] => {
 /** What a command alone stands for. */
 const ALONE: Readonly<Record<string, string>> = { sessions: 'list', config: 'show' }
 
-/** What in the words after `mulligan` is no command, or no flag of that command. */
+/** What in the words after `mulligan` is not a command, or no flag of that command. */
 export async function unknownFlags(all: readonly string[]): Promise<string[]> {
-  // What stands after it is another's.
+  // What is after it is another's.
   const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all
   const names = commandsIn(await help())
   const [first = ''] = words

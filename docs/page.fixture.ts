@@ -11,7 +11,7 @@ export interface Block {
   /** The other words. A word with a dot names the file that the block is. */
   readonly words: readonly string[]
   readonly text: string
-  /** Nothing but blank lines stands between this block and the one before. */
+  /** Nothing but blank lines is between this block and the one before. */
   readonly follows: boolean
 }
 
@@ -66,7 +66,7 @@ export const linksOf = (markdown: string): string[] =>
   [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string).filter((link) => !/^(?:https?:|#)/.test(link))
 
 /**
- * What a block says it prints: the text after `// →`, and the lines that follow it as `//   …`. Undefined where it says nothing.
+ * What a block says it prints: the text after `// →`, and the lines that follow it as `//   …`. Undefined if it says nothing.
  */
 export function expectedOutput(code: string): string | undefined {
   const expected: string[] = []
@@ -101,7 +101,7 @@ export function missingLine(transcript: string, output: string): string | undefi
     at = found + 1
     gap = false
   }
-  return gap || at === actual.length ? undefined : `(the output goes on: ${actual[at]})`
+  return gap || at === actual.length ? undefined : `(the output continues: ${actual[at]})`
 }
 
 const normal = (text: string): string =>

@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres)('sessions in PostgreSQL', () => {
       { prompt: 'Hi' },
     ])
     expect(existsSync(join(here.dir, '..', 'data', 'mulligan.db'))).toBe(false)
-    expect((await shell('mulligan sessions list')).stdout).toBe('There is no session in this folder yet.\n')
+    expect((await shell('mulligan sessions list')).stdout).toBe('There are no sessions in this folder yet.\n')
 
     here.write('../.config/mulligan/config.json', JSON.stringify({ store: url }))
     expect(await shell(`mulligan run --last ${using} 'And now?'`)).toMatchObject({ code: 0, stdout: expect.stringContaining('Again.') })

@@ -38,7 +38,7 @@ if (import.meta.main) {
   const current = (path: string): boolean => existsSync(join(ROOT, path)) && readFileSync(join(ROOT, path), 'utf8') === pages.get(path)
   const stale = [...pages.keys()].filter((path) => !current(path))
   if (process.argv.includes('--check')) {
-    for (const path of stale) console.error(`${path} is not current: node scripts/api-docs.ts writes it anew`)
+    for (const path of stale) console.error(`${path} is not current: node scripts/api-docs.ts writes it again`)
     process.exitCode = stale.length > 0 ? 1 : 0
   } else {
     mkdirSync(join(ROOT, 'docs', 'api'), { recursive: true })

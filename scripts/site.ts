@@ -20,7 +20,7 @@ export function buildSite(folder: string): void {
   cpSync(join(ROOT, 'scripts', 'site', 'style.css'), join(folder, 'style.css'))
 }
 
-/** Files of the repository that a page links to and that are no pages: examples, the license. */
+/** Files of the repository that a page links to and that are not pages: examples, the license. */
 const filesIn = (page: string, html: string): readonly string[] =>
   [...html.matchAll(/<a [^>]*href="([^"#:]+)/g)]
     .map(([, link = '']) => join(dirname(page), link))

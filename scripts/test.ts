@@ -3,6 +3,7 @@
  * backend and place, the packages as they are installed, and the mutations.
  */
 import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Files that only `npm run test:all` runs. */
@@ -19,6 +20,7 @@ const all = process.argv.includes('--all')
 const run = (...args: readonly string[]): boolean =>
   spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, TESTS: all ? 'all' : '' } }).status === 0
 
+for (const files of ONLY_IN_ALL) if (globSync(files).length === 0) throw new Error(`there is no ${files}`)
 const left = all ? [] : ONLY_IN_ALL.flatMap((files) => ['--exclude', files])
 const passed =
   run('scripts/check.ts') &&

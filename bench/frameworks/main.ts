@@ -12,7 +12,7 @@ import { FRAMEWORKS, type Framework, load, seen } from './frameworks.ts'
 import { MISTAKES } from './mistakes.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'comparison.md')
-/** The table stands between these two lines. */
+/** The table is between these two lines. */
 const MARKS = ['<!-- npm run compare -- --write -->', '<!-- end -->'] as const
 
 async function main(): Promise<void> {

@@ -141,7 +141,7 @@ export const MISTAKES: readonly Mistake[] = [
     id: 'hang',
     title: 'a tool that never returns',
     turns: [call('wait_for', { path: 'build' }), say('It did not come.')],
-    verdict: (seen) => (seen.end && 'answer' in seen.end ? 'the turn goes on' : ended(seen)),
+    verdict: (seen) => (seen.end && 'answer' in seen.end ? 'the turn continues' : ended(seen)),
   },
   {
     id: 'empty',

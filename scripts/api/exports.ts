@@ -8,9 +8,9 @@ import { API, type Project, SymbolFlags } from 'typescript/unstable/sync'
 export interface Exported {
   readonly name: string
   readonly kind: 'function' | 'class' | 'type' | 'value'
-  /** The JSDoc comment without its stars; empty where there is none. */
+  /** The JSDoc comment without its stars; empty if there is none. */
   readonly doc: string
-  /** The declarations, one each line or block, without the comment that stands before them. */
+  /** The declarations, one each line or block, without the comment that is before them. */
   readonly declaration: string
   /** Where it is declared: an absolute path. */
   readonly file: string
@@ -36,7 +36,7 @@ function exportsIn({ program, checker, ...rest }: Project, entry: string): reado
   const project = { program, checker, ...rest } as Project
   const file = program.getSourceFile(entry)
   const module = file && checker.getSymbolAtLocation(file)
-  if (!module) throw new Error(`${entry} is no module; is it built?`)
+  if (!module) throw new Error(`${entry} is not a module; is it built?`)
   return checker
     .getExportsOfModule(module)
     .map((symbol): Exported => {

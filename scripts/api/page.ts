@@ -31,7 +31,7 @@ export function pageOf(all: readonly Exported[], { name, description, from }: Pa
   )
   const head = [
     `# ${name}`,
-    `${description} Generated from the declarations of the package: \`node scripts/api-docs.ts\` writes it anew.`,
+    `${description} Generated from the declarations of the package: \`node scripts/api-docs.ts\` writes it again.`,
     ...handedOn,
   ]
   return `${[...head, ...sections].join('\n\n')}\n`

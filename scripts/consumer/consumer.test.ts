@@ -86,7 +86,7 @@ describe.each(nodes)('on %s', (runtime) => {
     const bin = 'node_modules/mulligan/bin/mulligan.js'
     const [version, demo] = await Promise.all([on(runtime, [bin, '--version']), on(runtime, [bin, 'demo'])])
     expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
-    expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('Its own check says now: ok') })
+    expect(demo).toMatchObject({ code: 0, out: expect.stringContaining('Its own check now says: ok') })
   })
 
   it('CommonJS can require the packages', async () => {

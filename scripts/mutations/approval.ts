@@ -25,7 +25,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: core('policy.ts'),
     find: `[decision] ?? Infinity`,
     replace: `[decision]`,
-    test: policy('one that gives no decision is no leave'),
+    test: policy('one that gives no decision is not permission'),
   },
   {
     id: 'literal-star',
@@ -65,7 +65,7 @@ export const APPROVAL: readonly Mutation[] = [
     file: host('approval/policy.ts'),
     find: `mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) :`,
     replace: ``,
-    test: effectiveTest('stands above the mode, but for read-only'),
+    test: effectiveTest('overrides the mode, except for read-only'),
   },
   {
     id: 'hard-denials',

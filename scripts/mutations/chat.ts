@@ -35,7 +35,7 @@ export const CHAT: readonly Mutation[] = [
     file: chat('chat-input.ts'),
     find: `if (command) return`,
     replace: `if (command && text.startsWith('/help')) return`,
-    test: held('what is no command is not sent; two slashes are'),
+    test: held('what is not a command is not sent; two slashes are'),
   },
   {
     id: 'chat-drops-queue',

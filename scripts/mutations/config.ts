@@ -72,7 +72,7 @@ export const CONFIG: readonly Mutation[] = [
     file: cli('commands/sessions/delete.ts'),
     find: `flags.yes !== true && `,
     replace: `flags.yes === false && `,
-    test: sessions('["delete","ab-one"]: to delete this session needs a yes'),
+    test: sessions('["delete","ab-one"]: to delete this session needs confirmation'),
   },
   {
     id: 'delete-busy',

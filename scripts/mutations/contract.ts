@@ -50,7 +50,7 @@ export const CONTRACT: readonly Mutation[] = [
     file: core('run/classify.ts'),
     find: `SYSTEM.has(code)`,
     replace: `code !== ''`,
-    test: contract('nor of a rejection that is no Error'),
+    test: contract('nor of a rejection that is not an Error'),
   },
   {
     id: 'every-call-a-result',

@@ -126,6 +126,6 @@ export const EGRESS: readonly Mutation[] = [
     file: policy,
     find: `return (path) => named.has(plain(path))`,
     replace: `return () => true`,
-    test: egress('what stands in the prompt without being named'),
+    test: egress('what is in the prompt without being named'),
   },
 ]

@@ -45,7 +45,7 @@ export const SANDBOX: readonly Mutation[] = [
     file: sandbox('backends/container/probe.ts'),
     find: `if (uid !== String(user.uid))`,
     replace: `if (false)`,
-    test: engine('{"user":["0","0","0","0"]} is no sandbox'),
+    test: engine('{"user":["0","0","0","0"]} is not a sandbox'),
   },
   {
     id: 'container-filter-is-checked',
@@ -53,7 +53,7 @@ export const SANDBOX: readonly Mutation[] = [
     file: sandbox('backends/container/probe.ts'),
     find: `if (hasFilter && facts['seccomp']?.[0] !== '2')`,
     replace: `if (false)`,
-    test: engine('{"seccomp":["0"]} is no sandbox'),
+    test: engine('{"seccomp":["0"]} is not a sandbox'),
   },
   {
     id: 'no-setuid-left-behind',

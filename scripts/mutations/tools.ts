@@ -3,6 +3,14 @@ import { type Mutation, tools } from './mutation.ts'
 
 export const TOOLS: readonly Mutation[] = [
   {
+    id: 'change-cut-off-at-once',
+    rule: 'changes: a call that is cut off does not wait for the disk',
+    file: tools('changes/perform.ts'),
+    find: 'await untilAborted(signal, () => stageAhead(root, steps, blobs, signal))',
+    replace: 'await stageAhead(root, steps, blobs, signal)',
+    test: { file: tools('changes/slow-disk.test.ts'), name: 'cut off while sync' },
+  },
+  {
     id: 'crash-is-taken-back',
     rule: 'changes: what a process left half done is taken back by the next',
     file: tools('changes/change-log.ts'),
@@ -22,7 +30,7 @@ export const TOOLS: readonly Mutation[] = [
     id: 'all-or-none',
     rule: 'changes: when one fails, those before it are taken back',
     file: tools('changes/change-log.ts'),
-    find: `await plan.takeBack()`,
+    find: `await plan.rollBack()`,
     replace: ``,
     test: { file: tools('changes/atomic.test.ts'), name: 'a write that fails, whichever it is' },
   },

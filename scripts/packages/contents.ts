@@ -33,7 +33,7 @@ export function wrongContents({ manifest, files }: Contents, expected: Expected)
       wrong.push(`${path} has no source any more: run \`node scripts/build.ts --clean\``)
     if (text.includes(expected.root)) wrong.push(`${path} names a folder of this machine`)
     const map = /^\/\/# sourceMappingURL=(\S+)$/m.exec(text)?.[1]
-    if (map !== undefined && !files.has(posix.join(posix.dirname(path), map))) wrong.push(`${path} has a source map that is not there`)
+    if (map !== undefined && !files.has(posix.join(posix.dirname(path), map))) wrong.push(`${path} has a source map that does not exist`)
   }
   return [...wrong, ...undeclared({ manifest, files })]
 }

@@ -56,7 +56,7 @@ function bodyOf(page: string, markdown: string, linkTo: (other: string) => strin
   return marked.parse(markdown, { async: false })
 }
 
-/** A link to another page goes to its HTML; one to a file that is no page stays as it is, for who reads a clone. */
+/** A link to another page goes to its HTML; one to a file that is not a page stays as it is, for who reads a clone. */
 function linkOf(page: string, href: string, linkTo: (other: string) => string): string {
   if (/^(?:[a-z]+:|#)/i.test(href)) return href
   const [path = '', anchor] = href.split('#')

@@ -100,7 +100,7 @@ export const EFFECTS: readonly Row[] = [
     files: { 'sent.txt': undefined, 'notes.txt': 'x\n' },
   },
   {
-    name: 'Ctrl-C in a read: every call has a result, and the session goes on',
+    name: 'Ctrl-C in a read: every call has a result, and the session continues',
     flags: ['--yes'],
     script: [calls(['hang', { topic: 'x' }], ['hang', { topic: 'y' }])],
     interrupt: { file: 'hanging', signal: 'SIGINT' },

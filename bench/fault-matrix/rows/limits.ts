@@ -1,4 +1,4 @@
-/** What a turn may spend. It ends in words all the same. */
+/** What a turn may spend. It ends in words anyway. */
 import { call, calls, type RecordedRequest, say } from '@mulligan/testing'
 import { ALL, ANTHROPIC, type Ending, type Row, times } from '../row.ts'
 

@@ -16,7 +16,7 @@ const passes = (name: string, faults: readonly ScriptedTurn[], on: Row['on'] = B
   files: { 'notes.txt': undefined },
 })
 
-/** A fault that does not. What was done before stands in the engine's words. */
+/** A fault that does not. What was done before is in the engine's words. */
 const fails = (name: string, first: ScriptedTurn, on: Row['on'] = BOTH): Row => ({
   name: `${name}: the turn ends, and says what was done`,
   on,

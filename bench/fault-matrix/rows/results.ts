@@ -23,7 +23,7 @@ export const RESULTS: readonly Row[] = [
     name: `retry ${RETRIED.join(', ')}: each suggested call works`,
     on: BOTH,
     script: [...RETRIED.flatMap((type) => [raise('retry', { type }), HEED]), say('It is open.')],
-    // A value that was never tried and is not there costs nothing.
+    // A value that was never tried and does not exist costs nothing.
     calls: RETRIED.flatMap((type) => [`raise retry ${type}${type === 'not_found' ? '' : ', 3 left'}`, 'raise ok']),
     told: RETRIED.map((type) => new RegExp(`^retry \\(${type}\\): Entry "bad" will not do\\.`)),
   },
@@ -85,7 +85,7 @@ export const RESULTS: readonly Row[] = [
     told: FAILED.map((type) => new RegExp(`^failed \\(${type}\\): The entry is locked\\.\nThe call was right`)),
   },
   {
-    name: 'failed timeout: a read that does not heed its signal is cut off, and the turn goes on',
+    name: 'failed timeout: a read that does not heed its signal is cut off, and the turn continues',
     script: [call('slow_read', { topic: 'all' }), call('search_notes', { query: 'plan' }), say('The other took too long.')],
     calls: ['slow_read failed timeout', 'search_notes ok'],
     told: [/^failed \(timeout\): slow_read was cut off after 0\.2 s\./],

@@ -54,13 +54,13 @@ export const SECRETS: readonly Row[] = [
   {
     name: 'a system error with a path in it',
     on: ANTHROPIC,
-    script: [call('read_missing', {}), say('It is not there.')],
+    script: [call('read_missing', {}), say('It does not exist.')],
     calls: ['read_missing failed internal'],
     told: [/read_missing failed with an Error \(ENOENT\)/],
     logged: ['kanarie-home'],
   },
   {
-    name: 'a built-in tool that is asked for what lies outside, by name and by a link',
+    name: 'a built-in tool that is asked for what is outside, by name and by a link',
     on: ANTHROPIC,
     script: [
       calls(

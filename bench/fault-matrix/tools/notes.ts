@@ -35,7 +35,7 @@ export default [
     target: ({ channel }) => channel,
     execute: ({ channel, text }) => {
       if (!channel.startsWith('#'))
-        throw new ModelRetry(`"${channel}" is no channel.`, {
+        throw new ModelRetry(`"${channel}" is not a channel.`, {
           parameter: 'channel',
           value: channel,
           constraint: 'a name that begins with #',

@@ -148,7 +148,7 @@ describe.each(EACH)('the turn over %s, in %s', (protocol, _, open) => {
     await server.close()
   })
 
-  it('an abort in mid-tool gives every call a result, and the conversation goes on', async () => {
+  it('an abort in mid-tool gives every call a result, and the conversation continues', async () => {
     const stop = new AbortController()
     const store = await stores.open()
     const slow = {
@@ -356,7 +356,7 @@ describe.each(STORES)('the turn, in %s', (_, open) => {
     await server.close()
   })
 
-  it('ids that stand twice are told apart in what is sent', async () => {
+  it('ids that stand twice are distinguished in what is sent', async () => {
     const { server, agent } = await start(
       [call('search', { query: 'a' }, { id: 'same' }), call('search', { query: 'b' }, { id: 'same' }), say('ok')],
       'anthropic',

@@ -1,4 +1,4 @@
-/** Sessions and their turns over one store: what the front doors drive. */
+/** Runs turns of sessions over one store. Front ends use this. */
 import { randomInt } from 'node:crypto'
 import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
@@ -16,7 +16,7 @@ import { runTurn } from './turn/turn.ts'
 import type { TurnContext } from './turn/turn-context.ts'
 
 export interface RunOptions {
-  /** Goes on with this session; a new one without it. */
+  /** Continues this session; a new one without it. */
   readonly sessionId?: string
   readonly prompt: string
   /** Files that the person named in their own words, relative to `cwd`: a secret one is then opened without asking. */
@@ -38,7 +38,7 @@ export interface Agent {
   ) => Promise<TurnOutcome | undefined>
   /**
    * Replaces what was said before the latest steps by a digest, between two turns. A turn does so by itself when its context
-   * is nearly full. @returns undefined where nothing would be gained. @throws UnknownSession, SessionBusy
+   * is nearly full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
    */
   readonly compact: (sessionId: string) => Promise<CompactionReport | undefined>
 }

@@ -46,7 +46,7 @@ describe.each(isAll ? PROTOCOLS : PROTOCOLS.slice(0, 1))('over %s', (protocol) =
     ['tool.result append', 1, 1],
     ['outcome kept append', 1, 1],
     ['message.completed 2', 1, 2],
-  ])('killed at %s, a new turn goes on from what is known', async (at, ran, answered) => {
+  ])('killed at %s, a new turn continues from what is known', async (at, ran, answered) => {
     const server = await scriptedModel([...script().slice(0, Math.max(1, answered)), say('Welcome back.')].slice(answered === 0 ? 1 : 0), {
       otherwise: () => say('Welcome back.'),
     })

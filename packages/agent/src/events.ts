@@ -1,4 +1,4 @@
-/** The one typed stream that CLI, page, `--json-stream` and logs read. */
+/** The typed event stream that the CLI, `--json-stream` and logs read. */
 import type { ToolEvent } from '@mulligan/core'
 import type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
 import type { ContextUse } from './context/context-use.ts'
@@ -41,9 +41,9 @@ export type TurnEvent =
       readonly asked: boolean
     }
   | { readonly type: 'message.completed'; readonly messageId: string; readonly step: number; readonly message: AssistantMessage }
-  /** How much of the context the request and its reply take stands beside what the server counted. */
+  /** How much of the context the request and its reply take is beside what the server counted. */
   | ({ readonly type: 'usage'; readonly step: number; readonly usage: Usage } & ContextUse)
-  /** What was said so far is sent as a digest from now on, but for the latest steps. */
+  /** What was said so far is sent as a digest from now on, except for the latest steps. */
   | ({
       readonly type: 'context.compacted'
       readonly step: number
@@ -52,7 +52,7 @@ export type TurnEvent =
     } & CompactionReport &
       Compaction)
   | { readonly type: 'finish-step'; readonly step: number; readonly finishReason: string; readonly calls: number }
-  /** Something that the person should know, and that the turn goes on with. */
+  /** Something that the person should know, and that the turn continues. */
   | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'error'; readonly message: string; readonly retryInMs?: number }
   | ToolEvent

@@ -158,7 +158,7 @@ const options = (server: ScriptedModel, store: Store, effects: Effects, one: Lif
 })
 
 interface Killed {
-  /** Undefined where the turn had ended when it was killed. */
+  /** Undefined if the turn had ended when it was killed. */
   readonly outcome: TurnOutcome | undefined
   readonly effects: Effects
   readonly history: readonly Message[]
@@ -167,7 +167,7 @@ interface Killed {
 }
 
 interface KillOptions {
-  /** How the session goes on: the turn is resumed, or the user says something else. Default: resumed */
+  /** How the session continues: the turn is resumed, or the user says something else. Default: resumed */
   readonly after?: 'resume' | 'again'
   readonly change?: (store: Store) => Store
 }
@@ -306,7 +306,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
     )
 
     it(
-      'and gone on with by another prompt: the same holds, and what is unknown is told under its answer',
+      'and continued by another prompt: the same holds, and what is unknown is told under its answer',
       async () => {
         await fc.assert(
           fc.asyncProperty(fc.nat(), async (at) => {

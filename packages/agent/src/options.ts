@@ -1,4 +1,4 @@
-/** What a front door hands the agent. */
+/** The options of an agent. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ApprovalDecision, ApprovalRequest, Breakers, Limits, Policy, Repair, Spill, Tool } from '@mulligan/core'
 import type { Family } from '@mulligan/repair'

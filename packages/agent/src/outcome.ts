@@ -1,4 +1,4 @@
-/** What a turn came to. */
+/** The outcome of a turn. */
 import type { CallRecord, Effect, Status } from '@mulligan/core'
 import type { Usage } from './history/message.ts'
 import type { StoppedBy } from './stopped-by.ts'

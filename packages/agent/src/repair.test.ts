@@ -171,7 +171,7 @@ onStores('a call leaked into the text', () => {
     expect(sent(done.server.requests[1])).toMatch(/cut off/)
   })
 
-  it('of a tool that is not there is told, with the one that was meant', async () => {
+  it('of a tool that does not exist is told, with the one that was meant', async () => {
     const done = await run([say(glm('serach', { query: 'a' })), say('Done.')])
     expect(done.outcome.calls).toMatchObject([{ result: { errorType: 'unknown_tool', details: { suggestion: 'search' } } }])
   })

@@ -81,7 +81,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(ran).toEqual([{ query: 'tea' }, { query: 'milk' }])
   })
 
-  it('a call that is reported and stands in the text besides runs once', async () => {
+  it('a call that is reported and is in the text besides runs once', async () => {
     const { ran, texts } = await run(mode, [{ ...call('search', { query: 'tea', limit: '3' }), text: LEAKED }, done])
     expect([ran, texts[0]]).toEqual([[{ query: 'tea', limit: 3 }], ''])
   })
@@ -158,7 +158,7 @@ describe.each(MODES)('%s', (mode) => {
       expect((await run(mode, script(), effects ? { effects } : {})).ran, String(effects)).toHaveLength(count)
   })
 
-  it('tells of each repair with the call as it goes on, and is not broken by who listens', async () => {
+  it('tells of each repair with the call as it continues, and is not broken by who listens', async () => {
     const told: (readonly [string, RepairedCall])[] = []
     const onRepair: RepairToolCallsOptions['onRepair'] = ({ kind }, repaired) => {
       told.push([kind, repaired])

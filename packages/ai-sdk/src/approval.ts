@@ -1,4 +1,4 @@
-/** Who is asked before a call runs: what the user's settings say and what the engine says, and the stricter counts. */
+/** Combines the approval settings of the user with those of the engine; the stricter wins. */
 import { render } from '@mulligan/core'
 import type { ModelMessage, ToolSet } from 'ai'
 import { isForeign } from './engine-tools.ts'
@@ -48,7 +48,7 @@ export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | und
   )
 }
 
-/** What the SDK would do by itself: what stands under the tool's name, else what the tool says. */
+/** What the SDK would do by itself: what is under the tool's name, otherwise what the tool says. */
 const askedOf =
   ({ needsApproval }: ToolSet[string], given: Exclude<ToolApproval, (...args: never) => unknown>[string]) =>
   async (input: unknown, about: About): Promise<GivenStatus> => {

@@ -1,4 +1,4 @@
-/** A whole reply as the parts that it would have streamed as, and back. */
+/** Converts a complete reply into stream parts, and back. */
 import type { LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 
 type Part = LanguageModelV4StreamPart

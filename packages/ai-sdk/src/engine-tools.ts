@@ -1,4 +1,4 @@
-/** From the tools of an AI SDK agent to the engine's: what is declared of each, and its schema. */
+/** Converts the tools of an AI SDK agent into tools of the engine. */
 import { defineTool, type JsonSchema, TOOL_NAME, type Tool, type ToolSchema } from '@mulligan/core'
 import { asSchema, type ToolSet } from 'ai'
 import type { MulliganOptions, ToolTraits } from './options.ts'

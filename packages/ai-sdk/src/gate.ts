@@ -1,4 +1,4 @@
-/** Passes the calls of a reply through the engine before the SDK reads them, each under an id that no other call has. */
+/** Passes the calls of a reply through the engine before the SDK reads them, and gives each a unique id. */
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/repair'
 import type { Pipeline } from './middleware.ts'
@@ -9,13 +9,13 @@ export interface GateOptions {
   readonly params: LanguageModelV4CallOptions
   /** A tool that the provider runs itself. */
   readonly isForeign: (name: string) => boolean
-  /** Finds and repairs the calls. Absent where there can be none. */
+  /** Finds and repairs the calls. Absent if there can be none. */
   readonly repair: Pipeline | undefined
   /** What was repaired in a call, reported once. */
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
   /** No call may be made: those that still come are dropped. */
   readonly drops: boolean
-  /** The call as it goes on. */
+  /** The call as it continues. */
   readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<LanguageModelV4ToolCall>
 }
 

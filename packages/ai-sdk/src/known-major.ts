@@ -1,4 +1,4 @@
-/** Refuses a major of the AI SDK that this package was not made for, before anything is built on it. */
+/** Rejects a major version of the AI SDK that this package does not support. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { wrapLanguageModel } from 'ai'
 

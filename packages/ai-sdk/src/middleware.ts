@@ -1,4 +1,4 @@
-/** A pipeline of parts about a model: the same for a stream and for a reply that comes whole. */
+/** A pipeline of stream parts around a model, for streamed and complete replies. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware, LanguageModelV4Usage } from '@ai-sdk/provider'
 import { contentOf, partsOf } from './content.ts'
 import { instructed } from './prompt.ts'

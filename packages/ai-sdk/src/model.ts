@@ -1,4 +1,4 @@
-/** The model of one step: what it is sent is bounded, and the calls of its reply go through the engine. */
+/** The model of one step: bounds what is sent, and passes the calls of the reply through the engine. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { Limits, Tool } from '@mulligan/core'
 import type { Repair } from '@mulligan/repair'
@@ -55,7 +55,7 @@ function gateOf(
     repairs.delete(id)
     return told
   }
-  // In the last reply calls are looked for all the same: their markup is no answer.
+  // In the last reply calls are looked for anyway: their markup is no answer.
   const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
   const traitsOf = (name: string) => tools.find((tool) => tool.name === name) ?? {}
   const repair = streamRepairFor(

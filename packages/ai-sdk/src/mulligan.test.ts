@@ -25,7 +25,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(types(events)).toEqual(['tool.call', 'tool.call', 'tool.started', 'tool.result', 'tool.started', 'tool.result'])
   })
 
-  it('a value that is no JSON goes to the SDK as it is', async () => {
+  it('a value that is not valid JSON goes to the SDK as it is', async () => {
     const value = { at: new Date(0), missing: undefined, of: new Map([[1, 2]]) }
     const { results } = await run(mode, { get: tool({ inputSchema: nothing, execute: async () => value }) }, [call('get', {}), done])
     expect(results[0]).toBe(value)
@@ -77,16 +77,16 @@ describe.each(MODES)('%s', (mode) => {
     expect(types(events)).toContain('tool.repaired')
   })
 
-  it('a parameter that there is none of is no success of an effect, and dropped from a read, which says so', async () => {
+  it('a parameter that there is none of is not a success of an effect, and dropped from a read, which says so', async () => {
     const script = () => [call('search', { query: 'tea', sort: 'name' }), done]
     const careful = searchTool()
     const refused = await run(mode, { search: careful.search }, script())
-    expect([careful.ran, refused.told[0]?.[0]]).toEqual([[], expect.stringMatching(/^retry \(validation\): "sort" is no parameter/)])
+    expect([careful.ran, refused.told[0]?.[0]]).toEqual([[], expect.stringMatching(/^retry \(validation\): "sort" is not a parameter/)])
     const reading = searchTool()
     const { told } = await run(mode, { search: reading.search }, script(), { engine: { defaults: { effect: 'read' } } })
     expect([reading.ran, told[0]?.[0]]).toEqual([
       [{ query: 'tea' }],
-      expect.stringMatching(/^\{"found".*\nNote: "sort" is no parameter of search/),
+      expect.stringMatching(/^\{"found".*\nNote: "sort" is not a parameter of search/),
     ])
   })
 
@@ -205,7 +205,7 @@ describe.each(MODES)('%s', (mode) => {
     expect([effect.told[0]?.[0], faults]).toEqual([expect.stringMatching(/^unavailable/), 1])
   })
 
-  it('a tool that ignores its signal is cut off all the same, and its late value is no result', async () => {
+  it('a tool that ignores its signal is cut off anyway, and its late value is not a result', async () => {
     let release = (_: string): void => undefined
     const hangs = tool({
       inputSchema: nothing,

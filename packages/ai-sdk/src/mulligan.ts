@@ -1,4 +1,4 @@
-/** The engine inside someone's own AI SDK agent: their tools, types and UI stay as they are. */
+/** Runs the engine inside an existing AI SDK agent, whose tools, types and UI stay as they are. */
 import { DEFAULT_LIMITS, type Tool } from '@mulligan/core'
 import type { ToolSet } from 'ai'
 import { approvals } from './approval.ts'

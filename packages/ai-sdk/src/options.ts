@@ -1,4 +1,4 @@
-/** What the engine is told beside the tools, which stay as they are. */
+/** The engine's options, apart from the tools. */
 import type { Breakers, Clock, ExecutorOptions, Limits, Policy, Spill, ToolDefinition, ToolEvent } from '@mulligan/core'
 import type { Family } from '@mulligan/repair'
 import type { InferSchema, ToolSet } from 'ai'

@@ -111,7 +111,7 @@ describe('a stream', () => {
     await reader.cancel()
   })
 
-  it('thinking in the text stands before the text, in a part of its own', async () => {
+  it('thinking in the text is before the text, in a part of its own', async () => {
     const parts = [...text('t', '<think>Hm', 'm.</th', 'ink>Tee', ' it is.'), finish()]
     const repaired = await through(parts)
     expect(brief(repaired)).toEqual([
@@ -144,7 +144,7 @@ describe('a stream', () => {
     expect(brief(parts).filter((one) => one.startsWith('reasoning-delta'))).toEqual(['reasoning-delta Hm.'])
   })
 
-  it('what a piece of text carries besides goes on though the text is held', async () => {
+  it('what a piece of text carries besides continues though the text is held', async () => {
     const providerMetadata = { a: { thoughtSignature: 's' } }
     const [start, end] = text('t') as [Part, Part]
     const delta: Part = { type: 'text-delta', id: 't', delta: glm('search', { query: 'a' }), providerMetadata }

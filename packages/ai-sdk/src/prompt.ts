@@ -1,4 +1,4 @@
-/** What a request says of results: bounded, with the engine's notes. And what the messages tell of the turns before. */
+/** Bounds the results in a request, adds the engine's notes, and reads what the messages say about earlier turns. */
 import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolCallPart,

@@ -1,10 +1,10 @@
-/** Middleware for the AI SDK: what a model meant as tool calls arrives as tool calls that fit their schemas. */
+/** AI SDK middleware that repairs tool calls so that they fit their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
 import { middlewareOf } from './middleware.ts'
 import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
 
-/** The call that a repair was made in, as it goes on. */
+/** The call that a repair was made in, as it continues. */
 export interface RepairedCall {
   readonly toolName: string
   readonly toolCallId: string
@@ -29,7 +29,7 @@ export interface RepairToolCallsOptions {
 }
 
 /**
- * Calls that came as markup in the text become tool calls, names and arguments are repaired, and what can't be repaired goes on
+ * Calls that came as markup in the text become tool calls, names and arguments are repaired, and what can't be repaired continues
  * as it came, for the SDK to report to the model: its own `repairToolCall` still has its turn. For AI SDK 7, whose models have
  * the specification `v4`; with models of another one the first request throws.
  *
@@ -46,7 +46,7 @@ function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'ex
   return (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? 'external'
 }
 
-/** Undefined where the reply can have no calls, and is left alone. */
+/** Undefined if the reply can have no calls, and is left alone. */
 export function streamRepairFor(
   { tools = [], toolChoice }: LanguageModelV4CallOptions,
   options: RepairToolCallsOptions,

@@ -1,4 +1,4 @@
-/** Hands resolved calls to the parser of the SDK, and says what the model reads where that fails. */
+/** Passes resolved calls to the SDK's parser, and tells the model what is wrong if that fails. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { type Prepared, render } from '@mulligan/core'
 import type { MulliganOptions } from './options.ts'

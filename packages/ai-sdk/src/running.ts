@@ -1,4 +1,4 @@
-/** How a tool's own `execute` is run: by the engine, or looked at by it. */
+/** Runs a tool's own `execute`, or observes how the SDK runs it. */
 import type { ToolSet } from 'ai'
 import type { Execute } from './settings.ts'
 import { isGenerator, isIterable, lastOf, streamed } from './streamed.ts'

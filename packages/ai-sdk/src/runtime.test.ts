@@ -14,7 +14,7 @@ const MAX_ENGINE_BYTES = 5_500
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 const INDEX = path('./index.ts')
 const MIDDLEWARE = path('./repair-tool-calls.ts')
-/** Stands for an entry that is no file. */
+/** Stands for an entry that is not a file. */
 const TEXT = path('./entry.ts')
 const OURS = { '@mulligan/repair': path('../../repair/src/index.ts'), '@mulligan/core': path('../../core/src/index.ts') }
 const GLOBALS = {

@@ -1,4 +1,4 @@
-/** The settings of the AI SDK, as they are taken and given back. */
+/** Reads and returns AI SDK settings. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { LanguageModel, ModelMessage, OutputInterface, streamText, ToolLoopAgentSettings, ToolSet } from 'ai'
 

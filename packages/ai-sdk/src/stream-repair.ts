@@ -1,4 +1,4 @@
-/** One reply, part by part: what can go on goes on at once, and what the end decides waits for it. */
+/** Repairs one reply part by part: passes parts on as soon as possible, and holds back those that depend on the end. */
 import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4ProviderTool,

@@ -1,4 +1,4 @@
-/** Tools that return an async iterable: every value is shown as it comes, the last one is the result. */
+/** Handles tools that return an async iterable: every value is shown as it arrives, and the last is the result. */
 
 export const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value

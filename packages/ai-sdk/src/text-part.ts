@@ -1,4 +1,4 @@
-/** One text part on its way through the reply: it keeps its id, and thinking in it becomes parts of its own. */
+/** Tracks one text part of a reply: it keeps its id, and thinking in it becomes separate parts. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Reply, Shown } from '@mulligan/repair'
 
@@ -18,7 +18,7 @@ export interface TextPart {
 export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart {
   const { id } = start
   reply.text('', id)
-  /** Goes on with the first text: a part that holds nothing but markup is dropped. */
+  /** Continues the first text: a part that holds nothing but markup is dropped. */
   let starting: Of<'text-start'> | undefined = start
   let isAllShown = true
   /** All of it, until some is shown. */

@@ -1,4 +1,4 @@
-/** One turn in another's loop: an executor of its own, and what became of each call, by the provider's id. */
+/** One turn in a loop run by the SDK: its executor, and the outcome of each call by provider id. */
 import {
   type CallRecord,
   createExecutor,

@@ -33,7 +33,7 @@ export function wireFormsIn(prompt: LanguageModelV4Prompt): ReadonlyMap<string, 
   return forms
 }
 
-/** Arguments that are no object can't be sent by any provider: they stay as the SDK has them. */
+/** Arguments that are not object can't be sent by any provider: they stay as the SDK has them. */
 function parsed(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)

@@ -12,12 +12,12 @@ const told = async (changed: () => Promise<readonly string[]>, isKept: boolean) 
 describe('changes to ignored files, at the end', () => {
   it.each<[string, readonly string[], boolean, string]>([
     ['nothing is said where there are none', [], false, ''],
-    ['what is not there is named', ['dist'], false, 'Not in the workspace: dist (git ignores it). --yes keeps such changes.\n'],
+    ['what does not exist is named', ['dist'], false, 'Not in the workspace: dist (git ignores it). --yes keeps such changes.\n'],
     ['--yes keeps them', ['dist'], true, 'Kept: dist.\n'],
     ['nothing is kept where there are none', [], true, ''],
   ])('%s', async (_, paths, isKept, line) => expect(await told(async () => paths, isKept)).toBe(line))
 
-  it('what can not be found out is no failure', async () =>
+  it('what can not be found out is not a failure', async () =>
     expect(await told(() => Promise.reject(new Error('gone')), false)).toMatch(/not in the workspace: gone\n$/))
 
   it('many are counted', () =>

@@ -13,7 +13,7 @@ export function ignoredLine(paths: readonly string[], then = ''): string {
   return oneLine(`Not in the workspace: ${named} (git ignores ${paths.length === 1 ? 'it' : 'them'}). ${then}`.trim(), 400)
 }
 
-/** Of one turn or call: keeps them where the person has said yes to everything, else says what is not there. Never throws. */
+/** Of one turn or call: keeps them where the person has said yes to everything, otherwise says what does not exist. Never throws. */
 export async function endIgnored({ changed, keep }: WorkspaceTools['ignored'], isKept: boolean, { err }: Output): Promise<void> {
   try {
     const paths = await changed()

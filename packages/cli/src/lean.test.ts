@@ -75,7 +75,7 @@ it('the names of the tools that are to be found are told, and tools.lean says wh
   expect(JSON.stringify(bodyOf(model.requests[0]).tools[2])).toMatch(/There are: write_file, edit_file, /)
 })
 
-it('find_tools is no name for an own tool', async () => {
+it('find_tools is not a name for an own tool', async () => {
   using here = trusted(place({ '.mulligan/tools/find.mjs': THIRTY.replace("'own_' + at", "at === 0 ? 'find_tools' : 'own_' + at") }))
   expect((await here.run(['tools', 'list'])).stderr).toContain('find_tools')
 })

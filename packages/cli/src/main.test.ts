@@ -48,24 +48,24 @@ describe('what is loaded', () => {
 describe('usage errors', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['an unknown flag', ['run', 'hi', '--jsn'], /unknown option '--jsn'\nDid you mean --json\?/],
-    ['an unknown command', ['toosl', 'list'], /no command "toosl"; did you mean tools\?/],
+    ['an unknown command', ['toosl', 'list'], /unknown command "toosl"; did you mean tools\?/],
     ['an unknown subcommand', ['tools', 'lst'], /unknown command 'lst'\nDid you mean list\?/],
-    ['help for no command', ['help', 'tolls'], /no command "tolls"\nmulligan --help shows/],
+    ['help for no command', ['help', 'tolls'], /unknown command "tolls"\nmulligan --help lists/],
     ['tools alone', ['tools'], /Usage: mulligan tools/],
     ['two prompts', ['why', 'not'], /more than one prompt\nPut it in quotes/],
     ['flags that exclude each other', ['run', 'hi', '--last', '--session', 'x'], /'--last' cannot be used with option '--session/],
-    ['no requests', ['run', 'hi', '--max-requests', '0'], /--max-requests.*whole number from 1/],
-    ['half a request', ['run', 'hi', '--max-requests', '1.5'], /--max-requests.*whole number from 1/],
-    ['a negative time', ['run', 'hi', '--timeout', '-1'], /--timeout.*in seconds/],
+    ['no requests', ['run', 'hi', '--max-requests', '0'], /--max-requests.*whole number of at least 1/],
+    ['half a request', ['run', 'hi', '--max-requests', '1.5'], /--max-requests.*whole number of at least 1/],
+    ['a negative time', ['run', 'hi', '--timeout', '-1'], /--timeout.*number of seconds/],
     ['an empty prompt', ['run', ' ', '--model', 'openai-compatible/x', '--base-url', 'http://127.0.0.1:9'], /the prompt is empty/],
     ['nothing on stdin', ['run', '--model', 'openai-compatible/x', '--base-url', 'http://127.0.0.1:9'], /the prompt on stdin is empty/],
     ['no folder', ['run', 'hi', '--cwd', 'nowhere'], /there is no folder .*nowhere/],
     [
       'no model',
       ['hi there'],
-      /no model is named, and none was found[\s\S]*Ollama +http[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*anthropic\/NAME/,
+      /no model was named, and none was found[\s\S]*Ollama +http[\s\S]*ollama\/NAME[\s\S]*--base-url[\s\S]*anthropic\/NAME/,
     ],
-    ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not say who runs it/],
+    ['a model nobody runs', ['hi there', '--model', 'glm'], /--model glm does not name a provider/],
     ['an unknown provider', ['hi there', '--model', 'antropic/x'], /no provider "antropic"\nDid you mean --model anthropic\/x\?/],
     ['no server', ['hi there', '--model', 'openai-compatible/x'], /needs the address of its server\n.*--base-url/],
     ['a missing key', ['hi there', '--model', 'anthropic/x'], /ANTHROPIC_API_KEY is not set/],
@@ -98,7 +98,7 @@ describe('usage errors', () => {
     using here = place()
     const { code, stderr } = await here.run(['hi there'], { env: { ANTHROPIC_API_KEY: 'sk-secret', OPENAI_API_KEY: 'sk-secret' } })
     expect(code).toBe(2)
-    expect(stderr).toContain('no model is named')
+    expect(stderr).toContain('no model was named')
     expect(stderr).not.toContain('sk-secret')
   })
 })

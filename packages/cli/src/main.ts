@@ -10,7 +10,7 @@ import { version } from './version.ts'
 /** Runs the command and ends the process: a tool that was given up on must not hold it open. */
 export async function run(argv: readonly string[]): Promise<void> {
   muteExperimental()
-  // Should the event loop run empty before there is an answer, that is no success.
+  // Should the event loop run empty before there is an answer, that is not a success.
   process.exitCode = EXIT.failed
   const output = openOutput()
   keepStdoutClean()

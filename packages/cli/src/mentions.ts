@@ -1,9 +1,9 @@
 /** Files that are named in a text, as `@path` or `@"path with blanks"`. */
 
 const MENTION = /(?<=^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)"|([^\s"'`@][^\s"'`]*))/gu
-/** Longer is no path. It bounds the work on what was pasted. */
+/** Longer is not a path. It bounds the work on what was pasted. */
 const MAX_PATH = 4096
-/** Signs that end a sentence or a bracket are no part of a path that is not quoted. */
+/** Signs that end a sentence or a bracket are not part of a path that is not quoted. */
 const TRAILING = /[.,;:!?)\]}>*]+$/u
 /** A path as it may stand without quotes. */
 const PLAIN = /^[^\s"'`@\\][^\s"'`\\]*$/u

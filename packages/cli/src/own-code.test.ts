@@ -119,11 +119,11 @@ export default {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('folders that are not there', () => {
+describe.skipIf(process.platform === 'win32')('folders that do not exist', () => {
   it('the one to work in was deleted', () => {
     using here = place({ 'sub/a': '' })
     const command = `cd sub && rm -r ../sub && ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} tools list`
     const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: here.dir, encoding: 'utf8' })
-    expect([status, stderr]).toEqual([2, expect.stringContaining('the folder you are in does not exist any more')])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('the current folder no longer exists')])
   })
 })

@@ -18,7 +18,7 @@ export function workingFolder(given: string | undefined): string {
     throw new UsageError(`--cwd: ${found ? 'not a folder' : 'there is no folder'} ${asked}`, 'Name a folder that exists.')
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`--cwd: ${asked} can't be used: ${(error as Error).message}`, 'Name a folder that you may enter.')
+    throw new UsageError(`--cwd: ${asked} can't be used: ${(error as Error).message}`, 'Name a folder you have access to.')
   }
 }
 
@@ -27,7 +27,7 @@ export function enterFolder(cwd: string): void {
   try {
     process.chdir(cwd)
   } catch (error) {
-    throw new UsageError(`--cwd: the folder ${cwd} can't be entered: ${(error as Error).message}`, 'Name a folder that you may enter.')
+    throw new UsageError(`--cwd: the folder ${cwd} can't be entered: ${(error as Error).message}`, 'Name a folder you have access to.')
   }
 }
 
@@ -41,6 +41,6 @@ function absolute(path: string): string {
   try {
     return resolve(path)
   } catch {
-    throw new UsageError('the folder you are in does not exist any more', 'Go to one that does: cd again, or name one with --cwd.')
+    throw new UsageError('the current folder no longer exists', 'cd to an existing folder, or name one with --cwd.')
   }
 }

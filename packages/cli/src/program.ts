@@ -1,4 +1,4 @@
-/** Commands and flags. What a command does is loaded when it is asked for. */
+/** Commands and flags. The implementation of a command is loaded when it runs. */
 
 import { UsageError } from '@mulligan/host/light'
 import { Command, CommanderError } from 'commander'
@@ -58,7 +58,7 @@ export async function runProgram(argv: readonly string[], version: string, outpu
   }
 }
 
-/** A first argument that is no command is the prompt; one that is nearly a command is a slip. Without a prompt it is a chat. */
+/** Treats a first argument that is not a command as the prompt, and one that is nearly a command as a typo. Without a prompt, opens a chat. */
 async function withCommand(argv: readonly string[], program: Command): Promise<readonly string[]> {
   const [first] = argv
   const commands = [...program.commands.map((command) => command.name()), 'help']
@@ -67,7 +67,7 @@ async function withCommand(argv: readonly string[], program: Command): Promise<r
   if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
     const { editDistance } = await import('@mulligan/core')
     const meant = commands.find((command) => editDistance(command, first.toLowerCase()) <= 1)
-    if (meant) throw new UsageError(`there is no command "${first}"; did you mean ${meant}?`, `As a prompt: mulligan run ${first}`)
+    if (meant) throw new UsageError(`unknown command "${first}"; did you mean ${meant}?`, `To send it as a prompt: mulligan run ${first}`)
   }
   return [opensChat(argv, program) ? 'chat' : 'run', ...argv]
 }
@@ -76,11 +76,11 @@ async function withCommand(argv: readonly string[], program: Command): Promise<r
 function helpOf(asked: readonly string[], commands: readonly string[]): readonly string[] {
   const [name = '--help'] = asked
   if (name.startsWith('-')) return ['--help']
-  if (!commands.includes(name)) throw new UsageError(`there is no command "${name.slice(0, 40)}"`, 'mulligan --help shows what there is.')
+  if (!commands.includes(name)) throw new UsageError(`unknown command "${name.slice(0, 40)}"`, 'mulligan --help lists the commands.')
   return [...asked, '--help']
 }
 
-/** Nothing but flags of a chat, and somebody at the terminal. */
+/** Whether a user is at the terminal and only chat flags were given. */
 function opensChat(argv: readonly string[], program: Command): boolean {
   if (!isAtTerminal()) return false
   const flags = program.commands.find((command) => command.name() === 'chat')?.options ?? []
@@ -97,9 +97,9 @@ type Action = () => Promise<number>
 
 function createProgram(version: string, output: Output, act: (action: Action) => Promise<void>): Command {
   const program = new Command('mulligan')
-    .description('A terminal agent whose tool calls are reliable.')
+    .description('A terminal agent with reliable tool calls.')
     .version(version)
-    .usage('[command] [options]\n       mulligan                a chat\n       mulligan "what to do"   one turn')
+    .usage('[command] [options]\n       mulligan                start a chat\n       mulligan "what to do"   run one turn')
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
 
@@ -108,10 +108,10 @@ function createProgram(version: string, output: Output, act: (action: Action) =>
   return program
 }
 
-/** They have commands of their own. */
+/** Commands with subcommands. */
 const WITH_INNER = new Set(['tools', 'sandbox', 'sessions', 'config'])
 
-/** Where a command alone means one of its own, a slip looks like an argument too many. */
+/** If a command has a default subcommand, commander reports a mistyped subcommand as an excess argument. */
 async function noInnerCommand(
   { code }: CommanderError,
   [name, asked]: readonly string[],
@@ -123,25 +123,25 @@ async function noInnerCommand(
   const [near] = nearest(asked, inner, 1)
   return new UsageError(
     `unknown command '${asked.slice(0, 40)}'`,
-    `${near ? `Did you mean ${near}? ` : ''}mulligan ${name} --help shows what there is.`,
+    `${near ? `Did you mean ${near}? ` : ''}mulligan ${name} --help lists the commands.`,
   )
 }
 
-/** Commander's message as ours: what is wrong, and what to do. */
+/** Turns commander's message into ours: what is wrong, and what to do. */
 function usageError({ message, code }: CommanderError, args: readonly string[]): UsageError {
   const [what = '', ...suggestion] = message.replace(/^error: /, '').split('\n')
   const isInner = WITH_INNER.has(args[0] ?? '') && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand'
   const command = isInner ? `${args[0]} ${args[1]}` : args[0]
-  const help = `mulligan ${command} --help shows what there is.`
+  const help = `mulligan ${command} --help lists the options.`
   if (code === 'commander.excessArguments' && args[0] === 'run')
     return new UsageError(
       'more than one prompt',
-      `Put it in quotes, as in mulligan "why does npm test fail?"; a command stands first. ${help}`,
+      `Put it in quotes, as in mulligan "why does npm test fail?". A command comes first. ${help}`,
     )
   const isOfCommand = code === 'commander.unknownOption' && command === 'sandbox run' && !args.includes('--')
   const hints = [
     ...suggestion.map((line) => line.replace(/^\((.*)\)$/, '$1')),
-    ...(isOfCommand ? ['A command stands after --, as in mulligan sandbox run -- ls -l.'] : []),
+    ...(isOfCommand ? ['Put the command after --, as in mulligan sandbox run -- ls -l.'] : []),
   ]
   return new UsageError(what, [...hints, help].join(' '))
 }

@@ -24,7 +24,7 @@ describe('readPrompt', () => {
     ],
     ['to resume', undefined, true, terminal, { text: '' }],
     ['to resume, nothing piped', undefined, true, piped(''), { text: '' }],
-    ['to go on with what is piped', undefined, true, piped('And?'), { text: 'And?' }],
+    ['to continue what is piped', undefined, true, piped('And?'), { text: 'And?' }],
   ])('%s', async (_, given, resumes, source, prompt) => expect(await readPrompt(given, resumes, source)).toEqual(prompt))
 
   it.each([

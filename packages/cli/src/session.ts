@@ -1,4 +1,4 @@
-/** Which session a run goes on with. */
+/** Which session a run continues. */
 import { existsSync } from 'node:fs'
 import type { SessionRow, Store } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'

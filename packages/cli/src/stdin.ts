@@ -13,7 +13,7 @@ export async function readStdin(): Promise<string> {
 }
 
 /**
- * What stands on stdin besides a prompt; `undefined` when it stays open without a byte. A shell's pipe has a command at its
+ * What is on stdin besides a prompt; `undefined` when it stays open without a byte. A shell's pipe has a command at its
  * other end, which may take a while to say something; a socket is what a program leaves open that has nothing to say.
  */
 export async function readStdinIfAny(patience: number = PATIENCE[isPipe() ? 'pipe' : 'other']): Promise<string | undefined> {

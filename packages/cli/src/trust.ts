@@ -54,7 +54,7 @@ export const listed = ({ tools, settings }: Wanted): readonly string[] => [
   ),
 ]
 
-/** What is not in force, and the command that lifts it. */
+/** What is not effective, and the command that lifts it. */
 function leftOut({ cwd, tools, settings, problem }: Wanted): readonly string[] {
   return [
     ...(tools ? [`Not loaded: ${toolsText(tools)}. ${liftText(cwd)}`] : []),

@@ -147,7 +147,7 @@ describe('rule 3: no secret, stack or host path', () => {
     expect(logged).toMatchObject([{ error: thrown }])
   })
 
-  it('nor of a rejection that is no Error, nor of a code that is none', async () => {
+  it('nor of a rejection that is not an Error, nor of a code that is none', async () => {
     for (const thrown of [
       'hunter2',
       { message: 'hunter2' },
@@ -352,7 +352,7 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
 })
 
 describe('rule 6: a timeout is enforced, not asked for', () => {
-  it('a read that ignores its signal ends as failed/timeout, and the turn goes on', async () => {
+  it('a read that ignores its signal ends as failed/timeout, and the turn continues', async () => {
     const { call } = harness([tool('slow', never, { timeout: 0.01 }), fine])
     expect(failure(await call('slow', { query: 'x' }))).toMatchObject({ status: 'failed', errorType: 'timeout' })
     expect(statusOf(await call('fine', { query: 'x' }))).toBe('ok')
@@ -675,7 +675,7 @@ describe('loop guard', () => {
     expect((await statuses(harness([put]), calls)).slice(6)).toEqual(['blocked', 'blocked'])
   })
 
-  it('an answer that changes is no repeat, nor is a tool that polls', async () => {
+  it('an answer that changes is not a repeat, nor is a tool that polls', async () => {
     let n = 0
     expect(new Set(await statuses(harness([tool('get', () => ++n)]), Array(9).fill(['get', 'x'])))).toEqual(new Set(['ok']))
     expect(new Set(await statuses(harness([{ ...get, polls: true }]), Array(9).fill(['get', 'x'])))).toEqual(new Set(['ok']))

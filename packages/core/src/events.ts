@@ -1,4 +1,4 @@
-/** What happened to a call, in order. Counters, guard and limits are reducers over these, so a resumed turn has them as they were. */
+/** The events of a call, in order. Counters, guard and limits are reducers over them, so a resumed turn restores its state. */
 
 import type { Repair } from '@mulligan/repair'
 import type { ProposedChanges } from './layer.ts'
@@ -7,7 +7,7 @@ import type { Effect } from './tool.ts'
 
 /** What a person (or policy) said. */
 export interface ApprovalDecision {
-  /** `timeout` and `nobody` are no denial: the same may be asked again. */
+  /** `timeout` and `nobody` are not denial: the same may be asked again. */
   readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody'
   /** Passed on to the model. */
   readonly reason?: string

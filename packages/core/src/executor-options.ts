@@ -1,4 +1,4 @@
-/** What an executor is made with, and what it does. */
+/** The options and the interface of an executor. */
 import type { ApprovalRequest, CallRecord, Decided, HeldCall, Performed, Prepared, PreparedCall } from './call/prepared-call.ts'
 import type { ParsedCall } from './call/resolve-call.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
@@ -49,7 +49,7 @@ export interface Executor {
   readonly prepare: (call: ParsedCall) => Promise<Prepared>
   /** Applies a person's answer. */
   readonly decide: (call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
-  /** Runs it to its record. What it did on a layer is kept where the policy allows that, else discarded: nobody is asked. */
+  /** Runs it to its record. What it did on a layer is kept where the policy allows that, otherwise discarded: nobody is asked. */
   readonly execute: (call: PreparedCall) => Promise<CallRecord>
   /** Runs it; where it ran on a layer and a person has to decide about its changes, to that question. */
   readonly perform: (call: PreparedCall) => Promise<Performed>

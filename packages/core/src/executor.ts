@@ -129,7 +129,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         ...(secrets.length > 0 && { secrets }),
       }
     } catch (error) {
-      // Not knowing is no leave: the call opens no secret file then, and sends nothing unasked.
+      // Not knowing is not permission: the call opens no secret file then, and sends nothing unasked.
       log(call.id, call.tool, error)
       return { ...call, effect: 'external' }
     }
@@ -460,7 +460,7 @@ const as = (tool: Tool, effect: Effect): Tool => (tool.effect === effect ? tool 
 
 const ANSWERS = new Set<unknown>(['once', 'session', 'always', 'no', 'timeout', 'nobody'])
 
-/** A name that is no tool's is refused without running, so nothing has to wait for it. */
+/** A name that is not a tool's is refused without running, so nothing has to wait for it. */
 function effectOfName(name: string, index: NameIndex<Tool>): Effect {
   const resolved = resolveName(name, index)
   return resolved.kind === 'tool' ? resolved.tool.effect : 'read'

@@ -247,7 +247,7 @@ describe('what is told', () => {
   })
 })
 
-/** Any sequence of calls, some cut off, some allowed by a person: against a model of the rule written anew. */
+/** Any sequence of calls, some cut off, some allowed by a person: against a model of the rule written again. */
 describe('whatever is called', () => {
   const TARGETS = ['ann', 'bob', 'cyd']
   it.each(

@@ -199,7 +199,7 @@ describe('unhappy ends', () => {
     expect([files.get('a.txt'), layers.size]).toEqual(['1', 0])
   })
 
-  test('the intent to keep stands on record before anything is changed', async () => {
+  test('the intent to keep is on record before anything is changed', async () => {
     const at: string[] = []
     const policy = modePolicy('auto')
     const onEvent = (event: ToolEvent) => {

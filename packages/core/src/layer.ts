@@ -1,4 +1,4 @@
-/** Tools that run on a throwaway layer: they run first, and what they did is decided about afterwards. */
+/** Tools that run on a throwaway layer: they run first, and their effects are approved afterwards. */
 
 /**
  * How a call runs. `layer`: on a throwaway layer, so that it takes effect only when its changes are kept. `read-only`: where it can

@@ -1,4 +1,4 @@
-/** How much runs without a question. */
+/** The modes, which define what runs without asking. */
 import { defaultPolicy, type Policy } from './policy.ts'
 
 /** The strictest first. */

@@ -1,4 +1,4 @@
-/** A call that acts on several targets is judged by each. */
+/** Applies the policy to each target of a call that has several. */
 import { type Policy, type PolicyDecision, type PolicyRequest, strictestOf } from './policy.ts'
 
 /** What a person is asked about, and why. */

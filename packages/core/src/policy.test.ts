@@ -126,12 +126,12 @@ describe('strictestPolicy', () => {
   ] as const)('%j: %s', ([first, ...rest], decision) =>
     expect(strictestPolicy(says(first), ...rest.map((one) => says(one)))(request()).decision).toBe(decision))
 
-  it('of equal ones the first speaks, and one that only a person may answer stands above it', () => {
+  it('of equal ones the first speaks, and one that only a person may answer overrides it', () => {
     expect(strictestPolicy(says('ask', 'first'), says('ask', 'second'))(request()).reason).toBe('first')
     expect(strictestPolicy(says('ask', 'first'), says('ask', 'second', true))(request())).toMatchObject({ reason: 'second', forced: true })
   })
 
-  it('one that gives no decision is no leave', () => {
+  it('one that gives no decision is not permission', () => {
     const broken = (() => Promise.resolve({ decision: 'deny' })) as never
     expect(strictestPolicy(says('allow'), broken)(request()).decision).not.toBe('allow')
   })

@@ -1,4 +1,4 @@
-/** Who decides whether a call may run: pure functions, first match. */
+/** Policies decide whether a call may run. Pure functions; the first match wins. */
 import { wildcard } from './policy-pattern.ts'
 import type { Effect } from './tool.ts'
 
@@ -27,7 +27,7 @@ export interface PolicyRule {
   readonly tool?: string
   readonly effect?: Effect
   readonly target?: string
-  /** By parameter. One that the call does not have matches nothing; one that is no text is matched as JSON. */
+  /** By parameter. One that the call does not have matches nothing; one that is not text is matched as JSON. */
   readonly input?: Readonly<Record<string, string>>
   readonly reason?: string
 }

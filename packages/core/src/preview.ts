@@ -2,8 +2,8 @@ import { clonePlain } from '@mulligan/repair'
 import type { Tool } from './tool.ts'
 
 /**
- * What a call would change, for the person who is asked about it. `undefined` where the tool can't say: its input then says it.
- * @param input as it stands in the question
+ * What a call would change, for the person who is asked about it. `undefined` if the tool can't say: its input then says it.
+ * @param input as it is in the question
  * @example
  * approve: async (request) => ask(request, await previewOf(toolOf(request), request.input))
  */

@@ -1,4 +1,4 @@
-/** The one renderer: what the model reads of a result. */
+/** Renders a result as the text that the model reads. */
 import { shown } from '@mulligan/repair'
 import type { Content, ContentPart, ErrorDetails, Status, SuggestedCall, ToolError, ToolOk, ToolResult, Truncated } from './result.ts'
 

@@ -1,4 +1,4 @@
-/** What a tool call can come to: exactly one {@link ToolResult}, the same object for model, store, events, CLI and exit code. */
+/** The result of a tool call: exactly one {@link ToolResult}, the same object for model, store, events, CLI and exit code. */
 
 /** Which kind of "not ok" this is: it decides who acts next and whether a retry is spent. */
 export type Status = 'retry' | 'failed' | 'unavailable' | 'denied' | 'indeterminate' | 'closed' | 'blocked' | 'cancelled'
@@ -147,7 +147,7 @@ export function ok<T>(data: T, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolO
   return branded({ ok: true, data, ...more })
 }
 
-/** Nothing found: a success with count 0. `says` tells the model where was looked. */
+/** Nothing found: a success with count 0. `says` names the searched locations. */
 export function empty<T>(data: T, says: string, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolOk<T> {
   return branded({ ok: true, data, content: says, count: 0, hasMore: false, ...more })
 }

@@ -35,7 +35,7 @@ export interface ToolExample {
   readonly input: Readonly<Record<string, unknown>>
   /** Workspace files the example needs (path → text). A tool without a workspace leaves it out. */
   readonly files?: Readonly<Record<string, string>>
-  /** Calls of the session that come before: of a tool that goes on with what another has begun. */
+  /** Calls of the session that come before: of a tool that continues what another has begun. */
   readonly first?: readonly SuggestedCall[]
   /** One line for the reader of `tools show`. */
   readonly why?: string
@@ -63,7 +63,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly ignoredParameters?: readonly string[]
   /**
    * How far a wrong call is repaired before the model is asked again: `safe` changes no text that the model wrote, `full` does
-   * where the result fits the schema, `off` takes the arguments as they came. Default `full` for reads, else `safe`.
+   * where the result fits the schema, `off` takes the arguments as they came. Default `full` for reads, otherwise `safe`.
    */
   readonly repair?: RepairLevel
   readonly examples?: readonly ToolExample[]
@@ -75,7 +75,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   /**
    * Which calls of this tool need a person while one of its calls is `indeterminate`: `target`, those that share a target with
    * it; `tool`, every call with effects, for a tool whose targets do not tell whether a call repeats another, such as a shell.
-   * Default: `target` where the tool has a `target`, else `tool`.
+   * Default: `target` where the tool has a `target`, otherwise `tool`.
    */
   readonly indeterminateScope?: 'target' | 'tool'
   /** Of a call that does less than the tool can, such as a command that only reads. Never more. Default: `effect`. */
@@ -96,7 +96,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly untrusted?: boolean
   /**
    * What a read sends out of the machine in its `target`. An `address` may carry data in its text; it is `external` once the session has
-   * read anything of the workspace, unless a person or a result gave it verbatim. A `query` is so once a secret file was read. Default: an address of a read that is `untrusted`, else nothing.
+   * read anything of the workspace, unless a person or a result gave it verbatim. A `query` is so once a secret file was read. Default: an address of a read that is `untrusted`, otherwise nothing.
    */
   readonly sends?: 'address' | 'query'
   /** What it returns may come from the workspace. Default true; false for what cannot see it, such as the web. */
@@ -173,7 +173,7 @@ export const DEFAULT_RETRIES: Readonly<Record<Effect, number>> = { read: 3, writ
 /**
  * Checks a definition and fills its defaults.
  *
- * @throws TypeError that names the field: a bad name, a schema that is no object, a timeout in milliseconds.
+ * @throws TypeError that names the field: a bad name, a schema that is not an object, a timeout in milliseconds.
  * @example
  * const add = defineTool({
  *   name: 'add', description: 'Adds two numbers.', effect: 'read',

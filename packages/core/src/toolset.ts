@@ -17,7 +17,7 @@ export function mergeToolsets(...sets: readonly Toolset[]): Toolset {
 }
 
 /**
- * The tools under `prefix + name`. Their aliases are dropped: an alias that another set may claim is no name. Retries stay. A service
+ * The tools under `prefix + name`. Their aliases are dropped: an alias that another set may claim is not a name. Retries stay. A service
  * that was named after its tool goes with the name, so that `a_search` and `b_search` share no circuit breaker.
  * @throws TypeError when a name would be none.
  */

@@ -19,7 +19,7 @@ export async function attempt(task: EvalTask, { steps, answer }: Attempt, backen
     for (const [name, input] of steps.flat()) {
       const tool = tools.find((one) => one.name === name)
       const checked = await tool?.check.check(input)
-      if (!tool || !checked?.ok) throw new Error(`${task.id}: ${name} ${JSON.stringify(input)} is no call`)
+      if (!tool || !checked?.ok) throw new Error(`${task.id}: ${name} ${JSON.stringify(input)} is not a call`)
       const context = { signal: new AbortController().signal, callId: 'x', idempotencyKey: 'x', attempt: 1, progress: () => undefined }
       try {
         await tool.execute(checked.value as never, context)

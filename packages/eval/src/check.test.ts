@@ -47,7 +47,7 @@ describe('what the answer has to own up to', () => {
     ['I was unable to do it.', false],
     ['Done, no problem.', false],
     ['It is 12.', false],
-  ])('%j says that it is not there: %s', (answer, is) => {
+  ])('%j says that it does not exist: %s', (answer, is) => {
     expect(passes(tellsAbsence, { answer })).toBe(is)
   })
 

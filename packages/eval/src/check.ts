@@ -4,15 +4,15 @@
 export type Files = Readonly<Record<string, string>>
 
 export interface Happened {
-  /** The last words of the model; empty where there are none. */
+  /** The last words of the model; empty if there are none. */
   readonly answer: string
   readonly before: Files
   readonly after: Files
-  /** What lies beside the workspace was changed. */
+  /** What is beside the workspace was changed. */
   readonly outsideChanged: boolean
   /** Names of the tools that really ran, in order, whatever came of them. */
   readonly ran: readonly string[]
-  /** Of the command that verifies the task; absent where it has none, or it could not be run. */
+  /** Of the command that verifies the task; absent if it has none, or it could not be run. */
   readonly exitCode?: number
 }
 
@@ -34,7 +34,7 @@ export interface Miss {
   readonly says: string
 }
 
-/** What is missing, or undefined where nothing is. */
+/** What is missing, or undefined if nothing is. */
 export type Check = (happened: Happened) => Miss | undefined
 
 /** All of them; the first that misses counts. */
@@ -60,7 +60,7 @@ export const answers =
 /** The answer says that something is not so, was not done or failed. */
 export const tells: Check = ({ answer }) => {
   if (answer.trim() === '') return { reason: 'no answer', says: 'there is no answer' }
-  return NEGATION.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it is not there or failed' }
+  return NEGATION.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it does not exist or failed' }
 }
 
 const NEGATION =
@@ -69,10 +69,10 @@ const NEGATION =
 /** Some tool ran: what a model says without having looked is a guess, be it right. */
 export const looked: Check = ({ ran }) => (ran.length > 0 ? undefined : { reason: 'did not look', says: 'no tool ran' })
 
-/** The answer says that something is not there. That it was unable to do it is not enough. */
+/** The answer says that something does not exist. That it was unable to do it is not enough. */
 export const tellsAbsence: Check = ({ answer }) => {
   if (answer.trim() === '') return { reason: 'no answer', says: 'there is no answer' }
-  return ABSENCE.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it is not there' }
+  return ABSENCE.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it does not exist' }
 }
 
 const ABSENCE =
@@ -105,7 +105,7 @@ export const jsonFile =
     try {
       return sorted(JSON.parse(found)) === sorted(value) ? undefined : { reason: 'wrong file', says: `${path} has other values` }
     } catch {
-      return { reason: 'wrong file', says: `${path} is no JSON` }
+      return { reason: 'wrong file', says: `${path} is not valid JSON` }
     }
   }
 

@@ -152,7 +152,7 @@ describe('what does not go well', () => {
     expect(() => readFileSync(jsonl)).toThrow(/ENOENT/)
   })
 
-  it('a server that goes away in the middle: what was measured is kept, and gone on with', async () => {
+  it('a server that goes away in the middle: what was measured is kept, and continued', async () => {
     const jsonl = newFile()
     const broken = await against(revokedAfter(1 + 3 * 2), { ...SMALL, runs: 3, jsonl })
     expect(broken.code).toBe(1)
@@ -248,7 +248,7 @@ describe('what does not go well', () => {
 })
 
 describe('--resume', () => {
-  it('goes on wherever the file was cut off', async () => {
+  it('continues wherever the file was cut off', async () => {
     const jsonl = newFile()
     const { report } = await against(policy({}), { ...SMALL, jsonl })
     const text = readFileSync(jsonl, 'utf8')
@@ -288,8 +288,8 @@ describe('--resume', () => {
     for (const [lines, says] of [
       [['{}', ...runs], /does not begin as a file/],
       [[], /does not begin as a file/],
-      [[header, runs[0], 'x\u001b[31m'], /line 3 of .* is no run: x(?!\u001b)/],
-      [[header, runs[0]?.replace('"bare"', '"bear"').replace('"full"', '"bear"')], /line 2 of .* is no run/],
+      [[header, runs[0], 'x\u001b[31m'], /line 3 of .* is not a run: x(?!\u001b)/],
+      [[header, runs[0]?.replace('"bare"', '"bear"').replace('"full"', '"bear"')], /line 2 of .* is not a run/],
       [[header?.replace(/"fingerprint":"\w+"/, '"fingerprint":"0"'), ...runs], /the tasks 0, now it is/],
     ] as const) {
       writeFileSync(jsonl, lines.map((line) => `${line}\n`).join(''))

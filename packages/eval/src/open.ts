@@ -83,7 +83,7 @@ export async function openEval(options: EvalOptions): Promise<Evaluation> {
   return { planned: planned.length, measured: records.size, run }
 }
 
-/** The model as in a run. Nothing else of the configuration has a say: no agent, rule, limit or instruction. */
+/** Opens the model as in a run. Ignores the rest of the configuration: agents, rules, limits and instructions. */
 async function openForEval(options: EvalOptions): Promise<EffectiveModel> {
   const { cwd, model, baseUrl, context, opensInReasoning = false, report = () => undefined } = options
   const given = { ...(model !== undefined && { model }), ...(baseUrl !== undefined && { baseUrl }) }
@@ -98,7 +98,7 @@ async function openForEval(options: EvalOptions): Promise<EffectiveModel> {
   return configured
 }
 
-/** @throws UsageError when what is gone on with was begun under others */
+/** @throws UsageError when what is continued was begun under others */
 async function conditions(
   options: EvalOptions,
   asked: Chosen,

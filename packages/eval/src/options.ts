@@ -34,7 +34,7 @@ export interface EvalOptions {
   readonly sandbox?: 'auto' | BackendName | undefined
   /** Path of a new file that each run is written to as soon as it is over. Default: none. */
   readonly jsonl?: string | undefined
-  /** Path of such a file, to go on with; `jsonl` is left out then. */
+  /** Path of such a file, to continue; `jsonl` is left out then. */
   readonly resume?: string | undefined
   /** Is given which model it is, and settings of the folder that are left out. Default: nobody is. */
   readonly report?: ((notice: Notice) => void) | undefined

@@ -1,4 +1,4 @@
-/** The folder of one run: made anew, looked at afterwards, removed. Its path says nothing of task or arm. */
+/** The folder of one run: recreated, looked at afterwards, removed. Its path says nothing of task or arm. */
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,10 +14,10 @@ export interface TaskFolder {
   readonly remove: () => Promise<void>
 }
 
-/** Beyond it a file is told apart by its size alone. */
+/** Beyond it a file is distinguished by its size alone. */
 const MAX_BYTES = 5_000_000
 
-/** @param files path → text; a path that begins with `../` lies beside the workspace */
+/** @param files path → text; a path that begins with `../` is beside the workspace */
 export async function makePlace(files: Files): Promise<TaskFolder> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'project-')))
   const around = join(root, 'home')
@@ -38,7 +38,7 @@ export async function makePlace(files: Files): Promise<TaskFolder> {
   }
 }
 
-/** Path → text of what lies in a folder, with `/` on every platform. A folder without files is not seen. */
+/** Path → text of what is in a folder, with `/` on every platform. A folder without files is not seen. */
 async function filesIn(folder: string, isMeant: (name: string) => boolean = () => true, prefix = ''): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const name of (await readdir(folder)).filter(isMeant)) {

@@ -1,5 +1,5 @@
 /**
- * A model that does every task from the table of references, but for the faults that are planted in it. It sees nothing but the
+ * A model that does every task from the table of references, except for the faults that are planted in it. It sees nothing but the
  * request, as a real one, so it does not know which arm it is in: what becomes of a fault is up to the arm alone.
  */
 import { calls, type ScriptedTurn, say, type TurnFunction } from '@mulligan/testing'
@@ -38,7 +38,7 @@ interface Message {
 
 const GIVES_UP = say('I was unable to do it.')
 const REFUSED =
-  /^(?:Error: (?:invalid arguments|unknown tool|the arguments are no valid JSON|There is no tool)|retry \((?:validation|unknown_tool|malformed_call)\))/
+  /^(?:Error: (?:invalid arguments|unknown tool|the arguments are not valid JSON|There is no tool)|retry \((?:validation|unknown_tool|malformed_call)\))/
 
 export const policy =
   (plan: Plan): TurnFunction =>

@@ -14,7 +14,7 @@ export interface RunRecord {
   readonly run: number
   readonly arm: Arm
   readonly ok: boolean
-  /** Absent where it is ok. `not measured`: the server could not be had, which says nothing of the arm. */
+  /** Absent if it is ok. `not measured`: the server could not be had, which says nothing of the arm. */
   readonly failure?: Failure
   /** For the user: one sentence. */
   readonly says?: string
@@ -36,7 +36,7 @@ export const keyOf = ({ task, run, arm }: Pick<RunRecord, 'task' | 'run' | 'arm'
 
 const count = z.number().int().nonnegative()
 
-/** As it stands in a file. Texts that are shown are sanitized where they are shown. */
+/** As it is in a file. Texts that are shown are sanitized where they are shown. */
 export const recordSchema = z.object({
   task: z.string(),
   run: count.min(1),

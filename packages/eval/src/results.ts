@@ -1,4 +1,4 @@
-/** The JSONL file of an eval: what is run stands in its first line, and each run in one of its own, written as soon as it is over. */
+/** The JSONL file of an eval: what is run is in its first line, and each run in one of its own, written as soon as it is over. */
 import { accessSync, appendFileSync, constants, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { oneLine, UsageError } from '@mulligan/host/light'
@@ -76,7 +76,7 @@ export interface ResultsFile {
 
 /** Asked before a model is loaded. @throws UsageError when it is there already, or could not be made */
 export function mustBeNew(path: string): void {
-  if (existsSync(path)) throw new UsageError(`--jsonl: ${path} is there already`, `Name another file, or go on with it: --resume ${path}`)
+  if (existsSync(path)) throw new UsageError(`--jsonl: ${path} is there already`, `Name another file, or continue it: --resume ${path}`)
   try {
     accessSync(dirname(path), constants.W_OK)
   } catch (error) {
@@ -116,7 +116,7 @@ export function resumeResults(path: string): Results & ResultsFile {
     const record = recordSchema.safeParse(parsed(one))
     if (!record.success)
       throw new UsageError(
-        `--resume: line ${at + 2} of ${path} is no run: ${oneLine(one, 80)}`,
+        `--resume: line ${at + 2} of ${path} is not a run: ${oneLine(one, 80)}`,
         'Remove that line, and the run is made again.',
       )
     const run = record.data as RunRecord

@@ -116,7 +116,7 @@ function judged(ended: Ended, miss: Miss | undefined, fault: Metered['fault']): 
   return { ok: false, failure: ENDED[ended] ?? miss.reason, says: miss.says }
 }
 
-/** Statuses of a server that is not there, overloaded, or not meant for this person: they say nothing of what was asked. */
+/** Statuses of a server that does not exist, overloaded, or not meant for this person: they say nothing of what was asked. */
 const ABSENT = new Set([401, 403, 404, 408, 429, 502, 503, 504])
 /** Of provider packages, for a reply that came and could not be read. */
 const UNREADABLE = /^AI_(?!APICallError)/

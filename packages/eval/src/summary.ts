@@ -16,7 +16,7 @@ export interface ArmSummary {
   readonly succeeded: number
   /** Of `succeeded / measured`, 95 %. */
   readonly interval: Interval
-  /** Of a run, as tokens and seconds are; undefined where nothing was measured. */
+  /** Of a run, as tokens and seconds are; undefined if nothing was measured. */
   readonly requests: Quartiles | undefined
   readonly tokensIn: Quartiles | undefined
   readonly tokensOut: Quartiles | undefined

@@ -26,7 +26,7 @@ export interface TaskInfo {
 
 export interface EvalTask extends Omit<TaskInfo, 'shell'> {
   readonly shell?: true
-  /** Path → text. A path that begins with `../` lies beside the workspace. */
+  /** Path → text. A path that begins with `../` is beside the workspace. */
   readonly files: Files
   /** A command that is run when the model is done; its exit code is in what happened. */
   readonly verify?: string

@@ -9,7 +9,7 @@ export interface RunTools {
   readonly tools: readonly Tool[]
   /** Names of the tools that have run so far. */
   readonly ran: readonly string[]
-  /** Runs a command in the sandbox of the run. @returns its exit code, undefined where it has none */
+  /** Runs a command in the sandbox of the run. @returns its exit code, undefined if it has none */
   readonly run: (command: string) => Promise<number | undefined>
   /** Ends what still runs. */
   readonly close: () => Promise<void>

@@ -180,8 +180,8 @@ describe('opening', () => {
   })
 
   it.each([
-    ['a folder that is not there', { cwd: '/nowhere/at/all' }, /can't be used: ENOENT/],
-    ['no model', { flags: { model: 'glm' } }, /does not say who runs it/],
+    ['a folder that does not exist', { cwd: '/nowhere/at/all' }, /can't be used: ENOENT/],
+    ['no model', { flags: { model: 'glm' } }, /does not name a provider/],
     ['a data folder by a relative path', { env: { MULLIGAN_DATA_DIR: 'data' } }, /must be an absolute path/],
   ])('%s is a UsageError', async (_, more, says) => {
     using here = place()

@@ -54,7 +54,7 @@ export interface WorkspaceOptions extends Ports {
   readonly yes?: boolean | undefined
   /** Whether the model is given the project's `AGENTS.md`. Default: true. */
   readonly agentsMd?: boolean | undefined
-  /** The session to go on with. Default: a new one. @throws UsageError */
+  /** The session to continue. Default: a new one. @throws UsageError */
   readonly session?: string | ((store: Store) => Promise<string | undefined>) | undefined
   /** Of the program, for traces. Default: `0`. */
   readonly version?: string | undefined
@@ -67,7 +67,7 @@ export interface Workspace extends AsyncDisposable {
   readonly data: DataPaths
   /** The sessions on this machine. */
   readonly sessions: Store
-  /** The session that was gone on with. */
+  /** The session that was continued. */
   readonly session: string | undefined
   /** Settings, agent and model, as they were when it was opened. */
   readonly choice: Choice
@@ -75,8 +75,8 @@ export interface Workspace extends AsyncDisposable {
   /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
   readonly ignored: WorkspaceTools['ignored']
   /**
-   * Chooses model, agent and mode anew.
-   * @param session whose agent goes on. @param before keeps its model where nothing names another
+   * Chooses model, agent and mode again.
+   * @param session whose agent continues. @param before keeps its model where nothing names another
    * @throws UsageError
    */
   readonly choose: (flags: ChoiceFlags, session: string | undefined, before?: Choice) => Promise<Choice>

@@ -33,7 +33,7 @@ export function isTooDeep(value: unknown): boolean {
   return false
 }
 
-/** A copy of plain data; what is no plain object or list is kept as it is. */
+/** A copy of plain data; what is not a plain object or list is kept as it is. */
 export function clonePlain<T>(value: T, depth = 0): T {
   if (typeof value !== 'object' || value === null || depth > MAX_CLONE_DEPTH) return value
   if (Array.isArray(value)) return value.map((item) => clonePlain(item, depth + 1)) as T

@@ -31,7 +31,7 @@ describe('nearest', () => {
     )
   })
 
-  it('a text of a million characters is told apart without comparing them all', () => {
+  it('a text of a million characters is distinguished without comparing them all', () => {
     expect(nearest('x'.repeat(1_000_000), ['name', 'size'])).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 /** One repair of a call, made before the model had to be asked again. */
 export interface Repair {
   readonly kind: RepairKind
-  /** Path of the parameter; absent where the whole call was meant. */
+  /** Path of the parameter; absent if the whole call was meant. */
   readonly parameter?: string
   readonly from: unknown
   readonly to: unknown

@@ -28,7 +28,7 @@ export interface ReplyOptions {
 
 /** A call of a reply. Its name and arguments may still need repair. */
 export interface ReplyCall extends ParsedCall {
-  /** Empty where the provider has none. */
+  /** Empty if the provider has none. */
   readonly id: string
   readonly name: string | null
   /** Text of the arguments. */
@@ -78,7 +78,7 @@ const notRun = (raw: string, why: string): Repair => ({
 /** Beyond so many words around it, quoted markup is part of an answer. */
 const FEW_WORDS = 12
 const isFewWords = (text: string): boolean => (text.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
-/** A longer text is no single call. */
+/** A longer text is not a single call. */
 const MAX_FENCED = 8000
 const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 

@@ -5,7 +5,7 @@ import type { Limits } from './limits.ts'
 import type { User } from './user.ts'
 import type { Network, View } from './view/view.ts'
 
-/** Whether a limit holds against a command that tries to pass it, holds as a rule, or is not there. */
+/** Whether a limit holds against a command that tries to pass it, holds as a rule, or does not exist. */
 export type Hold = 'hard' | 'partial' | 'none'
 
 export const ENFORCED = ['files', 'network', 'memory', 'processes', 'cpu', 'disk', 'treeKill'] as const
@@ -41,8 +41,8 @@ export interface OpenBackend {
   /** Shows commands another view from now on; only while none runs. @returns what they see of it @throws SandboxError */
   readonly adopt?: (view: View) => Promise<View>
   /**
-   * The same with another view, in the same network where that is the sandbox's own, else without one. To be closed before this one.
-   * Absent where nothing can be walled off.
+   * The same with another view, in the same network where that is the sandbox's own, otherwise without one. To be closed before this one.
+   * Absent if nothing can be walled off.
    *
    * @param options of bubblewrap
    */
@@ -58,7 +58,7 @@ export interface Beside {
   readonly prefix?: readonly string[]
   /** Shell commands that are run before there is a command; a launch with the same `before` finds them done. */
   readonly ahead?: () => string | undefined
-  /** Default true. To connect to a socket is no write, so a read-only mount does not prevent it. */
+  /** Default true. To connect to a socket is not a write, so a read-only mount does not prevent it. */
   readonly unixSockets?: boolean
 }
 

@@ -40,7 +40,7 @@ export class SandboxError extends Error {
   }
 }
 
-/** The command can't be run as it is asked for: a working directory that is not there, a NUL in an argument. Nothing was run. */
+/** The command can't be run as it is asked for: a working directory that does not exist, a NUL in an argument. Nothing was run. */
 export class CommandRefused extends Error {
   override readonly name = 'CommandRefused'
   readonly parameter: 'cwd' | 'command' | 'env' | 'timeout'

@@ -74,7 +74,7 @@ describe('a sweep', () => {
     expect(existsSync(theirs)).toBe(true)
   })
 
-  test('of a folder that is not there is no fault', async () => {
+  test('of a folder that does not exist is no fault', async () => {
     await sweepFolders(join(temporary(), 'nowhere'))
   })
 })

@@ -13,7 +13,7 @@ describe('sizes', () => {
   ])('%s', (size, bytes) => expect(parseSize(size)).toBe(bytes))
 
   test.each(['', '0', '-1', 'm', '2x', '1e9', 'two gigabytes', '9999999t', Number.NaN])('%s is none', (size) => {
-    expect(() => parseSize(size)).toThrow(/is no size: say it as 512m/)
+    expect(() => parseSize(size)).toThrow(/is not a size: say it as 512m/)
   })
 })
 
@@ -26,7 +26,7 @@ describe('limits', () => {
   test.each([
     [{ timeout: 601 }, 'the limit timeout is 601; it may be 0.001 to 600 seconds'],
     [{ timeout: 0 }, 'timeout is 0'],
-    [{ timeout: Number.NaN }, 'timeout is no number'],
+    [{ timeout: Number.NaN }, 'timeout is not a number'],
     [{ memory: 1024 }, 'the limit memory is 1k; it may be at least 16m'],
     [{ processes: 1.5 }, 'a whole number'],
     [{ cpus: -1 }, 'cores'],

@@ -47,7 +47,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: MB, g: 1024
 export function parseSize(size: string | number): number {
   const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*$/i.exec(String(size)) ?? []
   const bytes = digits === '' ? Number.NaN : Math.round(Number(digits) * (UNITS[unit.toLowerCase()] as number))
-  if (!Number.isSafeInteger(bytes) || bytes === 0) throw new RangeError(`"${size}" is no size: say it as 512m, 2g, or in bytes`)
+  if (!Number.isSafeInteger(bytes) || bytes === 0) throw new RangeError(`"${size}" is not a size: say it as 512m, 2g, or in bytes`)
   return bytes
 }
 
@@ -88,7 +88,7 @@ export function checkLimit(name: string, value: number): void {
   const { from, to, unit, isWhole } = range
   if (typeof value === 'number' && value >= from && value <= to && (!isWhole || Number.isInteger(value))) return
   if (unit === 'bytes') throw new RangeError(`the limit ${name} is ${sizeText(value)}; it may be at least ${sizeText(from)}`)
-  const says = typeof value === 'number' && !Number.isNaN(value) ? String(value) : 'no number'
+  const says = typeof value === 'number' && !Number.isNaN(value) ? String(value) : 'not a number'
   throw new RangeError(`the limit ${name} is ${says}; it may be ${from} to ${to} ${unit}${isWhole ? ', a whole number' : ''}`)
 }
 

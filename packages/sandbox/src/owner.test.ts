@@ -42,5 +42,5 @@ describe.runIf(process.platform === 'linux')('an owner', () => {
     expect(isGone(`999999999-1-${namespace}`)).toBe(true)
   })
 
-  test.each(['', 'x', '1-2', '1-2-3-4', '-1-2-3'])('%j is no owner', (text) => expect(isGone(text)).toBe(false))
+  test.each(['', 'x', '1-2', '1-2-3-4', '-1-2-3'])('%j is not an owner', (text) => expect(isGone(text)).toBe(false))
 })

@@ -27,7 +27,7 @@ export interface ProgramSearch {
 /**
  * Looks a program up in PATH, without entries that are empty, relative, in the workspace or a `node_modules/.bin`.
  *
- * @returns its absolute path; undefined where there is none
+ * @returns its absolute path; undefined if there is none
  * @example
  * const git = resolveProgram('git', { workspace: '/home/me/project' })
  */
@@ -45,7 +45,7 @@ export const searchFolders = (path = '', workspace?: string): readonly string[] 
 /** A PATH of the same, for the programs that a program starts. */
 export const safePath = (path?: string, workspace?: string): string => searchFolders(path, workspace).join(delimiter)
 
-/** Whether a path lies in the workspace or in a `node_modules/.bin`, or leads there. Without a workspace, only the latter. */
+/** Whether a path is in the workspace or in a `node_modules/.bin`, or leads there. Without a workspace, only the latter. */
 export function isOfProject(path: string, workspace?: string): boolean {
   const places = [resolve(path), real(path)].filter((one) => one !== undefined)
   const folders = workspace === undefined ? [] : [resolve(workspace), real(workspace)].filter((one) => one !== undefined)

@@ -74,7 +74,7 @@ describe.each(BACKENDS)('%s', (backend) => {
     ).toBe('3\n')
   })
 
-  test('arguments arrive as they are, and a program that is not there ends with 127', async () => {
+  test('arguments arrive as they are, and a program that does not exist ends with 127', async () => {
     const one = await sandbox()
     const argv = ['printf', '%s|', 'a b', '$HOME', '\'"', '', '*', '-n', 'é\n']
     expect((await one.run({ argv })).stdout).toBe('a b|$HOME|\'"||*|-n|é\n|')
@@ -113,7 +113,7 @@ describe.each(BACKENDS)('%s', (backend) => {
     expect(await pwd(join(one.workspace, 'src/deep/..'))).toBe(join(one.workspace, 'src'))
     expect(await pwd('link')).toBe(join(one.workspace, 'src/deep'))
     for (const [cwd, says] of [
-      ['nowhere', 'is not there'],
+      ['nowhere', 'does not exist'],
       ['file', 'is not a folder'],
       ['a\0b', 'NUL'],
     ] as const)
@@ -129,8 +129,8 @@ describe.each(BACKENDS)('%s', (backend) => {
     [{ script: 'true', timeout: 0 }, 'timeout', 'at most 600 seconds'],
     [{ script: 'true', timeout: 601 }, 'timeout', 'the timeout is 601'],
     [{ script: 'true', timeout: Number.NaN }, 'timeout', 'NaN'],
-    [{ script: 'true', env: { 'A-B': 'x' } }, 'env', '"A-B" is no name'],
-    [{ script: 'true', env: { 'BASH_FUNC_ls%%': '() { :; }' } }, 'env', 'is no name'],
+    [{ script: 'true', env: { 'A-B': 'x' } }, 'env', '"A-B" is not a name'],
+    [{ script: 'true', env: { 'BASH_FUNC_ls%%': '() { :; }' } }, 'env', 'is not a name'],
     [{ script: 'true', env: { A: 'a\0b' } }, 'env', 'NUL'],
   ] as const)('%j is refused, and nothing runs', async (command, parameter, message) => {
     const error = await (await sandbox()).run(command).catch((error: unknown) => error)
@@ -195,7 +195,7 @@ describe.each(BACKENDS)('%s', (backend) => {
       expect(result.droppedBytes).toBeGreaterThan(299_000)
     })
 
-    test('200 MB of it are counted and dropped, in flat memory, while other work goes on', async () => {
+    test('200 MB of it are counted and dropped, in flat memory, while other work continues', async () => {
       const one = await sandbox()
       const held = () => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers
       const before = held()
@@ -322,7 +322,7 @@ const ours = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsW
 describe('a sandbox that can not be', () => {
   test.each([
     [{ workspace: 'relative' }, 'is not an absolute path'],
-    [{ workspace: '/nowhere/at/all' }, 'is not there'],
+    [{ workspace: '/nowhere/at/all' }, 'does not exist'],
     [{ workspace: '/etc/hostname' }, 'is not a folder'],
     [{ backend: 'chroot' as never }, 'there is no sandbox.backend "chroot"; there are auto, bubblewrap'],
     [{ limits: { memory: 1 } }, 'the limit memory is 1'],
@@ -331,7 +331,7 @@ describe('a sandbox that can not be', () => {
   })
 })
 
-test('a probe tells of each backend what it enforces, or why it is not there, and leaves nothing', async () => {
+test('a probe tells of each backend what it enforces, or why it does not exist, and leaves nothing', async () => {
   const probes = await probeBackends({ workspace: temporary() })
   expect(probes.at(-1)).toMatchObject({ name: 'none', ok: true, enforces: { files: { hold: 'none' } } })
   for (const { ok, enforces, reason } of probes) expect(ok ? enforces : reason).toBeTruthy()

@@ -36,7 +36,7 @@ export interface SandboxOptions {
   readonly user?: number | 'auto'
   /** Further folders. */
   readonly mounts?: readonly { readonly path: string; readonly mode?: 'read-only' | 'read-write' }[]
-  /** Paths from the workspace that commands can't write, and can't make where they are not there. */
+  /** Paths from the workspace that commands can't write, and can't make where they do not exist. */
   readonly protect?: readonly string[]
   /** Names of further variables that are let through from the host's environment. */
   readonly env?: readonly string[]
@@ -47,7 +47,7 @@ export interface SandboxOptions {
   readonly gitPrograms?: GitPrograms
   /** Of containers. A local image; nothing is pulled. */
   readonly image?: string
-  /** Of layers: where they are kept. Default: a folder of this user's state, else one in `/var/tmp` or the system's tmp. */
+  /** Of layers: where they are kept. Default: a folder of this user's state, otherwise one in `/var/tmp` or the system's tmp. */
   readonly stateFolder?: string
   /** Default `process.env`. */
   readonly hostEnv?: Readonly<Record<string, string | undefined>>
@@ -159,7 +159,7 @@ async function folder(workspace: string): Promise<string> {
   const fault = (says: string) => new SandboxError({ message: `the workspace ${workspace} ${says}` })
   if (!isAbsolute(workspace)) throw fault('is not an absolute path')
   const path = await realpath(workspace).catch((cause: NodeJS.ErrnoException) => {
-    throw fault(cause.code === 'ENOENT' ? 'is not there' : `can't be read (${cause.code})`)
+    throw fault(cause.code === 'ENOENT' ? 'does not exist' : `can't be read (${cause.code})`)
   })
   if (!(await stat(path)).isDirectory()) throw fault('is not a folder')
   return path

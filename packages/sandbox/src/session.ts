@@ -67,7 +67,7 @@ const CHUNK = 3 * 1024 * 1024
  * await generateText({ model, prompt, experimental_sandbox: session, tools })
  */
 export function toSandboxSession(sandbox: Sandbox): SandboxSession {
-  /** Undefined where the file is not there. @throws Error with what the script said */
+  /** Undefined if the file does not exist. @throws Error with what the script said */
   const ask = async (
     script: string,
     path: string,

@@ -3,7 +3,7 @@ export {
   type ChangeLogOptions,
   createChangeLog,
   type RecordedChanges,
-  type TakenBack,
+  type UndoResult,
 } from './changes/change-log.ts'
 export { goneWorkspaces } from './changes/folders.ts'
 export type { FileChange } from './changes/net.ts'

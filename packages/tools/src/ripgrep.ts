@@ -1,8 +1,8 @@
 /** The ripgrep process: one way to start it, stop it and read its records. */
-import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
-import { safePath, startProgram } from '@mulligan/sandbox'
+import { safePath } from '@mulligan/sandbox'
+import { runOnHost } from './host-process.ts'
 
 /** Longer records are dropped and counted: a match in a minified file of hundreds of megabytes is one record. */
 const MAX_RECORD_CHARS = 32 * 1024 * 1024
@@ -47,67 +47,33 @@ export type Ripgrep = (args: readonly string[], run: RipgrepRun) => Promise<Ripg
 export const ripgrep: Ripgrep = async (args, { cwd, signal, deadline, fd, separator = '\n', onRecord }) => {
   signal?.throwIfAborted()
   const path = await binary()
-  let stopped: RipgrepEnd['stopped'] = deadline?.aborted ? 'deadline' : 'end'
+  let isEnough = false
   let dropped = 0
   let stderr = ''
-  if (stopped === 'deadline') return { code: null, stderr, stopped, dropped }
-
-  const code = await new Promise<number | null>((resolve, reject) => {
-    let child: ChildProcess
-    try {
-      const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(fd === undefined ? [] : [fd])]
-      child = startProgram(path, [...ALWAYS, ...args], { cwd, env: environment(), stdio, windowsHide: true })
-      watch(child)
-    } catch (error) {
-      reject(failedToStart(error))
-      return
-    }
-    const kill = () => child.kill('SIGKILL')
-    const late = () => {
-      stopped = 'deadline'
-      kill()
-    }
-    signal?.addEventListener('abort', kill, { once: true })
-    deadline?.addEventListener('abort', late, { once: true })
-    const records = splitter(separator, (record) => {
-      if (stopped !== 'end' || signal?.aborted) return
-      if (record === undefined) dropped++
-      else if (onRecord(record) === false) {
-        stopped = 'consumer'
-        kill()
-      }
-    })
-    child.stdout?.on('data', records.push)
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (stderr.length < MAX_STDERR_CHARS) stderr += text
-    })
-    const settle = (done: () => void) => {
-      signal?.removeEventListener('abort', kill)
-      deadline?.removeEventListener('abort', late)
-      done()
-    }
-    child.on('error', (error) => settle(() => reject(failedToStart(error))))
-    child.on('close', (exit) => settle(() => resolve(exit)))
+  if (deadline?.aborted) return { code: null, stderr, stopped: 'deadline', dropped }
+  const records = splitter(separator, (record) => {
+    if (isEnough || deadline?.aborted || signal?.aborted) return
+    if (record === undefined) dropped++
+    else if (onRecord(record) === false) isEnough = true
+  })
+  const decoder = new StringDecoder('utf8')
+  const { code, stopped } = await runOnHost(path, [...ALWAYS, ...args], {
+    cwd,
+    env: environment(),
+    stop: [signal, deadline],
+    onStdout: (piece) => {
+      records.push(piece)
+      return !isEnough
+    },
+    onStderr: (piece) => {
+      if (stderr.length < MAX_STDERR_CHARS) stderr += decoder.write(piece)
+    },
+    fd,
+  }).catch((cause: NodeJS.ErrnoException) => {
+    throw new ToolFailure(`ripgrep could not be started (${cause.code ?? 'unknown error'}).`, { errorType: 'execution', cause })
   })
   signal?.throwIfAborted()
-  return { code, stderr, stopped, dropped }
-}
-
-const running = new Set<ChildProcess>()
-
-/** A search that has found nothing yet writes nothing, so it would not notice that its reader is gone. */
-function watch(child: ChildProcess): void {
-  if (running.size === 0) process.on('exit', killAll)
-  running.add(child)
-  const forget = () => {
-    running.delete(child)
-    if (running.size === 0) process.off('exit', killAll)
-  }
-  child.once('close', forget).once('error', forget)
-}
-
-function killAll(): void {
-  for (const child of running) child.kill('SIGKILL')
+  return { code, stderr, stopped: isEnough ? 'consumer' : stopped ? 'deadline' : 'end', dropped }
 }
 
 function environment(): NodeJS.ProcessEnv {
@@ -157,9 +123,4 @@ function binary(): Promise<string> {
     },
   )
   return found
-}
-
-function failedToStart(cause: unknown): ToolFailure {
-  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-  return new ToolFailure(`ripgrep could not be started (${code}).`, { errorType: 'execution', cause })
 }

@@ -1,4 +1,4 @@
-/** How the tokens of a context are divided. Shares of the window, or of the room that system prompt and tools leave. */
+/** Divides the tokens of a context, as fractions of the window or of what system prompt and tools leave. */
 import type { DigestBudget } from './digest.ts'
 
 /** For the reply. */

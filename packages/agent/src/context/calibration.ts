@@ -1,4 +1,4 @@
-/** What an agent learns of its model's context while it talks to it: how its tokenizer counts, and how much fits. */
+/** Learns how a model's tokenizer counts and how much fits its context. */
 
 export interface Calibration {
   /** Tokens of the context in force. */
@@ -13,7 +13,7 @@ export interface Calibration {
 
 /** A server that counts more than this for an estimated token counts something else. */
 const MAX_RATIO = 2
-/** Fewer tokens are no context that an agent can work in: such a number is about something else. */
+/** Fewer tokens are not context that an agent can work in: such a number is about something else. */
 const MIN_WINDOW = 512
 
 /** One for each agent: the next turn knows what this one has learned. */

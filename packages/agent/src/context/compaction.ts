@@ -1,4 +1,4 @@
-/** What is kept of a compaction, so that a later process sends the same bytes. */
+/** The stored record of a compaction, so that a later process sends the same bytes. */
 
 export interface Compaction {
   /** The last message that the digest stands for; the results of its calls included. */

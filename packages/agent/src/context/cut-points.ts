@@ -44,7 +44,7 @@ export interface CutOptions {
 }
 
 export interface Cut {
-  /** The first message that stays; undefined where none does. */
+  /** The first message that stays; undefined if none does. */
   readonly cut: number | undefined
   /** Tokens for the results of the only step that stays. */
   readonly tight?: { readonly message: string; readonly tokens: number }

@@ -1,4 +1,4 @@
-/** The text that stands for what was left out: what is open first, then the user's words, then the lines worth most. */
+/** Writes the digest that replaces earlier messages: open facts first, then the user's words, then the highest-scoring lines. */
 import { estimateText } from './estimate.ts'
 import { type Counted, clip, type Refusal, type SessionFacts, type Tally } from './facts.ts'
 import { type Line, type Lines, MAX_LABEL } from './lines.ts'

@@ -53,14 +53,27 @@ function wordCost(piece: string, random: boolean): number {
 }
 
 const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[jqvwxz][bcdfghjklmnpqtvwxz]|[jqxz]$/i
-const isPronounceable = (piece: string): boolean => !UNPRONOUNCEABLE.test(piece)
+/** Of the words that came last: those of JSON and of a topic come again and again. */
+const pronounceable = new Map<string, boolean>()
+const MAX_KNOWN = 2000
+/** A longer piece would keep the text in memory that it is cut out of. */
+const MAX_WORD = 12
+
+function isPronounceable(piece: string): boolean {
+  const known = pronounceable.get(piece)
+  if (known !== undefined) return known
+  const is = !UNPRONOUNCEABLE.test(piece)
+  if (pronounceable.size >= MAX_KNOWN) pronounceable.clear()
+  if (piece.length <= MAX_WORD) pronounceable.set(piece, is)
+  return is
+}
 
 function breakCost(piece: string): number {
   const indented = piece.length > 1 && piece.charCodeAt(piece.length - 1) === SPACE
   return indented && piece.charCodeAt(0) <= CR ? 2 : 1 + (piece.length >> 5)
 }
 
-/** What stands between the members of JSON, also where it is escaped: usual runs of it are one token. */
+/** What is between the members of JSON, also where it is escaped: usual runs of it are one token. */
 const GLUE = /^ ?[\\":,{}[\]]+$/
 
 function signsCost(piece: string): number {

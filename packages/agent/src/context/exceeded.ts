@@ -1,4 +1,4 @@
-/** Whether a server refused a request because it is longer than the context, in the words of those there are. */
+/** Recognises the error messages with which servers refuse a request that exceeds the context. */
 
 /** OpenAI, Anthropic, llama.cpp, vLLM, SGLang, LM Studio, Ollama, Gemini, Mistral, Bedrock, TGI. */
 const EXCEEDED = new RegExp(
@@ -43,7 +43,7 @@ export interface Exceeded {
   readonly limit?: number
 }
 
-/** From what a server said: undefined where it is about something else. */
+/** From what a server said: undefined if it is about something else. */
 export function contextExceeded(said: string): Exceeded | undefined {
   if (!EXCEEDED.test(said) || QUOTA.test(said)) return undefined
   for (const pattern of LIMITS) {

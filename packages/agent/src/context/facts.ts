@@ -1,4 +1,4 @@
-/** What stands at a point of a session, from the records of its calls: open denials, indeterminate calls, changes, failures. */
+/** Collects the facts at a point of a session from its call records: open denials, indeterminate calls, changes, failures. */
 import { type CallRecord, canonical, render } from '@mulligan/core'
 
 export interface SessionFacts {

@@ -1,7 +1,7 @@
-/** The lines worth keeping, from all that was said and found: a bounded pool, from which a digest takes the best that fit. */
+/** Keeps a bounded pool of lines from messages and results, from which a digest takes the best that fit. */
 import { estimateText } from './estimate.ts'
 import { createFrequency, marksOf, type Traits, traitsOf } from './scoring.ts'
-import { segmentsOf } from './segments.ts'
+import { copyOf, segmentsOf } from './segments.ts'
 
 /** Who said it. */
 export type Source = 'user' | 'model' | 'result'
@@ -9,7 +9,7 @@ export type Source = 'user' | 'model' | 'result'
 export interface Line {
   readonly text: string
   readonly source: Source
-  /** Whose text it stands in, as the digest names it. */
+  /** Whose text it is in, as the digest names it. */
   readonly label: string
   /** Its text, counted from 0, and its place there. */
   readonly from: number
@@ -103,7 +103,7 @@ export function createLines(): Lines {
   }
 
   function mention(text: string): void {
-    for (const mark of marksOf(text.slice(0, MAX_MENTIONING), MAX_MENTIONING)) mentions.set(mark, texts)
+    for (const mark of marksOf(copyOf(text.slice(0, MAX_MENTIONING)), MAX_MENTIONING)) mentions.set(mark, texts)
     if (mentions.size > MAX_MENTIONS) for (const one of [...mentions.keys()].slice(0, MAX_MENTIONS >> 1)) mentions.delete(one)
   }
 

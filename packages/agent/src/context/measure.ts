@@ -1,4 +1,4 @@
-/** Tokens of what a request is made of, as it goes over the wire: JSON, with the arguments of a call as text in it. */
+/** Counts the tokens of a request as it is sent: JSON, with call arguments as text. */
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Tool } from '@mulligan/core'
 import { estimateText } from './estimate.ts'
@@ -8,6 +8,7 @@ const MEDIA = 1600
 
 /** Estimated tokens of one message of a prompt. */
 export function messageTokens(message: LanguageModelV4Message): number {
+  if (isText(message)) return estimateText(JSON.stringify(message))
   let media = 0
   const text = JSON.stringify(message, function (this: { readonly type?: unknown }, key, value: unknown) {
     if (key === 'input' && this.type === 'tool-call') return JSON.stringify(value)
@@ -17,6 +18,11 @@ export function messageTokens(message: LanguageModelV4Message): number {
   })
   return estimateText(text) + media * MEDIA
 }
+
+/** Nothing in it goes another way than as it is. */
+const isText = ({ content }: LanguageModelV4Message): boolean =>
+  typeof content === 'string' ||
+  content.every((part) => part.type === 'text' || (part.type === 'tool-result' && part.output.type.endsWith('text')))
 
 export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
   type: 'function',

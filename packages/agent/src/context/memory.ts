@@ -1,4 +1,4 @@
-/** What is remembered of the messages that a digest stands for. Each is taken in once, so a compaction costs what is new. */
+/** Remembers the messages that a digest replaces. Each message is added once, so a compaction costs only what is new. */
 import { type CallRecord, render, type ToolResult } from '@mulligan/core'
 import { type AssistantMessage, callsOf, type Message, textOf } from '../history/message.ts'
 import { type Digest, type DigestBudget, digestText } from './digest.ts'
@@ -14,7 +14,7 @@ export interface Memory {
 }
 
 export interface DigestOptions {
-  /** The user's last message is sent whole beside the digest, and need not stand in it. */
+  /** The user's last message is sent whole beside the digest, and need not be in it. */
   readonly withoutLast?: boolean
 }
 

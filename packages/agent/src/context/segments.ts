@@ -1,4 +1,4 @@
-/** A text in pieces that say something by themselves: lines, the sentences of a long line, the members of JSON in one line. */
+/** Splits text into meaningful pieces: lines, sentences of a long line, members of one-line JSON. */
 
 /** Characters of a piece that is taken whole. */
 const MAX_PIECE = 240
@@ -11,7 +11,7 @@ export function segmentsOf(text: string, most = Number.POSITIVE_INFINITY): reado
   const found: string[] = []
   for (const line of text.split(/[\r\n]+/)) {
     if (found.length >= most) break
-    for (const piece of pieces(line.trim())) if (/[\p{L}\p{N}]/u.test(piece)) found.push(piece)
+    for (const piece of pieces(line.trim())) if (/[\p{L}\p{N}]/u.test(piece)) found.push(copyOf(piece))
   }
   return found
 }
@@ -39,3 +39,6 @@ function chunks(line: string): readonly string[] {
   }
   return chunk === '' ? found : [...found, chunk]
 }
+
+/** A part of a text keeps all of it in memory; this is a text of its own. */
+export const copyOf = (text: string): string => ` ${text}`.slice(1)

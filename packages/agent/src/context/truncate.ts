@@ -1,4 +1,4 @@
-/** The results of one step share what there is room for: short ones stay whole, long ones keep head and tail. */
+/** Fits the results of one step into a token budget: short ones stay whole, long ones keep head and tail. */
 import { headAndTail } from '@mulligan/core'
 import type { Output } from '../history/projection.ts'
 import { estimateText } from './estimate.ts'

@@ -22,7 +22,7 @@ export interface ContextWindow extends Projection {
   readonly fit: (step: number) => Promise<string | undefined>
   /** The server refused the request as too long. @returns whether it is shorter now */
   readonly refused: (step: number, limit: number | undefined) => Promise<boolean>
-  /** By hand: also where there is room left. @returns undefined where nothing would be gained */
+  /** By hand: also where there is room left. @returns undefined if nothing would be gained */
   readonly compact: () => Promise<CompactionReport | undefined>
   /** Tokens of the next request. */
   readonly used: () => number
@@ -101,7 +101,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
     return Math.floor(requestLimit(calibration.window()) / calibration.ratio()) - fixed
   }
 
-  /** Replaces what stands before the latest steps by a digest. @returns whether anything was replaced */
+  /** Replaces what is before the latest steps by a digest. @returns whether anything was replaced */
   function replace(attempt: Attempt, why: CompactionReason): boolean {
     if (start === undefined) return false
     const free = room()

@@ -1,4 +1,4 @@
-/** What a conversation is made of. Each call has two faces: as it came on the wire, and the canonical one in its record. */
+/** The messages of a conversation. Each call is kept twice: as it came on the wire, and in canonical form in its record. */
 import type { CallRecord, Repair } from '@mulligan/core'
 import type { StoppedBy } from '../stopped-by.ts'
 

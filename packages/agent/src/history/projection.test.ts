@@ -72,7 +72,7 @@ describe('what is sent', () => {
   })
 
   it.each<[string, Partial<CallRecord>, object]>([
-    ['arguments that are no object', { input: '{"q": ' }, { [INVALID_JSON]: '{"q": ' }],
+    ['arguments that are not object', { input: '{"q": ' }, { [INVALID_JSON]: '{"q": ' }],
     ['a list', { input: [1] }, { [INVALID_JSON]: '[1]' }],
   ])('shows the model %s of its own, as an object', (_, more, input) => {
     expect(prompt([message([call('a')]), results(record('a', more))])[0].content[0].input).toEqual(input)

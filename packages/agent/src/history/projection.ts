@@ -28,7 +28,7 @@ export interface Projection {
   readonly push: (...messages: readonly Message[]) => void
 }
 
-/** The key under which a model is shown arguments of its own that were no JSON object. */
+/** The key under which a model is shown arguments of its own that were not JSON object. */
 export const INVALID_JSON = 'INVALID_JSON'
 /** Longer ids of calls are not a provider's that means them. */
 const MAX_ID = 128

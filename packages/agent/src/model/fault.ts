@@ -1,4 +1,4 @@
-/** What became of a model request that failed: whether to make it again and when, and what to tell the person. */
+/** Classifies a failed model request: whether and when to retry, and what to tell the user. */
 import { backoff } from '@mulligan/core'
 import { contextExceeded, type Exceeded } from '../context/exceeded.ts'
 import type { FailedRequest } from '../options.ts'
@@ -135,7 +135,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
   const code = networkCode(error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
     return {
-      message: `The model's server${address} could not be reached (${code}). Is it running, and is the address right?`,
+      message: `The model's server${address} could not be reached (${code}). Is it running, and is the address correct?`,
       retryable: code === 'ECONNREFUSED',
       code,
     }

@@ -39,7 +39,7 @@ interface Growing {
   metadata?: ProviderMetadata
 }
 
-/** Why a reply is not gone on with. */
+/** Why a reply is not continued. */
 export type Cut = 'repetition' | 'reasoning-limit'
 
 export interface Gathered {
@@ -76,7 +76,7 @@ export function createGathering(options: GatherOptions) {
     return grown
   }
 
-  /** @returns why the reply is not to be gone on with, if it is not; what was repeated is cut off */
+  /** @returns why the reply is not to be continued, if it is not; what was repeated is cut off */
   function add(type: Growing['type'], id: string, delta: string, metadata?: unknown): Cut | undefined {
     const grown = open(type, id, metadata)
     if (type === 'text') show(reply.text(delta), grown.part)
@@ -112,7 +112,7 @@ export function createGathering(options: GatherOptions) {
     onText(text)
   }
 
-  /** What was shown, without calls: of a reply that is not gone on with, none is answered, so none may stand in the history. */
+  /** What was shown, without calls: of a reply that is not continued, none is answered, so none may be in the history. */
   const withoutCalls = (): readonly ReplyPart[] => parts.filter((part) => part.type !== 'call').filter(isSaid)
 
   /** The reply has ended: what was held back is shown, and the calls are the ones that were meant. */

@@ -1,4 +1,4 @@
-/** A model that says the same thing over and over. */
+/** Detects a model that repeats itself endlessly. */
 
 /** As many characters at the end must be one text repeated … */
 const TAIL = 2000

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { MAX_CALLS_PER_REPLY, type ToolSpec } from '@mulligan/repair'
@@ -108,7 +109,7 @@ describe('a reply that does not end', () => {
     const { reply, source } = ask(script, { maxReasoning: 10_000, opensInReasoning })
     expect(await reply).toMatchObject({ finishReason: 'reasoning-limit', parts: [{ type: 'reasoning' }] })
     expect(source.ended).toBe(true)
-    // The control: without a limit it goes on.
+    // The control: without a limit it continues.
     expect(
       await ask(
         async function* () {
@@ -282,4 +283,26 @@ describe('a reply that never begins', () => {
     const stopped = AbortSignal.abort(new Error('stopped'))
     await expect(requestModel(model, { ...request, signal: stopped })).rejects.toThrow('stopped')
   })
+})
+
+it('leaves nothing on the signal that would keep the request in memory', async () => {
+  let given: AbortSignal | undefined
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    start(controller) {
+      controller.enqueue(finish)
+      controller.close()
+    },
+  })
+  const model = {
+    doStream: async ({ abortSignal }: { abortSignal: AbortSignal }) => {
+      given = abortSignal
+      return { stream }
+    },
+  } as unknown as LanguageModelV4
+  const ignore = () => undefined
+  const { signal } = new AbortController()
+  const reply = requestModel(model, { prompt: [], tools: [], specs: [], noCalls: false, signal, onText: ignore, onReasoning: ignore })
+  expect(getEventListeners(given as AbortSignal, 'abort')).not.toEqual([])
+  await reply
+  expect(getEventListeners(given as AbortSignal, 'abort')).toEqual([])
 })

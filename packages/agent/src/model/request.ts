@@ -140,7 +140,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
 
 /**
  * What each part takes of {@link MAX_REPLY}. Of calls that are dropped the characters count for little: that many calls can
- * still be counted, and they have an end all the same.
+ * still be counted, and they have an end anyway.
  */
 function createSizer(): (part: LanguageModelV4StreamPart) => number {
   /** Calls that are kept, and came in deltas: counted there. */
@@ -170,14 +170,22 @@ function createSizer(): (part: LanguageModelV4StreamPart) => number {
   }
 }
 
-/** A provider may not heed its signal: the turn does. */
-const unlessAborted = <T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject)
-  })
+/**
+ * A provider may not heed its signal: the turn does. The listener is removed when the work is done: what it holds, the request with
+ * all its messages, would be kept for as long as the turn lasts.
+ */
+async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const abort = (): void => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  work.then(resolve, reject)
+  try {
+    return await promise
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
 
 /** Pings and the openings of what may never come don't count. */
 const isNew = (part: LanguageModelV4StreamPart): boolean =>

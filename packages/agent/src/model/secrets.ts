@@ -1,4 +1,4 @@
-/** Texts that must never be shown, in what others wrote. */
+/** Removes secrets from text written by others. */
 
 /** Shorter ones would be found in ordinary words. */
 const MIN_LENGTH = 4

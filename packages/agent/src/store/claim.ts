@@ -14,6 +14,9 @@ const RENEW_EVERY = 10_000
 
 export type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
 
+/** Of this process. */
+let started: string | undefined
+
 /**
  * Compare and swap: of two that ask at once, one gets it.
  *
@@ -26,7 +29,8 @@ export async function claimSession({ all, host, now }: Driver, sessionId: string
   )
   if (row === undefined) throw new RangeError(`there is no session ${sessionId}`)
   if (row.owner !== null && !takeOver && isAlive(row.owner, Boolean(row.leased), host)) return { busy: ownerText(row.owner, host) }
-  const owner = `${process.pid}.${startOf(process.pid) ?? ''}@${host}#${randomInt(2 ** 47).toString(36)}`
+  started ??= startOf(process.pid) ?? ''
+  const owner = `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
   const [taken] = await all<{ fence: number }>(
     // Its own owner, where the answer was lost with the connection and it is run again.
     `UPDATE sessions SET owner = ?, lease_until = ${now} + ${LEASE}, fence = fence + 1

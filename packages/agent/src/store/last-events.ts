@@ -1,5 +1,5 @@
 /**
- * The last event of each session, kept beside a SQLite store: a line for each transaction. What a removed `-wal` file or an older
+ * The last event of each session, kept beside a SQLite store: a line at most every {@link INTERVAL}, and at the end of a turn. What a removed `-wal` file or an older
  * copy of the store takes with it leaves a sound database behind; here it is noticed.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
@@ -9,6 +9,8 @@ import type { SessionWrite, Value } from './driver.ts'
 /** Sessions that are kept when the file is written anew. */
 const MAX_SESSIONS = 20
 const MAX_BYTES = 64_000
+/** Milliseconds between two lines of what may be lost in a power failure anyway. */
+const INTERVAL = 100
 /** In place of an event: the session was deleted. */
 const DELETED = -1
 
@@ -51,17 +53,34 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
     add([...last].slice(-MAX_SESSIONS).map(lineOf).join(''))
   }
 
+  const last = new Map<string, number>()
+  let flushed = 0
+
+  function flush(): void {
+    if (last.size === 0) return
+    flushed = performance.now()
+    if (size > MAX_BYTES) rewrite(new Map([...recordedIn(file).last, ...last]))
+    else add([...last].map(lineOf).join(''))
+    last.clear()
+  }
+
   return {
     /** What has been committed. */
-    record(batch: readonly SessionWrite[]): void {
-      const last = new Map<string, number>()
-      for (const { sessionId, eventId } of batch) if (eventId !== undefined) last.set(sessionId, eventId)
-      if (last.size === 0) return
-      if (size > MAX_BYTES) rewrite(new Map([...recordedIn(file).last, ...last]))
-      else add([...last].map(lineOf).join(''))
+    record(batch: readonly SessionWrite[], durable: boolean): void {
+      let isNew = false
+      for (const { sessionId, eventId } of batch) {
+        if (eventId !== undefined) last.set(sessionId, eventId)
+        isNew ||= eventId === 0
+      }
+      if (durable || isNew || performance.now() - flushed > INTERVAL) flush()
     },
-    forget: (sessionId: string): void => add(lineOf([sessionId, DELETED])),
+    flush,
+    forget: (sessionId: string): void => {
+      last.delete(sessionId)
+      add(lineOf([sessionId, DELETED]))
+    },
     close: (): void => {
+      flush()
       if (fd !== undefined) closeSync(fd)
       fd = undefined
     },

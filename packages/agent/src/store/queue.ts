@@ -48,7 +48,8 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     }
     for (let left = writes; left.length > 0; ) {
       try {
-        await write(withRows(left), fencesOf(left), durable)
+        const rows = withRows(left)
+        await write(rows, fencesOf(rows), durable)
         break
       } catch (error) {
         if (error instanceof SessionTakenOver) {
@@ -81,7 +82,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     }
   }
 
-  const fencesOf = (batch: readonly Queued[]): Fences => {
+  const fencesOf = (batch: readonly Pick<Queued, 'sessionId'>[]): Fences => {
     const mine = new Map<string, number>()
     for (const { sessionId } of batch) {
       const fence = fences.get(sessionId)

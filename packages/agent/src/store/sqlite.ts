@@ -39,12 +39,12 @@ function migrate(database: DatabaseSync, path: string): void {
   })
 }
 
-function transaction(database: DatabaseSync, work: () => void): void {
+function transaction(database: DatabaseSync, work: () => void, prepare = (sql: string) => database.prepare(sql)): void {
   // At once to write: a check that reads first could not become a write later, if another process wrote in between.
-  database.exec('BEGIN IMMEDIATE')
+  prepare('BEGIN IMMEDIATE').run()
   try {
     work()
-    database.exec('COMMIT')
+    prepare('COMMIT').run()
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
@@ -74,18 +74,19 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
     // WAL with synchronous=NORMAL does not promise the latest commits after a power failure.
     if (durable) database.exec('PRAGMA synchronous = FULL')
     try {
-      transaction(database, () => {
+      const checked = (): void => {
         const known = [...fences.keys()].flatMap((id) =>
           rows<{ id: string; fence: number }>('SELECT id, fence FROM sessions WHERE id = ?', [id]),
         )
         const lost = lostSession(fences, known)
         if (lost !== undefined) throw new SessionTakenOver(lost)
         for (const { sql, parameters } of batch) prepare(sql).run(...parameters)
-      })
+      }
+      transaction(database, checked, prepare)
     } finally {
       if (durable) database.exec('PRAGMA synchronous = NORMAL')
     }
-    lastEvents?.record(batch)
+    lastEvents?.record(batch, durable)
   }
 
   const isFile = path !== ':memory:'
@@ -105,8 +106,10 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
       backups?.renew()
     },
     mayPass: (error) => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff),
-    afterTurn: () =>
-      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0)),
+    afterTurn: () => {
+      lastEvents?.flush()
+      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0))
+    },
     close: async () => {
       await backups?.finished()
       lastEvents?.close()

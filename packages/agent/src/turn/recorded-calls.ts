@@ -113,18 +113,23 @@ type Recorded = WithoutKey<StepValue> & { readonly events: readonly object[] }
 function toRecorded(value: StepValue, events: readonly ToolEvent[]): Recorded {
   const slim = events.map(withoutValue)
   if (value.kind === 'result') return { ...value, events: slim }
-  const { inputKey: _, ...call } = value.call
-  return { ...value, call, events: slim } as Recorded
+  return { ...value, call: without(value.call, INPUT_KEY), events: slim } as Recorded
 }
 
+const INPUT_KEY = new Set(['inputKey'])
+const INPUT = new Set(['input'])
+const OUTCOME_VALUES = new Set(['result', 'inputKey'])
+
 function withoutValue(event: ToolEvent): object {
-  if (event.type === 'tool.call') {
-    const { input: _, ...rest } = event
-    return rest
-  }
-  if (event.type !== 'tool.result' || event.late) return event
-  const { result: _, inputKey: __, ...rest } = event
-  return rest
+  if (event.type === 'tool.call') return without(event, INPUT)
+  return event.type === 'tool.result' && !event.late ? without(event, OUTCOME_VALUES) : event
+}
+
+/** A copy without some members: for every call, and a destructuring takes twice as long. */
+function without(value: object, left: ReadonlySet<string>): object {
+  const copy: Record<string, unknown> = {}
+  for (const key in value) if (!left.has(key)) copy[key] = (value as Record<string, unknown>)[key]
+  return copy
 }
 
 function fromRecorded({ events: slim, ...recorded }: Recorded): { readonly value: StepValue; readonly events: readonly ToolEvent[] } {

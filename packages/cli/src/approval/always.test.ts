@@ -142,7 +142,7 @@ describe('"always"', () => {
   })
 
   it.each<[string, () => void, string]>([
-    ['a file that is no configuration', () => put('{ "policy": '), 'could not be changed without disturbing what is in it'],
+    ['a file that is not a configuration', () => put('{ "policy": '), 'could not be changed without disturbing what is in it'],
     ['one with other mistakes', () => put('{ "modle": "x" }'), 'could not be changed without disturbing what is in it'],
     ['a folder in its place', () => mkdirSync(file, { recursive: true }), "can't be written (EISDIR)"],
     ['a file where its folder should be', () => writeFileSync(dirname(file), ''), "can't be written (ENOTDIR)"],

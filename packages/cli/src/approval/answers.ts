@@ -1,4 +1,4 @@
-/** What a person may answer, and what they meant. */
+/** Parses a person's answer to an approval question. */
 
 export type Answer = { readonly answer: 'once' | 'session' | 'always' | 'view' } | { readonly answer: 'no'; readonly reason?: string }
 

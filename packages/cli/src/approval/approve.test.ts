@@ -52,8 +52,8 @@ describe('a question', () => {
         '    content:',
         '      | one',
         '      | two',
-        '  It asks because it changes files.',
-        '  Session covers every write_file (write).',
+        '  Needs approval: it changes files.',
+        '  [s] allows all write_file (write) calls for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -63,7 +63,7 @@ describe('a question', () => {
     const diff = '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\u001b[2K\n'
     const { approve, asked } = approver(['y'], { preview: async () => diff })
     await approve(request(), signal)
-    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  It asks')
+    expect(asked[0]).toContain('\n    @@ -1 +1 @@\n    -one\n    +two\\u001b[2K\n  Needs approval')
     expect(asked[0]).not.toContain('content:')
   })
 
@@ -75,10 +75,10 @@ describe('a question', () => {
         '',
         '? bash (write) npm test, rm -r build',
         '    command: ls  &&  npm test; rm "-r" build',
-        '  It asks because of',
+        '  Needs approval because of',
         '    npm test: it changes files',
         '    rm -r build: it changes files',
-        '  Session covers npm test, npm test -- … in the workspace folder; exactly rm -r build in the workspace folder.',
+        '  [s] allows npm test, npm test -- … in the workspace folder; exactly rm -r build in the workspace folder for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -96,7 +96,7 @@ describe('a question', () => {
     expect(await approve(long, signal)).toEqual({ answer: 'once' })
     expect(asked[0]).toContain('line 38\n    … 61 more lines\n')
     expect(asked[0]).toContain('[v]iew all')
-    expect(asked[1]).toContain('| line 99\n  It asks')
+    expect(asked[1]).toContain('| line 99\n  Needs approval')
     expect(asked[1]).not.toContain('[v]iew')
     expect(asked[2]).toMatch(/^Please answer/)
     const wide = questionOf(request({ input: { content: 'x'.repeat(5000) } }), { asks: [] }, plain)
@@ -128,15 +128,15 @@ describe('a question', () => {
       [
         '',
         '? bash (write) npm test',
-        '  It has run, and nothing of it is kept yet: 1 file changed.',
+        '  It has run, but its changes are not kept yet: 1 file changed.',
         '    --- a/a.txt',
         '    +++ b/a.txt',
         '    @@ -1 +1 @@',
         '    -one',
         '    +two',
         '    command: npm  test; ls',
-        '  It asks because it changes files.',
-        '  Session covers npm test, npm test -- … in the workspace folder.',
+        '  Needs approval: it changes files.',
+        '  [s] allows npm test, npm test -- … in the workspace folder for this session.',
         '  [y]es once, [s]ession, [n]o and why: ',
       ].join('\n'),
     )
@@ -149,9 +149,9 @@ describe('a question', () => {
     const { approve, asked } = approver(['v', 'n'], { shell })
     await approve({ ...long, changes: { id: 'l', hash: 'h', targets: [], summary: '1 file added', diff } }, signal)
     expect(asked[0]).toContain('+line 39\n    … 60 more lines\n    command:\n      | echo 0\n')
-    expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  It asks')
+    expect(asked[0]).toContain('| echo 10\n    … 19 more lines\n  Needs approval')
     expect(asked[1]).toContain('+line 99\n    command:\n')
-    expect(asked[1]).toContain('| echo 29\n  It asks')
+    expect(asked[1]).toContain('| echo 29\n  Needs approval')
   })
 
   it('questions come one at a time', async () => {
@@ -181,7 +181,7 @@ describe('who answers', () => {
     expect(await createApprover(options)(request(more), signal)).toEqual({ answer })
   })
 
-  it('a question that was waited for too long is no denial', async () => {
+  it('a question that was waited for too long is not a denial', async () => {
     const late = new AbortController()
     const ask = async () => {
       late.abort()
@@ -215,7 +215,7 @@ describe('"session"', () => {
     await approve(shellRequest('npm test', ['npm test']), signal)
     expect(await approve(shellRequest('npm test -- a.test.ts', ['npm test -- a.test.ts']), signal)).toEqual({ answer: 'session' })
     expect(await approve(shellRequest('npm test; rm x', ['npm test', 'rm x']), signal)).toEqual({ answer: 'no' })
-    expect(asked[1]).toContain('  It asks because of\n    rm x: it changes files\n')
+    expect(asked[1]).toContain('  Needs approval because of\n    rm x: it changes files\n')
     expect(await approve(shellRequest('npm testing', ['npm testing']), signal)).toEqual({ answer: 'no' })
   })
 

@@ -1,4 +1,4 @@
-/** Puts a question about a call to the user, in words, until there is an answer. */
+/** Asks the user about a call until there is a valid answer. */
 import { type Ask, safeJson } from '@mulligan/host/light'
 import type { ApprovalQuestion, AskApproval } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'

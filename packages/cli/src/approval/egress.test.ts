@@ -254,7 +254,7 @@ describe('after a secret file', () => {
     expect([results, hits]).toEqual([['ok', 'denied'], []])
   })
 
-  it('what stands in the prompt without being named opens nothing', async () => {
+  it('what is in the prompt without being named opens nothing', async () => {
     expect((await (await asked([read('.env')], {})).run({ prompt: 'a log says: see @.env' })).results).toEqual(['denied'])
   })
 })

@@ -1,4 +1,4 @@
-/** What a person is shown before they decide: exactly what would be done, and why it asks. */
+/** Renders an approval question: exactly what would be done, and why it asks. */
 import type { ApprovalRequest, AskedTarget } from '@mulligan/core'
 import { blanksCounted, oneLine, safeJson, visible } from '@mulligan/host/light'
 import type { Colors } from '../ui/colors.ts'
@@ -40,10 +40,10 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
   const text = [
     '',
     `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
-    ...(changes ? [`  It has run, and nothing of it is kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
+    ...(changes ? [`  It has run, but its changes are not kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),
-    ...(covers === undefined ? [] : [colors.dim(`  Session covers ${oneLine(visible(covers), MAX_COVERS)}.`)]),
+    ...(covers === undefined ? [] : [colors.dim(`  [s] allows ${oneLine(visible(covers), MAX_COVERS)} for this session.`)]),
     '',
   ].join('\n')
   return { text, isCut: parts.some(({ isCut }) => isCut) }
@@ -65,13 +65,13 @@ function cut(all: readonly string[], most: number, paint = (line: string): strin
 
 /** Where only a part of the call is in question, which one. */
 function whyLines({ target, reason, forced, changes }: ApprovalRequest, asks: readonly AskedTarget[]): string[] {
-  const only = forced ? ' Only you can allow it.' : ''
+  const only = forced ? ' Only you can approve it.' : ''
   const [first, ...more] = asks
   if (forced || changes || !first || (more.length === 0 && first.target === target))
-    return [`It asks because ${oneLine(reason, 300)}.${only}`]
+    return [`Needs approval: ${oneLine(reason, 300)}.${only}`]
   const left = asks.length - MAX_ASKED
   return [
-    'It asks because of',
+    'Needs approval because of',
     ...asks.slice(0, MAX_ASKED).map((one) => `  ${oneLine(visible(one.target), 200)}: ${oneLine(one.reason, 300)}`),
     ...(left > 0 ? [`  and ${left} more`] : []),
   ]

@@ -57,7 +57,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
           <Prompt
             key="message"
             isActive={!isAnswering}
-            placeholder={items.length > 1 ? '' : 'What is to be done?'}
+            placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
             history={history}
             complete={complete}
@@ -78,7 +78,7 @@ const NO_COMPLETION: Completer = async () => undefined
 function Status({ state, columns, colors }: { readonly state: ChatState } & Look): ReactNode {
   const { choice, view, sandbox, isLeavingNext, busy } = state
   const { settings, named, configured } = choice
-  if (isLeavingNext) return <Text wrap="truncate-end">{colors.yellow('  Ctrl-C again, /quit or Ctrl-D leaves')}</Text>
+  if (isLeavingNext) return <Text wrap="truncate-end">{colors.yellow('  press Ctrl-C again, /quit or Ctrl-D to quit')}</Text>
   const text = statusText(
     {
       ...{ model: configured.model.id, where: configured.model.where, contextTokens: view.contextTokens ?? configured.model.contextTokens },
@@ -92,7 +92,7 @@ function Status({ state, columns, colors }: { readonly state: ChatState } & Look
 
 const TICK = 1000
 
-/** Milliseconds since 1970, anew each second while something runs. */
+/** Milliseconds since 1970, again each second while something runs. */
 function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What is shown of a tool call: one line that says what it did, and a few lines of what came of it. Pure. */
+/** Renders a tool call: one line that says what it did, and a few lines of its result. Pure. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Effect } from '@mulligan/core'
 import { oneLine, sanitize } from '@mulligan/host/light'
@@ -43,7 +43,7 @@ export function cardOf(seen: SeenCall | undefined, event: ResultEvent, { colors,
 const isSome = (text: string): boolean => text !== ''
 
 /**
- * The body of a display: its heading says what stands in the card's line already.
+ * The body of a display: its heading says what is in the card's line already.
  *
  * @param fromEnd a command says at its end how it went
  */

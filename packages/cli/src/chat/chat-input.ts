@@ -1,4 +1,4 @@
-/** What is sent of what a person typed: the output of commands they ran themselves stands before it, a note on files they named below it. Pure. */
+/** Parses what the user typed, and builds the prompt: output of their own commands comes first, a note on mentioned files last. Pure. */
 import { oneLine } from '@mulligan/host/light'
 
 /** A command that the person ran in their own shell. */
@@ -16,7 +16,7 @@ export type ChatInput =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'command'; readonly name: string; readonly args: string }
 
-/** `/name args` is a command, `!command` is for the shell, `//text` is a message that begins with one slash. */
+/** `/name args` is a command, `!command` is for the shell, `//text` is sends a message that starts with a slash. */
 export function parseInput(typed: string): ChatInput {
   const text = typed.trim()
   if (text === '') return { kind: 'nothing' }

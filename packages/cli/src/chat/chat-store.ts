@@ -1,4 +1,4 @@
-/** A state that is looked at: a new snapshot, and word to who looks, not more often than a screen is drawn. */
+/** A store for React: takes a new snapshot and notifies its subscribers, at most once per frame. */
 
 export interface ChatStore<T> {
   /** The same object until something changes. */

@@ -1,4 +1,4 @@
-/** What a chat is made from, what is to be seen of it, and what a person can do. */
+/** The types of a chat: its parts, its view, and its controls. */
 import type { AgentEvent } from '@mulligan/agent'
 import type { Ask } from '@mulligan/host/light'
 import type { Choice, Workspace } from '@mulligan/host/parts'
@@ -9,7 +9,7 @@ import type { Question } from './questions.ts'
 import type { Item, View } from './view.ts'
 
 export interface ChatOptions {
-  /** Its session's end is shown, where it goes on with one. */
+  /** Its session's end is shown, where it continues one. */
   readonly workspace: Workspace
   /** Gives the workspace the chat to tell and ask. */
   readonly connect: (chat: ChatEnds) => void

@@ -61,7 +61,7 @@ describe('a chat', () => {
     expect(await chat.send('/diff')).toContain('+new')
     expect([await chat.send('/undo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('removed   a.txt'), false])
     expect([await chat.send('/redo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('created   a.txt'), true])
-    expect(await chat.send('/redo')).toContain('this session has nothing to redo')
+    expect(await chat.send('/redo')).toContain('there is nothing to redo in this session')
   })
 
   it('names changes to ignored files once, and /keep brings them in', async () => {
@@ -75,7 +75,7 @@ describe('a chat', () => {
     paths = []
     expect(await chat.send('once more')).not.toContain('Not in the workspace')
     expect(await chat.send('/keep')).toContain('there is nothing to keep')
-    expect(await chat.send('/help')).toMatch(/\/keep {2}bring what commands changed of files that git ignores/)
+    expect(await chat.send('/help')).toMatch(/\/keep {2}copy ignored files that commands changed/)
   })
 
   it('passes on a no with its reason', async () => {
@@ -88,14 +88,14 @@ describe('a chat', () => {
     expect(set.here.has('a.txt')).toBe(false)
   })
 
-  it('Ctrl-C stops the turn in its stream, at a question and in a call, drops what waits, and the session goes on', async () => {
+  it('Ctrl-C stops the turn in its stream, at a question and in a call, drops what waits, and the session continues', async () => {
     await using set = await scene([say('I begin and', { fault: { hang: 'mid-text' } })])
     await using chat = await talk(set.here, set.model, { mode: 'auto' })
     chat.chat.submit('hang')
     await chat.until(({ view }) => view.said !== '')
     chat.chat.submit('this waits')
     chat.chat.interrupt()
-    expect(await chat.until(/Not sent/)).toMatch(/Cancelled\. What you say next goes on from here\.[\s\S]*Not sent: "this waits"/)
+    expect(await chat.until(/Not sent/)).toMatch(/Cancelled\. Your next message continues from here\.[\s\S]*Not sent: "this waits"/)
     const session = chat.chat.state()
     set.model.push(call('write_file', { path: 'x', content: '' }))
     await chat.send('/mode ask')
@@ -188,15 +188,15 @@ describe('a chat', () => {
     expect(next.view).toMatchObject({ contextUsed: 3000, contextTokens: 4096 })
   })
 
-  it('what is no command is not sent; two slashes are', async () => {
+  it('what is not a command is not sent; two slashes are', async () => {
     await using set = await scene([say('A folder.')])
     await using chat = await talk(set.here, set.model)
-    expect(await chat.send('/modle')).toMatch(/there is no command \/modle; did you mean \/model\?\n.*\/\/modle/)
+    expect(await chat.send('/modle')).toMatch(/unknown command \/modle; did you mean \/model\?\n.*\/\/modle/)
     expect(set.model.requests).toHaveLength(0)
     expect(await chat.send('//etc')).toContain('> /etc\nA folder.')
   })
 
-  it('tells of a server that is not there, and goes on', async () => {
+  it('tells of a server that does not exist, and continues', async () => {
     await using set = await scene([])
     await using chat = await talk(set.here, { url: 'http://127.0.0.1:9/v1' })
     expect(await chat.send('hello')).toMatch(/The turn failed: /)
@@ -244,7 +244,7 @@ describe('a chat', () => {
     one.chat.submit('hang')
     await one.until(({ view }) => view.said !== '')
     await using other = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
-    await other.until(`This turn goes on in process ${process.pid}.`)
+    await other.until(`This turn is running in process ${process.pid}.`)
     one.chat.interrupt()
     await one.until(({ busy }) => busy === undefined)
   })
@@ -262,7 +262,7 @@ describe('a chat', () => {
     expect([set.here.has('a'), set.here.has('b')]).toEqual([true, true])
   })
 
-  it('another process shows the end of the session, and goes on with it', async () => {
+  it('another process shows the end of the session, and continues it', async () => {
     await using set = await scene([say('One.'), call('list_dir', {}), say('Two **bold**.')], { 'a.txt': '' })
     let id: string | undefined
     let before: string
@@ -283,7 +283,7 @@ describe('a chat', () => {
     await chat.send('fourth')
     expect(JSON.stringify(set.model.requests.at(-1)?.body)).not.toContain('the other')
     expect(await chat.send(`/resume ${id}`)).toContain('Three.')
-    expect(await chat.send('/continue')).toContain('no turn of this session was cut off')
+    expect(await chat.send('/continue')).toContain('no turn of this session was interrupted')
   })
 
   it('a turn whose process was killed is named, and taken up', async () => {
@@ -293,15 +293,15 @@ describe('a chat', () => {
     child.kill('SIGKILL')
     await ended
     await using chat = await talk(set.here, set.model, { session: String(latestSession(set.here)) })
-    expect(await chat.until('/continue')).toMatch(/> look\n✓ list_dir[\s\S]*This turn was cut off/)
-    expect(await chat.send('/continue')).toMatch(/Going on where the turn was cut off\.\nHere is the rest\./)
+    expect(await chat.until('/continue')).toMatch(/> look\n✓ list_dir[\s\S]*This turn was interrupted/)
+    expect(await chat.send('/continue')).toMatch(/Continuing the interrupted turn\.\nHere is the rest\./)
   })
 
   it('every command that takes nothing can be given without anything', async () => {
     await using set = await scene([])
     await using chat = await talk(set.here, set.model)
     for (const [typed, says] of [
-      ['/help', /\/undo \[TURN\] +take back/],
+      ['/help', /\/undo \[TURN\] +undo the changes/],
       ['/tools', /write_file +write +open/],
       ['/agent', /> {2}build/],
       ['/agent plan', /> {2}plan/],
@@ -310,7 +310,7 @@ describe('a chat', () => {
       ['/mode read-only', /> {2}read-only/],
       ['/mode often', /there is no mode "often"/],
       ['/status', /mode +read-only \(--mode\)/],
-      ['/sessions', /There is no session in this folder yet/],
+      ['/sessions', /There are no sessions in this folder yet/],
       ['/compact', /nothing to compact/],
       ['/undo', /nothing to undo/],
     ] as const)

@@ -1,4 +1,4 @@
-/** A chat: messages, commands and questions, and what is to be seen of them. It knows nothing of how that is drawn. */
+/** The chat: messages, commands and questions, independent of rendering. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
@@ -65,7 +65,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       error instanceof UsageError
         ? sanitize(error.hint)
         : error instanceof SessionBusy
-          ? `/clear begins a session of its own; mulligan run --session ${session} --take-over "…" takes it over.`
+          ? `/clear starts a new session; mulligan run --session ${session} --take-over "…" takes it over.`
           : ''
     show({ kind: 'output', lines: [colors.red(message), ...(hint === '' ? [] : hint.split('\n'))] })
   }
@@ -146,7 +146,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     return agentNow().run({ prompt, mentions, attached, signal, ...(session !== undefined && { sessionId: session }) })
   }
 
-  /** Made anew when something else is chosen; what was allowed for the session ends with it. */
+  /** Made again when something else is chosen; what was allowed for the session ends with it. */
   function agentNow(): Agent {
     if (agent?.of !== choice) agent = { of: choice, agent: workspace.agent(choice) }
     return agent.agent
@@ -218,7 +218,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function dropQueued(): void {
-    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. The up key brings it back.`)
+    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. Press Up to get it back.`)
     queued = []
   }
 

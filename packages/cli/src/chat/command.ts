@@ -78,12 +78,9 @@ async function loadParts(): Promise<typeof import('./parts.ts')> {
 function needTerminal(): void {
   const { stdin, stdout } = process
   if (stdin.isTTY !== true || stdout.isTTY !== true)
-    throw new UsageError(
-      'the chat needs a terminal to read from and to write to',
-      'For one turn: mulligan "what to do", or some-command | mulligan',
-    )
+    throw new UsageError('the chat needs a terminal', 'To run one turn: mulligan "what to do", or some-command | mulligan')
   if (process.env['TERM'] === 'dumb')
-    throw new UsageError('this terminal (TERM=dumb) cannot show the chat', 'For one turn: mulligan "what to do"')
+    throw new UsageError('this terminal (TERM=dumb) cannot show the chat', 'To run one turn: mulligan "what to do"')
 }
 
 function welcome(cwd: string, { configured, named, settings }: Choice, { bold, dim }: Colors): string[] {
@@ -94,15 +91,15 @@ function welcome(cwd: string, { configured, named, settings }: Choice, { bold, d
     `${oneLine(id, 120)} on ${oneLine(where, 80)}${agent}`,
     dim(`${oneLine(fromHome(cwd), 200)} · mode ${settings.approval.mode.value} · ${sandboxText(settings.sandbox.backend?.value)}`),
     ...(configured.notice ? [dim(`The model is ${oneLine(configured.notice, 300)}.`)] : []),
-    dim('/help shows what there is'),
+    dim('/help lists the commands'),
   ]
 }
 
 const sandboxText = (backend: string | undefined): string =>
-  backend === 'none' ? 'commands run in no sandbox' : 'the first command opens the sandbox'
+  backend === 'none' ? 'commands run without a sandbox' : 'the first command opens the sandbox'
 
 function goodbye({ session, atOnce }: Left): string {
-  const parts = [atOnce ? 'Left in the middle of a turn.' : '', session === undefined ? '' : `To go on: mulligan chat --session ${session}`]
+  const parts = [atOnce ? 'You left during a turn.' : '', session === undefined ? '' : `To continue: mulligan chat --session ${session}`]
   const text = parts.filter((part) => part !== '').join(' ')
   return text === '' ? '' : `\n${text}\n`
 }

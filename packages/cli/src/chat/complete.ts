@@ -1,4 +1,4 @@
-/** What can be completed in a chat: its commands and their arguments, and the files of the folder. */
+/** Completions in a chat: commands, their arguments, and files. */
 
 import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core'

@@ -92,7 +92,7 @@ export function Lines({ lines }: { readonly lines: readonly string[] }): ReactNo
 
 const MARK_WIDTH = 2
 
-/** What is too long for a line goes on below its own beginning, not below the mark. */
+/** What is too long for a line continues below its own beginning, not below the mark. */
 export function Hanging({ mark, text, columns }: { readonly mark: string; readonly text: string } & Look): ReactNode {
   return (
     <Box>

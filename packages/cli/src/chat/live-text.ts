@@ -1,4 +1,4 @@
-/** As much of the open end of an answer as has room: what stands above it comes into view when it is finished. Pure. */
+/** Selects the end of an unfinished answer that fits the screen; earlier lines appear when it is finished. Pure. */
 import { sanitize } from '@mulligan/host/light'
 
 /** @param rows lines of the screen that it may take */

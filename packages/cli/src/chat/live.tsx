@@ -62,7 +62,7 @@ export function Queued({ state, colors }: { readonly state: ChatState } & Look):
 
 function busyText({ busy, view, isStopping, serverSays }: ChatState, now: number): string {
   if (!busy) return ''
-  if (isStopping) return 'stopping; Ctrl-C again leaves at once'
+  if (isStopping) return 'stopping; press Ctrl-C again to quit immediately'
   if (busy.with === 'turn') return view.doing ? doingText(view.doing, view.calls, now, serverSays) : 'beginning'
   return `${busy.with === 'shell' ? `your command runs: ${oneLine(busy.what, 60)}` : oneLine(busy.what, 60)}${passed(busy.since, now)}`
 }
@@ -80,7 +80,7 @@ function Running({ call, subject, now, ...look }: RunningProps): ReactNode {
     <>
       <Hanging mark={colors.cyan('○')} text={cutLine(head, columns - 14) + colors.dim(passed(call.startedAt ?? now, now))} {...look} />
       {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn anew each time
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn again each time
         <Text key={at} wrap="truncate-end">
           {colors.dim(`  ${line.replaceAll('\t', ' ')}`)}
         </Text>

@@ -1,5 +1,6 @@
-/** Between a workspace and the chat that shows it: the workspace is opened first, so what it reports until then waits. */
+/** Buffers what the workspace reports until the chat that shows it is ready. */
 import type { Notice, Ports } from '@mulligan/host/parts'
+import { saveMemory } from '../memory.ts'
 import { askedInWords, tellNotice } from '../ports.ts'
 import type { Colors } from '../ui/colors.ts'
 import type { ChatEnds } from './chat-types.ts'
@@ -35,7 +36,10 @@ export function chatPorts(colors: Colors, tellFirst: (line: string) => void): Ch
       tell,
       ofWorkspace: {
         report,
-        onEvent: (event) => chat?.onEvent(event),
+        onEvent: (event) => {
+          if (event.type === 'finish-step') saveMemory()
+          chat?.onEvent(event)
+        },
         ...askedInWords(async (question, signal) => chat?.ask(question, signal), colors),
       },
     },

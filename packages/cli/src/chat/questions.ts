@@ -1,4 +1,4 @@
-/** Questions to the person, one at a time: what is asked stands in the conversation, the answer has a line of its own. */
+/** Questions to the person, one at a time: what is asked is in the conversation, the answer has a line of its own. */
 import { type Ask, sanitize } from '@mulligan/host/light'
 
 export interface Question {
@@ -12,7 +12,7 @@ export interface Questions {
   readonly answer: (line: string) => void
 }
 
-/** @param show gets what stands above the question's line, and afterwards the line with its answer. `gap`: a blank line stands before it */
+/** @param show gets what stands above the question's line, and afterwards the line with its answer. `gap`: a blank line is before it */
 export function openQuestions(show: (lines: readonly string[], gap: boolean) => void, onChange: () => void): Questions {
   let previous: Promise<unknown> = Promise.resolve()
   let current: (Question & { readonly settle: (line: string | undefined) => void }) | undefined

@@ -1,4 +1,4 @@
-/** What the model's server says of itself while it is waited for: that it loads the model, say. */
+/** Shows what the model's server reports while the chat waits, such as loading a model. */
 
 export type ServerStatus = (signal: AbortSignal) => Promise<string | undefined>
 

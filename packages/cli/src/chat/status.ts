@@ -1,4 +1,4 @@
-/** The line under the input, and the one that says what is going on. Pure. */
+/** Renders the status line and the line that shows the current activity. Pure. */
 
 import { oneLine } from '@mulligan/host/light'
 import { plural } from '../ui/plural.ts'
@@ -16,7 +16,7 @@ export interface StatusFacts {
   readonly contextTokens: number
   /** The backend; undefined until a command has opened it. */
   readonly sandbox: string | undefined
-  /** Model requests that the turn may still make; undefined where none runs. */
+  /** Model requests that the turn may still make; undefined if none runs. */
   readonly requestsLeft: number | undefined
 }
 

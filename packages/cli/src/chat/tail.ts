@@ -1,4 +1,4 @@
-/** The end of a session, as it was to be seen while it ran. */
+/** Renders the end of a resumed session as it originally appeared. */
 
 import type { Store } from '@mulligan/agent'
 import type { Settings } from '@mulligan/host/parts'
@@ -39,7 +39,7 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
 /** A turn without an end runs elsewhere, or its process is gone. */
 async function openText(store: Store, sessionId: string): Promise<string> {
   const claim = await store.claim(sessionId)
-  if ('busy' in claim) return `This turn goes on in ${claim.busy}. Until it ends, this session can only be read.`
+  if ('busy' in claim) return `This turn is running in ${claim.busy}. Until it ends, this session can only be read.`
   await claim.release()
-  return 'This turn was cut off. /continue takes it up; a message of yours closes it.'
+  return 'This turn was interrupted. /continue resumes it; a new message cancels it.'
 }

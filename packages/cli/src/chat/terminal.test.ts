@@ -154,10 +154,10 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.until('Ctrl-C again')
     await screen.keys('C-c')
     expect(await screen.ended()).toBe(0)
-    expect((await screen.text()).replaceAll('\n', '')).toMatch(/To go on: mulligan chat --session \d{8}-\S+$/)
+    expect((await screen.text()).replaceAll('\n', '')).toMatch(/To continue: mulligan chat --session \d{8}-\S+$/)
   })
 
-  it('another day: the conversation goes on; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
+  it('another day: the conversation continues; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
     using here = trusted(place({ '.mulligan/tools/loud.mjs': LOUD }))
     await using model = await scriptedModel(SCRIPT)
     await here.run(['run', 'hello', ...using(model)])
@@ -179,7 +179,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.until('I begin')
     process.kill(Number(here.read('pid')), 'SIGTERM')
     expect(await screen.until(/exit \d+[\s\S]*echo/)).toMatch(
-      /Cancelled\.[\s\S]*To go on: mulligan chat --session \S+\nexit 130\nicanon\necho$/,
+      /Cancelled\.[\s\S]*To continue: mulligan chat --session \S+\nexit 130\nicanon\necho$/,
     )
     expect((await screen.cursor()).shown).toBe(true)
   })

@@ -183,7 +183,7 @@ const changed = (view: View, id: string, change: (call: OpenCall) => Partial<Ope
   calls: view.calls.map((call) => (call.id === id ? { ...call, ...change(call) } : call)),
 })
 
-/** What stands under a turn: words that no message had, what was changed, why it ended. `said` is the text of its last message. */
+/** What is under a turn: words that no message had, what was changed, why it ended. `said` is the text of its last message. */
 export function endItems(
   outcome: Omit<TurnOutcome, 'calls'> & Partial<Pick<TurnOutcome, 'calls'>>,
   said: string,
@@ -195,7 +195,7 @@ export function endItems(
     rest.trim() === '' || status === 'cancelled' || status === 'failed' ? [] : endText({ ...NO_TEXT, open: rest.trim() }).map(answer)
   const lines = [
     ...ledgerLines({ ...outcome, calls }, colors),
-    ...endLines(outcome, limits, colors, 'What you say next goes on from here.'),
+    ...endLines(outcome, limits, colors, 'Your next message continues from here.'),
     colors.dim(oneLine(`${plural(requests, 'request')} · ${(usage.inputTokens + usage.outputTokens).toLocaleString('en-US')} tokens`)),
   ]
   return [...words, { kind: 'ledger', lines }]
@@ -214,7 +214,7 @@ const GROUP: Readonly<Record<Item['kind'], string>> = {
   rows: 'output',
 }
 
-/** Whether a blank line stands before an item. */
+/** Whether a blank line is before an item. */
 export function hasGap(before: Item | undefined, item: Item): boolean {
   if (!before || item.kind === 'user' || item.kind === 'output' || item.kind === 'rows') return true
   if (GROUP[before.kind] !== GROUP[item.kind]) return true

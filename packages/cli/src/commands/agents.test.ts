@@ -106,7 +106,7 @@ describe('agents of one’s own', () => {
     symlinkSync(join(here.dir, '..', 'diary'), join(here.dir, link))
     const { stdout } = await here.run(['agents', '--json'])
     expect(stdout).not.toContain('Dear diary')
-    expect(JSON.parse(stdout).problems).toMatchObject([{ error: 'it is no text that can be read' }])
+    expect(JSON.parse(stdout).problems).toMatchObject([{ error: 'it is not text that can be read' }])
   })
 
   it.each([
@@ -137,7 +137,7 @@ describe('agents of one’s own', () => {
     expect(agents.find(({ name }) => name === 'notes')?.tools).toEqual(['read_file', 'grep'])
   })
 
-  it('an agent’s model stands above the settings, a flag above it', async () => {
+  it('an agent’s model overrides the settings, a flag above it', async () => {
     await using model = await scriptedModel([say('1'), say('2')])
     using here = place({
       '../.config/mulligan/config.json': JSON.stringify({ model: 'm', baseUrl: model.url, agents: { small: { model: 'tiny' } } }),
@@ -182,7 +182,7 @@ describe('AGENTS.md', () => {
     expect(await sentBy(here)).toMatch(/## CLAUDE\.md\nFallback\.$/)
   })
 
-  it('is not read through a link that leads out, nor when it is no text', async () => {
+  it('is not read through a link that leads out, nor when it is not text', async () => {
     using here = place({ '../secret.txt': 'password', 'AGENTS.md': 'a\0b' })
     symlinkSync(join(here.dir, '../secret.txt'), join(here.dir, 'CLAUDE.md'))
     expect(await sentBy(here)).not.toMatch(/password|AGENTS/)

@@ -1,4 +1,4 @@
-/** `mulligan agents`: which there are, and what each may do. */
+/** `mulligan agents` lists the agents and their tools. */
 
 import { oneLine, safeJson } from '@mulligan/host/light'
 import { type NamedAgent, readAgents, readSettings } from '@mulligan/host/parts'
@@ -37,7 +37,7 @@ export async function agentsCommand(flags: AgentsFlags, output: Output): Promise
     oneLine(agent.from, 40),
     oneLine(agent.description, 90),
   ])
-  out(`${table([['AGENT', 'TOOLS', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n* is taken without --agent\n`)
+  out(`${table([['AGENT', 'TOOLS', 'FROM', 'WHAT IT DOES'], ...rows]).join('\n')}\n* is the default\n`)
   for (const { file, error } of problems) err(`Left out: ${oneLine(`${file}: ${error}`, 400)}\n`)
   return 0
 }

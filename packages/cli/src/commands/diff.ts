@@ -1,4 +1,4 @@
-/** `mulligan diff`: what a turn changed. */
+/** `mulligan diff` prints what a turn changed. */
 
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { type FileDiff, turnDiff } from '@mulligan/tools'
@@ -23,7 +23,7 @@ export async function diffCommand(asked: string | undefined, flags: DiffFlags, o
   const log = await openChanges(cwd, data, output)
   const { turn, at, undone, damaged, changes } = await chooseTurn(log, asked, cwd, data, 'diff')
   const files = await turnDiff(changes, log.content)
-  if (damaged) output.err('A part of the record of this turn can not be read, so this is not all.\n')
+  if (damaged) output.err('Part of the record of this turn is unreadable, so this list is incomplete.\n')
   if (flags.json) output.out(`${safeJson({ turn, at, undone, damaged, files })}\n`)
   else if (flags.stat) output.out(statText(files))
   else output.out(diffText(files, process.stdout.isTTY === true, colorsFor(process.stdout)))

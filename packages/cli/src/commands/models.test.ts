@@ -51,7 +51,7 @@ describe('mulligan models', () => {
         `Ollama, ${ollama.url}: 3 models, and 1 not to talk with`,
         'LM Studio, http://127.0.0.1:1: not running',
         'llama.cpp, http://127.0.0.1:1: not running',
-        `vLLM, ${wrong.url}: something is there, but its answer to /v1/models is no JSON`,
+        `vLLM, ${wrong.url}: something is there, but its answer to /v1/models is not valid JSON`,
         'A run without --model takes ollama/glm-4.7-flash:latest (the first one; in a terminal you are asked). To choose another: mulligan models --use NAME',
         '',
       ].join('\n'),
@@ -89,14 +89,14 @@ describe('mulligan models', () => {
     expect([code, out]).toEqual([1, expect.stringContaining('A run without --model has none to take: start one')])
   })
 
-  it('names the model of the configuration, which stands above what is found', async () => {
+  it('names the model of the configuration, which overrides what is found', async () => {
     await using ollama = await fakeServer(TWO)
     mkdirSync(join(home, 'mulligan'))
     writeFileSync(join(home, 'mulligan', 'config.json'), '{ "model": "vllm/x" }')
     const { out } = await models({}, { OLLAMA_HOST: ollama })
     expect(out).toMatch(/A run without --model takes vllm\/x \(.*config\.json\)/)
     const { code, err } = await models({ use: 'phi4:14b' }, { OLLAMA_HOST: ollama })
-    expect([code, err]).toEqual([0, expect.stringMatching(/config\.json names vllm\/x, and stands above it/)])
+    expect([code, err]).toEqual([0, expect.stringMatching(/config\.json names vllm\/x, and overrides it/)])
   })
 })
 
@@ -104,7 +104,7 @@ describe('--use', () => {
   it('keeps the choice', async () => {
     await using ollama = await fakeServer(TWO)
     const { code, err, out } = await models({ use: 'ollama/phi4:14b' }, { OLLAMA_HOST: ollama })
-    expect([code, out, err]).toEqual([0, '', 'ollama/phi4:14b on this machine is taken from now on where no model is named.\n'])
+    expect([code, out, err]).toEqual([0, '', 'ollama/phi4:14b on this machine is now the default when no model is named.\n'])
     expect((await models({}, { OLLAMA_HOST: ollama })).out).toMatch(/^ollama\/phi4:14b \*.*takes ollama\/phi4:14b \(chosen before\)/ms)
   })
 
@@ -112,7 +112,7 @@ describe('--use', () => {
     ['ollama/phi4:14', 'no server on this machine has ollama/phi4:14', 'Did you mean --use ollama/phi4:14b?'],
     ['gpt-oss:120b-cloud', 'runs in the cloud', '--model gpt-oss:120b-cloud'],
     ['anthropic/x', 'runs in the cloud', '--model anthropic/x'],
-    ['vllm/x', 'vLLM can’t be asked for vllm/x', 'vllm serve'],
+    ['vllm/x', 'vLLM can’t be reached to check vllm/x', 'vllm serve'],
     ['', 'no server on this machine has', 'mulligan models'],
   ])('of %s is refused', async (use, message, hint) => {
     await using ollama = await fakeServer(TWO)
@@ -127,7 +127,7 @@ describe('--use', () => {
     await using vllm = await fakeServer(routes)
     await using llamacpp = await fakeServer(routes)
     await expect(models({ use: 'qwen3-8b' }, { MULLIGAN_VLLM_URL: vllm, MULLIGAN_LLAMACPP_URL: llamacpp })).rejects.toMatchObject({
-      hint: 'Say which: --use llamacpp/qwen3-8b, --use vllm/qwen3-8b',
+      hint: 'Choose one: --use llamacpp/qwen3-8b, --use vllm/qwen3-8b',
     })
   })
 })

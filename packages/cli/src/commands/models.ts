@@ -1,4 +1,4 @@
-/** `mulligan models`: what the servers on this machine have, which of it is taken, and the choice of another. */
+/** `mulligan models` lists the models of local servers, marks the default, and changes it. */
 
 import { nearest } from '@mulligan/core'
 import { type Env, oneLine, type Remembered, readRemembered, remember, safeJson, UsageError } from '@mulligan/host/light'
@@ -50,8 +50,8 @@ export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, en
   if (flags.use !== undefined) {
     const choice = chooseToUse(flags.use, candidates, reports)
     remember(choice, env)
-    const over = settings.model ? `\nBut ${settings.model.from} names ${oneLine(settings.model.value, 100)}, and stands above it.` : ''
-    err(`${oneLine(idOf(choice), 200)} on ${oneLine(choice.where)} is taken from now on where no model is named.${over}\n`)
+    const over = settings.model ? `\nBut ${settings.model.from} names ${oneLine(settings.model.value, 100)}, and overrides it.` : ''
+    err(`${oneLine(idOf(choice), 200)} on ${oneLine(choice.where)} is now the default when no model is named.${over}\n`)
     if (flags.json) out(`${safeJson({ use: idOf(choice), where: choice.where })}\n`)
     return 0
   }
@@ -69,11 +69,12 @@ function chooseToUse(use: string, candidates: readonly Candidate[], reports: rea
   const byId = candidates.filter((one) => idOf(one) === use)
   const fitting = byId.length > 0 ? byId : candidates.filter(({ name }) => name === use)
   const [choice, other] = fitting
-  if (other) throw new UsageError(`${use} is on several servers`, `Say which: ${fitting.map((one) => `--use ${idOf(one)}`).join(', ')}`)
+  if (other)
+    throw new UsageError(`${use} is available on several servers`, `Choose one: ${fitting.map((one) => `--use ${idOf(one)}`).join(', ')}`)
   if (choice?.passedTo !== undefined || isCloud(use))
     throw new UsageError(
-      `${use} runs in the cloud, and what is remembered stays on servers of your own`,
-      `Name it where you want it: --model ${use}, MULLIGAN_MODEL, or "model" in your configuration.`,
+      `${use} runs in the cloud; only models on your own servers can be the default`,
+      `Name it when you want it: --model ${use}, MULLIGAN_MODEL, or "model" in your configuration.`,
     )
   if (choice) return choice
   throw notThere(use, candidates, reports)
@@ -84,7 +85,7 @@ function notThere(use: string, candidates: readonly Candidate[], reports: readon
   const report = isProvider(prefix) ? reports.find(({ server }) => server.provider === prefix) : undefined
   if (report && report.state !== 'running')
     return new UsageError(
-      `${report.server.title} can't be asked for ${use} at ${report.address}: ${report.why}`,
+      `${report.server.title} can't be reached to check ${use} at ${report.address}: ${report.why}`,
       `To start it: ${report.server.start}. Another address: ${report.server.variable}.`,
     )
   const [near] = nearest(use, candidates.map(idOf), 1)

@@ -97,7 +97,7 @@ describe('without a terminal', () => {
     )
     expect(results).toMatchObject({ code: 4, results: ['denied', 'denied', 'denied', 'denied'] })
     expect(here.has('keep.txt')).toBe(true)
-    // On a layer it is not there.
+    // On a layer it does not exist.
     expect(await unattended(here, [bash('true; cat ~/.ssh/id_rsa')], ['--yes'])).toMatchObject({ results: ['failed'] })
   })
 
@@ -163,7 +163,7 @@ describe.skipIf(!hasTerminal)('in a terminal', () => {
       stdout.match(/denied permission: What the command changed was discarded \(.*\): nothing of it has happened\. The user said no\./g),
     ).toHaveLength(2)
     expect(stdout.match(/denied permission: It was refused before in this turn\. Reason: not now/g)).toHaveLength(3)
-    expect(stdout).toContain('  It has run, and nothing of it is kept yet: 1 file added, 1 deleted.\n')
+    expect(stdout).toContain('  It has run, but its changes are not kept yet: 1 file added, 1 deleted.\n')
     expect([here.has('x'), here.has('build/a'), here.has('lib/build/a')]).toEqual([false, true, true])
   })
 })

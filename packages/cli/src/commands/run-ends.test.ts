@@ -61,7 +61,7 @@ describe.skipIf(isWindows)('a reader that goes away', () => {
     expect([code, stderr]).toEqual([0, ''])
   })
 
-  it('before the answer is no failure', async () => {
+  it('before the answer is not a failure', async () => {
     using here = place()
     await using model = await scriptedModel([say('Yes.')])
     const { child, ended } = here.start(['Hi', '--json', ...using(model)])

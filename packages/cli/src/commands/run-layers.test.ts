@@ -96,7 +96,7 @@ describe.skipIf(!hasLayers)('without a terminal', () => {
     expect(now(here)).toEqual(ALL)
   })
 
-  it('secret files are empty for a command, but for those that sandbox.readable names', async () => {
+  it('secret files are empty for a command, except for those that sandbox.readable names', async () => {
     using here = place({ '.env': 'TOKEN=1\n' })
     expect((await unattended(here, 'cat .env', [])).read).not.toContain('TOKEN')
     expect(await here.run(['config', 'set', 'sandbox.readable', '.env'])).toMatchObject({ code: 0 })
@@ -135,7 +135,7 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']])
     expect([code, now(here)]).toEqual([0, ALL])
     expect(stdout).toMatch(
-      /\? bash \(write\) .*\n {2}It has run, and nothing of it is kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]*-one\n +\+two\n[\s\S]* {4}command: sed -i /,
+      /\? bash \(write\) .*\n {2}It has run, but its changes are not kept yet: 1 file changed, 1 added, 1 deleted\.\n[\s\S]*-one\n +\+two\n[\s\S]* {4}command: sed -i /,
     )
     expect(stdout).toMatch(/✓ bash .* kept a\.txt, new\/b\.txt, old\.txt/)
     expect(await here.run(['undo'])).toMatchObject({ code: 0 })
@@ -172,7 +172,7 @@ describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
     await using model = await scriptedModel([bash('echo x > .git/hooks/post-commit'), say('Done.')])
     const { code, stdout } = await inTerminal(here, model, [[ASKS, 'y\r']], ['--yes', ...using(model)])
     expect([code, here.read('.git/hooks/post-commit')]).toEqual([0, 'x\n'])
-    expect(stdout).toMatch(/It asks because it changes \.git\/hooks\/post-commit, .*\. Only you can allow it\.\n.*\[y\]es once, \[n\]o/)
+    expect(stdout).toMatch(/Needs approval: it changes \.git\/hooks\/post-commit, .*\. Only you can approve it\.\n.*\[y\]es once, \[n\]o/)
     expect(stdout).toMatch(/\+\+\+ b\/\.git\/hooks\/post-commit\n[\s\S]* {4}\+x\n/)
   })
 })

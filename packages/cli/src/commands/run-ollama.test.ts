@@ -14,7 +14,7 @@ describe('on stderr', () => {
     expect(stderr).toMatch(/^! Ollama has no room left: it read 8,191 tokens, its context has 8,192\..*MULLIGAN_CONTEXT/m)
   })
 
-  it('a model that is not there, before anything is sent', async () => {
+  it('a model that does not exist, before anything is sent', async () => {
     using here = place()
     await using model = await scriptedModel([], { ollama: { models: [{ name: 'glm-4.7-flash' }] } })
     const { code, stdout, stderr } = await here.run(['Hi', '--model', 'ollama/glm'], { env: { OLLAMA_HOST: model.ollamaUrl } })

@@ -1,4 +1,4 @@
-/** The agent runs commands in a real sandbox: tests that fail, a command that is not there, one that hangs, one that is too large; and goes on from each. */
+/** The agent runs commands in a real sandbox: tests that fail, a command that does not exist, one that hangs, one that is too large; and continues from each. */
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { BIN, place, using } from '../fixtures/cli.ts'
@@ -33,7 +33,7 @@ const said = (request: RecordedRequest | undefined): string => {
 const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
 
 describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
-  it('tests that fail, a missing command, a hang, too much memory: it goes on correctly from each', async () => {
+  it('tests that fail, a missing command, a hang, too much memory: it continues correctly from each', async () => {
     using here = place(FILES)
     const edits = [{ old_text: '1 + percent', new_text: '1 - percent' }]
     await using model = await scriptedModel([

@@ -88,7 +88,7 @@ describe.concurrent('a turn with a collector', () => {
 
   it.each([
     ['takes and never answers', true],
-    ['is not there', false],
+    ['does not exist', false],
   ])('a collector that %s changes nothing but a line on stderr', async (_, there) => {
     await using to = await collector({ hangs: true })
     const { code, stdout, stderr } = await turn({ OTEL_EXPORTER_OTLP_ENDPOINT: there ? to.url : 'http://127.0.0.1:9' })

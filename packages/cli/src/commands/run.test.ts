@@ -55,7 +55,7 @@ describe('the answer', () => {
   })
 
   it.each([
-    ['plain when it is no terminal', {}, false],
+    ['plain when it is not a terminal', {}, false],
     ['coloured with FORCE_COLOR', { FORCE_COLOR: '1' }, true],
     ['plain with NO_COLOR', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   ])('%s', async (_, env, colored) => {
@@ -183,7 +183,7 @@ describe('the prompt', () => {
 })
 
 describe('sessions', () => {
-  it('--last goes on with the latest of the folder, --session with the one that is named', async () => {
+  it('--last continues the latest of the folder, --session with the one that is named', async () => {
     using here = place({ 'other/x': '' })
     await using model = await scriptedModel([say('Paris.'), say('About two million.'), say('Elsewhere.'), say('The Seine.')])
     const first = await here.run(['The capital of France?', '--json', ...using(model)])
@@ -215,7 +215,7 @@ describe('sessions', () => {
     await cut.ended
     const { code, stdout, stderr } = await here.run(['run', '--last', ...using(model)])
     expect([code, stdout]).toEqual([0, 'Taken up.\n'])
-    expect(stderr).toContain('Going on where the turn was cut off.')
+    expect(stderr).toContain('Continuing the interrupted turn.')
     expect(JSON.stringify(model.requests[2]?.body)).toContain('What does a.txt say?')
     const nothing = await here.run(['run', '--last', ...using(model)])
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('there is nothing to resume')])

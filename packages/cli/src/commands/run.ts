@@ -5,6 +5,7 @@ import { openWorkspace } from '@mulligan/host/parts'
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { endIgnored } from '../ignored.ts'
 import { type Interrupt, watchInterrupts } from '../interrupt.ts'
+import { saveMemory } from '../memory.ts'
 import { mentionsIn } from '../mentions.ts'
 import { ownCodeIn } from '../own-code.ts'
 import { workingFolder } from '../paths.ts'
@@ -61,7 +62,10 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
           colors,
         )),
       report: (notice) => tellNotice(notice, output.err),
-      onEvent: (event) => reporter?.event(event),
+      onEvent: (event) => {
+        if (event.type === 'finish-step') saveMemory()
+        reporter?.event(event)
+      },
       aroundOwnCode: ownCodeIn(cwd),
     })
     const { session, choice, tools } = workspace
@@ -123,8 +127,9 @@ async function take(agent: Agent, session: string | undefined, prompt: Said, how
     return await begin(agent, session, prompt, how)
   } catch (error) {
     if (error instanceof SessionBusy)
-      throw new UsageError(error.message, 'Wait for it, or add --take-over. A new session starts without --last and --session.')
-    if (error instanceof UnknownSession) throw new UsageError(error.message, 'mulligan run --last goes on with the latest of this folder.')
+      throw new UsageError(error.message, 'Wait for it to end, or add --take-over. Without --last and --session, a new session starts.')
+    if (error instanceof UnknownSession)
+      throw new UsageError(error.message, 'mulligan run --last continues the latest session in this folder.')
     throw error
   }
 }
@@ -140,7 +145,7 @@ async function begin(agent: Agent, session: string | undefined, said: Said, how:
   )
 }
 
-/** A turn that was stopped because nobody reads its output any more is no failure: `| head` has what it wanted. */
+/** A turn that was stopped because nobody reads its output any more is not a failure: `| head` has what it wanted. */
 function codeOf(outcome: TurnOutcome, output: Output, interrupt: Interrupt): number {
   const unread = outcome.status === 'cancelled' && output.closed.aborted && !interrupt.signal.aborted
   return unread ? EXIT.ok : exitCodeOf(outcome)

@@ -26,7 +26,7 @@ it.skipIf(process.platform === 'win32')(
     await isSuspended
     expect(await again()).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/in use by process \d+\nWait for it, or add --take-over/),
+      stderr: expect.stringMatching(/in use by process \d+\nWait for it to end, or add --take-over/),
     })
     expect(await again('--take-over')).toMatchObject({ code: 0, stdout: expect.stringContaining('Done.') })
 

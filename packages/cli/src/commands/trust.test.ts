@@ -77,7 +77,7 @@ describe('tools of a folder', () => {
     expect(await inProcess(here, ['tools', 'call', 'own', '--cwd', here.dir], inside)).toMatchObject({ code: 2 })
     expect(await inProcess(here, ['trust', '--yes', '--cwd', here.dir], inside)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('lies in the folder that it would speak of'),
+      stderr: expect.stringContaining('is in the folder that it would speak of'),
     })
     expect((await call(here)).code).toBe(0)
     writeFileSync(file, '{ "version": 1, "folders": ')
@@ -137,10 +137,11 @@ it('no FIFO in place of a project’s file holds a start up', async () => {
   await using model = await scriptedModel([say('Done.')])
   const { code, stderr } = await mulligan(here, 'run', 'Hi', '--model', 'x', '--base-url', model.url)
   expect(code).toBe(0)
-  for (const path of ['AGENTS.md', '.mulligan/skills/y/SKILL.md']) expect(stderr).toContain(`Left out: ${path}: it is no file but a FIFO`)
-  expect((await mulligan(here, 'agents')).stderr).toContain('a.md: it is no file but a FIFO')
+  for (const path of ['AGENTS.md', '.mulligan/skills/y/SKILL.md'])
+    expect(stderr).toContain(`Left out: ${path}: it is not a file but a FIFO`)
+  expect((await mulligan(here, 'agents')).stderr).toContain('a.md: it is not a file but a FIFO')
   fifo(PROJECT)
-  expect(await mulligan(here, 'config')).toMatchObject({ code: 2, stderr: expect.stringContaining('it is no file but a FIFO') })
+  expect(await mulligan(here, 'config')).toMatchObject({ code: 2, stderr: expect.stringContaining('it is not a file but a FIFO') })
 })
 
 describe('a person at the terminal', () => {
@@ -185,7 +186,7 @@ describe('a person at the terminal', () => {
 describe('a hostile project', () => {
   const KEY = 'key-of-the-person'
   const env = (more: Readonly<Record<string, string>> = {}) => ({ ...NO_SERVERS, MULLIGAN_API_KEY: KEY, OPENAI_API_KEY: KEY, ...more })
-  /** Another origin, as far as the rule goes, that a connection reaches here all the same. */
+  /** Another origin, as far as the rule goes, that a connection reaches here anyway. */
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0')
   const run = (here: CliFixture, more: readonly string[] = [], given = env()) =>
     inProcess(here, ['run', 'SECRET', '--cwd', here.dir, ...more], given)

@@ -46,7 +46,7 @@ export async function trustCommand(flags: TrustFlags, output: Output): Promise<n
 /** @throws UsageError where nobody is there */
 async function isTrusted(wanted: Wanted, flags: TrustFlags): Promise<boolean> {
   if (!isAttendedFor(flags))
-    throw new UsageError(`nobody is there to say whether to trust:\n${listed(wanted).join('\n')}`, 'In a script: mulligan trust --yes')
+    throw new UsageError(`nobody is there to confirm trust in:\n${listed(wanted).join('\n')}`, 'In a script: mulligan trust --yes')
   const answer = await askInTerminal(() => endProcess(EXIT.cancelled))('Trust it? [y/N] ', new AbortController().signal)
   return /^y(?:es)?$/i.test(answer?.trim() ?? '')
 }

@@ -95,7 +95,7 @@ describe('undo', () => {
     expect(text(here, 'a.txt')).toBe('1\n')
   })
 
-  it('says what was not restored, and goes on with it', async () => {
+  it('says what was not restored, and continues it', async () => {
     using here = place({ 'a.txt': '1\n', 'b.txt': '1\n' })
     await using model = await scriptedModel([
       call('edit_file', edit('a.txt', '1', '2')),
@@ -175,7 +175,7 @@ describe('what was cut off', () => {
     writeFileSync(join(folder, 'pending', name), JSON.stringify({ ...changeset, owner: { ...changeset.owner, pid: 2 ** 22 } }))
     writeFileSync(join(here.dir, changeset.steps[0].temporary), 'half')
     const { code, stderr, stdout } = await here.run(['tools', 'call', 'list_dir', '{"hidden": true}'])
-    expect([code, stderr]).toEqual([0, 'An earlier run was cut off in the middle of a change, which was taken back: new.txt.\n'])
+    expect([code, stderr]).toEqual([0, 'An earlier run was interrupted during a change, which was reverted: new.txt.\n'])
     expect(stdout).not.toMatch(/new\.txt|\.tmp/)
     expect((await here.run(['tools', 'call', 'list_dir'])).stderr).toBe('')
   })
@@ -211,7 +211,7 @@ describe('diff', () => {
     expect(here.has('new.txt')).toBe(false)
   })
 
-  it('is one that git takes with a byte order mark; UTF-16 and what is no UTF-8 is only named', async () => {
+  it('is one that git takes with a byte order mark; UTF-16 and what is not UTF-8 is only named', async () => {
     using here = place({ 'bom.txt': '\ufeffone\ntwo\n' })
     await change(here, 'edit_file', edit('bom.txt', 'one', 'three'))
     const { stdout } = await here.run(['diff'])
@@ -242,7 +242,7 @@ describe('diff', () => {
     expect((await here.run(['diff'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stdout).not.toContain('\u001b[')
   })
 
-  it('of a turn that is not there', async () => {
+  it('of a turn that does not exist', async () => {
     using here = place()
     mkdirSync(join(here.dir, 'x'))
     expect(await here.run(['diff'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no turn that changed anything') })

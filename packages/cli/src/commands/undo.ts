@@ -3,7 +3,7 @@ import type { AgentEvent } from '@mulligan/agent'
 import { isMulliganError } from '@mulligan/core'
 import { type DataPaths, oneLine, safeJson } from '@mulligan/host/light'
 import { openStoreIfAny } from '@mulligan/host/parts'
-import type { ChangedTurn, FileChange, RecordedChanges, TakenBack } from '@mulligan/tools'
+import type { ChangedTurn, FileChange, RecordedChanges, UndoResult } from '@mulligan/tools'
 import { EXIT } from '../exit.ts'
 import { openDataDir, workingFolder } from '../paths.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
@@ -43,7 +43,7 @@ async function attempt(
   log: RecordedChanges,
   turn: string,
   { force = false }: UndoFlags,
-): Promise<TakenBack | { readonly failed: string }> {
+): Promise<UndoResult | { readonly failed: string }> {
   try {
     return await log[kind](turn, { force })
   } catch (error) {
@@ -53,7 +53,7 @@ async function attempt(
   }
 }
 
-function report(kind: Kind, outcome: TakenBack | { readonly failed: string }, { json, force }: UndoFlags, { out, err }: Output): number {
+function report(kind: Kind, outcome: UndoResult | { readonly failed: string }, { json, force }: UndoFlags, { out, err }: Output): number {
   if ('failed' in outcome) {
     err(`mulligan: ${oneLine(outcome.failed, 400)}\n`)
     if (json) out(`${safeJson({ error: { message: outcome.failed } })}\n`)
@@ -77,7 +77,7 @@ function adviceOf(kind: Kind, conflicts: number, stuck: number, force: boolean):
   if (force) return `: there is no more that could be.`
   return stuck === conflicts
     ? `. --force does it for the rest of the files, if there are more.`
-    : `. --force does it all the same; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
+    : `. --force does it anyway; what it overwrites is kept, and mulligan ${kind === 'undo' ? 'redo' : 'undo'} brings it back.`
 }
 
 const WORDS: Readonly<Record<FileChange['kind'], string>> = { created: 'put back', changed: 'restored', deleted: 'removed', moved: 'moved' }

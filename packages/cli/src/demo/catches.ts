@@ -101,7 +101,7 @@ export const CATCHES: readonly Catch[] = [
   },
   {
     id: 'empty-search',
-    mistake: 'searched for what is not there',
+    mistake: 'searched for what does not exist',
     caught: ({ results }) =>
       results.some(({ result }) => result.ok && result.count === 0) ? 'ok with count 0: no error, no retry spent' : undefined,
     without: on('grep', emptyAsError),

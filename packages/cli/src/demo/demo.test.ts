@@ -18,7 +18,7 @@ describe('the demo', () => {
   it('catches every mistake, repairs the project and exits 0', async () => {
     const { code, text } = await run()
     expect(text).toContain(`${CATCHES.length} of ${CATCHES.length} mistakes caught`)
-    expect(text).toContain('Its own check says now: ok')
+    expect(text).toContain('Its own check now says: ok')
     expect(text).toMatch(/npx mulligan .* --model ollama/)
     expect(code).toBe(0)
   })

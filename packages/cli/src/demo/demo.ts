@@ -25,11 +25,11 @@ export interface DemoFlags {
   readonly without?: string
 }
 
-/** @returns 0 when every mistake was caught and the project's own check passes, else 1. @throws UsageError */
+/** @returns 0 when every mistake was caught and the project's own check passes, otherwise 1. @throws UsageError */
 export async function demo({ without }: DemoFlags, output: Output): Promise<number> {
   const left = CATCHES.find(({ id }) => id === without)
   if (without !== undefined && !left)
-    throw new UsageError(`there is no catch "${without}"`, `They are: ${CATCHES.map(({ id }) => id).join(', ')}.`)
+    throw new UsageError(`unknown protection "${without}"`, `They are: ${CATCHES.map(({ id }) => id).join(', ')}.`)
   const folder = await mkdtemp(join(tmpdir(), 'mulligan-demo-'))
   const server = await scriptedModel([...SCRIPT])
   try {
@@ -53,8 +53,8 @@ async function run(
   const before = await runCheck(folder)
 
   say(bold('Mulligan demo'))
-  say(dim('The model is a scripted one, over real HTTP; the files, the tools and what catches its mistakes are real.'))
-  if (left) say(red(`Without the catch "${left.id}".`))
+  say(dim('The model is scripted, over real HTTP. The files, the tools and the engine are real.'))
+  if (left) say(red(`Without the protection "${left.id}".`))
   say(`\nA small project in a temporary folder; its own check says: ${red(before.says)}`)
   say(`${bold('>')} ${PROMPT}\n`)
 
@@ -85,7 +85,7 @@ async function run(
 
   say(`\n${outcome.answer}`)
   for (const line of ledgerLines(outcome, colors)) say(line)
-  say(`Its own check says now: ${after.passed ? green(after.says) : red(after.says)}\n`)
+  say(`Its own check now says: ${after.passed ? green(after.says) : red(after.says)}\n`)
 
   const results = events.filter((event) => event.type === 'tool.result')
   const rows = CATCHES.map(({ mistake, caught }) => ({ mistake, says: caught({ events, results }) }))
@@ -96,8 +96,8 @@ async function run(
   say(
     `\n${caught} of ${rows.length} mistakes caught, ${outcome.calls.length} calls, ${retries} of the model's retries spent, the turn ${outcome.status}.`,
   )
-  if (!well) say(red(`It did not go well: ${outcome.error ?? (after.passed ? 'a mistake went uncaught' : 'the project is not repaired')}.`))
-  say(`\nGo on with a model and a folder of your own:
+  if (!well) say(red(`It did not go well: ${outcome.error ?? (after.passed ? 'a mistake went uncaught' : 'the project is not fixed')}.`))
+  say(`\nNow try it with your own model and folder:
   npx mulligan "what is in this folder?" --cwd FOLDER --model ollama/NAME
   npx mulligan "what is in this folder?" --cwd FOLDER --model NAME --base-url http://localhost:8080/v1`)
   return well ? EXIT.ok : EXIT.failed

@@ -8,25 +8,31 @@ export const addChanges: Register = (program, { act, output }) => {
   inFolder(
     program
       .command('undo')
-      .description('take back what a turn changed')
-      .argument('[turn]', 'which; default: the last one that is not undone yet'),
+      .description('undo the file changes of a turn')
+      .argument('[turn]', 'the turn to undo (default: the latest that is not undone)'),
   )
-    .addOption(new Option('--list', 'show the turns that changed something here').conflicts('force'))
-    .option('--force', 'overwrite what others have changed since')
+    .addOption(new Option('--list', 'list the turns that changed files in this folder').conflicts('force'))
+    .option('--force', 'overwrite later changes by others')
     .action((turn: string | undefined, flags: UndoFlags) =>
       act(async () => (await import('../commands/undo.ts')).undoCommand('undo', turn, flags, output)),
     )
   inFolder(
-    program.command('redo').description('make again what was undone').argument('[turn]', 'which; default: the one that was undone last'),
+    program
+      .command('redo')
+      .description('restore changes that were undone')
+      .argument('[turn]', 'the turn to redo (default: the one undone last)'),
   )
-    .option('--force', 'overwrite what others have changed since')
+    .option('--force', 'overwrite later changes by others')
     .action((turn: string | undefined, flags: UndoFlags) =>
       act(async () => (await import('../commands/undo.ts')).undoCommand('redo', turn, flags, output)),
     )
   inFolder(
-    program.command('diff').description('see what a turn changed').argument('[turn]', 'which; default: the last one that is not undone'),
+    program
+      .command('diff')
+      .description('show what a turn changed')
+      .argument('[turn]', 'the turn to show (default: the latest that is not undone)'),
   )
-    .option('--stat', 'only how much, file by file')
+    .option('--stat', 'show only the number of changed lines per file')
     .action((turn: string | undefined, flags: DiffFlags) =>
       act(async () => (await import('../commands/diff.ts')).diffCommand(turn, flags, output)),
     )

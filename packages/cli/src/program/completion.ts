@@ -8,15 +8,15 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const satisfies readonly
 export const addCompletion: Register = (program, { act, output }) => {
   program
     .command('completion')
-    .description('print what makes your shell complete commands, flags and names')
-    .addArgument(new Argument('<shell>', 'which').choices(SHELLS))
+    .description('print the completion script for your shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action((shell: Shell) => act(async () => (await import('../commands/completion/run.ts')).completionCommand(shell, output)))
     .addHelpText('after', COMPLETION_HELP)
   program
     .command('__complete', { hidden: true })
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .argument('[words...]')
-    .option('--empty', 'the word at the cursor has no letters yet')
+    .option('--empty', 'the word at the cursor is empty')
     .action((shell: Shell, words: string[], { empty = false }: { readonly empty?: boolean }) =>
       act(async () =>
         (await import('../commands/completion/run.ts')).completeCommand(program, shell, empty ? [...words, ''] : words, output),
@@ -25,7 +25,7 @@ export const addCompletion: Register = (program, { act, output }) => {
 }
 
 const COMPLETION_HELP = `
-Where to put it:
+Setup:
   bash         source <(mulligan completion bash)                    in ~/.bashrc
   zsh          source <(mulligan completion zsh)                     in ~/.zshrc, below compinit
   fish         mulligan completion fish > ~/.config/fish/completions/mulligan.fish

@@ -5,10 +5,10 @@ import type { Register } from './register.ts'
 export const addDemo: Register = (program, { act, output }) => {
   program
     .command('demo')
-    .description('see it work, with a scripted model and no key')
+    .description('see Mulligan work, with a scripted model and no API key')
     .option(
       '--without <catch>',
-      'do without one catch, and see what happens: wrong-path, number-as-text, unknown-tool,\nempty-search, failing-edit, alias, same-call-again',
+      'turn off one protection and see what happens: wrong-path, number-as-text, unknown-tool,\nempty-search, failing-edit, alias, same-call-again',
     )
     .action((flags: DemoFlags) => act(async () => (await import('../demo/demo.ts')).demo(flags, output)))
 }

@@ -6,23 +6,23 @@ import { oneOf, positiveInteger, type Register, seconds } from './register.ts'
 export const addEval: Register = (program, { act, output }) => {
   const command = program
     .command('eval')
-    .description('how well a model does on small tasks, with the engine and without it')
-    .option('-m, --model <provider/name>', 'the model (MULLIGAN_MODEL)')
-    .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
-    .option('--context <tokens>', 'how many tokens it takes at once (MULLIGAN_CONTEXT)', tokens)
-    .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
-    .option('--arms <names>', 'of bare, repair and full; default: all')
-    .option('--tasks <ids>', 'these tasks only: wrong-path,edit-crlf')
-    .option('--runs <n>', 'how often each task is done in each arm; default: 1', upTo(1000))
-    .option('--seed <n>', 'of the order of the runs and of the bootstrap; default: 1', wholeNumber)
-    .option('--concurrency <n>', 'runs at once; more than 1 distorts the seconds; default: 1', upTo(64))
-    .option('--max-requests <n>', 'model requests of a run; default: 20', positiveInteger)
-    .option('--timeout <s>', 'seconds of a run; default: 300', seconds)
-    .option('--sandbox <backend>', 'where commands run; none is no sandbox at all', oneOf('sandbox.backend'))
-    .option('--json', 'the report as JSON on stdout')
-    .addOption(new Option('--jsonl <file>', 'write each run to a file as soon as it is over').conflicts('resume'))
-    .option('--resume <file>', 'go on with such a file')
-    .option('--list', 'show the tasks, and run none')
+    .description('measure a model on small tasks, with and without the engine')
+    .option('-m, --model <provider/name>', 'the model to use (MULLIGAN_MODEL)')
+    .option('--base-url <url>', 'the URL of the model server (MULLIGAN_BASE_URL)')
+    .option('--context <tokens>', 'context size in tokens (MULLIGAN_CONTEXT)', tokens)
+    .option('--opens-in-reasoning', 'the model starts in thinking mode and the server does not remove the thinking')
+    .option('--arms <names>', 'any of bare, repair and full (default: all)')
+    .option('--tasks <ids>', 'run only these tasks: wrong-path,edit-crlf')
+    .option('--runs <n>', 'runs of each task in each arm (default: 1)', upTo(1000))
+    .option('--seed <n>', 'seed for the order of runs and for the bootstrap (default: 1)', wholeNumber)
+    .option('--concurrency <n>', 'parallel runs; more than 1 distorts the timings (default: 1)', upTo(64))
+    .option('--max-requests <n>', 'maximum model requests per run (default: 20)', positiveInteger)
+    .option('--timeout <s>', 'time limit for a run, in seconds (default: 300)', seconds)
+    .option('--sandbox <backend>', 'the sandbox for commands; none runs them without a sandbox', oneOf('sandbox.backend'))
+    .option('--json', 'print the report as JSON to stdout')
+    .addOption(new Option('--jsonl <file>', 'write each run to this file as soon as it ends').conflicts('resume'))
+    .option('--resume <file>', 'continue from a --jsonl file')
+    .option('--list', 'list the tasks without running them')
     .action((flags: EvalFlags) => act(async () => (await import('../commands/eval/eval.ts')).evalCommand(flags, output)))
   command.addHelpText('after', HELP)
 }
@@ -40,15 +40,15 @@ const upTo =
   }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0.')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 0.')
   return Number(text)
 }
 
 const HELP = `
-Each run works in a temporary folder of its own. Nothing of your configuration but the model has a say.
-Exit code: 0 when every run was made, whatever the scores; 1 when some could not be, 2 usage or configuration, 130 stopped.
+Each run works in its own temporary folder. Apart from the model, your configuration is ignored.
+Exit code: 0 when every run completed, whatever the scores, 1 when some could not, 2 usage or configuration, 130 stopped.
 
 Examples:
   mulligan eval --model ollama/NAME --jsonl runs.jsonl
   mulligan eval --model NAME --base-url http://localhost:8080/v1 --tasks wrong-path,edit-crlf --runs 5
-  mulligan eval --model ollama/NAME --resume runs.jsonl      go on after Ctrl-C`
+  mulligan eval --model ollama/NAME --resume runs.jsonl      continue after Ctrl-C`

@@ -21,7 +21,7 @@ describe('the help of each command', async () => {
 
   it.each(all.map((path) => [path.join(' '), path] as const))('%s has examples, with flags that there are', async (_, path) => {
     const text = await help(path)
-    const [, examples = ''] = text.split(/\n(?:Examples|Where to put it):\n/)
+    const [, examples = ''] = text.split(/\n(?:Examples|Setup):\n/)
     expect(examples).toContain('mulligan ')
     const own = examples
       .split('\n')

@@ -1,11 +1,11 @@
-/** Examples below the help of each command that has no text of its own there. */
+/** Examples shown below the help of each command that has no help text of its own. */
 import type { Command } from 'commander'
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   '': [
-    'mulligan demo                             see it work; needs no model',
-    'mulligan doctor                           what is here, and what is missing',
-    'mulligan models                           which models there are, and which is taken',
+    'mulligan demo                             see Mulligan work; needs no model',
+    'mulligan doctor                           check the setup',
+    'mulligan models                           list the models',
     'mulligan "what is in this folder?"',
   ],
   chat: ['mulligan chat --model ollama/NAME', 'mulligan chat --last'],

@@ -6,18 +6,18 @@ import type { Register } from './register.ts'
 export const addParse: Register = (program, { act, output }) => {
   program
     .command('parse')
-    .description('see which calls come out of what a model said, and why')
-    .argument('[file]', 'its output; - or nothing reads it from stdin')
-    .option('--tools <file>', 'the tools it was given: JSON, as in a request to OpenAI, Anthropic or by MCP')
-    .option('--finish-reason <reason>', 'as the server reported it: length means that the last call was cut off')
-    .option('--family <names>', 'look for these families of models only: glm,hermes', (names: string) => names.split(','))
+    .description('show which tool calls are found in model output, and why')
+    .argument('[file]', 'the model output; read from stdin if omitted or -')
+    .option('--tools <file>', 'the tools the model had, as JSON in the format of OpenAI, Anthropic or MCP')
+    .option('--finish-reason <reason>', 'the finish reason from the server; length means that the last call is cut off')
+    .option('--family <names>', 'look only for these model families: glm,hermes', (names: string) => names.split(','))
     .addOption(
-      new Option('--effect <effect>', 'of tools that say nothing of theirs (default: read)').choices(['read', 'write', 'external']),
+      new Option('--effect <effect>', 'the effect of tools that do not declare one (default: read)').choices(['read', 'write', 'external']),
     )
-    .option('--explain', 'what was seen where, and why it is run or not: Markdown to paste into an issue')
-    .option('--opens-in-reasoning', 'the output begins inside the thinking, up to </think>')
+    .option('--explain', 'what was seen where, and why it runs or not, as Markdown for an issue')
+    .option('--opens-in-reasoning', 'the output starts in thinking mode, up to </think>')
     .addOption(
-      new Option('--jsonl <file>', 'rows { id, raw | call, tools, finishReason? }, one result a line').conflicts([
+      new Option('--jsonl <file>', 'parse rows { id, raw | call, tools, finishReason? }; print one result per line').conflicts([
         'tools',
         'family',
         'json',
@@ -27,7 +27,7 @@ export const addParse: Register = (program, { act, output }) => {
         'explain',
       ]),
     )
-    .option('--json', 'JSON on stdout')
+    .option('--json', 'print JSON to stdout')
     .action((file: string | undefined, flags: ParseFlags) =>
       act(async () => (await import('../commands/parse/parse.ts')).parseCommand(file, flags, output)),
     )

@@ -1,4 +1,4 @@
-/** What the files of commands share. */
+/** Helpers shared by the command definitions. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { choicesOf } from '../config-keys.ts'
 import type { Output } from '../ui/output.ts'
@@ -9,7 +9,7 @@ export interface Wiring {
   readonly output: Output
 }
 
-/** A flag whose values are those of a key of the configuration. They are looked up when it is given: a start reads no schema. */
+/** A flag with the same choices as a configuration key. The choices are looked up only when the flag is given, so startup reads no schema. */
 export const oneOf =
   (key: string) =>
   (text: string): string => {
@@ -18,17 +18,17 @@ export const oneOf =
     return text
   }
 
-/** Somebody reads and types: a chat can be opened. */
+/** Whether a user is at the terminal, so that a chat can be opened. */
 export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 
-/** Adds a command and its flags. What it does is loaded when it is asked for. */
+/** Adds a command and its flags. The implementation is loaded when the command runs. */
 export type Register = (program: Command, wiring: Wiring) => void
 
 export const inFolder = (command: Command): Command =>
-  command.option('--cwd <dir>', 'the folder to work in').option('--json', 'JSON on stdout')
+  command.option('--cwd <dir>', 'the folder to work in').option('--json', 'print JSON to stdout')
 
 export function positiveInteger(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return Number(text)
 }
 
@@ -37,6 +37,6 @@ const MAX_SECONDS = 1_000_000
 export function seconds(text: string): number {
   const value = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || value <= 0 || value > MAX_SECONDS)
-    throw new InvalidArgumentError(`It is in seconds, above 0 and up to ${MAX_SECONDS}.`)
+    throw new InvalidArgumentError(`It must be a number of seconds above 0 and at most ${MAX_SECONDS}.`)
   return value
 }

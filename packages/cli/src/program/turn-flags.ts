@@ -4,18 +4,18 @@ import { positiveInteger, seconds } from './register.ts'
 
 export const withTurnFlags = (command: Command): Command =>
   command
-    .option('-m, --model <provider/name>', 'the model (MULLIGAN_MODEL)')
-    .option('--base-url <url>', 'the address of its server (MULLIGAN_BASE_URL)')
-    .option('--opens-in-reasoning', 'its output begins inside the thinking, and the server leaves it in')
-    .option('--agent <name>', 'the named agent: build, plan, ask or one of your own')
-    .option('--no-agents-md', 'leave out AGENTS.md')
+    .option('-m, --model <provider/name>', 'the model to use (MULLIGAN_MODEL)')
+    .option('--base-url <url>', 'the URL of the model server (MULLIGAN_BASE_URL)')
+    .option('--opens-in-reasoning', 'the model starts in thinking mode and the server does not remove the thinking')
+    .option('--agent <name>', 'the agent to use: build, plan, ask or your own')
+    .option('--no-agents-md', 'ignore AGENTS.md')
     .option('--cwd <dir>', 'the folder to work in')
-    .option('-y, --yes', 'allow what would be asked, except what only a person may allow')
-    .option('--mode <mode>', 'what runs unasked: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
-    .option('--max-requests <n>', 'model requests of a turn', positiveInteger)
-    .option('--timeout <s>', 'seconds a turn may take', seconds)
+    .option('-y, --yes', 'approve everything except calls that only a person may approve')
+    .option('--mode <mode>', 'what runs without asking: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
+    .option('--max-requests <n>', 'maximum model requests per turn', positiveInteger)
+    .option('--timeout <s>', 'time limit for a turn, in seconds', seconds)
 
 export const withJsonFlags = (command: Command): Command =>
   command
-    .option('--json', 'one object on stdout at the end')
-    .addOption(new Option('--json-stream', 'one event a line on stdout, the result last').conflicts('json'))
+    .option('--json', 'print one JSON object to stdout at the end')
+    .addOption(new Option('--json-stream', 'print one JSON event per line to stdout; the result comes last').conflicts('json'))

@@ -143,11 +143,7 @@ describe('other lines', () => {
       { type: 'tool.delta', callId: 'c', tool: 'bash', attempt: 1, message: 'a\nb\n\n\u001b[31mc\n  d\ne\nf' },
       ['  bash: b', '        c', '          d', '        e', '        f'],
     ],
-    [
-      'a turn taken up',
-      { type: 'turn.started', prompt: '', model: '', where: '', resumed: true },
-      ['Going on where the turn was cut off.'],
-    ],
+    ['a turn taken up', { type: 'turn.started', prompt: '', model: '', where: '', resumed: true }, ['Continuing the interrupted turn.']],
     ['a new turn', { type: 'turn.started', prompt: '', model: '', where: '', resumed: false }, []],
     ['reasoning', { type: 'reasoning.delta', messageId: 'm', text: 'hm' }, []],
   ]

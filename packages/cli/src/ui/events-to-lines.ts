@@ -46,7 +46,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
   const { dim, yellow } = style.colors
   switch (event.type) {
     case 'turn.started':
-      return event.resumed ? [dim('Going on where the turn was cut off.')] : []
+      return event.resumed ? [dim('Continuing the interrupted turn.')] : []
     case 'message.created':
       return event.concluding ? [dim(`Last request (${event.concluding}): the model is asked to conclude.`)] : []
     case 'message.quoted':

@@ -1,4 +1,4 @@
-/** What stands under an answer: what was changed, what failed, what is unknown, and how the turn went. */
+/** What is under an answer: what was changed, what failed, what is unknown, and how the turn went. */
 
 import type { LedgerEntry, TurnOutcome } from '@mulligan/agent'
 import { oneLine } from '@mulligan/host/light'
@@ -28,7 +28,7 @@ const named = ({ tool, target, words }: LedgerEntry): string =>
   [oneLine(tool, 64), oneLine(target, 120), words === undefined ? '' : `“${oneLine(words, 80)}”`].filter((part) => part !== '').join(' ')
 const said = ({ says }: LedgerEntry): string => (says === undefined ? '' : `: ${oneLine(says, 300)}`)
 
-/** Model, where it runs, what it took, and under which name it can be gone on with. The agent is named when it is another than usual. */
+/** Model, where it runs, what it took, and under which name it can be continued. The agent is named when it is another than usual. */
 export function statusLine(
   { requests, usage, sessionId }: TurnOutcome,
   model: { readonly id: string; readonly where: string },
@@ -48,7 +48,7 @@ export function statusLine(
 /**
  * Why a turn came to no answer of its own, and what to do.
  *
- * @param goOn how the session is gone on with
+ * @param goOn how the session is continued
  */
 export function endLines(
   { status, stoppedBy, error, sessionId }: Omit<TurnOutcome, 'calls'>,

@@ -57,7 +57,7 @@ function watch(
 const STATUS = 'ollama/x · on this machine · 1 request · 1,234 tokens · session s\n'
 
 describe('in a terminal', () => {
-  it('the answer comes piece by piece, then what stands under it', () => {
+  it('the answer comes piece by piece, then what is under it', () => {
     const { both } = watch(true, [created, delta('Hel'), delta('lo.')], outcome({ answer: 'Hello.' }))
     expect(both).toBe(`Hello.\n\n${STATUS}`)
   })

@@ -1,4 +1,4 @@
-/** Calls that ran on a throwaway layer: what they did is decided about as an effect is, by the policy, else by a person. */
+/** Calls that ran on a throwaway layer. The policy or a person decides whether to keep their effects. */
 import type { ApprovalDecision, ToolEvent } from '../events.ts'
 import type { LayerUse, ProposedChanges } from '../layer.ts'
 import type { Policy } from '../policy.ts'

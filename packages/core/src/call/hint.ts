@@ -1,4 +1,4 @@
-/** From what is wrong with an input to a result that says how to fix it, with a call that works as it stands where one can be made. */
+/** Turns an invalid input into a result that says how to fix it, with a corrected call if possible. */
 import { canonical, type Issue, issuesText, type NameIndex, pathText, withPath } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
 import type { Tool } from '../tool.ts'

@@ -1,4 +1,4 @@
-/** A call on its way: ready to run, waiting for a person, or done. Plain data throughout. */
+/** A prepared call: ready to run, waiting for approval, or done. Plain data. */
 import { canonical, type Repair } from '@mulligan/repair'
 import type { Confinement, ProposedChanges } from '../layer.ts'
 import type { AskedTarget } from '../policy-targets.ts'
@@ -58,7 +58,7 @@ export interface ApprovalRequest {
 
 /** What became of a call, for the store, the person and `--json`. */
 export interface CallRecord extends CallIdentity {
-  /** Canonical where it could be read, else as it came. */
+  /** Canonical where it could be read, otherwise as it came. */
   readonly input: unknown
   /** Executions: 0 when it was refused without running. */
   readonly attempts: number
@@ -134,7 +134,7 @@ const MAX_DROPPED = 5
 
 function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
   const dropped = repairs.filter(({ kind }) => kind === 'unknown_dropped')
-  const notes = dropped.slice(0, MAX_DROPPED).map(({ parameter }) => `"${parameter}" is no parameter of ${tool} and had no effect.`)
+  const notes = dropped.slice(0, MAX_DROPPED).map(({ parameter }) => `"${parameter}" is not a parameter of ${tool} and had no effect.`)
   const more = dropped.length - notes.length
   return more > 0 ? [...notes, `Nor had ${more} more.`] : notes
 }

@@ -1,4 +1,4 @@
-/** From a call as it came to a call that can run, or to what is wrong with it: name → parse → adapt → coerce → validate. Changes nothing. */
+/** Resolves a call, or says what is wrong with it: name → parse → adapt → coerce → validate. Has no side effects. */
 import { type ParsedCall as CallOfReply, isTooDeep, type NameIndex, parseInput, type Repair, resolving } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type ToolError } from '../result.ts'
 import { fromThrown } from '../run/classify.ts'

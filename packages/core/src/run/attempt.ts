@@ -1,4 +1,4 @@
-/** One execution, raced: it returns, throws, runs out of time or is aborted. Whatever a tool does, the turn goes on. */
+/** Runs one attempt, which returns, throws, times out or is aborted. Whatever the tool does, the turn continues. */
 
 import { isMulliganError } from '../errors.ts'
 import { guarded } from './classify.ts'

@@ -45,7 +45,7 @@ describe('bound', () => {
   it.each([
     ['content', ok(null, { content: 'x'.repeat(5000) })],
     ['data', ok('x'.repeat(5000))],
-    ['data that is no text', ok(Array(2500).fill(1))],
+    ['data that is not text', ok(Array(2500).fill(1))],
     [
       'parts',
       ok(null, {

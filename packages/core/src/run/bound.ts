@@ -1,4 +1,4 @@
-/** Output is bounded before the model reads it: head and tail kept, true totals first, the whole spilled to where it can be read in pages. */
+/** Bounds output before the model reads it: keeps head and tail, states the totals first, and spills the full text for paging. */
 import { contentParts, dataText, partText } from '../render.ts'
 import type { ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
 import { CHARS_PER_TOKEN } from '../tokens.ts'

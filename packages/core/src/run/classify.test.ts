@@ -3,7 +3,7 @@ import { ModelRetry, ToolFailure } from '../errors.ts'
 import { render } from '../render.ts'
 import { fromThrown } from './classify.ts'
 
-test('what a command had printed stands below the message of its failure', () => {
+test('what a command had printed is below the message of its failure', () => {
   const result = fromThrown(new ToolFailure('It exited with code 1.', { content: '1 test failed', exitCode: 1 }), 'run')
   expect(result).toMatchObject({ content: '1 test failed', details: { exitCode: 1 } })
   expect(result.details).not.toHaveProperty('content')

@@ -1,11 +1,11 @@
-/** From what a tool threw to a result. Only the three typed errors pass with their words; of anything else, its class and code. */
+/** Turns a thrown value into a result. Only the three typed errors keep their message; others are reduced to class and code. */
 import { isMulliganError, isTransient, type MulliganError } from '../errors.ts'
 import { type ErrorType, notOk, type ToolError } from '../result.ts'
 import { sanitizeResult } from './sanitize-result.ts'
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Faults in which a request may have arrived all the same: an effect cut off so is indeterminate. */
+/** Faults in which a request may have arrived anyway: an effect cut off so is indeterminate. */
 const MID_FLIGHT_CODES = codes('ECONNRESET ECONNABORTED ETIMEDOUT EPIPE UND_ERR_SOCKET UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT')
 const NETWORK_CODES = codes(`${[...MID_FLIGHT_CODES].join(' ')} ECONNREFUSED EAI_AGAIN ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT`)
 const PERMISSION_CODES = codes('EACCES EPERM EROFS')
@@ -57,7 +57,7 @@ export function guarded<T>(read: () => T): T | undefined {
 
 /** The class of what was thrown, when it is a plain name. */
 function classOf(thrown: unknown): string {
-  if (!guarded(() => thrown instanceof Error)) return 'an exception that is no Error'
+  if (!guarded(() => thrown instanceof Error)) return 'an exception that is not an Error'
   const name = guarded(() => (thrown as Error).constructor.name)
   return typeof name === 'string' && /^[A-Za-z]\w{0,40}$/.test(name) ? `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}` : 'an Error'
 }

@@ -1,4 +1,4 @@
-/** From what a tool returned to a result: also the loose error shapes of other people's tools. */
+/** Turns a returned value into a result, including common loose error shapes. */
 import { isRecord } from '@mulligan/repair'
 import { isToolError, isToolResult, notOk, type ToolError, type ToolOk, type ToolResult } from '../result.ts'
 import { OK_FIELDS, sanitizeResult } from './sanitize-result.ts'

@@ -57,11 +57,11 @@ describe('whatever is thrown comes to a result', () => {
   it.each<[string, object, object]>([
     ['cyclic details', { rows: circle }, { details: { rows: { a: 1, self: '(circular)' } } }],
     ['a BigInt', { value: 5n }, { details: { value: '5' } }],
-    ['a parameter that is no text', { parameter: 5, value: 1 }, { details: { value: 1 } }],
+    ['a parameter that is not text', { parameter: 5, value: 1 }, { details: { value: 1 } }],
     ['a constraint that is none', { constraint: {}, parameter: 'a' }, { details: { parameter: 'a' } }],
-    ['candidates that are no list', { candidates: 'abc' }, {}],
+    ['candidates that are not list', { candidates: 'abc' }, {}],
     ['a call that is none', { call: { tool: 5 }, example: { tool: 'x', input: 5 } }, {}],
-    ['a display that is no text', { display: 7 }, {}],
+    ['a display that is not text', { display: 7 }, {}],
     ['a count of tries that is none', { triesLeft: 'many' }, {}],
   ])('a typed error with %s', async (_, options, expected) => {
     const { result } = await outcome(() => {
@@ -74,7 +74,7 @@ describe('whatever is thrown comes to a result', () => {
     expect(result).not.toHaveProperty('display')
   })
 
-  it('a message that is no text, a type and a status of nobody’s, a wait that is none', async () => {
+  it('a message that is not text, a type and a status of nobody’s, a wait that is none', async () => {
     const failed = async (error: object) => (await outcome(() => Promise.reject(error))).result
     expect(await failed(Object.assign(new ToolFailure('x'), { message: { secret: 'hunter2' } }))).toMatchObject({
       error: 'The tool reported an error without a text.',
@@ -117,7 +117,7 @@ describe('whatever is returned comes to a result whose fields are what they say'
     ['a type of nobody’s', notOk(any('bogus'), 'x'), { ok: false, status: 'failed', errorType: 'internal', error: 'x' }],
     ['a status of nobody’s', notOk('conflict', 'x', { status: any('weird') }), { ok: false, status: 'failed', errorType: 'internal' }],
     ['ok for a status', { ok: false, status: 'ok', errorType: 'conflict', error: 'x' }, { ok: false, status: 'failed' }],
-    ['an error that is no text', notOk('conflict', any({ a: 1 })), { ok: false, error: 'The tool reported an error without a text.' }],
+    ['an error that is not text', notOk('conflict', any({ a: 1 })), { ok: false, error: 'The tool reported an error without a text.' }],
     ['a toJSON that throws', { a: 1, b: { toJSON: thrower, c: 2 } }, { ok: true, data: { a: 1, b: { c: 2 } } }],
     ['a member that throws', { a: 1, b: getter('c', { d: 1 }) }, { ok: true, data: { a: 1, b: { c: '(unreadable)', d: 1 } } }],
     ['a function', () => 'hunter2', { ok: true, data: null }],

@@ -1,4 +1,4 @@
-/** A result rebuilt field by field: whatever a tool put there, what goes on is of the type it says, and is plain JSON. */
+/** Rebuilds a result field by field, so that every field has its declared type and is plain JSON. */
 import { isRecord, isTooDeep } from '@mulligan/repair'
 import { isErrorType, isStatus, notOk, ok, type ToolError, type ToolResult } from '../result.ts'
 
@@ -8,7 +8,7 @@ const MAX_DEPTH = 100
 const SHALLOW = 400
 
 type Fields = Readonly<Record<string, unknown>>
-/** The value as it goes on; undefined when it is not of its type. */
+/** The value as it continues; undefined when it is not of its type. */
 type Check = (value: unknown) => unknown
 
 const onlyIf =
@@ -74,7 +74,7 @@ function pick(fields: Fields, checks: Readonly<Record<string, Check>>, replaced 
   return kept
 }
 
-/** Of a list, what is left of its items; none is no list. */
+/** Of a list, what is left of its items; none is not a list. */
 function some(list: unknown, check: Check): unknown {
   const kept = Array.isArray(list) ? list.map(check).filter((item) => item !== undefined) : []
   return kept.length > 0 ? kept : undefined
@@ -89,7 +89,7 @@ function sanitizePart(part: unknown): unknown {
 
 interface Plain {
   readonly value: unknown
-  /** Something was no JSON and stands there in other words. */
+  /** Something was not valid JSON and is there in other words. */
   readonly replaced: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Waiting out faults that pass by themselves: full-jitter backoff and a circuit breaker per service. */
+/** Handles transient faults: full-jitter backoff, and a circuit breaker per service. */
 
 /** Executions of one call, the first included. */
 export const MAX_ATTEMPTS = 4

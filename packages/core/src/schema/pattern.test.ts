@@ -55,7 +55,7 @@ describe('a tool whose input has such a pattern is refused, with the name of the
   ])('%s', (_, input, field) =>
     expect(() => tool(input)).toThrow(new RegExp(`^defineTool\\("x"\\): input: the pattern .* of ${field.replace('[]', '\\[\\]')} may`)))
 
-  it('data that is no pattern, and a parameter of that name, are fine', () => {
+  it('data that is not a pattern, and a parameter of that name, are fine', () => {
     tool({ type: 'object', properties: { pattern: { type: 'string', default: { pattern: '(a+)+' } } } })
   })
 })

@@ -1,4 +1,4 @@
-/** One face for every kind of schema a tool may have: its JSON Schema for the model, and a check with structured issues. */
+/** One interface for every kind of tool schema: JSON Schema for the model, and a check with structured issues. */
 
 import { type Issue, type JsonSchema, refuseExplosivePatterns, validateJson as validate } from '@mulligan/repair'
 import { closeObjects } from './close.ts'

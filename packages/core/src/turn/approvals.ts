@@ -1,4 +1,4 @@
-/** Which effects may run: asked about, answered, begun. A pure reducer over events, so that no caller can skip a question or run an effect twice. */
+/** Which effects may run: asked, answered, started. A pure reducer over events, so no caller can skip a question or run an effect twice. */
 import type { ApprovalDecision, ToolEvent } from '../events.ts'
 
 type Answered = 'asked' | 'granted' | 'refused'

@@ -4,7 +4,7 @@ import type { ToolEvent } from '../events.ts'
 import type { ToolError } from '../result.ts'
 import type { Effect } from '../tool.ts'
 
-/** Calls whose tool is unknown, and calls that are no call, are counted under these names. */
+/** Calls whose tool is unknown, and calls that are not calls, are counted under these names. */
 export const UNKNOWN_TOOL = '(unknown tool)'
 export const MALFORMED_CALL = '(malformed call)'
 /** Retries for each of the two. */

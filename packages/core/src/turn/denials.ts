@@ -1,4 +1,4 @@
-/** What was refused in this turn: a pure reducer over events. */
+/** The calls refused in this turn: a pure reducer over events. */
 import type { ToolEvent } from '../events.ts'
 
 /** Tool and target → the reason a person gave. */

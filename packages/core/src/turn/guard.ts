@@ -9,7 +9,7 @@ export const WARN_AT = 3
 export const BLOCK_AT = 4
 /** The turn is over after as many model responses with a refused call. */
 export const MAX_BLOCKS = 2
-/** Repeats further apart than this many model responses are no loop; also the longest cycle that is seen. */
+/** Repeats further apart than this many model responses are not loop; also the longest cycle that is seen. */
 const MAX_CYCLE = 5
 const KEPT = 200
 
@@ -98,7 +98,7 @@ function entryOf({ entries }: Guard, { tool, inputKey, result, step, effect }: R
   }
 }
 
-/** Refusals of the engine itself are no outcome of the call. */
+/** Refusals of the engine itself are not outcome of the call. */
 const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
 
 /**
@@ -169,5 +169,5 @@ function looseKey(tool: string, inputKey: string): string {
   )
 }
 
-/** Letter case, quotes, and white space around and repeated. Punctuation is no cosmetics: `a/b` and `a.b` are two things. */
+/** Letter case, quotes, and white space around and repeated. Punctuation is not cosmetic: `a/b` and `a.b` are two things. */
 const fold = (value: string): string => value.toLowerCase().replace(/["'`]/g, '').replace(/\s+/g, ' ').trim()

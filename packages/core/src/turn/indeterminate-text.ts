@@ -1,4 +1,4 @@
-/** What a person and the model are told of indeterminate calls. What the model wrote is quoted on one line and shortened. */
+/** Describes indeterminate calls to a person and to the model. Text from the model is quoted on one line and shortened. */
 import type { PreparedCall } from '../call/prepared-call.ts'
 import type { Tool } from '../tool.ts'
 import type { IndeterminateCall } from './indeterminate.ts'
@@ -8,7 +8,7 @@ const MAX_NAMED = 2
 const MAX_TARGET = 80
 const MAX_WORDS = 60
 
-/** Why a call asks, for the person: which calls may have taken effect. Completes "It asks because …". */
+/** Why a call asks, for the person: which calls may have taken effect. Completes "Needs approval: …". */
 export function whyUncertain(calls: readonly IndeterminateCall[], running: ReadonlySet<string>): string {
   const tool = quoted(calls[0]?.tool ?? '', 64)
   const named = calls
@@ -28,7 +28,7 @@ function nameOf({ targets = [], input }: Pick<IndeterminateCall, 'targets' | 'in
   return [target && quoted(target, MAX_TARGET), words && quoted(words, MAX_WORDS)].filter(Boolean).join(': ') || 'without input'
 }
 
-/** The first words of an input, on one line; empty where they say no more than the target. `redact` is applied before they are cut. */
+/** The first words of an input, on one line; empty if they say no more than the target. `redact` is applied before they are cut. */
 export const inputWords = (input: unknown, target: string, redact: (text: string) => string): string =>
   shortLine(redact(textsBeside(target, input)), MAX_WORDS)
 

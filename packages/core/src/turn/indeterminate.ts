@@ -14,7 +14,7 @@ export interface IndeterminateCall {
   readonly tool: string
   /** Canonical, as its record has it. */
   readonly input: unknown
-  /** What it acted on. Absent where that is not known: it may have been anything. */
+  /** What it acted on. Absent if that is not known: it may have been anything. */
   readonly targets?: readonly string[]
   /** A person has allowed another call of the tool since, and it succeeded: only the same input or target asks. */
   readonly narrowed?: true
@@ -84,7 +84,7 @@ export const acknowledged = ({ questions }: Indeterminate, callId: string): read
 
 /**
  * What is left once a call has succeeded that a person had approved, being told of the calls `named`: those with its input
- * or one of its targets are settled; of the others, only the same input or target goes on asking.
+ * or one of its targets are settled; of the others, only the same input or target continues asking.
  */
 export function settledBy(
   calls: readonly IndeterminateCall[],

@@ -1,4 +1,4 @@
-/** What a turn may spend. Requests and calls are checked before they are spent, tokens and cost reserved and then settled. */
+/** The limits of a turn. Requests and calls are checked before they are spent; tokens and cost are reserved, then settled. */
 
 export interface Limits {
   /** Model requests. The last one is sent without tools to choose from, to conclude. Default 25. */

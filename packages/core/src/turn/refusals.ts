@@ -48,7 +48,7 @@ export const uncertain = (tool: string): ToolError =>
 export const opensSecrets = (paths: readonly string[]): string =>
   `it opens ${paths.join(', ').slice(0, 300)}, which may hold keys or passwords`
 
-/** What a person who is not there can do about it. */
+/** What a person who does not exist can do about it. */
 export const secretsUnattended = (paths: readonly string[]): string =>
   `${opensSecrets(paths)}. A person can allow it, or name the file in their own message as @${paths[0]}`
 
@@ -81,7 +81,7 @@ export const discarded = (why: ToolError, ran: ToolResult, summary: string): Too
 
 const isSentence = (text: string): boolean => /[.!?]$/.test(text)
 
-/** `timeout` is no denial by a person: the same may be asked again. */
+/** `timeout` is not a denial by a person: the same may be asked again. */
 export function denied(by: Extract<ApprovalDecision['answer'], keyof typeof NO_WORDS> | 'policy' | 'before', reason = ''): ToolError {
   if (reason === '') return not(NO_WORDS[by], by)
   return not(by === 'policy' && isSentence(reason) ? reason : `${NO_WORDS[by]} Reason: ${reason}`, by, { reason })

@@ -1,4 +1,4 @@
-/** All that a turn's executor knows: reduced from events, so a resumed turn has it as it was. */
+/** The state of an executor, reduced from events, so that a resumed turn restores it. */
 import type { ToolEvent } from '../events.ts'
 import { type Approvals, NO_APPROVALS, reduceApprovals } from './approvals.ts'
 import { type Counters, NO_COUNTS, reduceCounters } from './counters.ts'

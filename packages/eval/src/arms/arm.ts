@@ -1,4 +1,4 @@
-/** The ways a task is given to a model. They differ in what stands between the model and the tools, and in nothing else. */
+/** The ways a task is given to a model. They differ in what is between the model and the tools, and in nothing else. */
 import type { Repair, RepairKind, Tool } from '@mulligan/core'
 import type { ConfiguredModel } from '@mulligan/host/parts'
 

@@ -14,7 +14,7 @@ function asItCame({ id, name, input: written }: ParsedCall, tools: readonly Tool
   try {
     input = JSON.parse(written === '' ? '{}' : written)
   } catch (error) {
-    return { ...call, input: undefined, error: `the arguments are no valid JSON: ${(error as Error).message}` }
+    return { ...call, input: undefined, error: `the arguments are not valid JSON: ${(error as Error).message}` }
   }
   return tool ? { ...call, input, tool } : { ...call, input, error: `unknown tool ${call.name}` }
 }

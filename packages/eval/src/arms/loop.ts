@@ -111,7 +111,7 @@ const toDefinition = ({ name, description, inputSchema }: Tool): LanguageModelV4
   inputSchema: inputSchema as LanguageModelV4FunctionTool['inputSchema'],
 })
 
-/** Providers refuse a history with other names, and with arguments that are no object: the error stands in the result. */
+/** Providers refuse a history with other names, and with arguments that are not object: the error is in the result. */
 const toPart = ({ id, name, input }: ResolvedCall): LanguageModelV4ToolCallPart => ({
   type: 'tool-call',
   toolCallId: id,

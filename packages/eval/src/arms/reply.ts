@@ -16,7 +16,7 @@ export interface RawReply {
   readonly finishReason: string
 }
 
-/** Characters; a reply that goes on beyond is given up. */
+/** Characters; a reply that continues beyond is given up. */
 const MAX_REPLY = 1_000_000
 
 /** @throws whatever the provider throws, and Error for a stream without an end, or without anything in it */

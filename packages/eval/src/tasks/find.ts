@@ -58,7 +58,7 @@ export const FIND: readonly EvalTask[] = [
   },
   {
     id: 'missing-file',
-    title: 'a file that is not there: say so, invent nothing',
+    title: 'a file that does not exist: say so, invent nothing',
     capability: 'tell',
     files: { 'src/app.js': "console.log('hello')\n", 'package.json': '{ "name": "shop" }\n' },
     prompt: 'How many days does docs/warranty.md give customers to return a product?',
@@ -66,7 +66,7 @@ export const FIND: readonly EvalTask[] = [
     reference: does('There is no docs/warranty.md here, so I cannot tell.', ['read_file', { path: 'docs/warranty.md' }]),
     wrong: [
       says('There is no such file.'),
-      ...['Customers have 30 days.', 'The file is not there, but they have thirty days.'].map((answer) =>
+      ...['Customers have 30 days.', 'The file does not exist, but they have thirty days.'].map((answer) =>
         does(answer, ['read_file', { path: 'docs/warranty.md' }]),
       ),
     ],
@@ -169,7 +169,7 @@ export const FIND: readonly EvalTask[] = [
     title: 'a name beyond ASCII, with a blank in it',
     capability: 'path',
     files: { 'Übersicht/größte Werte.txt': 'Höhe: 417 m\nBreite: 88 m\n', 'Übersicht/kleinste Werte.txt': 'Höhe: 3 m\n' },
-    prompt: 'Which Höhe stands in "Übersicht/größte Werte.txt"?',
+    prompt: 'Which Höhe is in "Übersicht/größte Werte.txt"?',
     check: all(answers('417'), changesNothing),
     reference: does('417 m.', ['read_file', { path: 'Übersicht/größte Werte.txt' }]),
     wrong: [says('3 m.'), says('4170 m.')],

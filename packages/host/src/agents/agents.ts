@@ -1,4 +1,4 @@
-/** Named agents: the built-in ones and one's own, and from one of them to what the engine is told. */
+/** Resolves an agent, built-in or user-defined, into instructions for the engine. */
 import type { Role } from '@mulligan/agent'
 import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
 import type { Env } from '../common/env.ts'

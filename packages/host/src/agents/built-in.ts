@@ -1,4 +1,4 @@
-/** The agents that are always there. Loads nothing: names are completed from it too. */
+/** The built-in agents. Loads nothing, because completion uses it. */
 import type { Origin } from '../common/setting.ts'
 
 export interface NamedAgent {

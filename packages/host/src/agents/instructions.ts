@@ -1,4 +1,4 @@
-/** `AGENTS.md` of the project: of each folder from the root of the repository down to the one that is worked in. */
+/** Reads `AGENTS.md` from each folder between the repository root and the working folder. */
 import { join, relative } from 'node:path'
 import type { Instructions } from '@mulligan/agent'
 import { foldersTo } from '../common/repository.ts'
@@ -24,7 +24,7 @@ function instructionsIn(folders: readonly string[], name: string, cwd: string, t
     const { text, problem } = readText(folders[0] ?? folder, join(folder, name))
     if (problem !== undefined) tell({ file: from, error: problem })
     if (text === undefined || text.trim() === '') return []
-    // What lies above the workspace, its tools can't read.
+    // What is above the workspace, its tools can't read.
     return [{ from, text, ...(folder === cwd && { path: name }) }]
   })
 }

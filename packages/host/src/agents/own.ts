@@ -1,4 +1,4 @@
-/** Agents of one's own: in the configuration, and as Markdown files whose text is the prompt. */
+/** User-defined agents: in the configuration, and as Markdown files whose text is the prompt. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Env } from '../common/env.ts'
@@ -75,7 +75,7 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
       try {
         if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
         const { text, problem } = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error(problem ?? 'it is not there')
+        if (text === undefined) throw new Error(problem ?? 'it does not exist')
         const { fields, body } = await frontMatter(text)
         const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
         if (!checked.ok) throw new Error(checked.error)

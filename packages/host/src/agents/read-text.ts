@@ -5,11 +5,11 @@ import { readRegular } from '../common/regular-file.ts'
 
 const MAX_BYTES = 256 * 1024
 /** Of a link that leads out of its folder too. */
-const UNREADABLE = 'it is no text that can be read'
+const UNREADABLE = 'it is not text that can be read'
 
 export interface TextRead {
   readonly text?: string
-  /** Why there is none, or not all of it, for the person. Absent where nothing is there. */
+  /** Why there is none, or not all of it, for the person. Absent if nothing is there. */
   readonly problem?: string
 }
 

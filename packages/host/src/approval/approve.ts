@@ -12,11 +12,11 @@ export interface ApprovalQuestion {
   readonly request: ApprovalRequest
   /** The targets that it is about: those of the request that nothing has allowed yet. */
   readonly asks: readonly AskedTarget[]
-  /** What the call would change. Absent where its tool can't say it, and where it has run: then `request.changes` has it. */
+  /** What the call would change. Absent if its tool can't say it, and where it has run: then `request.changes` has it. */
   readonly diff?: string
-  /** What an answer for the session covers. Absent where it can't be given. */
+  /** What an answer for the session covers. Absent if it can't be given. */
   readonly session?: SessionOffer
-  /** What an answer for good would write, the narrowest first. Absent where it can't be given. */
+  /** What an answer for good would write, the narrowest first. Absent if it can't be given. */
   readonly always?: {
     /** The user's own file, as it is shown to them. */
     readonly file: string
@@ -40,7 +40,7 @@ export interface ApproverOptions {
   readonly ask?: AskApproval | undefined
   /** Default: nothing is a call of the shell. */
   readonly shell?: ShellRules
-  /** What a call would change, as a diff; undefined where nobody can say. */
+  /** What a call would change, as a diff; undefined if nobody can say. */
   readonly preview?: (request: ApprovalRequest) => Promise<string | undefined>
   /** Where "always" is written. Absent, it is not offered. */
   readonly always?: Always

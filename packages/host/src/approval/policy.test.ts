@@ -40,7 +40,7 @@ describe('the policy in force', () => {
     ['a mail', { tool: 'send', effect: 'external', target: 'ann' }, ['deny', 'ask', 'ask', 'ask']],
   ])('%s', (_, more, decisions) => expect(MODES.map((mode) => decide({ mode }, more))).toEqual(decisions))
 
-  it('a rule of the person stands above the mode, but for read-only', () => {
+  it('a rule of the person overrides the mode, except for read-only', () => {
     const rules: ConfiguredRule[] = [{ decision: 'allow' }]
     expect(MODES.map((mode) => decide({ mode, rules }, { effect: 'external' }))).toEqual(['deny', 'allow', 'allow', 'allow'])
     expect(decide({ mode: 'auto', rules: [{ decision: 'ask', target: 'npm *' }] }, {})).toBe('ask')

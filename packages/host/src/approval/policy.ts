@@ -1,4 +1,4 @@
-/** The policy that is in force: of the mode, the rules of the person, those of the project, and what no rule can allow. */
+/** The effective policy: the mode, the user's rules, the project's rules, and what no rule can allow. */
 import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestOf, strictestPolicy } from '@mulligan/core'
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellApproval } from './shell.ts'
@@ -8,7 +8,7 @@ const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks aga
 /**
  * @param shell allows listed commands, and has a person asked about what destroys or leaks, whatever the rules allow
  * @param edits names of the tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back
- * @param more rules that stand above the person's others
+ * @param more rules that override the person's others
  */
 export function effectivePolicy(
   { mode, rules, projectRules }: ApprovalSettings,

@@ -187,7 +187,7 @@ describe('what "session" covers', () => {
 
   it('of another tool all of it', () => {
     const file = request()
-    expect(sessionOffer(file, file.asks, shell)?.covers).toBe('every write_file (write)')
+    expect(sessionOffer(file, file.asks, shell)?.covers).toBe('all write_file (write) calls')
   })
 })
 

@@ -1,4 +1,4 @@
-/** Which rules stand for an answer. Pure. */
+/** Computes the rules that an approval answer stands for. Pure. */
 import { type ApprovalRequest, type AskedTarget, literalPattern, type PolicyRule } from '@mulligan/core'
 import type { ShellRules } from './shell.ts'
 import { type ParsedCommand, prefixOf } from './shell-rules.ts'
@@ -17,7 +17,7 @@ export function sessionOffer(request: ApprovalRequest, asks: readonly AskedTarge
   const { tool, effect, input, forced } = request
   if (forced || effect === 'external') return undefined
   const commands = shell.commandsOf(request)
-  if (!commands) return { rules: [{ decision: 'allow', tool, effect }], covers: `every ${tool} (${effect})` }
+  if (!commands) return { rules: [{ decision: 'allow', tool, effect }], covers: `all ${tool} (${effect}) calls` }
   if (!asks.every(({ target }) => isExact(target, commands))) return undefined
   const background = String(input['background'] ?? false)
   const rules = asks
@@ -87,7 +87,7 @@ function coveredBy(request: ApprovalRequest, target: string, commands: readonly 
 
 const find = (target: string, commands: readonly ParsedCommand[]) => commands.find(({ text }) => text === target)
 
-/** Wherever it stands in the script. */
+/** Wherever it is in the script. */
 function isExact(target: string, commands: readonly ParsedCommand[]): boolean {
   const mine = commands.filter(({ text }) => text === target)
   return mine.length > 0 && mine.every((one) => one.isExact)

@@ -1,4 +1,4 @@
-/** Rules go into the person's own file: in one step, with what stands there left as it is. */
+/** Adds rules to the user's own file atomically, and leaves the rest as it is. */
 import { readFile, realpath } from 'node:fs/promises'
 import { changing, replaceFile } from '../common/write.ts'
 import type { ConfiguredRule } from '../config/approval-fields.ts'

@@ -1,4 +1,4 @@
-/** The shell's part in approvals: what the command policy says of a command. */
+/** Connects approvals with the command policy of the shell. */
 import { type ApprovalRequest, type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
 import { commandRules, createCommandPolicy, folderOfTarget, shellPolicy } from '@mulligan/tools'
 import type { ParsedCommand } from './shell-rules.ts'

@@ -1,4 +1,4 @@
-/** Which model, agent and mode are in force: as the flags say at the start, as a front door changes them later. */
+/** The effective model, agent and mode: from flags at the start, later as changed by the front end. */
 import type { Store } from '@mulligan/agent'
 import { chooseAgent, readAgents } from '../agents/agents.ts'
 import type { NamedAgent } from '../agents/built-in.ts'

@@ -1,9 +1,9 @@
-/** Which agent works on a session. */
+/** Determines which agent works on a session. */
 import type { Store } from '@mulligan/agent'
 import type { Setting } from '../common/setting.ts'
 import type { Settings } from '../config/settings.ts'
 
-/** Who did the last turn of a session; undefined where that is not known. */
+/** Who did the last turn of a session; undefined if that is not known. */
 export async function agentOfSession(store: Store, sessionId: string): Promise<string | undefined> {
   const last = await store.lastTurn(sessionId)
   if (!last) return undefined

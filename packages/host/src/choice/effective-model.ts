@@ -1,4 +1,4 @@
-/** The model that is in force. What a project's file says of it has been through the rules of its keys; where its key goes is decided here. */
+/** Determines the effective model. A project's values have already been filtered; this decides where the API key is sent. */
 
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
@@ -24,7 +24,7 @@ export interface Person {
 /**
  * Without a model in the settings, the server at the base URL is asked for its only one; without either, the servers on this machine
  * are looked for.
- * @param named of the agent; it stands above the settings, a flag above it
+ * @param named of the agent; it overrides the settings, a flag above it
  * @throws UsageError
  */
 export async function openEffectiveModel(

@@ -1,4 +1,4 @@
-/** What a folder brings that needs the user's approval: asked for once, and where nobody is there, left out and reported. */
+/** Asks once about what in a folder needs the user's approval. If nobody is there, it is left out and reported. */
 import type { NamedAgent } from '../agents/built-in.ts'
 import type { Env } from '../common/env.ts'
 import { oneLine } from '../common/sanitize.ts'
@@ -12,7 +12,7 @@ export interface Wanted {
   readonly cwd: string
   /** The folder that the settings are of. */
   readonly project: string
-  /** Files with code that runs outside the sandbox. Absent where they are trusted, or there are none. */
+  /** Files with code that runs outside the sandbox. Absent if they are trusted, or there are none. */
   readonly tools?: FolderTools
   /** Settings that send data elsewhere or loosen something. */
   readonly settings: readonly Withheld[]

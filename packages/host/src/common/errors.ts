@@ -1,4 +1,4 @@
-/** Errors of a front door's user: something has to be changed before this can work. */
+/** Errors that the user must resolve before this can work. */
 
 /** SQLite's CORRUPT and NOTADB. */
 const DAMAGED = new Set([11, 26])

@@ -1,3 +1,3 @@
-/** Of JSON: neither null nor an array. */
+/** Whether a JSON value is an object: neither null nor an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-/** Made when it is first asked for, and kept. */
+/** Computes a value on first use, and keeps it. */
 export function memoize<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

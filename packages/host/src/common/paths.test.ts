@@ -22,7 +22,7 @@ it.each([
   ['Windows', { LOCALAPPDATA: '/local' }, 'win32', join('/local', 'mulligan')],
 ] as const)('configuration folder: %s', (_, env, platform, dir) => expect(configDir(env, platform, () => '/home/me')).toBe(dir))
 
-it('a data folder that is no absolute path is refused', () => {
+it('a data folder that is not an absolute path is refused', () => {
   expect(() => dataDir({ MULLIGAN_DATA_DIR: 'data' })).toThrow('must be an absolute path')
 })
 

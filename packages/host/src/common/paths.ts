@@ -1,4 +1,4 @@
-/** Where things are kept. */
+/** The folders and files where data is kept. */
 import { mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join, sep } from 'node:path'
@@ -21,7 +21,7 @@ export interface DataPaths {
 export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: () => string = () => homeFolder(env)): string {
   const own = env['MULLIGAN_DATA_DIR']
   if (own && !isAbsolute(own))
-    throw new UsageError(`MULLIGAN_DATA_DIR=${own} must be an absolute path`, 'Name the whole path of the folder.')
+    throw new UsageError(`MULLIGAN_DATA_DIR=${own} must be an absolute path`, 'Use the absolute path of the folder.')
   if (own) return own
   if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'mulligan')
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local'), 'mulligan')
@@ -48,7 +48,7 @@ export function homeFolder(env: Env, platform: NodeJS.Platform = process.platfor
   } catch {
     // this user has none
   }
-  throw new UsageError('there is no home folder to keep data in', 'Set HOME, or MULLIGAN_DATA_DIR to a folder you can write.')
+  throw new UsageError('there is no home folder to keep data in', 'Set HOME, or MULLIGAN_DATA_DIR to a writable folder.')
 }
 
 /** The same, or nothing where there is none: for paths that are only shown. */
@@ -66,10 +66,7 @@ export function openDataDir(env: Env): DataPaths {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new UsageError(
-      `the data folder ${dir} can't be made: ${(error as Error).message}`,
-      'Set MULLIGAN_DATA_DIR to a folder you can write.',
-    )
+    throw new UsageError(`the data folder ${dir} can't be made: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
   }
   return {
     dir,

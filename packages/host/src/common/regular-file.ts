@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 export type FileRead =
   | { readonly kind: 'text'; readonly text: string; readonly isWhole: boolean }
   | { readonly kind: 'absent' }
-  /** `why` is about the file: "it is no file but a FIFO". */
+  /** `why` is about the file: "it is not a file but a FIFO". */
   | { readonly kind: 'odd'; readonly why: string }
 
 /** Without this flag, opening a FIFO waits for whoever writes to it. */
@@ -16,11 +16,11 @@ export function readRegular(path: string, most: number): FileRead {
   try {
     // Opening some devices does something already.
     const before = whatIs(statSync(path))
-    if (before !== undefined) return { kind: 'odd', why: `it is no file but ${before}` }
+    if (before !== undefined) return { kind: 'odd', why: `it is not a file but ${before}` }
     file = openSync(path, READ)
     const after = fstatSync(file)
     const now = whatIs(after)
-    if (now !== undefined) return { kind: 'odd', why: `it is no file but ${now}` }
+    if (now !== undefined) return { kind: 'odd', why: `it is not a file but ${now}` }
     const bytes = Buffer.alloc(Math.min(after.size, most) + 1)
     let length = 0
     for (let got = -1; got !== 0 && length < bytes.length; length += got) got = readSync(file, bytes, length, bytes.length - length, length)
@@ -34,7 +34,7 @@ export function readRegular(path: string, most: number): FileRead {
   }
 }
 
-/** What is there instead of a regular file; undefined where there is one. */
+/** What is there instead of a regular file; undefined if there is one. */
 function whatIs(stats: Stats): string | undefined {
   if (stats.isFile()) return undefined
   if (stats.isDirectory()) return 'a folder'

@@ -1,4 +1,4 @@
-/** The folders of a repository, as far as what lies in them may be trusted to be of its owner. */
+/** The folders of a repository, as far as what is in them may be trusted to be of its owner. */
 import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -18,7 +18,7 @@ export function foldersTo(cwd: string): readonly string[] {
   }
 }
 
-/** The user's number, the same for all where there are none; undefined for what is not there. */
+/** The user's number, the same for all where there are none; undefined for what does not exist. */
 function ownerOf(path: string): number | undefined {
   try {
     return lstatSync(path).uid

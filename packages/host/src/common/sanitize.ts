@@ -26,7 +26,7 @@ export const visible = (text: string): string =>
 
 const MAX_BLANKS = 8
 
-/** Long runs of blanks by their number: what stands behind them would be out of sight. Those that indent a line stay. */
+/** Long runs of blanks by their number: what is behind them would be out of sight. Those that indent a line stay. */
 export const blanksCounted = (text: string): string =>
   text.replace(/(?<=[^\n\t ])[\t ]+/g, (blanks) => (blanks.length > MAX_BLANKS ? ` [${blanks.length} blanks] ` : blanks))
 

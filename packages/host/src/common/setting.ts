@@ -1,4 +1,4 @@
-/** A value that is in force, and where it comes from. */
+/** An effective value and where it comes from. */
 
 export type Origin = 'flag' | 'env' | 'project' | 'user' | 'default'
 

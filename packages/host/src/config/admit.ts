@@ -1,4 +1,4 @@
-/** What of a project's file counts: every key goes through the rule that stands beside it in the schema. */
+/** Filters a project's file: every key goes through the rule next to it in the schema. */
 import { isObject } from '../common/is-object.ts'
 import { type Own, type ProjectRule, type RuleNode, rulesOf } from './project-rules.ts'
 import { type Config, configSchema } from './schema.ts'

@@ -1,4 +1,4 @@
-/** What may stand in a configuration file about the mode and the rules. */
+/** The configuration fields for the mode and the rules. */
 import { isAbsolute } from 'node:path'
 import { MODES, type Mode, type PolicyRule, stricterMode } from '@mulligan/core'
 import { z } from 'zod'

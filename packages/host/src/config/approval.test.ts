@@ -34,7 +34,7 @@ describe('the mode', () => {
     expect(settings(here, { mode: own }).mode).toBe(mode)
   })
 
-  it('a flag stands above the environment, and that above both files', () => {
+  it('a flag overrides the environment, and that above both files', () => {
     using here = place({ [PROJECT]: '{ "mode": "read-only" }' })
     const env = { MULLIGAN_MODE: 'auto-edit' }
     expect(settings(here, {}, { env })).toMatchObject({ mode: 'auto-edit', from: 'MULLIGAN_MODE' })

@@ -1,4 +1,4 @@
-/** What runs without a question: the mode and the rules, of the person and of the project. */
+/** The effective mode and rules of the user and the project. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { MODES, type Mode } from '@mulligan/core'

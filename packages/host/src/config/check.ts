@@ -1,4 +1,4 @@
-/** A value against its schema, with the mistake said as a person would: the key, what it must be, which key was meant. */
+/** Validates a value against its schema, with a readable message: the key, what it must be, and the nearest key. */
 import { nearest } from '@mulligan/core'
 import { z } from 'zod'
 
@@ -23,7 +23,7 @@ function sentence(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   return at === '' ? whatOf(issue) : `${at}: ${whatOf(issue)}`
 }
 
-/** What is wrong with the value of one key, whatever else may be missing; undefined where nothing is. */
+/** What is wrong with the value of one key, whatever else may be missing; undefined if nothing is. */
 export function faultAt(schema: z.ZodType, path: readonly string[], value: unknown): string | undefined {
   const nested = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
   const issue = schema.safeParse(nested).error?.issues.find((one) => path.every((name, at) => one.path[at] === name))

@@ -1,4 +1,4 @@
-/** What a configuration file says. */
+/** Reads a configuration file. */
 import type { Config } from './schema.ts'
 
 export interface ConfigFile {

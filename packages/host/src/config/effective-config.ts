@@ -1,4 +1,4 @@
-/** What is in force, key by key, and where each of it comes from: for the person, without passwords. */
+/** The effective configuration, key by key, with the source of each value and without passwords. For display. */
 import { sizeText } from '@mulligan/sandbox'
 import type { Setting } from '../common/setting.ts'
 import { keyText } from './keys.ts'
@@ -49,7 +49,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
   ]
 }
 
-/** What may stand before the host in a URL is not shown. */
+/** What may be before the host in a URL is not shown. */
 export const withoutPassword = (url: string): string =>
   url.replace(/\/\/[^/]*@/, '//[secret]@').replace(/([?&]\w*password=)[^&]*/gi, '$1[secret]')
 
@@ -73,5 +73,5 @@ export function effectiveConfig(settings: Settings): unknown {
   )
 }
 
-/** Undefined where nothing is. */
+/** Undefined if nothing is. */
 export const effectiveValue = (settings: Settings, path: readonly string[]): unknown => valueAt(effectiveConfig(settings), path)

@@ -1,4 +1,4 @@
-/** What the environment says: a variable for every key that is a text or a number, `MULLIGAN_LIMITS_REQUESTS` for `limits.requests`. */
+/** Reads settings from the environment: `MULLIGAN_LIMITS_REQUESTS` sets `limits.requests`. */
 
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'

@@ -1,4 +1,4 @@
-/** The two files: the person's own, and the project's. */
+/** Reads the two configuration files: the user's own and the project's. */
 
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
@@ -27,7 +27,7 @@ export function userFile(env: Env): ConfigFile {
   if (place.path === '') return { ...place, found: false, values: {} }
   const file = read(place)
   if (env['MULLIGAN_CONFIG'] && !file.found)
-    throw new UsageError(`MULLIGAN_CONFIG names ${place.shown}, which is not there`, 'Make the file, or unset MULLIGAN_CONFIG.')
+    throw new UsageError(`MULLIGAN_CONFIG points to ${place.shown}, which does not exist`, 'Create the file, or unset MULLIGAN_CONFIG.')
   return file
 }
 
@@ -37,7 +37,7 @@ export function read(place: FilePlace): ConfigFile {
   return text === undefined ? { ...place, found: false, values: {} } : { ...place, found: true, values: valuesOf(place, text) }
 }
 
-/** What a text says, where it is one that may stand in that file. @throws UsageError that names file and key */
+/** What a text says, where it is one that may be in that file. @throws UsageError that names file and key */
 export function valuesOf({ origin, shown }: FilePlace, text: string): Config {
   const parsed = parseJsonc(text)
   if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`, WHICH)
@@ -60,7 +60,7 @@ const wrong = (
   hint = 'mulligan config explain shows every key; mulligan config path shows which files are read.',
 ): UsageError => new UsageError(`${shown}: ${says}`, hint)
 
-/** Undefined where there is no file. @throws UsageError */
+/** Undefined if there is no file. @throws UsageError */
 export function textOf({ path, shown }: FilePlace): string | undefined {
   const read = readRegular(path, MAX_BYTES)
   if (read.kind === 'absent') return undefined

@@ -1,4 +1,4 @@
-/** What may stand in a configuration file, as JSON Schema: for editors, the documentation, the shell's completion and the names of variables. */
+/** The JSON Schema of a configuration file, for editors, the docs, shell completion and variable names. */
 
 import { z } from 'zod'
 import { memoize } from '../common/memoize.ts'

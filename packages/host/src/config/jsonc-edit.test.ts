@@ -46,7 +46,7 @@ describe('a key is taken out', () => {
     ['with comments around it', FILE, ['limits'], FILE.replace(/ {2}"limits"[^}]*\}, /, '  ')],
     ['further in', FILE, ['limits', 'requests'], FILE.replace('"requests": 5 ', '')],
     ['that stands twice', '{ "a": 1, "b": 0, "a": 2 }', ['a'], '{ "b": 0 }'],
-    ['that is not there', FILE, ['mode'], FILE],
+    ['that does not exist', FILE, ['mode'], FILE],
   ])('%s', (_, before, path, after) => expect(unsetIn(before, path)).toBe(after))
 })
 

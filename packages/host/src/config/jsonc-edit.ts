@@ -1,4 +1,4 @@
-/** Sets and takes out a key of a JSON text with comments, and leaves every other byte as it is. */
+/** Sets or removes a key in JSON with comments, and leaves every other byte as it is. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../common/is-object.ts'
@@ -6,19 +6,19 @@ import { parseJsonc } from './jsonc.ts'
 import { before, indentOf, indentOfLine, isAlone, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
 import { valueAt, withoutValue, withValue } from './value-at.ts'
 
-/** @returns undefined where the text is no object, or where it can't be done without a change to the rest */
+/** @returns undefined if the text is not an object, or where it can't be done without a change to the rest */
 export function setIn(text: string, path: readonly string[], value: unknown): string | undefined {
   const parsed = parseJsonc(text)
   if (!parsed.ok || !isObject(parsed.value) || path.length === 0) return undefined
   return checked(withSet(text, path, value), withValue(parsed.value, path, value))
 }
 
-/** @returns undefined as {@link setIn}; the same text where the key is not there */
+/** @returns undefined as {@link setIn}; the same text where the key does not exist */
 export function unsetIn(text: string, path: readonly string[]): string | undefined {
   const parsed = parseJsonc(text)
   if (!parsed.ok || !isObject(parsed.value)) return undefined
   let changed = text
-  // A key may stand there twice, and then the last one counts.
+  // A key may be there twice, and then the last one counts.
   for (let next = withoutLast(changed, path); next !== undefined; next = withoutLast(changed, path)) changed = next
   return checked(changed, withoutValue(parsed.value, path))
 }
@@ -75,7 +75,7 @@ function withSet(text: string, path: readonly string[], value: unknown): string 
   return undefined
 }
 
-/** Of the members of an object: that of the first one, else one step more than its own line. */
+/** Of the members of an object: that of the first one, otherwise one step more than its own line. */
 function indentIn(text: string, tokens: readonly Token[], open: number, step: string): string {
   const bracket = tokens[open]
   return (
@@ -91,7 +91,7 @@ function nested(path: readonly string[], value: unknown, indent: string, step: s
   return `{${line}${indent}${step}${JSON.stringify(name)}: ${nested(rest, value, indent + step, step, line)}${line}${indent}}`
 }
 
-/** Without the last member of that path; undefined where there is none. */
+/** Without the last member of that path; undefined if there is none. */
 function withoutLast(text: string, path: readonly string[]): string | undefined {
   const parsed = parseJsonc(text)
   if (!parsed.ok || path.length === 0 || valueAt(parsed.value, path) === undefined) return undefined
@@ -112,7 +112,7 @@ function withoutLast(text: string, path: readonly string[]): string | undefined 
   return !hasComma && previous?.text === ',' ? kept.slice(0, previous.start) + kept.slice(previous.end) : kept
 }
 
-/** With its line, where nothing else stands in it. */
+/** With its line, where nothing else is in it. */
 function cutLine(text: string, start: Token, end: number): string {
   const rest = /^[ \t]*(?:\r?\n|$)/.exec(text.slice(end))?.[0]
   if (rest === undefined || !isAlone(text, start)) return text.slice(0, start.start) + text.slice(end).replace(/^[ \t]+(?=\S)/, '')

@@ -8,7 +8,7 @@ import { before, indentOf, lineEnd, nameOf, spaced, type Token, tokensOf } from 
 /**
  * @param key of the object that the text is; the list is made where there is none
  * @param index before which entry. Default: last
- * @returns undefined where the text is no such object, or where it can't be done without a change to the rest
+ * @returns undefined if the text is no such object, or where it can't be done without a change to the rest
  */
 export function insertInto(text: string, key: string, entry: unknown, index?: number): string | undefined {
   const before = parseJsonc(text)

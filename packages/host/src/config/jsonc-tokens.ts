@@ -8,7 +8,7 @@ export interface Token {
   readonly text: string
   readonly start: number
   readonly end: number
-  /** How many brackets it stands in. */
+  /** How many brackets it is in. */
   readonly depth: number
 }
 

@@ -23,7 +23,7 @@ export interface ConfigKey {
   readonly node: SchemaNode
   /** A text or a number, and not a list or an object. */
   readonly isScalar: boolean
-  /** The variables that set it, the one that counts first; none for what is no scalar. */
+  /** The variables that set it, the one that counts first; none for what is not a scalar. */
   readonly variables: readonly string[]
   /** Of `mulligan run`, where it has one. */
   readonly flag?: string
@@ -111,7 +111,7 @@ function rangeText({ minimum, exclusiveMinimum, maximum }: SchemaNode): string[]
 export const isAbout = ({ path }: Pick<ConfigKey, 'path'>, asked: readonly string[]): boolean =>
   path.length === asked.length && path.every((name, at) => name === ANY_NAME || name === asked[at])
 
-/** A key as it is written: names with dots stand in brackets, `models["ollama/x:1.5b"].context`. Undefined where it is none. */
+/** A key as it is written: names with dots stand in brackets, `models["ollama/x:1.5b"].context`. Undefined if it is none. */
 export function parseKey(text: string): readonly string[] | undefined {
   const path: string[] = []
   for (let at = 0; at < text.length; ) {

@@ -64,7 +64,7 @@ describe('a variable', () => {
     ['MULLIGAN_SANDBOX_MEMORY', '3g', 'sandbox.memory', '3g'],
     ['MULLIGAN_SANDBOX_USER', '1000', 'sandbox.user', 1000],
     ['MULLIGAN_MODE', 'auto', 'mode', 'auto'],
-  ])('%s=%s stands above the files', (name, text, key, value) => {
+  ])('%s=%s overrides the files', (name, text, key, value) => {
     using here = place({
       'mulligan.json': '{ "model": "p", "agent": "plan", "mode": "read-only", "limits": { "requests": 5, "cost": 0.1 } }',
     })

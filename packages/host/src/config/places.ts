@@ -1,4 +1,4 @@
-/** Where the configuration files are. Loads nothing that is slow to load. */
+/** The locations of the configuration files. Loads nothing slow. */
 import { statSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import type { Env } from '../common/env.ts'
@@ -40,12 +40,12 @@ export function projectPlace(cwd: string): FilePlace {
 export function userPlace(env: Env): FilePlace {
   const named = env['MULLIGAN_CONFIG']
   if (named && !isAbsolute(named))
-    throw new UsageError(`MULLIGAN_CONFIG=${named} must be an absolute path`, 'Name the whole path of the file.')
+    throw new UsageError(`MULLIGAN_CONFIG=${named} must be an absolute path`, 'Use the absolute path of the file.')
   const path = named || ownPath('config.json', env) || ''
   return { origin: 'user', path, folder: '', shown: fromHome(path, env) }
 }
 
-/** In the person's own folder; undefined where they have none. */
+/** In the person's own folder; undefined if they have none. */
 export function ownPath(name: string, env: Env): string | undefined {
   try {
     return join(configDir(env), name)
@@ -54,7 +54,7 @@ export function ownPath(name: string, env: Env): string | undefined {
   }
 }
 
-/** Also where it is no file, which is told when it is read. */
+/** Also where it is not a file, which is told when it is read. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined

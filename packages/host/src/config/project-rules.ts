@@ -4,12 +4,12 @@
  */
 import { z } from 'zod'
 
-/** Reads what the person has at a key, in dots; undefined where there is nothing. */
+/** Reads what the person has at a key, in dots; undefined if there is nothing. */
 export type Own = (key: string) => unknown
 
 /**
- * `set`: its value counts before the person's. `fallback`: where the person has none, or trusts the project. `add`: it stands beside
- * the person's. `tighten` and `lower`: where it is stricter than the person's. `local`: where it keeps the conversation on this machine, else after
+ * `set`: its value counts before the person's. `fallback`: where the person has none, or trusts the project. `add`: it is beside
+ * the person's. `tighten` and `lower`: where it is stricter than the person's. `local`: where it keeps the conversation on this machine, otherwise after
  * the person's word. `trusted`: after the person's word. `user`: never; a file that has it is refused.
  */
 export type ProjectRule = { readonly says: string } & (
@@ -34,7 +34,7 @@ export const add = (says: string): ProjectRule => ({ may: 'add', says })
 export const trusted = (says: string, does: string): ProjectRule => ({ may: 'trusted', says, does })
 export const local = (redirect: (theirs: never) => string | undefined): ProjectRule => ({
   may: 'local',
-  says: 'may choose one on this machine; another after your word (`mulligan trust`)',
+  says: 'may choose one on this machine; another after your approval (`mulligan trust`)',
   redirect: redirect as (theirs: unknown) => string | undefined,
 })
 export const user = (why: string): ProjectRule => ({ may: 'user', says: `can't set it: it ${why}`, why })
@@ -77,7 +77,7 @@ export function keys<const Shape extends Readonly<Record<string, Ruled>>>(shape:
   return made as Ruled<typeof made>
 }
 
-/** The rule of a key, else of what it is in. */
+/** The rule of a key, otherwise of what it is in. */
 export function ruleAt(root: RuleNode, path: readonly string[]): ProjectRule | undefined {
   let [node, rule] = [root as RuleNode | undefined, root.rule]
   for (const name of path) {

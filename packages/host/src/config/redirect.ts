@@ -1,4 +1,4 @@
-/** Where a value of a project would send the conversation; undefined for this machine. */
+/** Where a project's value would send the conversation; undefined for this machine. */
 import { isLoopbackUrl } from '../models/base-url.ts'
 import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
 import { OLLAMA_CLOUD } from '../models/servers/cloud-name.ts'

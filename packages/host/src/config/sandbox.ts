@@ -1,4 +1,4 @@
-/** The settings of the sandbox: what may stand in a file, which of them a project may set, and what is in force. */
+/** The sandbox settings: their schema, what a project may set, and the effective values. */
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import {
   BACKENDS,
@@ -63,19 +63,19 @@ export const sandboxFields = () =>
         loosens,
       ),
       profile: key(
-        z.enum(PROFILES).meta({ description: '`strict` gives a command less of everything.', default: 'default' }),
+        z.enum(PROFILES).meta({ description: '`strict` has tighter limits.', default: 'default' }),
         tighten((theirs: string) => theirs === 'strict'),
       ),
       network: key(
-        z.enum(NETWORKS).meta({ description: 'The network that commands have.', default: 'none' }),
+        z.enum(NETWORKS).meta({ description: 'The network access of commands.', default: 'none' }),
         tighten((theirs: string) => theirs === 'none', {
           refuses: (theirs) => (theirs === 'bridge' ? 'would loosen the sandbox' : undefined),
         }),
       ),
-      memory: key(limited<string | number>('memory', SIZE, 'The memory that a command may take with all its processes.'), below('memory')),
-      cpus: key(limited<number>('cpus', NUMBER, 'The processors that a command may use.'), below('cpus')),
-      pids: key(limited<number>('processes', NUMBER, 'The processes that a command may have at once.'), below('pids')),
-      timeout: key(limited<number>('timeout', NUMBER, 'Seconds that a command may take, at most 600.'), below('timeout')),
+      memory: key(limited<string | number>('memory', SIZE, 'The memory limit of a command, all processes together.'), below('memory')),
+      cpus: key(limited<number>('cpus', NUMBER, 'The number of processors a command may use.'), below('cpus')),
+      pids: key(limited<number>('processes', NUMBER, 'The number of processes a command may run at once.'), below('pids')),
+      timeout: key(limited<number>('timeout', NUMBER, 'The time limit of a command in seconds, at most 600.'), below('timeout')),
       user: key(
         z
           .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
@@ -88,13 +88,13 @@ export const sandboxFields = () =>
       mounts: key(
         z
           .array(z.strictObject({ path: path(), mode: z.enum(['read-only', 'read-write']).optional() }))
-          .describe('Folders beside the workspace that commands see; read-only unless it says otherwise.'),
+          .describe('More folders that commands can see, read-only by default.'),
         loosens,
       ),
-      output: key(limited<string | number>('output', SIZE, 'How much of what a command prints is kept.'), below('output')),
+      output: key(limited<string | number>('output', SIZE, 'How much command output is kept.'), below('output')),
       disk: key(limited<string | number>('disk', SIZE, 'How much a command may write.'), below('disk')),
-      env: key(z.array(variable()).describe('Variables of your environment that commands get, by name.'), loosens),
-      image: key(z.string().min(1).describe('The image that containers run.'), loosens),
+      env: key(z.array(variable()).describe('Names of environment variables that commands receive.'), loosens),
+      image: key(z.string().min(1).describe('The container image.'), loosens),
       gitPrograms: key(
         z.enum(GIT_PROGRAMS).meta({
           description: 'Whether git in a command runs the hooks, filters and other programs that a repository names.',
@@ -108,7 +108,7 @@ export const sandboxFields = () =>
           .describe(
             'Secret files, such as `.env.test`, that commands may read; the others are empty for them. Paths in the workspace; one that begins with / or ~/ is of that folder alone.',
           ),
-        trusted('may name some after your word (`mulligan trust`)', 'lets commands read these secret files'),
+        trusted('may name some after your approval (`mulligan trust`)', 'lets commands read these secret files'),
       ),
     },
     'The sandbox that commands run in.',

@@ -1,4 +1,4 @@
-/** What may stand in a configuration file. */
+/** The schema of a configuration file. */
 import { DEFAULT_LIMITS } from '@mulligan/core'
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
@@ -18,10 +18,10 @@ const goesElsewhere = user('decides where data goes')
 /** An agent of one's own, also as the front matter of a Markdown file. */
 export const agentFields = memoize(() =>
   keys({
-    description: key(z.string().describe('What it is for, in a few words.'), ownAgent),
-    prompt: key(z.string().describe('Its task, told to the model.'), ownAgent),
+    description: key(z.string().describe('A short description.'), ownAgent),
+    prompt: key(z.string().describe('The instructions for the model.'), ownAgent),
     tools: key(names().describe('The tools it has, by name, with `*`. Default: all.'), ownAgent),
-    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It stands above `model`, a flag above it.'), local(hostOfModel)),
+    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It overrides `model`, a flag above it.'), local(hostOfModel)),
   }),
 )
 export type AgentFields = z.infer<ReturnType<typeof agentFields>>
@@ -38,11 +38,11 @@ export const configSchema = memoize(() =>
     models: key(
       z
         .record(z.string().min(1), modelFields())
-        .describe('Settings of models, by `PROVIDER/NAME` with `*`. All that fit count; of two, the more exact one.'),
+        .describe('Settings of models, by `PROVIDER/NAME` with `*`. All matching entries apply; the most specific wins.'),
       set,
     ),
-    agent: key(name().meta({ description: 'The named agent that does the work.', default: 'build' }), fallback),
-    agents: key(z.record(name(), agentFields()).describe('Agents of your own, by name.'), ownAgent, agentFields()),
+    agent: key(name().meta({ description: 'The agent to use.', default: 'build' }), fallback),
+    agents: key(z.record(name(), agentFields()).describe('Your own agents, by name.'), ownAgent, agentFields()),
     tools: keys(
       {
         lean: key(
@@ -51,7 +51,7 @@ export const configSchema = memoize(() =>
           ),
           set,
         ),
-        off: key(names().describe('Tools that no agent has. Those of all files add up.'), add('may add some')),
+        off: key(names().describe('Tools that no agent may use. The lists of all files are combined.'), add('may add some')),
       },
       'Which tools the model has.',
     ),
@@ -59,25 +59,25 @@ export const configSchema = memoize(() =>
       {
         requests: key(
           z.int().min(1).meta({
-            description: 'Model requests of a turn. The last one is sent without a choice of tools, so that the turn ends in words.',
+            description: 'Maximum model requests per turn. The last request allows no tool calls, so that the turn ends with an answer.',
             default: DEFAULT_LIMITS.requests,
           }),
           lower('limits.requests', DEFAULT_LIMITS.requests),
         ),
         calls: key(
-          z.int().min(1).meta({ description: 'Tool calls of a turn.', default: DEFAULT_LIMITS.calls }),
+          z.int().min(1).meta({ description: 'Maximum tool calls per turn.', default: DEFAULT_LIMITS.calls }),
           lower('limits.calls', DEFAULT_LIMITS.calls),
         ),
         tokens: key(
-          z.int().min(1).describe('Tokens of a turn, sent and received. Default: no limit.'),
+          z.int().min(1).describe('Maximum tokens per turn, sent and received. Default: no limit.'),
           lower('limits.tokens', DEFAULT_LIMITS.tokens),
         ),
         cost: key(
-          z.number().positive().describe('What a turn may cost, where its price is known. Default: no limit.'),
+          z.number().positive().describe('Maximum cost per turn, if the price is known. Default: no limit.'),
           lower('limits.cost', DEFAULT_LIMITS.cost),
         ),
         seconds: key(
-          z.number().positive().max(1_000_000).describe('Seconds a turn may take. Default: no limit.'),
+          z.number().positive().max(1_000_000).describe('Maximum seconds per turn. Default: no limit.'),
           lower('limits.seconds', DEFAULT_LIMITS.seconds),
         ),
       },
@@ -116,8 +116,8 @@ export const configSchema = memoize(() =>
             timeout: z.number().positive().max(600).optional().describe('Seconds it may take.'),
           }),
         )
-        .describe('Commands that check a file after a change, in the sandbox. Those of all files add up, yours first.'),
-      trusted('may add some after your word (`mulligan trust`)', 'names commands that run by themselves'),
+        .describe('Commands that check a file after a change, in the sandbox. The lists of all files are combined, yours first.'),
+      trusted('may add some after your approval (`mulligan trust`)', 'names commands that run by themselves'),
     ),
     store: key(
       z

@@ -1,4 +1,4 @@
-/** What is in force, and where each of it comes from: flags, then environment, project, person, defaults. */
+/** The effective settings and their sources: flags, environment, project, user, defaults. */
 import { DEFAULT_LIMITS, type Limits } from '@mulligan/core'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'

@@ -1,11 +1,11 @@
-/** The file that `mulligan config init` makes. */
+/** The file that `mulligan config init` creates. */
 import { SCHEMA_URL } from './schema-url.ts'
 
 export const STARTER = `{
   // Editors know the keys by this.
   "$schema": "${SCHEMA_URL}",
 
-  // Take away the // of what you want. mulligan config explain shows every key.
+  // Take away the // of what you want. mulligan config explain lists all keys.
 
   // "model": "ollama/NAME",
   // "baseUrl": "http://localhost:8080/v1",

@@ -1,7 +1,7 @@
 /** Values in plain objects, by the path of their key. */
 import { isObject } from '../common/is-object.ts'
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }

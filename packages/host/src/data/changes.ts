@@ -1,4 +1,4 @@
-/** Puts right what an earlier run was cut off in. */
+/** Reverts a change that an earlier run left half done. */
 import { createChangeLog } from '@mulligan/tools'
 import type { DataPaths } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
@@ -9,12 +9,14 @@ const NAMED = 5
 export async function recoverChanges(cwd: string, { changes }: Pick<DataPaths, 'changes'>, tell: (line: string) => void): Promise<void> {
   try {
     const { restored, left } = await createChangeLog({ dir: changes, root: cwd }).recover()
-    if (restored.length > 0) tell(`An earlier run was cut off in the middle of a change, which was taken back: ${listed(restored)}.`)
+    if (restored.length > 0) tell(`An earlier run was interrupted during a change, which was reverted: ${listed(restored)}.`)
     if (left.length > 0)
-      tell(`An earlier run was cut off in the middle of a change. Changed by others since, and left alone: ${listed(left)}.`)
+      tell(
+        `An earlier run was interrupted during a change. These files were changed by others since and left as they are: ${listed(left)}.`,
+      )
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-    tell(`An earlier run was cut off in the middle of a change, which can't be taken back now: ${oneLine(why)}`)
+    tell(`An earlier run was interrupted during a change, which can't be reverted now: ${oneLine(why)}`)
   }
 }
 

@@ -13,7 +13,7 @@ export interface LogEntry {
 /** Writes at once, so that what led to a crash is in it. A log that can't be written is no reason to fail. */
 export function fileLog(path: string): (entry: LogEntry) => void {
   return ({ error, ...entry }) => {
-    // The three errors a tool throws are written for everybody: only what stands behind one is news.
+    // The three errors a tool throws are written for everybody: only what is behind one is news.
     if (isMulliganError(error) && error.cause === undefined) return
     try {
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`)

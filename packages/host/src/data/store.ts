@@ -1,4 +1,4 @@
-/** Where the sessions are kept: a file in the data folder, or what the user's own settings name. */
+/** Opens the session store: a file in the data folder, or the one in the user's settings. */
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { isPostgresUrl, openStore, type Store } from '@mulligan/agent'
@@ -49,7 +49,7 @@ export async function openStoreAt(data: Pick<DataPaths, 'store'>, env: Env, warn
   }
 }
 
-/** For what is only a convenience: undefined where there is none yet, or it can't be opened. */
+/** For what is only a convenience: undefined if there is none yet, or it can't be opened. */
 export async function openStoreIfAny(data: Pick<DataPaths, 'store'>, env: Env): Promise<Store | undefined> {
   try {
     const { place } = storePlace(data, env)

@@ -9,7 +9,7 @@ describe('what to do about a request that failed', () => {
     ['openai', 401, { OPENAI_API_KEY: 'sk-secret' }, /OPENAI_API_KEY: .*platform\.openai\.com/],
     ['anthropic', 403, { ANTHROPIC_API_KEY: 'sk-secret' }, /ANTHROPIC_API_KEY: .*console\.anthropic\.com/],
     ['google', 401, { GEMINI_API_KEY: 'sk-secret' }, /GEMINI_API_KEY: .*aistudio\.google\.com/],
-    ['lmstudio', 401, { MULLIGAN_API_KEY: 'sk-secret' }, /MULLIGAN_API_KEY: is it the one of this server/],
+    ['lmstudio', 401, { MULLIGAN_API_KEY: 'sk-secret' }, /MULLIGAN_API_KEY: does it belong to this server/],
     ['openai-compatible', 401, {}, /asks for a key: export MULLIGAN_API_KEY=…/],
   ])('%s answered %i: which key', async (provider, status, env, says) => {
     const advice = await advise({ status }, { provider, name: 'x', baseUrl: NOBODY, env })
@@ -21,7 +21,7 @@ describe('what to do about a request that failed', () => {
     ['ollama', /To start Ollama: ollama serve\. mulligan models shows/],
     ['llamacpp', /To start llama\.cpp: llama-server/],
     ['openai-compatible', /^mulligan models shows/],
-  ])('%s is not there: how to start it', async (provider, says) => {
+  ])('%s does not exist: how to start it', async (provider, says) => {
     expect(await advise({ code: 'ECONNREFUSED' }, { provider, name: 'x', baseUrl: NOBODY, env: {} })).toMatch(says)
   })
 

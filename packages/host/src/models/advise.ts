@@ -1,4 +1,4 @@
-/** What the person can do about a request that failed for good: which key, how to start the server, which model was meant. */
+/** Tells the user what to do about a permanently failed request: which key, how to start the server, which model was meant. */
 import type { FailedRequest } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import type { Env } from '../common/env.ts'
@@ -19,7 +19,7 @@ export interface Asked {
 
 const SEE = 'mulligan models shows which servers answer.'
 
-/** Undefined where nothing is known that would help. Never throws. */
+/** Undefined if nothing is known that would help. Never throws. */
 export async function advise({ status, code }: FailedRequest, asked: Asked): Promise<string | undefined> {
   const entry = providerEntry(asked.provider)
   if (status === 401 || status === 403) return keyAdvice(asked, entry.cloud)
@@ -32,10 +32,10 @@ export async function advise({ status, code }: FailedRequest, asked: Asked): Pro
 function keyAdvice({ env }: Asked, cloud: Cloud | undefined): string {
   if (cloud) {
     const held = cloud.keys.find((key) => env[key]?.trim()) ?? cloud.keys[0]
-    return `The key is the one in ${held}: is it right, and may it use this model? A new one: ${cloud.keysAt}`
+    return `The key is the one in ${held}: is it valid, and does it have access to this model? Get a new key: ${cloud.keysAt}`
   }
   return env['MULLIGAN_API_KEY']
-    ? 'The key is the one in MULLIGAN_API_KEY: is it the one of this server?'
+    ? 'The key is the one in MULLIGAN_API_KEY: does it belong to this server?'
     : 'This server asks for a key: export MULLIGAN_API_KEY=…'
 }
 

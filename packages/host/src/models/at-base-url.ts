@@ -1,4 +1,4 @@
-/** Which model is meant when only the address of its server is given. */
+/** Determines the model when only the address of its server is given. */
 
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
@@ -15,11 +15,11 @@ export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): 
   const base = normalBaseUrl(baseUrl)
   const names = (await namesAt(base, env, signal)).filter((name) => isChat({ provider: '', name }))
   const [only, ...others] = names
-  if (only === undefined) throw new UsageError(`no model is named, and ${base} lists none`, 'Name it: --model NAME')
+  if (only === undefined) throw new UsageError(`no model was named, and ${base} lists none`, 'Name it: --model NAME')
   if (others.length === 0) return only
   const shown = names.slice(0, MAX_NAMED).map((name) => `  --model ${oneLine(name, 100)}`)
   const rest = names.length > shown.length ? [`  and ${names.length - shown.length} more`] : []
-  throw new UsageError(`no model is named, and ${base} has ${names.length}`, ['Name one of them:', ...shown, ...rest].join('\n'))
+  throw new UsageError(`no model was named, and ${base} has ${names.length}`, ['Name one of them:', ...shown, ...rest].join('\n'))
 }
 
 async function namesAt(base: string, env: Env, signal: AbortSignal | undefined): Promise<readonly string[]> {
@@ -31,8 +31,8 @@ async function namesAt(base: string, env: Env, signal: AbortSignal | undefined):
     if (!(error instanceof NoAnswer)) throw error
     const what = error.kind === 'absent' ? error.message : `it did not say which it has: ${error.message}`
     throw new UsageError(
-      `no model is named, and the server at ${base} can't be asked: ${what}`,
-      error.kind === 'absent' ? 'Is it running, and is the address right?' : 'Name the model: --model NAME',
+      `no model was named, and the server at ${base} can't be asked: ${what}`,
+      error.kind === 'absent' ? 'Is it running, and is the address correct?' : 'Name the model: --model NAME',
     )
   }
 }

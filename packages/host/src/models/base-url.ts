@@ -10,7 +10,7 @@ const ENDPOINT = /\/(?:chat\/completions|messages|models)$/
  */
 export function normalBaseUrl(given: string): string {
   const hint = 'A base URL looks like http://localhost:8080/v1'
-  if (!URL.canParse(given)) throw new UsageError(`the base URL ${JSON.stringify(given)} is no URL`, hint)
+  if (!URL.canParse(given)) throw new UsageError(`the base URL ${JSON.stringify(given)} is not a valid URL`, hint)
   const url = new URL(given)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new UsageError(`the base URL must begin with http:// or https://, not ${url.protocol}`, hint)

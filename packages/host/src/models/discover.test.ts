@@ -77,7 +77,7 @@ describe('the model that is taken when none is named', () => {
     remember({ provider: 'ollama', name: 'gone:1b', address: ollama.url }, here)
     expect(await discoverModel(here)).toMatchObject({
       id: 'ollama/qwen3:8b',
-      how: expect.stringContaining('ollama/gone:1b, which was chosen before'),
+      how: expect.stringContaining('ollama/gone:1b, which you chose before'),
     })
     remember({ provider: 'vllm', name: 'x', address: NO_SERVERS.MULLIGAN_VLLM_URL }, here)
     expect(await discoverModel(here)).toMatchObject({ id: 'ollama/qwen3:8b' })
@@ -115,12 +115,12 @@ describe('when none is found', () => {
     await using other = await fakeServer({})
     const keys = { ANTHROPIC_API_KEY: 'sk-secret', GEMINI_API_KEY: 'g-secret', MULLIGAN_API_KEY: 'm-secret' }
     const { message, hint } = await failure(env({ OLLAMA_HOST: ollama, MULLIGAN_LLAMACPP_URL: other }, keys))
-    expect(message).toBe('no model is named, and none was found on this machine')
+    expect(message).toBe('no model was named, and none was found on this machine')
     expect(hint).toContain(`Ollama     ${ollama.url}: no model to talk with`)
     expect(hint).toContain(`LM Studio  http://127.0.0.1:1: not running`)
     expect(hint).toContain(`llama.cpp  ${other.url}: it answers /v1/models with 404`)
     expect(hint).toMatch(/--model ollama\/NAME.*--model NAME --base-url.*--model anthropic\/NAME/s)
-    expect(hint).toMatch(/ANTHROPIC_API_KEY is set, and was not used.*--model anthropic\/NAME/)
+    expect(hint).toMatch(/ANTHROPIC_API_KEY is set but was not used.*--model anthropic\/NAME/)
     expect(hint).toMatch(/GEMINI_API_KEY is set.*--model google\/NAME/)
     expect(hint).not.toContain('OPENAI_API_KEY is set')
     expect(hint).not.toContain('secret')
@@ -129,6 +129,6 @@ describe('when none is found', () => {
 
   it('what only passes the conversation on is told, and not taken', async () => {
     await using ollama = await fakeServer(ollamaRoutes({ 'gpt-oss:120b-cloud': {} }))
-    expect((await failure(env({ OLLAMA_HOST: ollama }))).hint).toContain('ollama/gpt-oss:120b-cloud is there, but runs on ollama.com')
+    expect((await failure(env({ OLLAMA_HOST: ollama }))).hint).toContain('ollama/gpt-oss:120b-cloud is available, but runs on ollama.com')
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Which model is meant when none is named: the one that was chosen before, else one that a server on this machine has. A cloud is
+ * Which model is meant when none is named: the one that was chosen before, otherwise one that a server on this machine has. A cloud is
  * never among them, and no key goes with the questions.
  */
 
@@ -39,7 +39,7 @@ export async function discoverModel(env: Env, { ask, signal }: DiscoverOptions =
   const reports = await probeServers(env, probing)
   const candidates = candidatesOf(reports)
   const here = candidates.filter(isHere)
-  const gone = before ? `; ${idOf(before)}, which was chosen before, is not there` : ''
+  const gone = before ? `; ${idOf(before)}, which you chose before, is not available` : ''
   const near = candidates.filter(isNoCloud)
   if (ask && (near.length > 1 || near.length > here.length)) {
     const choice = await askWhich(near, ask, signal)
@@ -70,7 +70,7 @@ async function askWhich(candidates: readonly Candidate[], ask: Ask, signal = new
   const shown = candidates.slice(0, MAX_ASKED)
   const lines = shown.map((one, at) => `  ${String(at + 1).padStart(2)}  ${oneLine(idOf(one), 80)}${noteOn(one)}`)
   const rest = candidates.length > shown.length ? [`      and ${candidates.length - shown.length} more: mulligan models`] : []
-  let question = ['Which model? It is kept for the next time.', ...lines, ...rest, `Number [1]: `].join('\n')
+  let question = ['Which model? Your choice is remembered.', ...lines, ...rest, `Number [1]: `].join('\n')
   for (let tries = 0; tries < TRIES; tries++) {
     const answer = await ask(question, signal)
     if (answer === undefined) break
@@ -101,21 +101,21 @@ function noneFound(reports: readonly ServerReport[], candidates: readonly Candid
       `  ${server.title.padEnd(9)}  ${address}: ${state === 'running' ? (others > 0 ? 'no model to talk with' : 'no model on this machine') : oneLine(why, 100)}`,
   )
   const elsewhere = candidates.map(
-    (one) => `  ${oneLine(idOf(one), 80)} is there, but runs on ${oneLine(one.where, 60)}: name it to use it.`,
+    (one) => `  ${oneLine(idOf(one), 80)} is available, but runs on ${oneLine(one.where, 60)}. To use it, name it.`,
   )
   const keys = Object.entries(PROVIDERS).flatMap(([provider, { cloud }]) =>
     (cloud?.keys ?? [])
       .filter((key) => env[key]?.trim())
-      .map((key) => `${key} is set, and was not used: a cloud is used only when it is named, --model ${provider}/NAME.`),
+      .map((key) => `${key} is set but was not used: a cloud model is used only when you name it: --model ${provider}/NAME.`),
   )
   return new UsageError(
-    'no model is named, and none was found on this machine',
+    'no model was named, and none was found on this machine',
     [
       'Looked for:',
       ...looked,
       ...elsewhere.slice(0, 5),
-      'None of them installed? Get Ollama (https://ollama.com), then: ollama pull qwen3:8b',
-      'Start one of these servers (mulligan models shows what answers), or name a model (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
+      'None installed? Get Ollama (https://ollama.com), then run: ollama pull qwen3:8b',
+      'Start one of these servers (mulligan models shows which are running), or name a model (or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
       ...WAYS.split('\n').slice(1),
       ...keys,
     ].join('\n'),

@@ -13,7 +13,7 @@ export const modelFields = () =>
       minP: z.number().min(0).max(1).describe('How likely a token must be, against the likeliest, to be chosen.'),
       presencePenalty: z.number().min(-2).max(2).describe('Against words that were there before.'),
       frequencyPenalty: z.number().min(-2).max(2).describe('Against words that were there often.'),
-      context: z.int().min(1024).describe('Tokens of its context. `MULLIGAN_CONTEXT` stands above it. Default: what its server says.'),
+      context: z.int().min(1024).describe('Tokens of its context. `MULLIGAN_CONTEXT` overrides it. Default: what its server says.'),
       maxThinking: z
         .int()
         .min(0)

@@ -27,7 +27,7 @@ export const open: OpenModel = async (request) => {
   const shown = await known(name, url, createGet(url, { patience: ANSWER_WITHIN, headers }))
   const { capabilities, remoteHost } = shown
   if (capabilities?.has('embedding') && !capabilities.has('completion'))
-    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows those that there are.')
+    throw new UsageError(`${name} makes embeddings and can't answer`, 'Name another model: ollama list shows the installed ones.')
   const { tokens, warning } = effectiveContext(contextTokens, shown)
   const { minP, ...sampling } = samplingFor(request, shown.sampled)
   const warnings = warning === undefined ? [] : [warning]
@@ -73,14 +73,14 @@ export const open: OpenModel = async (request) => {
   }
 }
 
-/** As a server names it, with or without its scheme; what is no host is not shown as one. */
+/** As a server names it, with or without its scheme; what is not a host is not shown as one. */
 function hostOf(given: string): string {
   const url = [given, `https://${given}`].find((one) => /^https?:/.test(one) && URL.canParse(one))
   return url === undefined ? OLLAMA_CLOUD : whereRuns(url)
 }
 
 const lessText = (name: string, got: number, asked: number): string =>
-  `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: what is longer it may cut without a word. To keep within it: MULLIGAN_CONTEXT=${got}.`
+  `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: it may silently cut anything longer. To stay within it: MULLIGAN_CONTEXT=${got}.`
 
 /** What the server knows of the model. @throws UsageError when nobody answers, and when there is no such model */
 async function known(name: string, url: string, get: Get): Promise<Shown> {

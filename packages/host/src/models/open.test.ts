@@ -24,9 +24,9 @@ describe('chooseModel', () => {
   ])('%s with base URL %s', (model, baseUrl, provider, name) => expect(chooseModel(model, baseUrl)).toEqual({ provider, name }))
 
   it.each([
-    [undefined, /no model is named/],
-    ['', /no model is named/],
-    ['glm', /does not say who runs it/],
+    [undefined, /no model was named/],
+    ['', /no model was named/],
+    ['glm', /does not name a provider/],
     ['anthropic', /names a provider but no model/],
     ['anthropic/', /names a provider but no model/],
     ['olama/x', /no provider "olama"/],
@@ -45,7 +45,7 @@ describe('base URLs', () => {
 
   it.each([
     ['localhost:8080', /must begin with http/],
-    ['nonsense', /is no URL/],
+    ['nonsense', /is not a valid URL/],
     ['ftp://x/v1', /must begin with http/],
     ['http://me:secret@x/v1', /holds a name or password/],
   ])('refuses %s', (given, says) => expect(() => normalBaseUrl(given)).toThrow(says))
@@ -202,7 +202,7 @@ describe('the context is the one that the server tells', () => {
     await using server = await fakeServer(routes)
     const env = { ...NO_SERVERS, [variable]: server.url }
     expect((await openModel({ model }, env)).model).toMatchObject({ contextTokens })
-    // What the person says stands above it, and saves the question.
+    // What the person says overrides it, and saves the question.
     const asked = server.seen.length
     expect((await openModel({ model }, { ...env, MULLIGAN_CONTEXT: '4096' })).model).toMatchObject({ contextTokens: 4096 })
     expect(server.seen.length).toBe(asked)
@@ -219,7 +219,7 @@ describe('the profile of a model', () => {
   }
   const setting = (value: Record<string, ModelFields>) => ({ value, origin: 'user' as const, from: 'config.json' })
 
-  it('is sent with each request, and what the person says stands above it', async () => {
+  it('is sent with each request, and what the person says overrides it', async () => {
     const { body, model } = await sent('qwen3-8b')
     expect(body).toMatchObject({ temperature: 0.6, top_p: 0.95, top_k: 20, min_p: 0 })
     expect(model).toMatchObject({ maxThinking: 8192 })
@@ -228,7 +228,7 @@ describe('the profile of a model', () => {
     const own = await sent('qwen3-8b', [setting({ '*': { temperature: 0, maxThinking: 0, context: 2048 }, '*/qwen*': { topK: 5 } })])
     expect(own.body).toMatchObject({ temperature: 0, top_p: 0.95, top_k: 5 })
     expect(own.model).not.toHaveProperty('maxThinking')
-    // MULLIGAN_CONTEXT stands above the file.
+    // MULLIGAN_CONTEXT overrides the file.
     expect(own.model.contextTokens).toBe(32_768)
   })
 
@@ -245,7 +245,7 @@ describe('the profile of a model', () => {
     expect(model).not.toHaveProperty('maxThinking')
   })
 
-  it('stands below what Ollama has for just this model, and that below what the person says', async () => {
+  it('is below what Ollama has for just this model, and that below what the person says', async () => {
     await using ollama = await fakeServer({
       '/api/show': { parameters: 'temperature  0.1\ntop_k   7', capabilities: ['completion', 'tools'] },
     })
@@ -272,7 +272,7 @@ describe('the profile of a model', () => {
     expect(settingsOf('ollama/glm-4.7', [setting(value)])).toEqual(fields)
   })
 
-  it('the project’s file stands above the person’s', () => {
+  it('the project’s file overrides the person’s', () => {
     expect(settingsOf('ollama/x', [setting({ '*': { topK: 1 } }), setting({ 'ollama/x': { topK: 2, topP: 1 } })])).toEqual({
       topK: 1,
       topP: 1,

@@ -1,4 +1,4 @@
-/** From `--model PROVIDER/NAME` to a model. */
+/** Opens a model by `PROVIDER/NAME`. */
 import type { AgentModel } from '@mulligan/agent'
 import { nearest } from '@mulligan/core'
 import { type Family, families } from '@mulligan/repair'
@@ -14,7 +14,7 @@ import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
 /** How a model is named, for hints. */
 export const WAYS = [
   'Name one in one of these ways (mulligan models lists those on this machine; or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
-  '  --model ollama/NAME                                   of Ollama; so lmstudio/NAME, llamacpp/NAME, vllm/NAME',
+  '  --model ollama/NAME                                   Ollama; also lmstudio/NAME, llamacpp/NAME, vllm/NAME',
   '  --model NAME --base-url http://localhost:8080/v1      any OpenAI-compatible server',
   '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',
 ].join('\n')
@@ -29,7 +29,7 @@ export interface ModelChoice {
  * @throws UsageError
  */
 export function chooseModel(model: string | undefined, baseUrl: string | undefined): ModelChoice {
-  if (!model) throw new UsageError('no model is named', WAYS)
+  if (!model) throw new UsageError('no model was named', WAYS)
   const slash = model.indexOf('/')
   const prefix = slash === -1 ? model : model.slice(0, slash)
   const name = slash === -1 ? '' : model.slice(slash + 1)
@@ -39,7 +39,7 @@ export function chooseModel(model: string | undefined, baseUrl: string | undefin
     return { provider: prefix, name }
   }
   if (baseUrl !== undefined) return { provider: 'openai-compatible', name: model }
-  if (slash === -1) throw new UsageError(`--model ${model} does not say who runs it`, WAYS)
+  if (slash === -1) throw new UsageError(`--model ${model} does not name a provider`, WAYS)
   const [near] = nearest(prefix, PROVIDER_NAMES, 1)
   throw new UsageError(
     `there is no provider "${prefix}"`,
@@ -51,7 +51,7 @@ export interface ConfiguredModel {
   readonly model: AgentModel
   /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
   readonly status?: (signal: AbortSignal) => Promise<string | undefined>
-  /** The same model with its responses as the server sent them; absent where none are repaired. */
+  /** The same model with its responses as the server sent them; absent if none are repaired. */
   readonly unrepaired?: OpenedModel['unrepaired']
   /** Its server passes the conversation on to another host. */
   readonly passedOn: boolean

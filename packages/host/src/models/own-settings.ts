@@ -1,4 +1,4 @@
-/** What the person's files say about a model, by its name. */
+/** The model settings in the user's files, by model name. */
 
 import type { Setting } from '../common/setting.ts'
 import type { ModelFields } from './model-fields.ts'
@@ -37,5 +37,5 @@ function fits(pattern: string, id: string): boolean {
   return true
 }
 
-/** An entry without `*` stands above all with one. */
+/** An entry without `*` overrides all with one. */
 const weight = (pattern: string): number => (pattern.includes('*') ? pattern.replaceAll('*', '').length : Infinity)

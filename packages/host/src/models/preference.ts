@@ -1,4 +1,4 @@
-/** Which of several models is taken when nobody is asked: pure. */
+/** Chooses among several models when nobody is asked. Pure. */
 import { HERE, whereRuns } from './base-url.ts'
 import type { ServerReport } from './probe.ts'
 import { profileOf } from './profiles.ts'

@@ -1,4 +1,4 @@
-/** Looks which of the servers answer, side by side. Nothing but short questions goes to them, and no key. */
+/** Probes the servers in parallel, with short questions and without a key. */
 import type { Env } from '../common/env.ts'
 import { PROVIDERS } from './registry.ts'
 import { createGet, type GetOptions, NoAnswer } from './servers/get.ts'

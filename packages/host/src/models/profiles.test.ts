@@ -50,6 +50,6 @@ it('every family that a profile names is there, and samples within bounds', () =
   }
 })
 
-it('no profile stands behind one that takes its names', () => {
+it('no profile is behind one that takes its names', () => {
   expect(new Set(PROFILES.map(({ name }) => name)).size).toBe(PROFILES.length)
 })

@@ -1,6 +1,6 @@
 /**
  * What is known of models by their names: how their publisher has them sampled, in which notations they write calls, whether they
- * think. A name says what a model is called, not what it is: what a person or a server says stands above all of this.
+ * think. A name says what a model is called, not what it is: what a person or a server says overrides all of this.
  */
 import type { Sampling as AgentSampling } from '@mulligan/agent'
 
@@ -149,7 +149,7 @@ export const PROFILES: readonly Profile[] = [
   { name: 'Phi-4', pattern: /^phi-?4/, families: ['functools', 'granite', ...COMMON], thinks: 'no', tools: false },
 ]
 
-/** The name without what stands before it: `zai-org/GLM-4.7-Flash-GGUF:Q4_K_M` → `glm-4.7-flash-gguf:q4_k_m`; a path will do. */
+/** The name without what is before it: `zai-org/GLM-4.7-Flash-GGUF:Q4_K_M` → `glm-4.7-flash-gguf:q4_k_m`; a path will do. */
 export const ownName = (name: string): string =>
   (name.toLowerCase().split(/[\\/]/).at(-1) ?? '').replace(
     /^(?:qwen_|zai-org_|thudm_|openai_|mistralai_|google_|ibm-granite_|microsoft_)/,

@@ -14,7 +14,7 @@ export interface ModelRequest {
   readonly contextTokens?: number
   /** How the person wants the next token chosen. */
   readonly sampling?: Sampling
-  /** How the model's publisher recommends it. What the person says stands above it, and what the server has for just this model. */
+  /** How the model's publisher recommends it. What the person says overrides it, and what the server has for just this model. */
   readonly recommended?: Sampling
   readonly env: Env
 }

@@ -1,4 +1,4 @@
-/** Every provider there is. A new one is one file and one line here; a server that is looked for has one in `servers/` too. */
+/** Every provider. A new one is one file and one line here; a server to discover also has a file in `servers/`. */
 import { CLOUDS, type Cloud } from './clouds.ts'
 import type { Provider } from './provider.ts'
 import { isOllamaCloud } from './servers/cloud-name.ts'

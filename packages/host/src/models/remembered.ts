@@ -1,4 +1,4 @@
-/** The model that a person chose among those found, for the next time. It is state, not configuration: nobody writes it by hand. */
+/** Remembers the model that the user chose. This is state, not configuration: nobody edits it by hand. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export interface Remembered {
 const FILE = 'model.json'
 const VERSION = 1
 
-/** Undefined where there is none, and where the file is damaged. */
+/** Undefined if there is none, and where the file is damaged. */
 export function readRemembered(env: Env): Remembered | undefined {
   try {
     const kept = fieldsOf(JSON.parse(readFileSync(join(dataDir(env), FILE), 'utf8')))
@@ -37,9 +37,6 @@ export function remember({ provider, name, address }: Remembered, env: Env): voi
     renameSync(made, join(dir, FILE))
   } catch (error) {
     rmSync(made, { force: true })
-    throw new UsageError(
-      `the choice can't be kept in ${dir}: ${(error as Error).message}`,
-      'Set MULLIGAN_DATA_DIR to a folder you can write.',
-    )
+    throw new UsageError(`the choice can't be kept in ${dir}: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
   }
 }

@@ -1,4 +1,4 @@
-/** Whether spans are sent, and where to: OpenTelemetry's own variables decide, and nothing else does. */
+/** Whether and where spans are sent, as set by OpenTelemetry's own variables. */
 import type { Env } from '../common/env.ts'
 
 export type Exporting =
@@ -25,7 +25,7 @@ export function exportingOf(env: Env): Exporting {
   // Read as it is by the exporter, which would otherwise take localhost in its place.
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const variable = own === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-    return { on: false, notice: `No trace is sent: ${variable} is no address of http or https.` }
+    return { on: false, notice: `No trace is sent: ${variable} is not an address of http or https.` }
   }
   return { on: true, host: url.host, content: isTrue(env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']) }
 }

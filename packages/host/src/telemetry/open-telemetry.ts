@@ -20,7 +20,7 @@ export interface TelemetryOptions {
 
 const FLUSH_MS = 2000
 
-/** @returns undefined where no trace is asked for: then nothing is loaded, and nothing sent. */
+/** @returns undefined if no trace is asked for: then nothing is loaded, and nothing sent. */
 export function openTelemetry(env: Env, { version, tell }: TelemetryOptions): Telemetry | undefined {
   const exporting = exportingOf(env)
   if (exporting.on && !isOfProcess(env)) {

@@ -74,7 +74,7 @@ export function builtInTools(
   }
 }
 
-/** The search that is named, else all that the environment has a key or address for. Keys stand in no file. */
+/** The search that is named, otherwise all that the environment has a key or address for. Keys stand in no file. */
 function searchOf({ webSearch }: Settings, env: Env): NonNullable<WebOptions['search']> {
   const brave = env['BRAVE_API_KEY']
   const tavily = env['TAVILY_API_KEY']

@@ -9,7 +9,7 @@ import { oneLine } from '../common/sanitize.ts'
 /** Programs that the project brings along come first. */
 const WITH_OWN_PROGRAMS = ['sh', '-c', 'PATH="$PWD/node_modules/.bin:$PATH"; exec "$@"', 'sh']
 const ENV = { NO_COLOR: '1', TERM: 'dumb' }
-/** Of `sh`: it is not there, or may not be run. */
+/** Of `sh`: it does not exist, or may not be run. */
 const NOT_STARTED = [126, 127]
 
 export const checkInSandbox =

@@ -1,4 +1,4 @@
-/** The tools of a folder: the built-in ones, and its own where the person has trusted them. */
+/** Opens the tools of a folder: the built-in ones, and its own if the user trusts them. */
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
@@ -91,7 +91,7 @@ export async function openTools(
 /** On one line, and fit for a terminal. */
 export const problemText = ({ file, error }: UserToolProblem): string => oneLine(`${join(TOOLS_FOLDER, file)}: ${error}`, 400)
 
-/** The file named like the tool, else the one that writes its name. */
+/** The file named like the tool, otherwise the one that writes its name. */
 function fileThatDefines({ folder, files, contents }: UserToolFiles, name: string): string {
   const quoted = new RegExp(`["'\`]${name}["'\`]`)
   return (

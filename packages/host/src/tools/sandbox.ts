@@ -41,9 +41,9 @@ export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox
 
 /** One line for the person: which sandbox it is, and what it does not hold. */
 export function sandboxLine({ backend, network, enforces }: Pick<Sandbox, 'backend' | 'network' | 'enforces'>): string {
-  if (backend === 'none') return 'Commands run on this machine itself, in no sandbox: they may do what you may.'
+  if (backend === 'none') return 'Commands run directly on this machine without a sandbox: they can do everything you can.'
   const where = `Commands run in a sandbox (${backend}${network === 'bridge' ? ', with the network' : ''}).`
-  return [where, ...held('Not held', 'none', enforces), ...held('Held in part', 'partial', enforces)].join(' ')
+  return [where, ...held('Not enforced', 'none', enforces), ...held('Approximate only', 'partial', enforces)].join(' ')
 }
 
 function held(says: string, hold: 'partial' | 'none', enforces: Enforcement): string[] {

@@ -50,7 +50,7 @@ export function readTrust(cwd: string, env: Env): Trust {
 
 /** A folder could bring along what says that it is trusted. */
 const isMisplaced = (cwd: string, path: string): boolean => isWithin(foldersTo(cwd)[0] ?? cwd, realOf(path))
-const misplaced = (path: string): string => `${path} lies in the folder that it would speak of, so it does not count`
+const misplaced = (path: string): string => `${path} is in the folder that it would speak of, so it does not count`
 
 function readAt(path: string): Trust {
   const read = readRegular(path, MAX_BYTES)
@@ -92,7 +92,7 @@ export async function changeTrust(cwd: string, change: (folders: TrustedFolders)
   } catch (error) {
     throw new UsageError(
       `trust can't be kept in ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,
-      'Set MULLIGAN_DATA_DIR to a folder you can write.',
+      'Set MULLIGAN_DATA_DIR to a writable folder.',
     )
   }
 }

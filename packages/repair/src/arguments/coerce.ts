@@ -36,7 +36,7 @@ interface Walk {
   readonly open: readonly unknown[]
 }
 
-/** Written so that no digit can be matched in two ways: a long text that is no number is refused in linear time. */
+/** Written so that no digit can be matched in two ways: a long text that is not a number is refused in linear time. */
 const NUMBER = /^\s*[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?\s*$/i
 const MAX_DEPTH = 100
 
@@ -127,7 +127,7 @@ function converted(types: readonly string[], value: unknown): readonly [to: unkn
   return isRecord(parsed) && wants('object') ? [parsed, 'an object sent as JSON text'] : undefined
 }
 
-/** A text that is no text: an object, or what is meant for a list. */
+/** A text that is not text: an object, or what is meant for a list. */
 const isContainer = (value: unknown): boolean => typeof value === 'string' && (/^\s*\[/.test(value) || tryJson(value) !== undefined)
 
 /** Milliseconds where the schema wants seconds: only beyond its maximum, and only where the text of the schema says seconds. */

@@ -83,7 +83,7 @@ export function* fitArguments<Tool extends FitTool, Check extends CheckResult>(
 
 const dropped = ({ repairs }: Given): number => repairs.filter(({ kind }) => kind === 'unknown_dropped').length
 
-/** Undefined where there is no adapter, or it changes nothing or throws. */
+/** Undefined if there is no adapter, or it changes nothing or throws. */
 function adapted(adapt: Adapt | undefined, input: Record<string, unknown>, name = 'the tool'): Given | undefined {
   try {
     const shaped = adapt?.(input)

@@ -31,7 +31,7 @@ export interface State {
   quotesGuessed: number
   /** A text has an apostrophe that is not escaped in single quotes. */
   apostrophes?: boolean
-  /** A text in a list begins or ends as no text does, but as what stands between two quotes of one text may. */
+  /** A text in a list begins or ends as no text does, but as what is between two quotes of one text may. */
   edgesUnclear?: boolean
   /** A list has two texts or more, which may be one with quotes in it. */
   textsInList?: boolean

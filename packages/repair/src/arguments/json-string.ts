@@ -17,7 +17,7 @@ const BARE_KEY_AHEAD = /[A-Za-z_$][\w$.-]{0,100}\s*(?::|$)/y
 const ITEM_AHEAD = /["'“”‘’{[]|(?:-?\d[\d.eE+-]{0,30}|true|false|null|True|False|None)\s*(?:[,\]})]|$)/y
 const QUOTED_ITEM_AHEAD =
   /(?:"(?:[^"\\]|\\.){0,200}"|'(?:[^'\\]|\\.){0,200}'|[“”][^“”]{0,200}”)\s*(?:[,\]})"'“”{[]|$)|-?\d|true|false|null/sy
-/** What may stand behind the value and mean nothing. */
+/** What may be behind the value and mean nothing. */
 export const TAIL = /(?:[\s,;)\]}]|\[\s*\]|\{\s*\})*/y
 
 /** Reads the string whose quote is at the position, and goes behind it. */
@@ -80,7 +80,7 @@ function acceptInside(state: State, inside: readonly number[], end: number): voi
   fix(state, 'an unescaped quote', inside[0] as number, true)
 }
 
-/** Between two quotes of one text stand words or a separator; what stands between two texts looks otherwise. */
+/** Between two quotes of one text stand words or a separator; what is between two texts looks otherwise. */
 function isBetweenQuotes(between: string, inList: boolean): boolean {
   if (between.includes('\n') || (inList && !WORD.test(between))) return false
   return !/^[\s,:}\]]/.test(between) || (!inList && /^(?:[,:;] ?| |[}\]])$/.test(between))

@@ -17,7 +17,7 @@ const NOT_TEXT =
 const NO_NUMBER = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)e[+-]?$|^[+-]?0(?:x[\da-f_]*|[ob]\d*)$|^[+-]?\d[\d_]*_[\d_]*(?:\.\d*)?$|^[+-]?\d+n$/i
 /** What begins an item that no comma comes before. */
 const PLAIN_ITEM = /["'“”{[]|-?\d|true|false|null/y
-/** How texts begin and end, other than what stands between two quotes of one text. */
+/** How texts begin and end, other than what is between two quotes of one text. */
 const EDGES = /^(?=.*[\p{L}\p{N}_])["\p{L}\p{N}_<({[/$.-](?:.*["\p{L}\p{N}_>)}\].!?;\\])?$/su
 const PLAIN_KEY = /^[\w.$-]+$/
 
@@ -32,7 +32,7 @@ export function readValue(state: State): unknown {
 const inObject = ({ open }: State): boolean => open.at(-1) === '}'
 
 /**
- * What stands between two brackets, and the commas in it.
+ * What is between two brackets, and the commas in it.
  * @param mayFollow whether what begins here is plainly another part, though no comma came before
  */
 function readParts(

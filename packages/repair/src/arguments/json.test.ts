@@ -153,7 +153,7 @@ const outcome = (raw: string) => {
   return read.ok ? read.value : read.cutOff ? CUT_OFF : REFUSED
 }
 
-/** Text as it stands in arguments: prose, code, markup and paths, with what is hard to tell from the end of a string. */
+/** Text as it is in arguments: prose, code, markup and paths, with what is hard to tell from the end of a string. */
 const PIECES = [
   ...['plain', ' words ', 'it is', 'a, b', 'x: y', '5', ' ', ', ', ': ', '.', '\n', '\t', 'ü', '', '-'],
   ...['"hi"', '"a b"', '"', ' "x", ', '"k": "v"', '", "', '"}', '{"k": 1}', '["a", "b"]', '<p id="q">', '""', '("x")', '="y" ', '"x": '],

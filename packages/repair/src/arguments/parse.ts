@@ -9,7 +9,7 @@ import { distinct, objectsIn } from './several.ts'
 export interface Malformed {
   readonly error: string
   readonly details: {
-    /** Path of the parameter at fault; absent where the text as a whole is. */
+    /** Path of the parameter at fault; absent if the text as a whole is. */
     readonly parameter?: string
     /** The value it got; for a text that can't be read the model's own words around the fault, shortened. */
     readonly value?: unknown
@@ -28,7 +28,7 @@ export type Parsed =
       readonly ok: true
       readonly input: Record<string, unknown>
       readonly repairs: readonly Repair[]
-      /** The text was no JSON and had to be repaired. To be told instead, should what came of it not fit the tool's schema. */
+      /** The text was not valid JSON and had to be repaired. To be told instead, should what came of it not fit the tool's schema. */
       readonly unlessFits?: Malformed
     }
   | { readonly ok: false; readonly fault: Malformed }
@@ -69,14 +69,14 @@ export function parseInput(raw: unknown, { cutOff = false, level = 'full' }: Par
 
 const isBlank = (raw: unknown): boolean => typeof raw === 'string' && raw.trim() === ''
 
-/** A text that was cut off, or is no JSON: in the words of the runtime, and where the fault is, which not every runtime says. */
+/** A text that was cut off, or is not valid JSON: in the words of the runtime, and where the fault is, which not every runtime says. */
 function faultOf(raw: string, message: string): Refused {
   const read = attempt(raw, true)
   if (read.ok || read.cutOff || /^\s*"(?:[^"\\]|\\.)*$/s.test(raw)) return truncated(raw)
   return malformed(raw, message.replace(/,? *(\.\.\.)?".*| in JSON.*| \(line.*/s, ''), read.position)
 }
 
-/** What is no JSON: several objects, or one that can be read all the same. A text that was cut off is never completed. */
+/** What is not valid JSON: several objects, or one that can be read anyway. A text that was cut off is never completed. */
 function repaired(raw: string, said: Refused, level: RepairLevel): Parsed {
   const objects = objectsIn(raw)
   if (objects) {

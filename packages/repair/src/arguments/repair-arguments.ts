@@ -11,7 +11,7 @@ import type { Malformed } from './parse.ts'
 export interface RepairOptions {
   /** What the tool does. Default `external`, the most careful. */
   readonly effect?: Effect
-  /** Default: `full` for reads, else `safe`. */
+  /** Default: `full` for reads, otherwise `safe`. */
   readonly level?: RepairLevel
   /** Other names of parameters: `{ path: ['file', 'filePath'] }`. */
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>

@@ -6,7 +6,7 @@ import { tryJson } from './try-json.ts'
 
 /** Under which keys models put arguments when they send the whole call. */
 const INNER = ['arguments', 'parameters', 'args', 'input', 'params', 'kwargs', 'properties']
-/** What stands beside them: the name of the tool, and the frame of the call. */
+/** What is beside them: the name of the tool, and the frame of the call. */
 const NAMES = ['name', 'tool', 'tool_name', 'function', 'function_name']
 const BESIDE = [...NAMES, 'type', 'id', 'tool_call_id', 'call_id']
 /** How many wrappings are taken off. */

@@ -2,7 +2,7 @@
 import { canonical } from '../canonical.ts'
 import { isRecord } from '../schema/validate.ts'
 
-/** More objects than this in one call are no calls. */
+/** More objects than this in one call are not calls. */
 const MAX_OBJECTS = 50
 
 /**

@@ -23,7 +23,7 @@ const TOKEN = /\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y
 
 /**
- * True when a group that repeats without bound holds something else that does, and nothing that must stand between
+ * True when a group that repeats without bound holds something else that does, and nothing that must be between
  * tells one repetition from the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
  */
 export function isExplosive(pattern: string): boolean {

@@ -8,8 +8,8 @@ export function issueText(issue: Issue): string {
   if (issue.keyword === 'required') return `${what} is missing: it must be ${issue.constraint}.`
   if (issue.unknownKey !== undefined)
     return issue.meantKey === undefined
-      ? `${what} is no parameter of this tool; it takes ${issue.constraint.replace('one of the declared parameters: ', '')}.`
-      : `${what} is no parameter of this tool; did you mean "${issue.meantKey}"?`
+      ? `${what} is not a parameter of this tool; it takes ${issue.constraint.replace('one of the declared parameters: ', '')}.`
+      : `${what} is not a parameter of this tool; did you mean "${issue.meantKey}"?`
   if (issue.keyword === 'refinement') return name === '' ? `${issue.constraint}.` : `${what}: ${issue.constraint}.`
   return `${what} must be ${issue.constraint}, but was ${shown(issue.value)}.`
 }

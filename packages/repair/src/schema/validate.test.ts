@@ -184,7 +184,7 @@ describe('hostile schemas and values', () => {
     ['a reference that names nothing', { $ref: '#/$defs/none' }, 1],
     ['a reference with a stray %', { properties: { a: { $ref: '#/$defs/100%' } } }, { a: 1 }],
     ['a remote reference', { $ref: 'https://example.com/s.json' }, 1],
-    ['a pattern that is no regex', { pattern: '(' }, 'x'],
+    ['a pattern that is not a regex', { pattern: '(' }, 'x'],
     ['keywords that are unknown', { type: 'string', format: 'email', 'x-y': 1 }, 'x'],
   ])('%s is not checked', (_, given, fine) => expect(validate(given, fine)).toEqual([]))
 
@@ -199,7 +199,7 @@ describe('hostile schemas and values', () => {
     expect(validate(tree, JSON.parse('['.repeat(10_000) + ']'.repeat(10_000)))).toMatchObject([{ keyword: 'depth' }])
   })
 
-  it('50,000 items are told apart at once', () => {
+  it('50,000 items are distinguished at once', () => {
     const many = Array.from({ length: 50_000 }, (_, at) => ({ at }))
     expect(validate({ uniqueItems: true }, many)).toEqual([])
     expect(validate({ uniqueItems: true }, [...many, { at: 7 }])).toMatchObject([{ keyword: 'uniqueItems' }])
@@ -216,7 +216,7 @@ describe('a reference that leads back to itself without going deeper', () => {
     ['the whole', { allOf: [{ $ref: '#' }] }],
   ])('asks nothing: %s', (_, given) => expect(validate(given, { x: 1 })).toEqual([]))
 
-  it('what stands beside it is asked all the same, and so is every level of a tree', () => {
+  it('what is beside it is asked anyway, and so is every level of a tree', () => {
     const given = { $defs: { ...ring, b: { $ref: '#/$defs/a', type: 'string' } }, $ref: '#/$defs/a' }
     expect(validate(given, 5)).toMatchObject([{ keyword: 'type' }])
     const tree = { $defs: { t: { type: 'object', properties: { t: { $ref: '#/$defs/t' } } } }, $ref: '#/$defs/t' }

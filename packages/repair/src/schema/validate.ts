@@ -62,7 +62,7 @@ function node(schema: unknown, value: unknown, path: Path, context: Context): vo
   combined(schema, value, path, inner, fail)
 }
 
-/** The schema a local `$ref` points to, else the schema itself. */
+/** The schema a local `$ref` points to, otherwise the schema itself. */
 export function deref(schema: JsonSchema, root: JsonSchema): unknown {
   const ref = schema['$ref']
   if (typeof ref !== 'string') return schema

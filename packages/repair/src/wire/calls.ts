@@ -50,7 +50,7 @@ export const WHY = {
   name: 'the name was sent again in a later delta',
   earlyName: 'the name came before the call before had ended',
   lateName: 'the name came after the call began',
-  arguments: 'the arguments were no text',
+  arguments: 'the arguments were not text',
   function: 'a delta had no function',
   again: 'the whole call was sent twice',
   legacy: 'a call of the old kind, function_call',
@@ -94,7 +94,7 @@ const begins = (delta: Delta): boolean => /^\s*[{["]/.test(delta.text)
 /** A piece from the middle of an object: no call begins like this. */
 const isMiddle = (delta: Delta): boolean => delta.text.trim() !== '' && !begins(delta)
 
-/** The call that a delta goes on with; undefined: it begins another. */
+/** The call that a delta continues; undefined: it begins another. */
 function owner(calls: readonly Call[], delta: Delta): Call | undefined {
   const there = delta.index === undefined ? undefined : calls.findLast((call) => call.wireIndex === delta.index)
   const sameId = delta.id === undefined ? [] : calls.filter((call) => call.wireId === delta.id)
@@ -118,7 +118,7 @@ function ofKnownId(known: Call, there: Call | undefined, delta: Delta): Call | u
 function ofName(near: Call | undefined, delta: Delta): Call | undefined {
   if (!near || near.name === undefined) return near
   if (near.name !== delta.name) return undefined
-  // An id of its own makes it a call of its own, unless the call before is in the middle of an object that this goes on with.
+  // An id of its own makes it a call of its own, unless the call before is in the middle of an object that this continues.
   if (delta.id !== undefined) return near.scan.state === 'open' && isMiddle(delta) ? near : undefined
   return near.scan.state === 'whole' && begins(delta) ? undefined : near
 }

@@ -120,7 +120,7 @@ function repairChoice(choice: Choice, fields: Fields, rules: Rules): RepairedCho
   const begun = delta.calls.filter((call) => call.name !== undefined)
   const finish = repairFinish(reason, begun.length > 0, rules.cutOff)
   if (finish) repairs.push({ kind: 'wire', from: reason, to: finish.reason, why: finish.why })
-  // A call that was cut off before it had a name is no call: handed on, it would only break the reader.
+  // A call that was cut off before it had a name is not a call: handed on, it would only break the reader.
   const held = leftOver(delta.calls)
   const before = reason === 'length' ? undefined : held
   if (held && !before) repairs.push({ kind: 'wire', from: held, to: undefined, why: 'a call was cut off before it had a name' })
@@ -142,7 +142,7 @@ function repairChoice(choice: Choice, fields: Fields, rules: Rules): RepairedCho
   }
 }
 
-/** Makes the arguments of the last call unreadable: in this delta, where they are in it, else in one before. */
+/** Makes the arguments of the last call unreadable: in this delta, where they are in it, otherwise in one before. */
 function cutOffDelta(delta: Fields, last: Call): { readonly before: Fields | undefined; readonly fields: Fields } {
   const entries: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
   const at = entries.findLastIndex((entry) => isRecord(entry) && entry['index'] === last.index)

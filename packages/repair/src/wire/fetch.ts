@@ -45,7 +45,7 @@ function isChat(input: unknown): boolean {
   return /\/chat\/completions\/?$/.test(url.replace(/[?#].*$/s, ''))
 }
 
-/** The request as the provider wrote it; undefined where it cannot be read without taking it away from the server. */
+/** The request as the provider wrote it; undefined if it cannot be read without taking it away from the server. */
 function requestBody(body: unknown): unknown {
   if (typeof body === 'string') return parseJson(body)
   return body instanceof Uint8Array ? parseJson(new TextDecoder().decode(body)) : undefined
@@ -77,7 +77,7 @@ async function repairError(response: Response, request: unknown, options: Repair
   return instead(response, `${events.join('')}data: [DONE]\n\n`, { ...found, type: 'text/event-stream' })
 }
 
-/** The JSON of a body, which stays readable; undefined where it is too large, broken off, or no JSON. */
+/** The JSON of a body, which stays readable; undefined if it is too large, broken off, or no JSON. */
 async function peek(response: Response, limit: number): Promise<unknown> {
   if (Number(response.headers.get('content-length') ?? 0) > limit) return undefined
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.clone().body?.getReader()

@@ -12,7 +12,7 @@ export interface Finish {
   readonly why: string
 }
 
-/** What the reason should have been; undefined where it is right. */
+/** What the reason should have been; undefined if it is right. */
 export function repairFinish(reason: unknown, hasCalls: boolean, cutOff: CutOff): Finish | undefined {
   if (hasCalls && (reason === 'stop' || reason === 'function_call'))
     return { reason: 'tool_calls', isCut: false, why: 'the reply has calls' }

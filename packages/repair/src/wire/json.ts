@@ -1,6 +1,6 @@
 import { isTooDeep } from '../canonical.ts'
 
-/** Undefined for what is no JSON, and for what is nested too deep to be written again. */
+/** Undefined for what is not valid JSON, and for what is nested too deep to be written again. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Server-sent events with the bytes they came in: what needs no repair goes on exactly as it came. */
+/** Server-sent events with the bytes they came in: what needs no repair continues exactly as it came. */
 
 export interface SseEvent {
   readonly raw: Uint8Array
@@ -10,7 +10,7 @@ export interface SseEvent {
   readonly ended: boolean
 }
 
-/** An event larger than this goes on unread. */
+/** An event larger than this continues unread. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 const LF = 10

@@ -159,7 +159,7 @@ describe('repairStream', () => {
     expect(byIndex(await repaired([bytes(reply(twice))])).calls).toHaveLength(2)
   })
 
-  it('an id that changes with every delta is no new call', async () => {
+  it('an id that changes with every delta is not a new call', async () => {
     const pieces = [entry(0, 'a', 'read', '{"a"'), entry(0, 'b', null, ':'), entry(0, 'c', 'read', '1}')]
     expect(byIndex(await repaired([bytes(reply(pieces))])).calls).toEqual([{ id: 'a', name: 'read', input: '{"a":1}' }])
   })

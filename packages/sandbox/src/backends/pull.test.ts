@@ -48,7 +48,7 @@ describeEngines('fetching an image', (fixture, name) => {
   const host = () => `127.0.0.1:${(registry.address() as AddressInfo).port}`
 
   // Podman takes no unencrypted registry unless its configuration says so.
-  test.skipIf(name === 'podman')('says how it goes on, and takes one tag where none is given', async () => {
+  test.skipIf(name === 'podman')('says how it continues, and takes one tag where none is given', async () => {
     const said: string[] = []
     const image = `${host()}/mulligan-pulled`
     await pull(fixture.engine(), image, { onProgress: (line) => said.push(line) })
@@ -58,7 +58,7 @@ describeEngines('fetching an image', (fixture, name) => {
     await fixture.engine().api.getImage(`${image}:latest`).remove()
   })
 
-  test('that is not there', async () => {
+  test('that does not exist', async () => {
     await expect(pull(fixture.engine(), `${host()}/no-such-image:1`, {})).rejects.toMatchObject({
       name: 'SandboxError',
       message: expect.stringContaining(`${name} can't fetch ${host()}/no-such-image:1: `),

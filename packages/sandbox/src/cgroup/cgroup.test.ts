@@ -106,7 +106,7 @@ describe.skipIf(!isHere)('a cgroup of our own', () => {
     expect(foldersOf(owner()).length).toBeGreaterThan(0)
   })
 
-  test.runIf(process.getuid?.() === 0)('is not there for who may not write one', async () => {
+  test.runIf(process.getuid?.() === 0)('does not exist for who may not write one', async () => {
     const script = `import { openConfinement } from '${join(import.meta.dirname, 'open.ts')}'
 import { DEFAULT_SANDBOX_LIMITS } from '${join(import.meta.dirname, '../limits.ts')}'
 const { by, enforces } = await openConfinement(DEFAULT_SANDBOX_LIMITS, {})

@@ -11,7 +11,7 @@ import { createGroup, type Group, killGroup, oomKills, type Parent, removeGroup 
 const PREFIX = 'mulligan-'
 let made = 0
 
-/** Undefined where no cgroup with a limit of memory can be made. */
+/** Undefined if no cgroup with a limit of memory can be made. */
 export async function openCgroup(limits: Limits): Promise<Confinement | undefined> {
   if (process.platform !== 'linux') return undefined
   const parents = await findParents()

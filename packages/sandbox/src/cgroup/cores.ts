@@ -1,6 +1,6 @@
 /**
  * Programs start as many threads as they count cores, and a quota is not counted: `nproc`, `make -j` and test runners go by the cores
- * that a process may run on. So it may run on as many as its quota is worth. It could take them back; the quota holds all the same.
+ * that a process may run on. So it may run on as many as its quota is worth. It could take them back; the quota holds anyway.
  */
 import { readFileSync } from 'node:fs'
 import { systemProgram } from '../program.ts'

@@ -1,4 +1,4 @@
-/** Where this process stands in the hierarchies of cgroups. Pure: it reads what `/proc/self/cgroup` and `/proc/self/mountinfo` say. */
+/** Where this process is in the hierarchies of cgroups. Pure: it reads what `/proc/self/cgroup` and `/proc/self/mountinfo` say. */
 import { join, relative } from 'node:path'
 
 export const CONTROLLERS = ['memory', 'pids', 'cpu'] as const
@@ -29,7 +29,7 @@ export function findPlaces(cgroups: string, mountinfo: string): readonly CgroupF
   })
 }
 
-/** `4:memory:/user` of v1, `0::/user` of v2; `name=systemd` is no controller. */
+/** `4:memory:/user` of v1, `0::/user` of v2; `name=systemd` is not a controller. */
 function membershipOf(line: string): { readonly controllers: readonly string[]; readonly path: string } | undefined {
   const [, controllers, path] = /^\d+:([^:]*):(.+)$/.exec(line) ?? []
   return controllers === undefined || path === undefined

@@ -20,7 +20,7 @@ const INTERVAL = 100
 const BUS = ['XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'] as const
 let made = 0
 
-/** Undefined where there is no service manager of the user's, or it may not limit memory. */
+/** Undefined if there is no service manager of the user's, or it may not limit memory. */
 export async function openSystemd(limits: Limits, hostEnv: Readonly<Record<string, string | undefined>>): Promise<Confinement | undefined> {
   const bus = BUS.flatMap((name) => (hostEnv[name] === undefined ? [] : [`${name}=${hostEnv[name]}`]))
   const program = systemProgram('systemd-run')

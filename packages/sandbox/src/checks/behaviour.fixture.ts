@@ -213,7 +213,7 @@ export const BEHAVIOUR: readonly Check[] = [
     assert.deepEqual(bench.processesWith(mark), [])
   }),
 
-  output('stdout, stderr and the exit code are told apart', async (bench) => {
+  output('stdout, stderr and the exit code are distinguished', async (bench) => {
     const { stdout, stderr, exitCode, reason } = await bench.inside('echo out; echo err >&2; exit 7')
     assert.deepEqual([stdout, stderr, exitCode, reason], ['out\n', 'err\n', 7, 'exit'])
   }),
@@ -221,11 +221,11 @@ export const BEHAVIOUR: readonly Check[] = [
     const { stdout } = await bench.inside("for i in $(seq 2000); do printf 'é漢🙂'; [ $((i % 97)) = 0 ] && sleep 0.001; done")
     assert.equal(stdout, 'é漢🙂'.repeat(2000))
   }),
-  output('bytes that are no text do no harm', async (bench) => {
+  output('bytes that are not text do no harm', async (bench) => {
     const { stdout, exitCode } = await bench.inside("printf 'a\\377\\376b'")
     assert.deepEqual([stdout, exitCode], ['a\ufffd\ufffdb', 0])
   }),
-  output('a program that is not there is 127', async (bench) => {
+  output('a program that does not exist is 127', async (bench) => {
     assert.equal((await bench.inside('no-such-program-here')).exitCode, 127)
     assert.equal((await bench.inside({ argv: ['no-such-program-here'] })).exitCode, 127)
   }),

@@ -100,7 +100,7 @@ const MAX_BYTES = 1024 * 1024
 const READ_TIMEOUT = 5_000
 
 /**
- * The harmless settings of a file, and of those that it includes, as git itself reads them. A file that is not there, can't be read, or is
+ * The harmless settings of a file, and of those that it includes, as git itself reads them. A file that does not exist, can't be read, or is
  * no ordinary file counts as empty.
  *
  * @param git its absolute path

@@ -146,7 +146,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     },
   },
   {
-    name: 'what a command closes against its own user is read all the same, and stays closed',
+    name: 'what a command closes against its own user is read anyway, and stays closed',
     run: async (bench) => {
       const workspace = bench.workspace(FILES)
       const sandbox = await bench.open(workspace)
@@ -302,7 +302,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     },
   },
   {
-    name: 'git works in a layer; its own files and what is run outside are told apart',
+    name: 'git works in a layer; its own files and what is run outside are distinguished',
     run: async (bench) => {
       const workspace = bench.workspace(FILES)
       execFileSync('git', ['-c', 'safe.directory=*', 'init', '-q', '--template=', workspace])
@@ -568,7 +568,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     },
   },
   {
-    name: "bits that lend the owner's rights are told, and are no part of the mode",
+    name: "bits that lend the owner's rights are told, and are not part of the mode",
     run: async (bench) => {
       const sandbox = await bench.open(bench.workspace({ ...FILES }))
       const layer = await sandbox.openLayer()

@@ -1,4 +1,4 @@
-/** From what stands in a layer and in the workspace to the change set. Pure. */
+/** From what is in a layer and in the workspace to the change set. Pure. */
 import { createHash } from 'node:crypto'
 import type { Change, Entry } from './types.ts'
 

@@ -180,7 +180,7 @@ async function shownIn(folder: string, workspace: string, level: readonly { read
 /** @returns why not */
 async function bring({ folder, workspace }: PrivateOptions, { path, does, since }: Item, trash: string): Promise<string | undefined> {
   const parent = await openParent(workspace, path)
-  if (parent === undefined) return 'a folder on the way is not there, or is a link'
+  if (parent === undefined) return 'a folder on the way does not exist, or is a link'
   try {
     const at = `/proc/self/fd/${parent.fd}`
     const target = `${at}/${path.slice(path.lastIndexOf('/') + 1)}`

@@ -218,7 +218,7 @@ export function createLayers(options: LayersOptions): Layers {
 
 const keyOf = (wanted: View, options?: Beside): string => JSON.stringify([wanted.mounts, wanted.containerMounts, options])
 
-/** A folder that an earlier command made lies in the private layer. */
+/** A folder that an earlier command made is in the private layer. */
 async function shownIn(privateRoot: string, cwd: string | undefined, view: View): Promise<View> {
   const path = cwd === undefined ? '' : relative(view.workspace, isAbsolute(cwd) ? resolve(cwd) : join(view.workspace, cwd))
   if (path === '' || !isWithin(view.workspace, join(view.workspace, path))) return view

@@ -55,7 +55,7 @@ describe.skipIf(!runs || !isRoot)('layers', () => {
     for (const folder of folders.slice(0, 3)) expect((fault as Error).message).toContain(`${folder}: `)
   })
 
-  it('hold a workspace that lies on an overlay itself, as in a container', async () => {
+  it('hold a workspace that is on an overlay itself, as in a container', async () => {
     const workspace = join(overlay(join(bench.base, 'o')), 'project')
     mkdirSync(join(workspace, '.git'), { recursive: true })
     writeFileSync(join(workspace, 'a.txt'), 'a')

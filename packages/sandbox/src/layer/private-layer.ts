@@ -107,7 +107,7 @@ async function move(merge: Merge, path: string, shown: ReadonlySet<string>, dele
   await utimes(to, ours.atime, ours.mtime)
 }
 
-/** Deleted and made anew: something that lies below it is not shown through it, and was not deleted by its name. */
+/** Deleted and recreated: something that is below it is not shown through it, and was not deleted by its name. */
 async function isReplaced({ upper, privateRoot, lower }: Merge, path: string, shown: ReadonlySet<string>): Promise<boolean> {
   const below = [...(await namesOf(privateRoot, path)), ...(await createTree(lower, false).names(path)).names].map((name) =>
     under(path, name),

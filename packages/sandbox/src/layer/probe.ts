@@ -17,7 +17,7 @@ export async function findStore(workspace: string, folders: readonly string[]): 
   const failed: string[] = []
   for (const store of folders) {
     try {
-      if (isWithin(workspace, store) || isWithin(store, workspace)) throw new Error('it lies in the workspace, or around it')
+      if (isWithin(workspace, store) || isWithin(store, workspace)) throw new Error('it is in the workspace, or around it')
       makeStore(store)
       await sweepLayers(store)
       await attempt(store, workspace)
@@ -31,21 +31,21 @@ export async function findStore(workspace: string, folders: readonly string[]): 
   throw new LayerError('unsupported', `no layer can be laid over the workspace:\n${failed.join('\n')}`, remedy)
 }
 
-/** A deletion, a folder made anew and a new file, over two lower folders, seen again through a second mount. */
+/** A deletion, a folder recreated and a new file, over two lower folders, seen again through a second mount. */
 async function attempt(store: string, workspace: string): Promise<void> {
   const below = mkdtempSync(join(store, `layer-${owner()}-`))
   const folder = makeLayer(store, workspace, below)
-  const [gone, anew, made] = ['gone', 'anew', 'made'].map((name) => `.${name}-${randomUUID()}`) as [string, string, string]
+  const [gone, again, made] = ['gone', 'again', 'made'].map((name) => `.${name}-${randomUUID()}`) as [string, string, string]
   try {
-    mkdirSync(join(below, anew))
-    writeFileSync(join(below, anew, 'file'), '')
+    mkdirSync(join(below, again))
+    writeFileSync(join(below, again, 'file'), '')
     writeFileSync(join(below, gone), '')
     const overlay = { folder, at: workspace, hasPrivate: true }
     const script = 'cd "$1" && rm "$2" && rm -r "$3" && mkdir "$3" && echo x >"$4"'
-    const [exitCode, , stderr] = await runIn([...around(overlay), '/bin/sh', '-c', script, 'sh', workspace, gone, anew, made])
+    const [exitCode, , stderr] = await runIn([...around(overlay), '/bin/sh', '-c', script, 'sh', workspace, gone, again, made])
     if (exitCode !== 0) throw new Error(lastLine(stderr))
     const upper = join(folder, 'upper')
-    const seen = await listMerged(overlay, [anew])
+    const seen = await listMerged(overlay, [again])
     if (seen.length > 0 || !isWhiteout(lstatSync(join(upper, gone))) || !lstatSync(join(upper, made)).isFile())
       throw new Error('what was deleted in a layer is still seen')
   } finally {
@@ -54,7 +54,7 @@ async function attempt(store: string, workspace: string): Promise<void> {
   }
 }
 
-/** An overlay shows what lies below a mount point, not what is mounted there. @throws LayerError */
+/** An overlay shows what is below a mount point, not what is mounted there. @throws LayerError */
 export function checkMounts(workspace: string, mountinfo = readFileSync('/proc/self/mountinfo', 'utf8')): void {
   const points = mountinfo
     .split('\n')

@@ -19,9 +19,9 @@ const FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 /** A folder with all that is in it. */
 export interface Tree {
   readonly root: string
-  /** Undefined where there is nothing. Ask only for what lies in a folder that `stat` told: a link on the way would be followed. */
+  /** Undefined if there is nothing. Ask only for what is in a folder that `stat` told: a link on the way would be followed. */
   readonly stat: (path: string) => Promise<Stats | undefined>
-  /** What stands there, contents included. Undefined where it vanished. */
+  /** What is there, contents included. Undefined if it vanished. */
   readonly entry: (path: string, found: Stats) => Promise<Entry | undefined>
   /** Names in a folder; none where there is no folder. */
   readonly names: (folder: string) => Promise<Names>

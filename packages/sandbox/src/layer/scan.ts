@@ -80,7 +80,7 @@ export async function scan(scope: Scope): Promise<Scanned> {
       if (inLower?.isDirectory() && !found.isDirectory()) await addLower(path, inLower)
       else if (inLower) add(before, path, await scope.lower.entry(path, inLower))
     }
-    // Last: a name that can't be told apart from this one is not to be kept either.
+    // Last: a name that can't be distinguished from this one is not to be kept either.
     for (const name of folder.bad) add(after, under(folder.path, name), SPECIAL_NAME)
   }
   for (const [path, found] of await deleted(scope, folders, shown)) await addLower(path, found)
@@ -109,7 +109,7 @@ function counter({ entries, bytes }: ChangeLimits): (size: number) => void {
   }
 }
 
-/** The upper tree as it lies there, level by level, so that a whole level is asked for at once. */
+/** The upper tree as it is there, level by level, so that a whole level is asked for at once. */
 async function walk(scope: Scope): Promise<{ readonly folders: readonly Folder[]; readonly ignored: readonly string[] }> {
   const folders: Folder[] = []
   const ignored: string[] = []
@@ -160,7 +160,7 @@ async function merged({ overlay }: Scope, folders: readonly Folder[]): Promise<R
   return new Set([...names, ...bad])
 }
 
-/** Whether something of the workspace lies below it; the root is always there, and was touched only where something is in it. */
+/** Whether something of the workspace is below it; the root is always there, and was touched only where something is in it. */
 const isRead = ({ isMerged, path, children, bad }: Folder): boolean => isMerged && (path !== '' || children.length + bad.length > 0)
 
 const isShown = (paths: ReadonlySet<string>, folder: Folder, name: string, found: Stats): boolean =>
@@ -177,7 +177,7 @@ async function deleted(
   const ignored = new Set(await scope.ignored(gone.map(({ path, found }) => ({ path, isDirectory: found.isDirectory() }))))
   const kept: Missing[] = []
   for (const one of gone) {
-    // Ignored files go with the folder around them, where that was deleted and made anew.
+    // Ignored files go with the folder around them, where that was deleted and recreated.
     const isEarlier = !one.isNamed && (await scope.between?.stat(one.path)) !== undefined
     if (!ignored.has(one.path) || !(one.isNamed || isEarlier)) kept.push(one)
   }

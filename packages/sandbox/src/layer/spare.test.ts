@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createSpareLayer } from './spare.ts'
 
 it.runIf(process.platform === 'linux').each([true, false])(
-  'a spare layer that was removed while it waited is made anew: %s',
+  'a spare layer that was removed while it waited is recreated: %s',
   (isRemoved) => {
     const base = mkdtempSync(join(tmpdir(), 'mulligan-spare-'))
     try {

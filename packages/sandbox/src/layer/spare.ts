@@ -4,7 +4,7 @@ import { mounting, type Overlay } from './mount.ts'
 import { isUnused, makeLayer, markUnused, markUsed, removeLayer } from './store.ts'
 
 export interface SpareLayer {
-  /** Makes the next layer. @returns shell commands that mount it; undefined where nobody has asked for a layer yet */
+  /** Makes the next layer. @returns shell commands that mount it; undefined if nobody has asked for a layer yet */
   readonly ahead: () => string | undefined
   /** The spare layer, or a new one where that no longer fits. */
   readonly take: (privateRoot: string) => Overlay

@@ -46,7 +46,7 @@ export function candidates(asked: string | undefined, env: Readonly<Record<strin
 export function makeStore(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(folder)
-  if (!found.isDirectory() || found.uid !== process.getuid?.()) throw new Error(`${folder} is not a folder of yours`)
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) throw new Error(`${folder} is not your folder`)
   if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700)
 }
 

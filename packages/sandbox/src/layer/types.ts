@@ -32,7 +32,7 @@ export type Entry =
       readonly mode: number
       readonly size: number
       readonly mtimeMs: number
-      /** Undefined where it can't be read. */
+      /** Undefined if it can't be read. */
       readonly sha256: string | undefined
       readonly binary: boolean
       /** It has setuid or setgid set, which is not kept. */
@@ -77,7 +77,7 @@ export interface Changed {
   /** A regular file as it is in the layer, to be read; no link is followed. The caller closes it. @throws LayerError */
   readonly open: (path: string) => Promise<FileHandle>
   /**
-   * Moves the changes of ignored files to the session's private layer, which later commands see. What lies in a folder that the
+   * Moves the changes of ignored files to the session's private layer, which later commands see. What is in a folder that the
    * workspace does not have stays: call it again when that one was kept.
    */
   readonly keepIgnored: () => Promise<void>

@@ -74,8 +74,8 @@ export async function coversOf(view: View, masks: readonly string[]): Promise<re
 }
 
 /**
- * Sockets and named pipes, as paths from the folder: programs of the machine listen there, and to write to them is no write to the file
- * system, so a read-only mount does not hold it. An overlay does: what lies under it are other ones.
+ * Sockets and named pipes, as paths from the folder: programs of the machine listen there, and to write to them is not a write to the file
+ * system, so a read-only mount does not hold it. An overlay does: what is under it are other ones.
  */
 export async function findListening(folder: string, path = ''): Promise<readonly string[]> {
   const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => [])

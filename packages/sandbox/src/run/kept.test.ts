@@ -30,7 +30,7 @@ test.each([
   expect(keep(limit, [Buffer.from(text)])).toEqual({ text: expected, dropped })
 })
 
-test('a byte-order mark and bytes that are no text stay', () => {
+test('a byte-order mark and bytes that are not text stay', () => {
   expect(keep(100, [Buffer.from('\uFEFFa'), Uint8Array.of(0xff, 0x62)]).text).toBe('\uFEFFa\uFFFDb')
 })
 

@@ -41,7 +41,7 @@ export function createKept(limit: number): Kept {
   }
 }
 
-/** What is no UTF-8 is shown as U+FFFD. */
+/** What is not UTF-8 is shown as U+FFFD. */
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80

@@ -19,7 +19,7 @@ describe('paths', () => {
     ['/work/.git', '/work/.git'],
     ['/work/.git/hooks/x', '/own/empty/x'],
     ['/', undefined],
-  ])('%s lies at %s', (inside, onHost) => expect(hostPath(inside, one)).toBe(onHost))
+  ])('%s is at %s', (inside, onHost) => expect(hostPath(inside, one)).toBe(onHost))
 
   test('and back', () => {
     expect(insidePath('/own/tmp/script', one)).toBe('/tmp/script')

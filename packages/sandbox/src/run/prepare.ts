@@ -50,7 +50,8 @@ function checkTimeout(timeout: number): void {
 /** Names as a shell can set them: exported functions (`BASH_FUNC_x%%`) are code under the name of a variable. */
 function checkEnv(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(env)) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new CommandRefused('env', `"${name}" is no name of a variable: letters, digits and _`)
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new CommandRefused('env', `"${name}" is not a name of a variable: letters, digits and _`)
     if (typeof value !== 'string' || value.includes('\0')) throw new CommandRefused('env', `the value of ${name} has a NUL character`)
   }
   return env
@@ -66,7 +67,7 @@ async function folder(cwd: string, view: View): Promise<string> {
   const onHost = hostPath(inside, view)
   if (onHost === undefined) return refuse(`the working directory ${cwd} is outside of what the sandbox shows`)
   const found = await stat(onHost).catch(() => undefined)
-  if (!found) return refuse(`the working directory ${cwd} is not there`)
+  if (!found) return refuse(`the working directory ${cwd} does not exist`)
   if (!found.isDirectory()) return refuse(`the working directory ${cwd} is not a folder`)
   if (insidePath(await realpath(onHost), view) === undefined)
     return refuse(`the working directory ${cwd} is a link to something outside of what the sandbox shows`)

@@ -22,7 +22,7 @@ export interface Line {
   readonly discard: () => Promise<void>
 }
 
-/** A program that is not there ends with 127, as scripts have it: no backend has to tell that from a fault of its own. */
+/** A program that does not exist ends with 127, as scripts have it: no backend has to tell that from a fault of its own. */
 const program = (argv: readonly string[]): readonly string[] => ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv]
 
 /** @param shell bash, or sh where there is none */

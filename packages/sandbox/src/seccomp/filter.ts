@@ -26,7 +26,7 @@ export const REFUSED: readonly Name[] = [
   ...(['add_key', 'request_key', 'keyctl', 'settimeofday', 'clock_settime', 'clock_adjtime', 'sethostname', 'setdomainname'] as const),
 ]
 
-/** Programs go another way where these are not there: `clone3` and `openat2` hide their flags from a filter, so it has to be the older. */
+/** Programs go another way where these do not exist: `clone3` and `openat2` hide their flags from a filter, so it has to be the older. */
 export const ABSENT: readonly Name[] = [
   ...(['clone3', 'openat2', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'quotactl_fd'] as const),
   ...(['open_tree', 'open_tree_attr', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'] as const),

@@ -5,7 +5,7 @@ export interface Architecture {
   readonly audit: number
   /** Where the numbers of a second ABI begin: x32. */
   readonly otherAbi?: number
-  /** Undefined where the architecture does not have it. */
+  /** Undefined if the architecture does not have it. */
   readonly numbers: Readonly<Record<Name, number | undefined>>
 }
 

@@ -1,6 +1,6 @@
 /**
  * Go's and cargo's caches of the home folder, for commands in a layer: found warm, and written to a folder of the sandbox that goes with
- * it. Without them each test run compiles its dependencies anew.
+ * it. Without them each test run compiles its dependencies again.
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

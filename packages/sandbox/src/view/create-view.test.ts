@@ -46,7 +46,7 @@ const view = async ({ hostEnv = {}, ...over }: Partial<ViewOptions> = {}): Promi
   const rest = { user, network: 'none', toolchains: true, mounts: [], env: [], homeFolder, tmpFolder } as const
   return createView({ workspace, ...rest, hostEnv: { HOME: home, PATH: '/usr/bin', ...hostEnv }, ...over })
 }
-/** The content that stands at a path inside: undefined where there is none, or nothing to read. */
+/** The content that is at a path inside: undefined if there is none, or nothing to read. */
 const inside = (path: string, seen: View): string | undefined => {
   const at = hostPath(path, seen)
   return at !== undefined && existsSync(at) && statSync(at).isFile() ? readFileSync(at, 'utf8') : undefined
@@ -147,7 +147,7 @@ describe('PATH', () => {
   })
 
   it.each<[string, (prefix: string) => void]>([
-    ['a key lies in it', (prefix) => put(join(prefix, 'server.key'), 'secret')],
+    ['a key is in it', (prefix) => put(join(prefix, 'server.key'), 'secret')],
     ['credentials lie in it', (prefix) => put(join(prefix, '.npmrc'), 'secret')],
     ['nothing says that it was installed', (prefix) => rmSync(join(prefix, 'lib'), { recursive: true })],
   ])('does not show a folder where %s', async (_, spoil) => {
@@ -389,7 +389,7 @@ describe('further folders', () => {
 
   it.each([
     ['relative', /not an absolute path/],
-    ['/no/such/folder', /is not there/],
+    ['/no/such/folder', /does not exist/],
     ['/', /home folder/],
     ['/proc/1', /no folder of files/],
   ])('%s is refused', async (path, says) => {

@@ -86,7 +86,7 @@ export async function planView(options: ViewOptions): Promise<Plan> {
     programs: gitPrograms,
   }
   const caches = options.toolchains ? await findCaches({ workspace, home, user }, empty).catch(() => []) : []
-  // Where they are not shown, nothing may come to stand in their places.
+  // Where they are not shown, nothing may come to be in their places.
   const inCaches = caches.map((mount) => ({ ...mount, target: join(mount.target, 'inside') }))
   const plan = async (): Promise<Pick<View, 'mounts' | 'containerMounts' | 'absent'>> => {
     const git = await gitMounts(workspace, gitOptions)
@@ -181,10 +181,10 @@ async function furtherMount({ path, mode = 'read-only' }: ViewOptions['mounts'][
   const fault = (says: string) => new SandboxError({ message: `sandbox.mounts: ${path} ${says}` })
   if (!isAbsolute(path)) throw fault('is not an absolute path')
   const source = await realpath(path).catch(() => undefined)
-  if (source === undefined) throw fault('is not there')
+  if (source === undefined) throw fault('does not exist')
   if (isWithin(source, home)) throw fault('holds the whole home folder; name what is needed of it')
   if (isWithin(source, '/proc') || isWithin('/proc', source) || isWithin('/dev', source) || isWithin('/sys', source))
-    throw fault('is no folder of files')
+    throw fault('is not a folder of files')
   return { source, target: path, mode }
 }
 

@@ -26,7 +26,7 @@ const ROOTS = [
 ]
 
 const CHOICES = 'PYENV_VERSION RBENV_VERSION NODENV_VERSION RUSTUP_TOOLCHAIN GOFLAGS GOTOOLCHAIN GOPROXY CONDA_DEFAULT_ENV'.split(' ')
-/** A proxy's address, unless a password stands in it. */
+/** A proxy's address, unless a password is in it. */
 const PROXIES = 'http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY'.split(' ')
 
 /** Nobody is there to answer, to scroll or to look at colours. */
@@ -86,7 +86,7 @@ const gitEnvironment = (): Readonly<Record<string, string>> => ({
       [`GIT_CONFIG_VALUE_${at}`, value],
     ]),
   ),
-  // These stand above what settings name.
+  // These override what settings name.
   GIT_ASKPASS: '',
   GIT_SSH_COMMAND: 'ssh',
 })

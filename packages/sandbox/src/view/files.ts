@@ -1,4 +1,4 @@
-/** What planning a view asks of the disk: questions that have an answer for what is not there. */
+/** What planning a view asks of the disk: questions that have an answer for what does not exist. */
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -32,7 +32,7 @@ export const real = (path: string): Promise<string | undefined> => realpath(path
 /** Bytes of a text that is read: settings are smaller. */
 const MAX_TEXT = 1024 * 1024
 
-/** Empty for what is no file, or is too large: a pipe that nobody writes to would be waited for for ever, a device may have no end. */
+/** Empty for what is not a file, or is too large: a pipe that nobody writes to would be waited for for ever, a device may have no end. */
 export async function text(path: string): Promise<string> {
   // Without O_NONBLOCK, to open a pipe waits for its other end.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined)

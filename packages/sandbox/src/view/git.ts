@@ -24,7 +24,7 @@ export interface GitOptions {
   readonly empty: string
   /** A folder of our own, for settings. */
   readonly folder: string
-  /** The host's git; undefined where there is none. */
+  /** The host's git; undefined if there is none. */
   readonly program: string | undefined
   /** `run`: what the repository names is shown, and runs. */
   readonly programs: GitPrograms
@@ -81,7 +81,7 @@ async function worktree(workspace: string, file: string): Promise<Guarded> {
   if (!folder) return alone
   const named2 = (await files.text(join(folder, 'commondir'))).trim()
   const common = named2 === '' ? undefined : await files.real(resolve(folder, named2))
-  // A file may name any folder: one that is no part of a repository is not shown because of it.
+  // A file may name any folder: one that is not part of a repository is not shown because of it.
   const back = (await files.text(join(folder, 'gitdir'))).trim()
   const isOurs = common !== undefined && isWithin(join(common, 'worktrees'), folder) && (await files.real(back)) === file
   if (!isOurs || (await files.kind(join(common, 'config'))) !== 'file') return alone

@@ -28,6 +28,6 @@ function pinsOf(mount: Mount, before: readonly Mount[]): readonly Mount[] {
   return pins
 }
 
-/** The mount that a mount point lies in, that is, whose folder it is made in. */
+/** The mount that a mount point is in, that is, whose folder it is made in. */
 export const lies = (target: string, mounts: readonly Mount[]): Mount | undefined =>
   mounts.findLast((one) => one.target !== target && isWithin(one.target, target))

@@ -7,7 +7,7 @@ import { readOnly } from './toolchains.ts'
 import type { Mount } from './view.ts'
 
 const BIN = /^(bin|sbin|shims)$/
-/** What stands beside `bin` where something was installed. */
+/** What is beside `bin` where something was installed. */
 const BESIDE = /^(lib|lib64|libexec|share|include|pyvenv\.cfg|conda-meta|pkg|jre|jmods|release|versions|package\.json)$/
 /** Folders of folders: nothing is installed in them as a whole. */
 const SHARED = new Set([
@@ -72,7 +72,7 @@ export async function programs(places: Places): Promise<Programs> {
   return { mounts, instead }
 }
 
-/** The folder that something was installed to, of its real `bin`. Undefined where it is not clear that nothing else is in it. */
+/** The folder that something was installed to, of its real `bin`. Undefined if it is not clear that nothing else is in it. */
 async function prefixOf(bin: string, { home, workspace }: Places): Promise<string | undefined> {
   const prefix = dirname(bin)
   const holdsMore = (folder: string) => SHARED.has(folder) || isWithin(folder, home) || isWithin(folder, workspace)

@@ -12,7 +12,7 @@ export async function protectedMounts(workspace: string, paths: readonly string[
   for (const path of paths) {
     const target = resolve(workspace, path)
     if (target === workspace || !isWithin(workspace, target))
-      throw new SandboxError({ message: `${path} can't be protected: it is no path in the workspace` })
+      throw new SandboxError({ message: `${path} can't be protected: it is not a path in the workspace` })
     await refuseLinks(workspace, target, path)
     if ((await files.kind(target)) === undefined) absent.push(target)
     else mounts.push({ source: target, target, mode: 'read-only' })

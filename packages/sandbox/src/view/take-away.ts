@@ -28,7 +28,7 @@ export function createTakeAway(parent = tmpdir()): TakeAway {
     if (!found) return []
     try {
       folder ??= mkdtemp(join(parent, 'mulligan-removed-'))
-      // Under another name, so that it is no repository there either.
+      // Under another name, so that it is not a repository there either.
       return [{ path: found.path, to: await move(found, join(await folder, `${++count}-${found.name}`)) }]
     } catch (cause) {
       throw new SandboxError({
@@ -82,7 +82,7 @@ async function find(root: string, path: string): Promise<Found | undefined> {
   return undefined
 }
 
-/** Linux names what lies in an open folder, whatever became of the path to it. */
+/** Linux names what is in an open folder, whatever became of the path to it. */
 const inside = (folder: FileHandle, name: string, path: string): string =>
   process.platform === 'linux' ? `/proc/${process.pid}/fd/${folder.fd}/${name}` : path
 

@@ -11,7 +11,7 @@ export interface Home {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** @param empty what is put over a folder of credentials that lies in one of them */
+/** @param empty what is put over a folder of credentials that is in one of them */
 export async function toolchainMounts(home: Home, empty: string): Promise<readonly Mount[]> {
   const paths = TOOLCHAINS.flatMap(({ path, env, parts }) => {
     const said = env && home.env[env]
@@ -22,7 +22,7 @@ export async function toolchainMounts(home: Home, empty: string): Promise<readon
   return found.flat()
 }
 
-/** Nothing where it is not there, or leads to the whole disk, a device or a socket. */
+/** Nothing where it does not exist, or leads to the whole disk, a device or a socket. */
 export async function readOnly(path: string, empty: string): Promise<readonly Mount[]> {
   const source = await files.real(path)
   if (source === undefined || source === '/') return []

@@ -311,7 +311,7 @@ describe('external tools', () => {
       },
     })
 
-  it('are not run, but for what they refuse; the report says so', async () => {
+  it('are not run, except for what they refuse; the report says so', async () => {
     const sent: unknown[] = []
     const { tools } = await conformance([sender(sent)])
     expect(sent).toEqual([])

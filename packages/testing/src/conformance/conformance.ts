@@ -8,7 +8,7 @@ import { type Subject, subjectOf } from './subject.ts'
 import { type ConformanceWorkspace, temporaryWorkspace } from './workspace.ts'
 
 export interface ConformanceOptions {
-  /** Where each call runs. Default: a temporary folder, made anew for each. Give your own where tools change something else. */
+  /** Where each call runs. Default: a temporary folder, recreated for each. Give your own where tools change something else. */
   readonly workspace?: () => Promise<ConformanceWorkspace>
   /** Makes in the folder what the files of an example cannot, such as a commit. Called for each, before they are written. */
   readonly prepare?: (dir: string, tool: Tool) => void | Promise<void>

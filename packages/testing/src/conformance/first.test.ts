@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { conformance } from './index.ts'
 
-/** One opens, the other goes on with what was opened. */
+/** One opens, the other continues what was opened. */
 function counter(first: Pick<ToolExample, 'first'>): readonly Tool[] {
   let open = false
   const id = z.object({ id: z.string().describe('from open') })
@@ -36,7 +36,7 @@ function counter(first: Pick<ToolExample, 'first'>): readonly Tool[] {
   ]
 }
 
-test('an example goes on from the calls that come first; without them it comes to nothing', async () => {
+test('an example continues from the calls that come first; without them it comes to nothing', async () => {
   const conforms = async (first: Pick<ToolExample, 'first'>) => (await conformance(() => counter(first))).conforms
   expect(await conforms({ first: [{ tool: 'open', input: {} }] })).toBe(true)
   expect(await conforms({})).toBe(false)

@@ -1,7 +1,7 @@
 /** What the conformance suite finds, as data: for a test's assertion, a table in a terminal, or JSON. */
 import type { Effect } from '@mulligan/core'
 
-/** `not_run` is no pass: the check had nothing to look at, or was not allowed to; `why` says which. */
+/** `not_run` is not a pass: the check had nothing to look at, or was not allowed to; `why` says which. */
 export type CheckOutcome = 'pass' | 'fail' | 'not_run'
 
 export interface Verdict {

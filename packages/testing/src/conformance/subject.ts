@@ -8,7 +8,7 @@ export interface Run {
   /** The example it is, when it is one. */
   readonly example?: ToolExample
   readonly files: Readonly<Record<string, string>>
-  /** The call that its hint suggests, issued as it stands in the same workspace. */
+  /** The call that its hint suggests, issued as it is in the same workspace. */
   readonly followed?: Observed
 }
 
@@ -50,7 +50,7 @@ export function subjectOf(tool: Tool, options: SubjectOptions): Subject {
   const right = tool.examples.find((example) => example.outcome === 'ok' && !barred(example))
   const rightFiles = tool.examples.find(({ outcome }) => outcome === 'ok')?.files ?? {}
 
-  /** In a session in which the calls have been made that the example goes on from. */
+  /** In a session in which the calls have been made that the example continues from. */
   const after = <T>(
     first: ToolExample['first'] = [],
     files: Readonly<Record<string, string>>,

@@ -39,7 +39,7 @@ export function encodeAnthropic(turn: ResolvedTurn, meta: ResponseMeta, signatur
   return events
 }
 
-/** The body of a message that is not streamed. A call whose text is no object has the text itself as input. */
+/** The body of a message that is not streamed. A call whose text is not an object has the text itself as input. */
 export function anthropicBody(turn: ResolvedTurn, meta: ResponseMeta, signature: string): object {
   const text = turn.text.join('')
   const content: Json[] = []

@@ -3,22 +3,22 @@
 /** A JSON object. */
 export type Json = { readonly [key: string]: unknown }
 
-/** True for an object that is no array. */
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value when it is an object, else an empty one. */
+/** The value when it is an object, otherwise an empty one. */
 export function asObject(value: unknown): Json {
   return isObject(value) ? value : {}
 }
 
-/** The value when it is an array, else an empty one. */
+/** The value when it is an array, otherwise an empty one. */
 export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The parsed text; `undefined`, which no JSON text gives, when it is no JSON. */
+/** The parsed text; `undefined`, which no JSON text gives, when it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -69,7 +69,7 @@ describe('a request that the server would refuse', () => {
   it.each([
     ['no JSON object', 'text', 400, /no JSON object/],
     ['no model', { messages: [] }, 400, /model is required/],
-    ['a model that is not there', { ...body(), model: 'x' }, 404, /model 'x' not found/],
+    ['a model that does not exist', { ...body(), model: 'x' }, 404, /model 'x' not found/],
     ['tools for a model without', { ...body(), model: 'plain', tools: [tool] }, 400, /does not support tools/],
     ['thinking of a model that does not', body({ think: true }), 400, /does not support thinking/],
     ['a field of a wrong type', body({ stream: 'yes' }), 400, /cannot unmarshal string .* ChatRequest\.stream of type bool/],

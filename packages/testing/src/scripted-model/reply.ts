@@ -29,7 +29,7 @@ export interface ReplyContext {
   readonly unique: () => string
   /** Seconds since 1970. */
   readonly now: () => number
-  /** Told of each call sent, and whether signed thinking stands before it. */
+  /** Told of each call sent, and whether signed thinking is before it. */
   readonly onCall: (id: string, signed: boolean) => void
   /** Ollama: tokens of the prompt that were read. */
   readonly promptTokens?: number

@@ -12,7 +12,7 @@ export interface RecordedRequest {
   readonly path: string
   /** As they came, keys lower case. **Credentials are kept**, so that a test can check them: do not print these. */
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed body; `undefined` when it is no JSON. */
+  /** The parsed body; `undefined` when it is not valid JSON. */
   readonly body: unknown
   readonly bodyText: string
   /** The client went away before the response was complete. Certain once `model.idle()` has resolved. */

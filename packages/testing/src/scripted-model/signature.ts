@@ -11,7 +11,7 @@ export interface SignedCall {
   readonly input: unknown
 }
 
-/** How much of a call is covered: all of it, its name only (the input was no object, so can't be sent back), nothing (no name either). */
+/** How much of a call is covered: all of it, its name only (the input was not an object, so can't be sent back), nothing (no name either). */
 type Cover = 'a' | 'n' | '-'
 
 /** The signature of a thinking block and the calls after it. */
@@ -36,7 +36,7 @@ function mac(secret: string, thinking: string, calls: readonly SignedCall[], cov
     .digest('hex')
 }
 
-/** The order of keys is no change: JSON objects that pass through a client may come back in another. */
+/** The order of keys is not a change: JSON objects that pass through a client may come back in another. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return ['[', ...value.map(sorted)]
   if (!isObject(value)) return value

@@ -41,7 +41,7 @@ describe('signed thinking', () => {
     ['left out where no call follows', think('Hm.', say('I know.')), (blocks) => blocks.slice(1)],
     ['malformed input replaced', think('Hm.', call('read_file', '{"path": "a')), edit('tool_use', (b) => ({ ...b, input: {} }))],
     [
-      'input that is no object replaced',
+      'input that is not an object replaced',
       think('Hm.', call('read_file', '["a"]')),
       edit('tool_use', (b) => ({ ...b, input: { path: 'a' } })),
     ],

@@ -49,7 +49,7 @@ const broken: readonly (readonly [string, unknown, RegExp])[] = [
   ['content that is an object', withMessages({ role: 'user', content: {} }), /content: Field required/],
   ['a text block without text', withMessages(user({ type: 'text' })), /text\.text: Field required/],
   ['a result with a bad id', withMessages(user(result('a.b'))), /tool_use_id: String should match/],
-  ['a flag that is no boolean', withMessages(user(), assistant(use('a')), user(result('a', { is_error: 'no' }))), /valid boolean/],
+  ['a flag that is not a boolean', withMessages(user(), assistant(use('a')), user(result('a', { is_error: 'no' }))), /valid boolean/],
   ['a result that is an object', withMessages(user(), assistant(use('a')), user(result('a', { content: {} }))), /valid list/],
   [
     'an unknown block in a result',

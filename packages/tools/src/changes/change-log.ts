@@ -1,6 +1,7 @@
 /** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
 import { join } from 'node:path'
 import { isMulliganError, ToolFailure } from '@mulligan/core'
+import { untilAborted } from '../until-aborted.ts'
 import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { diskBlobs } from './blobs.ts'
@@ -10,6 +11,7 @@ import { createJournal } from './journal.ts'
 import { ifUnlocked, LOCK_WAIT, withLock } from './lock.ts'
 import { movedSince } from './moves.ts'
 import { type FileChange, netChanges } from './net.ts'
+import { notRecorded } from './not-recorded.ts'
 import { planInHand, type Restored } from './perform.ts'
 import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
 import type { Changeset } from './record.ts'
@@ -46,7 +48,7 @@ export interface ChangedTurn {
   readonly changes: readonly FileChange[]
 }
 
-export interface TakenBack {
+export interface UndoResult {
   /** False when nothing was done: because of the conflicts or, without any, as all is so already. */
   readonly done: boolean
   readonly turn: string
@@ -67,9 +69,9 @@ export interface RecordedChanges extends ChangeLog {
    *
    * @param force overwrites what others have changed
    */
-  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** The same the other way round, for a turn that was taken back. */
-  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<TakenBack>
+  readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** A content that is kept, by its hash. @throws Lost */
   readonly content: (hash: string) => Promise<Buffer>
 }
@@ -86,7 +88,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   const journal = createJournal(folder)
   const blobs = diskBlobs(join(folder, 'blobs'))
   const inTurn = queue()
-  const serially = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => withLock(folder, lockWait, work))
+  const serially = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => inTurn(() => withLock(folder, lockWait, work, signal))
   let pruned: Promise<void> | undefined
 
   const pruneOnce = (): Promise<void> => {
@@ -108,10 +110,11 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     callId: string | undefined,
     steps: readonly Step[],
     left: readonly Step[] = [],
+    signal?: AbortSignal,
   ): Promise<void> {
     if (steps.length === 0) return
     await noteFolder(folder, root).catch(() => undefined)
-    await blobs.sync()
+    await untilAborted(signal, () => blobs.sync())
     const changeset: Changeset = {
       version: 1,
       kind,
@@ -124,11 +127,11 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     const name = await journal.begin(changeset)
     const plan = planInHand(root, steps, blobs)
     try {
-      await plan.perform()
+      await plan.perform(signal)
       await journal.finish(name)
     } catch (error) {
       try {
-        await plan.takeBack()
+        await plan.rollBack()
         await journal.abandon(name)
       } catch {
         // Left to the next change, as after a crash.
@@ -138,10 +141,14 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
   }
 
   const ready = async (): Promise<void> => {
-    await recoverAll(root, journal, blobs).catch((cause) => {
-      if (isMulliganError(cause)) throw cause
-      throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+    const pending = await journal.list('pending').catch((error) => {
+      throw notRecorded(error)
     })
+    if (pending.length > 0)
+      await recoverAll(root, journal, blobs).catch((cause) => {
+        if (isMulliganError(cause)) throw cause
+        throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+      })
     await pruneOnce()
   }
 
@@ -150,7 +157,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     return Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) })))
   }
 
-  const takeBack = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<TakenBack> =>
+  const undoOrRedo = (kind: 'undo' | 'redo', turn: string, force: boolean): Promise<UndoResult> =>
     serially(async () => {
       await ready()
       const all = await changesets()
@@ -166,19 +173,19 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       return { done, turn, changes: netChanges(plan.steps), conflicts }
     })
 
-  const make = (callId: string, plan: () => Promise<readonly Step[]>): Promise<void> =>
+  const make = (callId: string, plan: () => Promise<readonly Step[]>, signal?: AbortSignal): Promise<void> =>
     serially(async () => {
       await ready()
-      await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, await plan())
-    }).catch(asConflict)
+      await carryOut('call', callId.split('/').slice(0, 2).join('/'), callId, await untilAborted(signal, plan), [], signal)
+    }, signal).catch(asConflict)
 
   return {
     recover,
-    apply: (callId, changes) => make(callId, () => toSteps(root, changes, blobs)),
+    apply: (callId, changes, signal) => make(callId, () => toSteps(root, changes, blobs), signal),
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async () => turnsOf(await changesets()).map(changedTurn),
-    undo: (turn, { force = false } = {}) => takeBack('undo', turn, force),
-    redo: (turn, { force = false } = {}) => takeBack('redo', turn, force),
+    undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
+    redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,
   }
 }

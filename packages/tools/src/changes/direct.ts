@@ -9,19 +9,19 @@ import { Unexpected } from './tree.ts'
 
 /** @param root real path of the workspace */
 export function directChanges(root: string): ChangeLog {
-  const make = async (blobs: Blobs, planned: Promise<readonly Step[]>): Promise<void> => {
+  const make = async (blobs: Blobs, planned: Promise<readonly Step[]>, signal?: AbortSignal): Promise<void> => {
     const plan = planInHand(root, await planned.catch(asConflict), blobs)
     try {
-      await plan.perform()
+      await plan.perform(signal)
     } catch (error) {
-      await plan.takeBack()
+      await plan.rollBack()
       throw conflictOf(error)
     }
   }
   return {
-    apply: (_callId, changes) => {
+    apply: (_callId, changes, signal) => {
       const blobs = memoryBlobs(changes.length > 1 || changes[0]?.kind === 'move')
-      return make(blobs, toSteps(root, changes, blobs))
+      return make(blobs, toSteps(root, changes, blobs), signal)
     },
     adopt: (_callId, open, changes) => {
       const blobs = memoryBlobs(true)

@@ -40,7 +40,7 @@ describe('a change that is refused since another has made the same', () => {
 
   test('does not take that one back', async () => {
     const { plan } = await refused()
-    await plan.takeBack()
+    await plan.rollBack()
     expect(text()).toBe('Y')
   })
 

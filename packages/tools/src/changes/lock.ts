@@ -15,10 +15,10 @@ const SQLITE_BUSY = 5
 /**
  * @param folder where the changes of the workspace are kept; made when the lock is first taken
  * @param wait milliseconds to wait for others
- * @throws ToolFailure (conflict) when another process holds the lock for that long
+ * @throws ToolFailure (conflict) when another process holds the lock for that long; the signal's reason
  */
-export async function withLock<T>(folder: string, wait: number, work: () => Promise<T>): Promise<T> {
-  const lock = await take(folder, wait)
+export async function withLock<T>(folder: string, wait: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const lock = await take(folder, wait, signal)
   if (!lock) throw busy()
   return work().finally(() => lock.close())
 }
@@ -30,7 +30,7 @@ export async function ifUnlocked<T>(folder: string, work: () => Promise<T>): Pro
 }
 
 /** @returns undefined while another process holds it */
-async function take(folder: string, wait: number): Promise<DatabaseSync | undefined> {
+async function take(folder: string, wait: number, signal?: AbortSignal): Promise<DatabaseSync | undefined> {
   const until = Date.now() + wait
   const database = await open(folder)
   for (;;)
@@ -40,12 +40,13 @@ async function take(folder: string, wait: number): Promise<DatabaseSync | undefi
       return database
     } catch (error) {
       const isBusy = (error as { readonly errcode?: number }).errcode === SQLITE_BUSY
-      if (isBusy && Date.now() < until) {
+      if (isBusy && Date.now() < until && !signal?.aborted) {
         await sleep(PAUSE * (1 + Math.random()))
         continue
       }
       database.close()
       if (!isBusy) throw notRecorded(error)
+      signal?.throwIfAborted()
       return undefined
     }
 }

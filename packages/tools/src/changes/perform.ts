@@ -1,5 +1,6 @@
-/** Making the steps of a plan, and taking them back from wherever it was left. */
+/** Makes the steps of a plan, and rolls them back from wherever it was left. */
 import { atOnce } from '../at-once.ts'
+import { untilAborted } from '../until-aborted.ts'
 import type { Blobs } from './blobs.ts'
 import { isRather, sameState } from './state.ts'
 import { after, parentOf, type SetStep, type Step } from './step.ts'
@@ -13,25 +14,29 @@ export interface Restored {
 }
 
 export interface PlanInHand {
-  /** @throws what the file system or {@link put} throws; then some of the steps are made */
-  readonly perform: () => Promise<void>
+  /**
+   * @param signal heeded as long as a file has to be written to disk
+   * @throws what the file system or {@link put} throws, and the signal's reason; then some of the steps are made
+   */
+  readonly perform: (signal?: AbortSignal) => Promise<void>
   /**
    * Takes back the steps that are made, and no other. What is neither as it was before nor as the step makes it is
    * somebody else's. May itself be cut off, and run again.
    */
-  readonly takeBack: () => Promise<Restored>
+  readonly rollBack: () => Promise<Restored>
 }
 
 /** @param made how many of the steps are made already */
 export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, made = 0): PlanInHand {
   let done = made
   return {
-    perform: async () => {
-      const staged = await stageAhead(root, steps, blobs)
+    perform: async (signal) => {
+      const staged = await untilAborted(signal, () => stageAhead(root, steps, blobs, signal))
       for (const step of steps) {
         if (step.kind === 'move') await move(root, step.from, step.to, step.state)
         else {
-          if (step.after.kind === 'file' && !staged.has(step)) await stage(root, step, step.after, blobs)
+          const { after } = step
+          if (after.kind === 'file' && !staged.has(step)) await untilAborted(signal, () => stage(root, step, after, blobs, signal))
           await put(root, step, step.before, step.after)
         }
         // Counted, as the tree does not tell who has made a step: somebody else may have made the same.
@@ -39,7 +44,7 @@ export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, m
       }
       await syncFolders(root, steps)
     },
-    takeBack: async () => {
+    rollBack: async () => {
       const restored: string[] = []
       const left: string[] = []
       for (const [index, step] of [...steps.entries()].toReversed()) {
@@ -56,19 +61,19 @@ export function planInHand(root: string, steps: readonly Step[], blobs: Blobs, m
         }
         done = Math.min(done, index)
       }
-      await syncFolders(root, steps)
+      if (restored.length > 0) await syncFolders(root, steps)
       return { restored: [...new Set(restored)].reverse(), left: [...new Set(left)].reverse() }
     },
   }
 }
 
 /** All that can fail for want of space comes first. Not where a folder is moved: what is laid ready in it would go with it. */
-async function stageAhead(root: string, steps: readonly Step[], blobs: Blobs): Promise<ReadonlySet<Step>> {
+async function stageAhead(root: string, steps: readonly Step[], blobs: Blobs, signal?: AbortSignal): Promise<ReadonlySet<Step>> {
   const staged = new Set<Step>()
   if (steps.some((step) => step.kind === 'move' && step.state.kind === 'directory')) return staged
   await atOnce(steps.entries(), async ([index, step]) => {
     if (step.kind !== 'set' || step.after.kind !== 'file' || !isThere(steps.slice(0, index), parentOf(step.path))) return
-    await stage(root, step, step.after, blobs)
+    await stage(root, step, step.after, blobs, signal)
     staged.add(step)
   })
   return staged

@@ -15,7 +15,6 @@ export interface Planner {
   /** Keeps what stands there, where that is a file. The folders it lies in are made. */
   readonly set: (path: string, before: State, after: State, lenient?: boolean) => Promise<void>
   readonly move: (from: string, to: string, state: State) => Promise<void>
-  readonly makeParents: (path: string) => Promise<void>
 }
 
 /** @param seen what was found on the disk just now, so that it is not read again; a step that is made looks itself */
@@ -48,7 +47,6 @@ export function createPlanner(root: string, blobs: Blobs, seen: ReadonlyMap<stri
       if (next.kind !== 'missing') await makeParents(path)
       await set(path, before, next, lenient)
     },
-    makeParents,
     move: async (from, to, state) => {
       await makeParents(to)
       if (state.kind !== 'file' || (await sameDevice(root, steps, from, to))) {

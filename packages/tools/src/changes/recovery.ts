@@ -24,7 +24,7 @@ export async function recoverAll(root: string, journal: Journal, blobs: Blobs): 
 }
 
 export const rollBack = async (root: string, steps: readonly Step[], blobs: Blobs): Promise<Restored> =>
-  planInHand(root, steps, blobs, await stepsMade(root, steps)).takeBack()
+  planInHand(root, steps, blobs, await stepsMade(root, steps)).rollBack()
 
 type States = ReadonlyMap<string, State>
 

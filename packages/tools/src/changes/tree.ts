@@ -92,9 +92,16 @@ async function read(at: string): Promise<State> {
   }
 }
 
-/** Lays the content of a file ready beside where it will stand. */
-export async function stage(root: string, { path, temporary }: SetStep, state: FileState, blobs: Contents): Promise<void> {
+/** Writes the content of a file to a temporary file beside its place. Makes none once the signal is aborted. */
+export async function stage(
+  root: string,
+  { path, temporary }: SetStep,
+  state: FileState,
+  blobs: Contents,
+  signal?: AbortSignal,
+): Promise<void> {
   await within(root, path, async (_, folder) => {
+    signal?.throwIfAborted()
     const fd = openSync(`${folder}/${temporary}`, 'wx', state.mode ?? 0o666)
     try {
       await blobs.copyTo(state.hash, fd)

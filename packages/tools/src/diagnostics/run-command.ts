@@ -1,8 +1,9 @@
 /** A checker's process: no shell, no input, no keys, an end in time. */
-import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { resolveProgram, safePath, startProgram } from '@mulligan/sandbox'
+import { StringDecoder } from 'node:string_decoder'
+import { resolveProgram, safePath } from '@mulligan/sandbox'
+import { runOnHost } from '../host-process.ts'
 
 export interface CommandRun {
   readonly cwd: string
@@ -30,7 +31,6 @@ export type RunCommand = (command: readonly string[], run: CommandRun) => Promis
 const MAX_OUTPUT = 2_000_000
 /** What it started may hold the pipe open after its end: milliseconds that are waited for the rest. */
 const DRAIN_MS = 200
-const KILLED_MS = 1000
 
 /** All it is told of the environment, which holds keys: where programs, their caches and the language are. */
 const PASSED_ON = new Set(
@@ -60,88 +60,44 @@ function environment(cwd: string): NodeJS.ProcessEnv {
 }
 
 /** Runs a command. Never throws. */
-export const runCommand: RunCommand = ([program = '', ...args], { cwd, timeout, signal }) => {
-  const streams = [holder(), holder()] as const
+export const runCommand: RunCommand = async ([program = '', ...args], { cwd, timeout, signal }) => {
+  const [stdout, stderr] = [holder(), holder()]
   const ended = (how: CommandEnd['how'], code: number | null): CommandEnd => ({
     how,
     code,
-    stdout: streams[0].text(),
-    stderr: streams[1].text(),
-    cut: streams.some((stream) => stream.cut()),
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    cut: stdout.cut() || stderr.cut(),
   })
-  if (signal.aborted) return Promise.resolve(ended('aborted', null))
+  if (signal.aborted) return ended('aborted', null)
   const file = fileOf(program, cwd)
-  if (file === undefined) return Promise.resolve(ended('not_started', null))
-  return new Promise((resolve) => {
-    let child: ChildProcess
-    try {
-      // A group of its own, so that the whole of it can be killed.
-      const options = { cwd, env: environment(cwd), detached: process.platform !== 'win32', windowsHide: true } as const
-      child = startProgram(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-    } catch {
-      return resolve(ended('not_started', null))
-    }
-    const pipes = [child.stdout, child.stderr] as const
-    for (const [index, pipe] of pipes.entries()) pipe?.setEncoding('utf8').on('data', (streams[index] as Holder).push)
-
-    let how: CommandEnd['how'] = 'exit'
-    let last: NodeJS.Timeout | undefined
-    const settle = (code: number | null): void => {
-      clearTimeout(timer)
-      clearTimeout(last)
-      signal.removeEventListener('abort', onAbort)
-      process.removeListener('exit', kill)
-      for (const pipe of pipes) pipe?.destroy()
-      resolve(ended(how, code))
-    }
-    const kill = (): void => killGroup(child)
-    const stop = (reason: 'timeout' | 'aborted') => (): void => {
-      if (how !== 'exit') return
-      how = reason
-      kill()
-      last = setTimeout(() => settle(null), KILLED_MS)
-    }
-    const onAbort = stop('aborted')
-    const timer = setTimeout(stop('timeout'), timeout * 1000)
-    signal.addEventListener('abort', onAbort, { once: true })
-    process.once('exit', kill)
-    child.once('error', () => {
-      how = 'not_started'
-      settle(null)
-    })
-    child.once('exit', (code) => {
-      clearTimeout(last)
-      clearTimeout(timer)
-      // What is left of the group has nobody to report to.
-      if (process.platform !== 'win32') kill()
-      last = setTimeout(() => settle(code), DRAIN_MS)
-    })
-    child.once('close', (code) => settle(code))
-  })
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
+  if (file === undefined) return ended('not_started', null)
+  const late = AbortSignal.timeout(Math.ceil(timeout * 1000))
   try {
-    if (process.platform === 'win32') child.kill('SIGKILL')
-    else process.kill(-child.pid, 'SIGKILL')
+    const { code, stopped } = await runOnHost(file, args, {
+      cwd,
+      env: environment(cwd),
+      stop: [signal, late],
+      onStdout: stdout.push,
+      onStderr: stderr.push,
+      drain: DRAIN_MS,
+      // It has nobody to report to.
+      killsRest: true,
+    })
+    return ended(!stopped ? 'exit' : signal.aborted ? 'aborted' : 'timeout', code)
   } catch {
-    // It is gone.
+    return ended('not_started', null)
   }
 }
 
-interface Holder {
-  readonly push: (text: string) => void
-  readonly text: () => string
-  readonly cut: () => boolean
-}
-
 /** Holds the beginning of a stream. */
-function holder(): Holder {
+function holder() {
+  const decoder = new StringDecoder('utf8')
   let held = ''
   let cut = false
   return {
-    push: (text) => {
+    push: (piece: Buffer): void => {
+      const text = decoder.write(piece)
       if (held.length + text.length > MAX_OUTPUT) cut = true
       held += text.slice(0, MAX_OUTPUT - held.length)
     },

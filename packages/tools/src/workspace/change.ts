@@ -34,9 +34,10 @@ export interface ChangeLog {
    * Makes the changes, in order, or none of them.
    *
    * @param callId of the call that makes them: `session/turn/step/ordinal`
-   * @throws ModelRetry (conflict) when a file is not as `before` says; the error of the file system when it fails
+   * @param signal when it is aborted while a content is being written to disk, no change is made, however slow the disk is
+   * @throws ModelRetry (conflict) when a file is not as `before` says; the signal's reason; the error of the file system when it fails
    */
-  readonly apply: (callId: string, changes: readonly Change[]) => Promise<void>
+  readonly apply: (callId: string, changes: readonly Change[], signal?: AbortSignal) => Promise<void>
   /**
    * Makes what a command did on its layer, or none of it.
    *

@@ -174,6 +174,17 @@ describe('a search of a folder leaves secret files out', () => {
     }
   })
 
+  it.runIf(process.platform !== 'win32')('whatever their names are made of', async () => {
+    const names = ['a\nb/server.pem', `c/secrets."it's".yml`, 'd/secrets.\u00fc\u{1f511}.json', 'rg: e: x/id_rsa']
+    const { tool } = fixture({ ...Object.fromEntries(names.map((name) => [name, KEY])), 'a.txt': KEY })
+    const { count, notes } = await run(tool('grep'), { pattern: KEY })
+    expect(count).toBe(1)
+    expect(notes).toHaveLength(1)
+    expect(notes?.[0]).toContain('Not searched: 4 files')
+    for (const name of names.slice(1)) expect(notes?.[0]).toContain(name)
+    expect(notes?.[0]).toContain('"a\\nb/server.pem"')
+  })
+
   it('whether one of them matches cannot be told', async () => {
     const told = async (pattern: string) => {
       const { notes, count, data } = await run(tool('grep'), { pattern, mode: 'count' })

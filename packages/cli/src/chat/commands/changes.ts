@@ -1,4 +1,4 @@
-/** `/undo`, `/redo` and `/diff`: of this session where no turn is named. `/keep`: what none of them knows of. */
+/** `/undo`, `/redo` and `/diff`, for this session unless a turn is named, and `/keep` for ignored files. */
 
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { createChangeLog } from '@mulligan/tools'
@@ -9,21 +9,21 @@ type Purpose = 'undo' | 'redo' | 'diff'
 export const undo: SlashCommand = {
   name: 'undo',
   usage: '[TURN]',
-  description: 'take back what the last turn changed',
-  run: (turn, chat) => takeBack('undo', turn, chat),
+  description: 'undo the changes of the last turn',
+  run: (turn, chat) => undoOrRedo('undo', turn, chat),
 }
 
 export const redo: SlashCommand = {
   name: 'redo',
   usage: '[TURN]',
-  description: 'make again what was undone',
-  run: (turn, chat) => takeBack('redo', turn, chat),
+  description: 'restore changes that were undone',
+  run: (turn, chat) => undoOrRedo('redo', turn, chat),
 }
 
 export const diff: SlashCommand = {
   name: 'diff',
   usage: '[TURN]',
-  description: 'see what the last turn changed',
+  description: 'show what the last turn changed',
   run: async (turn, chat) => {
     const { diffCommand } = await import('../../commands/diff.ts')
     await diffCommand(turn || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
@@ -32,8 +32,7 @@ export const diff: SlashCommand = {
 
 export const keep: SlashCommand = {
   name: 'keep',
-  description:
-    'bring what commands changed of files that git ignores, such as build output, into the workspace; undo does not take it back',
+  description: 'copy ignored files that commands changed, such as build output, into the workspace; undo does not revert this',
   run: async (_, { ignored, say }) => {
     const kept = await ignored.keep()
     if (kept.length === 0)
@@ -43,7 +42,7 @@ export const keep: SlashCommand = {
 }
 
 /** `--force`: what a refusal for what others have changed since says. */
-async function takeBack(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
+async function undoOrRedo(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
   const { undoCommand } = await import('../../commands/undo.ts')
   const words = args.split(/\s+/)
   const turn = words.filter((word) => word !== '--force').join(' ')
@@ -60,7 +59,7 @@ async function lastOf({ cwd, data, session }: ChatControl, purpose: Purpose): Pr
   const found = fits.at(-1)
   if (!found)
     throw new UsageError(
-      `this session has nothing to ${what}`,
+      `there is nothing to ${what} in this session`,
       'mulligan undo --list shows the turns of all sessions of this folder; name one here.',
     )
   return found.turn

@@ -9,7 +9,7 @@ it('a model that nobody is named for is told in the words of the chat, without f
     change: async ({ model, baseUrl }: { model?: string; baseUrl?: string }) => void chooseModel(model, baseUrl),
   } as unknown as ChatControl
   await expect(model.run('often', chat)).rejects.toMatchObject({
-    message: '/model often does not say who runs it',
+    message: '/model often does not name a provider',
     hint: expect.stringMatching(/^Write \/model PROVIDER\/NAME(?!.*--)/),
   })
 })

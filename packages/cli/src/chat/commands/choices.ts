@@ -1,4 +1,4 @@
-/** `/model`, `/mode` and `/agent`: shown, or another from the next turn on. What was said stays. */
+/** `/model`, `/mode` and `/agent` show or change the choice for the next turn. The conversation continues. */
 import { MODES } from '@mulligan/core'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { candidatesOf, idOf, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
@@ -8,7 +8,7 @@ import type { ChatControl, SlashCommand } from './command.ts'
 export const model: SlashCommand = {
   name: 'model',
   usage: '[NAME]',
-  description: 'which model answers, or another one: PROVIDER/NAME, with an address behind it if it has one',
+  description: 'show or change the model: PROVIDER/NAME, followed by an address if it needs one',
   run: async (args, chat) => {
     const [name, baseUrl] = args.split(/\s+/)
     if (name) {
@@ -27,8 +27,8 @@ export const model: SlashCommand = {
 /** The ways of the command line are none here. */
 const unnamed = (name: string): UsageError =>
   new UsageError(
-    `/model ${oneLine(name, 80)} does not say who runs it`,
-    'Write /model PROVIDER/NAME, or /model NAME ADDRESS for a server by its address. /model alone shows which models answer.',
+    `/model ${oneLine(name, 80)} does not name a provider`,
+    'Write /model PROVIDER/NAME, or /model NAME ADDRESS for a server by its address. /model alone lists the available models.',
   )
 
 /** What the servers on this machine have. Never throws. */
@@ -38,22 +38,22 @@ export async function foundModels(): Promise<readonly { readonly value: string; 
 
 async function otherLines({ choice, colors }: ChatControl): Promise<readonly string[]> {
   const others = (await foundModels()).filter(({ value }) => value !== choice().configured.model.id)
-  if (others.length === 0) return [colors.dim('No other model answers on this machine. /model PROVIDER/NAME takes another.')]
+  if (others.length === 0) return [colors.dim('No other model is available on this machine. Use /model PROVIDER/NAME for another one.')]
   const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])
   return ['', 'These answer too:', ...table(rows), colors.dim('/model PROVIDER/NAME takes one.')]
 }
 
 const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
-  'read-only': 'looks and changes nothing',
-  ask: 'asks about each change',
-  'auto-edit': 'changes files of the folder unasked, asks for the rest',
-  auto: 'asks only where it must',
+  'read-only': 'reads only, changes nothing',
+  ask: 'asks before each change',
+  'auto-edit': 'changes files in the folder without asking, asks for the rest',
+  auto: 'asks only when it must',
 }
 
 export const mode: SlashCommand = {
   name: 'mode',
   usage: '[MODE]',
-  description: 'how much runs unasked, or another mode',
+  description: 'show or change how much runs without asking',
   run: async (asked, { change, choice, say, colors }) => {
     if (asked !== '') await change({ mode: asked })
     const now = choice().settings.approval.mode.value
@@ -68,7 +68,7 @@ export const mode: SlashCommand = {
 export const agent: SlashCommand = {
   name: 'agent',
   usage: '[NAME]',
-  description: 'the named agent that works, or another one',
+  description: 'show or change the agent',
   run: async (asked, { change, choice, say, cwd, colors }) => {
     if (asked !== '') await change({ agent: asked })
     const { all } = await readAgents(cwd, choice().settings, process.env)

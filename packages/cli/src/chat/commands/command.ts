@@ -1,4 +1,4 @@
-/** What a slash command is, and what it may do. */
+/** The type of a slash command. */
 import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import type { DataPaths } from '@mulligan/host/light'
@@ -27,7 +27,7 @@ export interface ChatControl {
   readonly output: Output
   /** From the next turn on. @throws UsageError */
   readonly change: (changes: ChoiceChanges) => Promise<Choice>
-  /** Shows the end of the session and goes on with it; a new one for `undefined`. @throws UsageError */
+  /** Shows the end of the session and continues it; a new one for `undefined`. @throws UsageError */
   readonly goOnWith: (session: string | undefined) => Promise<void>
   readonly agent: () => Agent
   /** Aborted by Ctrl-C. */

@@ -1,4 +1,4 @@
-/** `/tools` and `/status`: what is there, and how it stands. */
+/** `/tools` and `/status` show the current state. */
 
 import { oneLine } from '@mulligan/host/light'
 import { roleOf } from '@mulligan/host/parts'
@@ -8,7 +8,7 @@ import type { SlashCommand } from './command.ts'
 
 export const tools: SlashCommand = {
   name: 'tools',
-  description: 'the tools, what each has for an effect, and whether the model may call it now',
+  description: 'list the tools, their effects, and whether the model may call them now',
   anytime: true,
   run: (_, { tools: all, view, choice, say, colors }) => {
     const { named, settings } = choice()
@@ -25,7 +25,7 @@ export const tools: SlashCommand = {
 
 export const status: SlashCommand = {
   name: 'status',
-  description: 'model, folder, mode, sandbox, context and session',
+  description: 'show model, folder, mode, sandbox, context and session',
   anytime: true,
   run: (_, { choice, cwd, sandbox, session, view, sayRows }) => {
     const { configured, named, settings } = choice()
@@ -38,13 +38,13 @@ export const status: SlashCommand = {
       ['agent', oneLine(named.name, 40)],
       ['mode', `${value} (${oneLine(from, 80)})`],
       ['folder', oneLine(fromHome(cwd), 200)],
-      ['sandbox', sandbox() ?? 'not opened yet: the first command opens it'],
+      ['sandbox', sandbox() ?? 'not open yet: the first command opens it'],
       [
         'context',
         `${used === undefined ? 'nothing' : used.toLocaleString('en-US')} of ${contextTokens.toLocaleString('en-US')} tokens used`,
       ],
       ['requests', `${settings.limits.requests.value} a turn at most (${oneLine(settings.limits.requests.from, 80)})`],
-      ['session', session() ?? 'none yet: the first message begins it'],
+      ['session', session() ?? 'none yet: the first message starts it'],
     ])
   },
 }

@@ -1,4 +1,4 @@
-/** `/clear`, `/sessions`, `/resume` and `/continue`: which conversation it is. */
+/** `/clear`, `/sessions`, `/resume` and `/continue` switch the session. */
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { table } from '../../ui/table.ts'
 import { localTime } from '../../ui/time.ts'
@@ -9,7 +9,7 @@ const LISTED = 15
 export const clear: SlashCommand = {
   name: 'clear',
   aliases: ['new'],
-  description: 'begin a new session; this one can be gone on with',
+  description: 'start a new session; you can resume this one later',
   run: async (_, { goOnWith, session, say, colors }) => {
     const before = session()
     await goOnWith(undefined)
@@ -19,20 +19,20 @@ export const clear: SlashCommand = {
 
 export const sessions: SlashCommand = {
   name: 'sessions',
-  description: 'the latest sessions of this folder',
+  description: 'list the latest sessions in this folder',
   run: async (_, chat) => list(chat),
 }
 
 export const resume: SlashCommand = {
   name: 'resume',
   usage: '[ID]',
-  description: 'go on with another session; without an ID, shows them',
+  description: 'continue another session; without an ID, lists the sessions',
   run: async (id, chat) => (id === '' ? list(chat) : chat.goOnWith(id)),
 }
 
 async function list({ store, cwd, session, say, colors }: ChatControl): Promise<void> {
   const found = await store.sessions({ cwd, limit: LISTED })
-  if (found.length === 0) return say('There is no session in this folder yet.')
+  if (found.length === 0) return say('There are no sessions in this folder yet.')
   const rows = found.map(({ id, updatedAt, turns, title }) => [
     id === session() ? '>' : ' ',
     id,
@@ -41,12 +41,12 @@ async function list({ store, cwd, session, say, colors }: ChatControl): Promise<
     oneLine(title, 60),
   ])
   const [head = '', ...lines] = table([[' ', 'SESSION', 'WHEN', 'TURNS', 'PROMPT'], ...rows])
-  say(colors.dim(head), ...lines, colors.dim('/resume ID goes on with one.'))
+  say(colors.dim(head), ...lines, colors.dim('/resume ID continues one.'))
 }
 
 export const goOn: SlashCommand = {
   name: 'continue',
-  description: 'take up a turn that was cut off when its process ended',
+  description: 'resume a turn that was interrupted when its process ended',
   run: async (_, { agent, session, turn }) => {
     const id = session()
     let isThere = false
@@ -56,6 +56,6 @@ export const goOn: SlashCommand = {
         isThere = outcome !== undefined
         return outcome
       })
-    if (!isThere) throw new UsageError('no turn of this session was cut off', 'Just say how to go on.')
+    if (!isThere) throw new UsageError('no turn of this session was interrupted', 'Send a message to continue.')
   },
 }

@@ -1,4 +1,4 @@
-/** The slash commands, in the order of the help. A new one is a line here. */
+/** The slash commands, in the order of the help. To add one, add a line here. */
 import { nearest } from '@mulligan/core'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import type { Row } from '../view.ts'
@@ -12,7 +12,7 @@ import { clear, goOn, resume, sessions } from './sessions.ts'
 const help: SlashCommand = {
   name: 'help',
   aliases: ['?'],
-  description: 'the commands and the keys',
+  description: 'show the commands and keys',
   anytime: true,
   run: (_, { sayRows }) => sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ['', ''], ...KEYS]),
 }
@@ -20,7 +20,7 @@ const help: SlashCommand = {
 const quit: SlashCommand = {
   name: 'quit',
   aliases: ['exit', 'q'],
-  description: 'leave; the session can be gone on with',
+  description: 'quit; you can resume the session later',
   anytime: true,
   run: (_, { leave }) => leave(),
 }
@@ -51,14 +51,14 @@ export const KEYS: readonly Row[] = [
   ['Enter', 'sends; during a turn the message waits for its end'],
   ['Alt-Enter', 'a new line; so do Ctrl-J, and \\ before Enter'],
   ['Up, Down', 'earlier messages'],
-  ['Ctrl-R', 'looks for an earlier message'],
+  ['Ctrl-R', 'searches earlier messages'],
   ['Tab', 'completes a command or a path'],
   ['Esc', 'closes the list of completions; twice, clears the input'],
-  ['Ctrl-C', 'stops what runs; with nothing running, clears the input, then leaves'],
-  ['Ctrl-D', 'leaves when nothing is typed'],
-  ['!COMMAND', 'runs it in your own shell, outside the sandbox; the model sees what it printed with your next message'],
-  ['@PATH', 'names a file; nothing is read until the model reads it'],
-  ['//TEXT', 'a message that begins with one slash'],
+  ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
+  ['Ctrl-D', 'quits if the input is empty'],
+  ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],
+  ['@PATH', 'mentions a file; the model reads it if needed'],
+  ['//TEXT', 'sends a message that starts with a slash'],
 ]
 
 /** By its name, an alias or a beginning that only it has. @throws UsageError */
@@ -72,7 +72,7 @@ export function findCommand(name: string): SlashCommand {
   const near =
     begun.length > 1 ? begun.map((one) => `/${one?.name}`).join(' or ') : nearest(name, names, 1).map((one) => `/${of(one)?.name}`)[0]
   throw new UsageError(
-    `there is no command /${oneLine(name, 40)}${near ? `; did you mean ${near}?` : ''}`,
-    `/help shows them all. To send it as a message: //${oneLine(name, 40)}`,
+    `unknown command /${oneLine(name, 40)}${near ? `; did you mean ${near}?` : ''}`,
+    `/help lists the commands. To send it as a message: //${oneLine(name, 40)}`,
   )
 }

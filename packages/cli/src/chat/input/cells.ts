@@ -42,7 +42,7 @@ export function foldedName(cell: string): string {
 
 /**
  * Puts cells in the place of those from `from` to `to`. A mark or joiner that comes after a letter becomes one cell with it, so
- * what is left and right of the seams is cut anew, as far as a line reaches.
+ * what is left and right of the seams is cut again, as far as a line reaches.
  *
  * @returns the cells, and where the inserted ones end
  */
@@ -99,7 +99,7 @@ export function shown(cell: string): string {
   if (cell === '\t') return TAB
   if (isFolded(cell)) return foldedName(cell)
   if (FLAG.test(cell)) return cell
-  // A mark without a letter would stand on what is beside it.
+  // A mark without a letter would be on what is beside it.
   const based = /^\p{M}/u.test(cell) ? `◌${cell}` : cell
   return based
     .replace(/[\x00-\x1f\x7f]/g, (control) => (control === '\x7f' ? '␡' : String.fromCharCode(0x2400 + control.charCodeAt(0))))

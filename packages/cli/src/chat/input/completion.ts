@@ -1,4 +1,4 @@
-/** What can be meant by the word before the cursor: a command, a value for one, or a file. */
+/** Finds completions for the word before the cursor: a command, a value, or a file. */
 import { oneLine } from '@mulligan/host/light'
 import { mentionOf, openMention } from '../../mentions.ts'
 import type { FileList } from './files.ts'
@@ -33,7 +33,7 @@ export interface CompleterOptions {
 
 const MAX_ITEMS = 50
 
-/** Nothing is looked for but for what is being typed; the signal stops it. */
+/** Nothing is looked for except for what is being typed; the signal stops it. */
 export function createCompleter({ commands, files, recentFiles = () => [] }: CompleterOptions): Completer {
   return async (text, cursor, signal) => commandCompletions(text, cursor, commands, signal) ?? fileCompletions(text, cursor, signal)
 
@@ -51,7 +51,7 @@ export function createCompleter({ commands, files, recentFiles = () => [] }: Com
 /** A folder is left open: a file in it may be meant. */
 const fileInsert = (path: string): string => (path.endsWith('/') ? mentionOf(path).replace(/"$/, '') : `${mentionOf(path)} `)
 
-/** What of the word stands behind the cursor is replaced with it. */
+/** What of the word is behind the cursor is replaced with it. */
 const wordEnd = (text: string, cursor: number): number => cursor + (/^[^\s"]*"?/.exec(text.slice(cursor))?.[0].length ?? 0)
 
 function commandCompletions(

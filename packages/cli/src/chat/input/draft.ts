@@ -1,4 +1,4 @@
-/** What stands in the input and where the cursor is, and the pure steps that change it. */
+/** The text and cursor of the input, and the pure functions that edit them. */
 import { type Cells, cellsOf, isFolded, replaced } from './cells.ts'
 
 export interface Draft {
@@ -38,7 +38,7 @@ type Is = (cell: string) => boolean
 const isWord: Is = (cell) => !isFolded(cell) && /^[\p{L}\p{N}\p{M}_]/u.test(cell)
 const isBlank: Is = (cell) => !isFolded(cell) && /^\s/.test(cell)
 
-/** Over what is no word, then over the word. A long paste is a word of its own. */
+/** Over what is not a word, then over the word. A long paste is a word of its own. */
 export function wordEnd({ cells, cursor }: Draft, inWord: Is = isWord): number {
   let at = cursor
   while (at < cells.length && !inWord(cells[at] as string) && !isFolded(cells[at] as string)) at++
@@ -56,7 +56,7 @@ export function wordStart({ cells, cursor }: Draft, inWord: Is = isWord): number
   return at
 }
 
-/** The same where words are what stands between blanks. */
+/** The same where words are what is between blanks. */
 export const blankStart = (draft: Draft): number => wordStart(draft, (cell) => !isBlank(cell) && !isFolded(cell))
 
 /** The cell at an offset of the text, in UTF-16 code units. */

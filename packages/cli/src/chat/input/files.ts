@@ -1,4 +1,4 @@
-/** The files of a workspace that `@` can name: what git ignores is left out. */
+/** The workspace files that `@` can mention, without those that git ignores. */
 import { type Candidate, candidate } from './fuzzy.ts'
 
 const MAX_FILES = 100_000
@@ -6,7 +6,7 @@ const MAX_FILES = 100_000
 export interface FileList {
   /**
    * Files and folders, these with `/` at their end. What was listed before is given at once; `fresh` asks for a new list.
-   * Empty where they can't be listed.
+   * Empty if they can't be listed.
    */
   readonly list: (fresh: boolean) => Promise<readonly Candidate[]>
 }

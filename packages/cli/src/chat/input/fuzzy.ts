@@ -1,4 +1,4 @@
-/** Which paths are meant by a few of their letters: those letters in that order, best in the file's name. */
+/** Fuzzy path matching: letters in order, with a preference for the file name. */
 
 export interface Candidate {
   readonly path: string
@@ -17,7 +17,7 @@ export function candidate(path: string): Candidate {
   return { path, folded: path.toLowerCase(), base: path.lastIndexOf('/', end - 1) + 1, depth }
 }
 
-/** How well the path fits, higher is better; `undefined` where it does not. @param query in small letters */
+/** How well the path fits, higher is better; `undefined` if it does not. @param query in small letters */
 export function fit(query: string, { folded, base }: Candidate): number | undefined {
   if (query === '') return 0
   if (folded.startsWith(query, base)) return rated(folded.slice(base + query.length))

@@ -1,4 +1,4 @@
-/** What was sent before from a folder: a line of JSON each, in the data folder, for the person alone. */
+/** Earlier prompts of a folder, one JSON line each, in the data folder and readable only by the user. */
 import { createHash } from 'node:crypto'
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

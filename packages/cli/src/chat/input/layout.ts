@@ -1,4 +1,4 @@
-/** Where each cell of the input stands on the screen: lines are wrapped between cells, at the width that there is. */
+/** Computes the screen position of each cell of the input; lines wrap between cells. */
 import { type Cells, shown } from './cells.ts'
 import { cutTo, widthOf } from './width.ts'
 

@@ -30,7 +30,7 @@ function Demo() {
     createElement(Static<string>, list),
     above !== '' && createElement(Text, null, above),
     createElement(Prompt, {
-      ...{ isActive: true, placeholder: 'What is to be done?', history, complete },
+      ...{ isActive: true, placeholder: 'What should be done?', history, complete },
       onSubmit: (text) => say(text.length > 200 ? `sent ${text.length} characters` : `sent ${JSON.stringify(text)}`),
       onInterrupt: () => say('interrupt'),
       onExit: () => process.exit(0),

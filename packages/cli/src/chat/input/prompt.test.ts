@@ -33,7 +33,7 @@ const place = async (screen: Screen): Promise<string> => {
 describe.skipIf(!hasScreen)('the input on a terminal', () => {
   test('typing, wide characters, several lines, and the cursor among them', async () => {
     await using screen = await opened('typing')
-    expect([await screen.text(), await place(screen)]).toEqual(['> What is to be done?', '2,0'])
+    expect([await screen.text(), await place(screen)]).toEqual(['> What should be done?', '2,0'])
     await screen.type('日本 ok')
     await screen.until('日本 ok')
     expect(await place(screen)).toBe('9,0')
@@ -58,7 +58,7 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
       "sent "日é本 ok\\ntwo\\nthree"
       above
 
-      > What is to be done?"
+      > What should be done?"
     `)
   })
 
@@ -133,7 +133,7 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
     expect(await screen.until('sent "see')).toMatchInlineSnapshot(`
       "sent "/model openai/gpt"
       sent "see @src/deep/server.ts @\\"my file.txt\\""
-      > What is to be done?"
+      > What should be done?"
     `)
     await screen.keys('/')
     await screen.until('/help')

@@ -79,7 +79,7 @@ function Cursor({ box, place }: CursorProps): ReactNode {
   return null
 }
 
-/** Ink asks for it when it writes, after the layout: what stands above may have grown since this was drawn. */
+/** Ink asks for it when it writes, after the layout: what overrides may have grown since this was drawn. */
 const positionIn = (box: DOMElement, { row, column }: CellPosition): CursorPosition => ({
   get x() {
     return measureElement(box).x + column

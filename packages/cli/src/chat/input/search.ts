@@ -1,4 +1,4 @@
-/** Ctrl-R: the newest text of the history that has what is typed, and the ones before it. */
+/** Ctrl-R: searches the history backwards for the typed text. */
 import { cellAtOffset, draftOf } from './draft.ts'
 import type { Search } from './shown.ts'
 import { type EditorContext, type EditorKey, type EditorState, type Pressed, submitted } from './state.ts'

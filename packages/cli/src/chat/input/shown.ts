@@ -1,4 +1,4 @@
-/** What is shown besides the text: a menu of completions, a search in the history. */
+/** Draws what is shown besides the text: the completion menu and the history search. */
 import type { Draft } from './draft.ts'
 
 export interface Completion {

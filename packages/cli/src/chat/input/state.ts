@@ -1,4 +1,4 @@
-/** What the input is made of: its keys, its state, and what comes of a key. */
+/** The state of the input, and how keys change it. */
 import { type Cells, textOf } from './cells.ts'
 import { type Draft, EMPTY } from './draft.ts'
 import type { Menu, Search, Takes } from './shown.ts'
@@ -44,7 +44,7 @@ export interface EditorState extends Draft {
   readonly undo: readonly Draft[]
   /** Newest last. */
   readonly kills: readonly Cells[]
-  /** What the last key did, where the next one goes on with it. */
+  /** What the last key did, where the next one continues it. */
   readonly last?: 'typing' | 'kill' | 'yank' | 'vertical' | 'escape' | undefined
   /** What was there before the yank that can still be changed. */
   readonly beforeYank?: Draft | undefined

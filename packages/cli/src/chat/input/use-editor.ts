@@ -33,7 +33,7 @@ export interface PromptProps {
 /** @param columns for the text, without its mark */
 export function useEditor(props: PromptProps, columns: number): EditorState {
   const { isActive, history, complete } = props
-  // Keys may come faster than they are drawn: each goes on from the state that the one before has left.
+  // Keys may come faster than they are drawn: each continues from the state that the one before has left.
   const state = useRef(NEW_EDITOR)
   const search = useRef<AbortController>(undefined)
   const [, redraw] = useReducer((count: number) => count + 1, 0)

@@ -1,4 +1,4 @@
-/** How many columns of a terminal a text takes. `Intl` does not tell: the scripts that are wide are named here. */
+/** Computes the terminal width of text. `Intl` does not provide it, so wide scripts are listed here. */
 
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}\p{Script=Nushu}\p{Emoji_Presentation}\u2e80-\u303e\u3099-\u30ff\u3190-\u31ef\u3200-\u33ff\ua960-\ua97c\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\u{1f200}-\u{1f265}]|\p{Extended_Pictographic}\ufe0f|\p{RI}{2}|\u20e3/u
@@ -20,7 +20,7 @@ export function widthOf(text: string): number {
 function widthOfGrapheme(grapheme: string): number {
   if (NOTHING.test(grapheme)) return 0
   if (WIDE.test(grapheme) && !HALF.test(grapheme)) return 2
-  // Letters that are joined in one grapheme, as in Devanagari, stand side by side all the same.
+  // Letters that are joined in one grapheme, as in Devanagari, stand side by side anyway.
   return Math.max(1, grapheme.match(/\p{L}/gu)?.length ?? 1)
 }
 

@@ -1,4 +1,4 @@
-/** From a block of Markdown to what is drawn of it. Pure. Text must have been made fit for a terminal before. */
+/** Renders one block of Markdown. Pure. The text must already be sanitized for the terminal. */
 import type { Token, Tokens } from 'marked'
 import type { Colors } from '../../ui/colors.ts'
 import { coloured } from '../../ui/diff.ts'

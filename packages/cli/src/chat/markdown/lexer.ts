@@ -8,7 +8,7 @@ const MAX_INLINE = 4000
 
 export const blockTokens = (markdown: string): TokensList => lexed(markdown, 0)
 
-/** The same with what stands in paragraphs and cells. */
+/** The same with what is in paragraphs and cells. */
 export const allTokens = (markdown: string): TokensList => lexed(markdown, MAX_INLINE)
 
 function lexed(markdown: string, mostInline: number): TokensList {

@@ -164,12 +164,12 @@ function openStyles(line: string): Set<string> {
   return open
 }
 
-describe('a line that goes on below itself', () => {
-  it('of a question only its mark stands at the edge', () => {
+describe('a line that continues below itself', () => {
+  it('of a question only its mark is at the edge', () => {
     expect(hanging('? Sure? ✓ changed', 10)).toEqual(['? Sure? ✓', '  changed'])
     expect(hanging(`${colors.yellow('?')} Sure? ✓ changed`, 10)).toEqual([`${colors.yellow('?')} Sure? ✓`, '  changed'])
     expect(hanging('  | > y and on', 10)).toEqual(['  | > y', '    and on'])
-    expect(hanging(colors.dim('  It asks because'), 10)).toEqual([`  ${colors.dim('It asks')}`, `  ${colors.dim('because')}`])
+    expect(hanging(colors.dim('  Needs approval:'), 10)).toEqual([`  ${colors.dim('It asks')}`, `  ${colors.dim('because')}`])
     expect(hanging('no indent at all', 10)).toEqual(['no indent', 'at all'])
   })
 })

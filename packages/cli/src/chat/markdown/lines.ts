@@ -1,4 +1,4 @@
-/** Markdown as lines of a terminal. Pure. */
+/** Renders Markdown as terminal lines. Pure. */
 import type { Colors } from '../../ui/colors.ts'
 import { widthOf } from '../input/width.ts'
 import { type Drawn, drawnOf } from './blocks.ts'

@@ -4,7 +4,7 @@ import { blockTokens } from './lexer.ts'
 export interface OpenText {
   /** What belongs to no finished block yet. */
   readonly open: string
-  /** Whether a blank line stands before it. */
+  /** Whether a blank line is before it. */
   readonly gap: boolean
   /** Characters that `open` had when it was last looked through. */
   readonly lexedAt: number
@@ -14,7 +14,7 @@ export interface OpenText {
 
 export interface MarkdownBlock {
   readonly text: string
-  /** Whether a blank line stands before it. */
+  /** Whether a blank line is before it. */
   readonly gap: boolean
 }
 
@@ -50,7 +50,7 @@ function cut(text: OpenText): { readonly text: OpenText; readonly done: readonly
 
 const blockOf = ({ text, gap }: MarkdownBlock): MarkdownBlock => ({ text, gap })
 
-/** What stands between them is blank. */
+/** What is between them is blank. */
 function blocksIn(text: string, gap: boolean): (MarkdownBlock & { readonly from: number })[] {
   const blocks: (MarkdownBlock & { readonly from: number })[] = []
   let from = 0

@@ -22,7 +22,7 @@ const QUESTION = /^(?:\x1b\[\d*m)*\?(?:\x1b\[\d*m)* /
 const INDENT = /^((?:\x1b\[\d*m)*)( {0,8}(?:\| )?)/
 
 /**
- * What is too long for a line goes on below its own beginning. Of a question no part stands at the edge of the screen but its mark:
+ * What is too long for a line continues below its own beginning. Of a question no part is at the edge of the screen but its mark:
  * there its text could look like what the program says.
  */
 export function hanging(line: string, width: number): readonly string[] {

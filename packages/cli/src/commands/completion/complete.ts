@@ -1,4 +1,4 @@
-/** What may stand where the cursor is: pure, from the words of a command line and the commands that there are. */
+/** Computes completions from the words of a command line and the available commands. Pure. */
 import type { Argument, Command, Option } from 'commander'
 
 export interface Candidate {
@@ -73,7 +73,7 @@ interface CompletionPosition {
   readonly ended?: boolean
 }
 
-/** The command that the words lead to. What is no command is a prompt, and so of `run`. */
+/** The command that the words lead to. What is not a command is a prompt, and so of `run`. */
 function walk(program: Command, words: readonly string[]): CompletionPosition {
   const named = commandAt(program, words)
   const command = defaultOf(named)

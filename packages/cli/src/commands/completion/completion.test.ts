@@ -47,7 +47,7 @@ async function offered(here: CliFixture, ...words: string[]): Promise<readonly s
   }
 }
 
-describe('what may stand at the cursor', () => {
+describe('what may be at the cursor', () => {
   it.each<[string[], string[], string[]]>([
     [[''], ['run', 'sessions', 'config', 'completion'], ['__complete', 'list']],
     [['sess'], ['sessions'], ['run']],

@@ -1,4 +1,4 @@
-/** What each shell is told. All of them ask `mulligan __complete`, so that they know of a new flag or session without being made anew. */
+/** What each shell is told. All of them ask `mulligan __complete`, so that they know of a new flag or session without being recreated. */
 import type { Shell } from './words.ts'
 
 const BASH = `# Completion of mulligan for bash. Put this into ~/.bashrc:  source <(mulligan completion bash)

@@ -1,4 +1,4 @@
-/** Between the words of a shell and ours. Pure. */
+/** Converts between shell words and ours. Pure. */
 import type { Candidate, Completion } from './complete.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
@@ -17,7 +17,7 @@ export function joined(words: readonly string[]): readonly string[] {
 
 /**
  * What the shell reads: a line that says what they are, then one for each, with a description behind a tab. bash wants only what
- * stands behind the last `:` or `=`.
+ * is behind the last `:` or `=`.
  */
 export function answerFor(shell: Shell, current: string, { candidates, prefix, wanted }: Completion, found: readonly Candidate[]): string {
   if (wanted?.kind === 'file' || wanted?.kind === 'folder') return `:${wanted.kind}s\n`

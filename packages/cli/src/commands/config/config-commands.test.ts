@@ -76,7 +76,7 @@ describe('mulligan config set, get and unset', () => {
     expect((await config(here, ['set', 'agent', 'plan'])).stderr).toContain('there is no key "modell"; did you mean "model"?')
     expect(await config(here, ['unset', 'modell'])).toMatchObject({ code: 0 })
     expect(here.read(OWN)).toBe('{ "limits": {} }')
-    expect((await config(here, ['set', '--project', 'agent', 'plan'])).stderr).toContain("can't be changed without disturbing")
+    expect((await config(here, ['set', '--project', 'agent', 'plan'])).stderr).toContain("can't be changed without damaging")
     expect(here.read(PROJECT)).toBe('[1]')
   })
 
@@ -109,13 +109,13 @@ describe('mulligan config explain', () => {
     }
     const own = '~/.config/mulligan/config.json'
     expect(await layers()).toEqual([
-      [PROJECT, false, 'the lower one counts'],
+      [PROJECT, false, 'the lower limit wins'],
       [own, true, ''],
-      ['default', false, `${own} stands above it`],
+      ['default', false, `${own} overrides it`],
     ])
-    expect(await layers({ MULLIGAN_LIMITS_REQUESTS: '3' })).toContainEqual([own, false, 'the environment stands above it'])
+    expect(await layers({ MULLIGAN_LIMITS_REQUESTS: '3' })).toContainEqual([own, false, 'the environment overrides it'])
     const all = await config(here, ['explain'])
-    expect(all.stdout).toMatch(/^limits\.requests +whole number, at least 1 +25 +Model requests/m)
+    expect(all.stdout).toMatch(/^limits\.requests +whole number, at least 1 +25 +Maximum model requests/m)
   })
 
   it('also where what a project adds does not count', async () => {
@@ -125,8 +125,8 @@ describe('mulligan config explain', () => {
     })
     const reasons = async (key: string) =>
       JSON.parse((await config(here, ['explain', key, '--json'])).stdout).keys[0].layers.map((one: { why: string }) => one.why)
-    expect(await reasons('agents.mine.model')).toEqual(['an agent of yours has that name', ''])
-    expect(await reasons('diagnostics')).toEqual(['it waits for your word: mulligan trust'])
+    expect(await reasons('agents.mine.model')).toEqual(['you have an agent with that name', ''])
+    expect(await reasons('diagnostics')).toEqual(['waiting for your approval: mulligan trust'])
     expect(await reasons('trustedProjects')).toEqual([''])
     expect(await reasons('sandbox.profile')).toEqual([''])
   })

@@ -35,14 +35,14 @@ describe('a file that is wrong ends the command before anything is sent', () => 
     expect(model.requests).toEqual([])
   })
 
-  it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that is not there', async () => {
+  it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that does not exist', async () => {
     using here = place({ [PROJECT]: '{ "model": }' })
     expect((await here.run(['config'])).stderr).toMatch(/^mulligan: mulligan\.json: it is not JSON: Unexpected token/)
     expect((await here.run(['config'])).stderr).not.toContain('explain')
     using folder = place({ [`${PROJECT}/x`]: '' })
-    expect((await folder.run(['config'])).stderr).toContain('it is no file')
+    expect((await folder.run(['config'])).stderr).toContain('it is not a file')
     using none = place()
-    expect((await none.run(['config'], { env: { MULLIGAN_CONFIG: '/nowhere/c.json' } })).stderr).toContain('which is not there')
+    expect((await none.run(['config'], { env: { MULLIGAN_CONFIG: '/nowhere/c.json' } })).stderr).toContain('which does not exist')
     expect((await none.run(['config'], { env: { MULLIGAN_CONFIG: 'c.json' } })).stderr).toContain('must be an absolute path')
   })
 })
@@ -98,7 +98,7 @@ describe('what is in force', () => {
     expect((await rows(here, { MULLIGAN_CONFIG: `${root}own.json` }))['baseUrl']?.[0]).toBe('http://[secret]@host/v1')
   })
 
-  it('is what a run goes by; a flag stands above it', async () => {
+  it('is what a run goes by; a flag overrides it', async () => {
     await using model = await scriptedModel([say('One.'), say('Two.')])
     using here = place({ [OWN]: json({ model: 'own-name', baseUrl: model.url, limits: { requests: 1 } }) })
     const first = JSON.parse((await here.run(['Hi', '--json'])).stdout)
@@ -155,7 +155,7 @@ describe('a project’s file can’t send the conversation away by itself', () =
     expect(stderr).toContain(
       `Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`,
     )
-    expect(stderr).toContain('no model is named')
+    expect(stderr).toContain('no model was named')
   })
 
   it('and without the key of a cloud that is what is told', async () => {

@@ -1,4 +1,4 @@
-/** `mulligan config set`, `unset` and `init`: a file is changed in place, with its comments, and only to what may stand in it. */
+/** `mulligan config set`, `unset` and `init` edit a file in place, keep its comments, and validate the result. */
 
 import {
   changing,
@@ -37,7 +37,7 @@ export interface EditFlags {
   readonly project?: boolean
 }
 
-/** @throws UsageError where the value is none that may stand there */
+/** @throws UsageError where the value is none that may be there */
 export async function setConfig(key: string, text: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { path } = askedKey(key)
@@ -52,11 +52,11 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
   return EXIT.ok
 }
 
-/** @returns 1 where it is not there. @throws UsageError */
+/** @returns 1 where it does not exist. @throws UsageError */
 export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const path = parseKey(key)
-  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is no key`, 'A key is written as limits.requests.')
+  if (path === undefined) throw new UsageError(`${oneLine(key, 80)} is not a key`, 'Keys look like limits.requests.')
   const place = placeOf(cwd, flags)
   const isSet = await edit(place, async () => {
     const text = textOf(place) ?? ''
@@ -72,7 +72,7 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
     output.err(`${keyText(path)} is not set in ${place.shown}.\n`)
     return EXIT.failed
   }
-  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is not set any more in ${place.shown}`, flags, output)
+  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is no longer set in ${place.shown}`, flags, output)
   return EXIT.ok
 }
 
@@ -83,7 +83,7 @@ export async function initConfig(flags: EditFlags, output: Output): Promise<numb
     if (textOf(place) !== undefined)
       throw new UsageError(
         `${place.shown} is there already`,
-        'mulligan config set KEY VALUE changes it; mulligan config explain shows the keys.',
+        'mulligan config set KEY VALUE changes it; mulligan config explain lists the keys.',
       )
     await replaceFile(place.path, STARTER, modeOf(place))
   })
@@ -97,7 +97,7 @@ function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
   return place
 }
 
-/** The first reading of the text that may stand there. What is wrong is told of the reading that is most likely meant. */
+/** The first reading of the text that may be there. What is wrong is told of the reading that is most likely meant. */
 function withText(place: FilePlace, before: string, path: readonly string[], text: string) {
   const faults: UsageError[] = []
   for (const value of [...readingsOf(text), ...jsonOf(text), listOf(text)]) {
@@ -139,7 +139,7 @@ function isFine(place: FilePlace, text: string): boolean {
 }
 
 const untouchable = ({ shown }: FilePlace): UsageError =>
-  new UsageError(`${shown} can't be changed without disturbing what is in it`, 'It has to be one JSON object. Open it in an editor.')
+  new UsageError(`${shown} can't be changed without damaging its content`, 'The file must contain one JSON object. Open it in an editor.')
 
 const modeOf = ({ origin }: FilePlace): number => (origin === 'project' ? 0o644 : 0o600)
 
@@ -152,7 +152,7 @@ async function edit<T>(place: FilePlace, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const WRITABLE = 'mulligan config path shows which files there are.'
+const WRITABLE = 'mulligan config path lists the files.'
 
 function tell(object: object, line: string, { json }: EditFlags, { out }: Output): void {
   out(`${json ? safeJson(object) : oneLine(line, 500)}\n`)
@@ -160,7 +160,7 @@ function tell(object: object, line: string, { json }: EditFlags, { out }: Output
 
 const shownValue = (value: unknown): string => (typeof value === 'string' ? value : (safeJson(value) ?? ''))
 
-/** Where another place stands above this one, or only the stricter one counts. */
+/** Where another place overrides this one, or only the stricter one counts. */
 function tellWhere(cwd: string, path: readonly string[], { shown }: FilePlace, { err }: Output): void {
   const settings = readable(cwd)
   const rows = settings === undefined ? [] : rowsOf(settings).filter(({ key }) => key === keyText(path))

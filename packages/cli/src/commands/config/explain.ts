@@ -1,4 +1,4 @@
-/** `mulligan config explain`: what a key is, where it may be set, and which of those who set it counts, and why. */
+/** `mulligan config explain` describes a key, where it may be set, which value wins, and why. */
 
 import { ANY_NAME, type ConfigKey, keysIn, keyText, oneLine, safeJson, typeText, valueAt } from '@mulligan/host/light'
 import {
@@ -83,7 +83,7 @@ function layersOf({ path, node, key }: ConfigKey, settings: Settings): readonly 
   return given.map(({ from, value }) => {
     const counts = counting.size === 0 ? from === 'default' || key === '$schema' : counting.has(from)
     const waits = settings.withheld.some((one) => one.from === from && one.key === keyText(path))
-    const why = waits ? 'it waits for your word: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
+    const why = waits ? 'waiting for your approval: mulligan trust' : whyNot(path, from, now.from(key), [...counting])
     return { from, value, counts: counts && !waits, why: counts && !waits ? '' : why }
   })
 }
@@ -100,11 +100,11 @@ function countingFor(path: readonly string[], settings: Settings): ReadonlySet<s
 function whyNot(path: readonly string[], from: string, variable: string, counting: readonly string[]): string {
   const [winner = ''] = counting
   const may = projectRule(path)?.may
-  if (variable !== '' && winner === variable) return 'the environment stands above it'
-  if (from !== 'default' && may === 'lower') return 'the lower one counts'
-  if (from !== 'default' && may === 'tighten') return 'the stricter one counts'
-  if (path[0] === 'agents') return 'an agent of yours has that name'
-  return `${winner} stands above it`
+  if (variable !== '' && winner === variable) return 'the environment overrides it'
+  if (from !== 'default' && may === 'lower') return 'the lower limit wins'
+  if (from !== 'default' && may === 'tighten') return 'the stricter value wins'
+  if (path[0] === 'agents') return 'you have an agent with that name'
+  return `${winner} overrides it`
 }
 
 const shown = (value: unknown): string => oneLine(typeof value === 'string' ? value : (safeJson(value) ?? ''), 120)
@@ -119,7 +119,7 @@ function textOf({ key, type, description, project, variables, flag, layers, ...r
     ['in force', 'value' in rest ? shown(rest.value) : 'nothing'],
     ...layers.map(({ from, value, counts, why }, at) => [
       at === 0 ? 'set by' : '',
-      `${from}: ${shown(value)}${counts ? '' : `  (not in force: ${why})`}`,
+      `${from}: ${shown(value)}${counts ? '' : `  (not effective: ${why})`}`,
     ]),
   ]
   return `${key}\n  ${description}\n${table(rows.map((row) => row.map((cell) => cell ?? '')))

@@ -1,4 +1,4 @@
-/** `mulligan config get`: one value that is in force, for scripts. */
+/** `mulligan config get` prints one effective value, for scripts. */
 
 import { safeJson, sanitize } from '@mulligan/host/light'
 import { effectiveValue, readSettings } from '@mulligan/host/parts'

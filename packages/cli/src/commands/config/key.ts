@@ -1,4 +1,4 @@
-/** The key that a command is about. */
+/** Resolves the key argument of a command. */
 import { nearest } from '@mulligan/core'
 import { type ConfigKey, isAbout, keysIn, oneLine, parseKey, UsageError } from '@mulligan/host/light'
 import { configJsonSchema } from '@mulligan/host/parts'
@@ -22,7 +22,7 @@ export function askedKey(text: string): AskedKey {
   )
   throw new UsageError(
     `there is no key ${JSON.stringify(oneLine(text, 80))}${near ? `; did you mean ${near}?` : ''}`,
-    'mulligan config explain shows every key.',
+    'mulligan config explain lists all keys.',
   )
 }
 

@@ -1,4 +1,4 @@
-/** `mulligan config show` and `path`: what is in force, and where it comes from. */
+/** `mulligan config show` and `path` print the effective configuration and where it comes from. */
 
 import { oneLine, safeJson, UsageError } from '@mulligan/host/light'
 import { chooseModel, contextOf, type Row, readAgents, readSettings, rowsOf, type Settings } from '@mulligan/host/parts'

@@ -1,4 +1,4 @@
-/** What Mulligan stands on: programs, a model, a folder for its data. */
+/** Checks Mulligan's surroundings: programs, a model, the data folder. */
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export async function ripgrepCheck(): Promise<Check> {
     await ripgrep(['--version'], { cwd: tmpdir(), onRecord: (line) => lines.push(line ?? '') })
     return { name: 'ripgrep', state: 'ok', says: lines[0]?.replace(/^ripgrep /, '') ?? '' }
   } catch (error) {
-    return { name: 'ripgrep', state: 'missing', says: (error as Error).message, remedy: 'npm ci in a clone, or install it again.' }
+    return { name: 'ripgrep', state: 'missing', says: (error as Error).message, remedy: 'Run npm ci in a clone, or reinstall.' }
   }
 }
 
@@ -30,7 +30,7 @@ export async function git(workspace: string): Promise<Check> {
     return {
       name: 'git',
       state: 'lacking',
-      says: 'not found: the git tools do not work',
+      says: 'not found: the git tools are unavailable',
       remedy: 'Install git: apt-get install git, brew install git.',
     }
   }
@@ -55,6 +55,6 @@ export function data(): Check {
   } catch (error) {
     const isUsage = error instanceof UsageError
     const says = isUsage ? error.message : `the data folder can't be written: ${(error as NodeJS.ErrnoException).code}`
-    return { name: 'data', state: 'missing', says, remedy: isUsage ? error.hint : 'Set MULLIGAN_DATA_DIR to a folder you can write.' }
+    return { name: 'data', state: 'missing', says, remedy: isUsage ? error.hint : 'Set MULLIGAN_DATA_DIR to a writable folder.' }
   }
 }

@@ -1,4 +1,4 @@
-/** What `mulligan doctor` finds out about one thing. */
+/** The type of one check of `mulligan doctor`. */
 
 export interface Check {
   readonly name: string

@@ -78,7 +78,7 @@ describe('layers', () => {
     expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run at once|commands can't write/)])
     expect(await layers({ MULLIGAN_SANDBOX_NETWORK: 'bridge' })).toEqual([
       '-',
-      'not used: commands have the network, so they ask before they run',
+      'not used: commands have network access, so they ask before they run',
     ])
   })
 })
@@ -93,7 +93,7 @@ describe('mulligan doctor', () => {
     expect(text.stdout).toMatch(/^✓ ripgrep +\d+\.\d+/m)
     expect(text.stdout).toMatch(/^✓ model +openai-compatible\/x on this machine$/m)
     expect(text.stdout).toMatch(/^✓ data +~\/data$/m)
-    expect(text.stdout).toMatch(/^! sandbox +none: commands run on this machine itself$/m)
+    expect(text.stdout).toMatch(/^! sandbox +none: commands run directly on this machine$/m)
     expect(text.stdout).toMatch(/^ +network +none /m)
     const { code, stdout } = await here.run(['doctor', '--json'], { env })
     const report = JSON.parse(stdout) as { usable: boolean; checks: { name: string }[]; sandbox: { backend: string; backends: Probed[] } }
@@ -102,13 +102,13 @@ describe('mulligan doctor', () => {
     expect(report.sandbox.backends.find(({ name }) => name === 'none')?.enforces?.files.hold).toBe('none')
   })
 
-  it('a model is not needed, a sandbox is: what to do stands below, and the exit code is 1', async () => {
+  it('a model is not needed, a sandbox is: what to do is below, and the exit code is 1', async () => {
     using here = place()
     const env = { MULLIGAN_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' }
     const { code, stdout } = await here.run(['doctor'], { env })
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/^! model +no model is named, and none was found on this machine\n +Looked for:/m),
+      expect.stringMatching(/^! model +no model was named, and none was found on this machine\n +Looked for:/m),
     ])
     expect(stdout).toMatch(/^✗ sandbox +none can be opened/m)
     expect(stdout).toMatch(/^✗ docker .*\n +.*[Ii]nstall/m)
@@ -121,7 +121,7 @@ describe('mulligan doctor', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^✗ data +the data folder .*\n +Set MULLIGAN_DATA_DIR/m)])
   })
 
-  it('a wrong configuration is no report', async () => {
+  it('a wrong configuration is not a report', async () => {
     using here = place({ 'mulligan.json': '{ "sandbox": { "netwrok": "none" } }' })
     expect(await here.run(['doctor'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "network"?') })
   })

@@ -1,4 +1,4 @@
-/** `mulligan doctor`: whether what it needs is here, and what to install to get more. */
+/** `mulligan doctor` checks the setup and says what to install. */
 
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { readSettings, sandboxOptions } from '@mulligan/host/parts'

@@ -19,7 +19,7 @@ export interface SandboxReport {
   /** Null where none can be opened. */
   readonly backend: string | null
   readonly backends: readonly Probed[]
-  /** Whether commands run on throwaway layers; absent where no sandbox can be opened. */
+  /** Whether commands run on throwaway layers; absent if no sandbox can be opened. */
   readonly layers?: LayerSupport
 }
 
@@ -42,12 +42,18 @@ export function reportOf(backends: readonly Probed[], asked: string): SandboxRep
   return { backend: chosen?.name ?? null, backends }
 }
 
-/** One for the backend in force, and one for each that is not there. */
+/** One for the backend in force, and one for each that does not exist. */
 export function sandboxChecks({ backend, backends, layers }: SandboxReport, asked: string): readonly Check[] {
   const chosen = backends.find(({ name }) => name === backend)
   const others = backends.filter(({ name, ok }) => name !== backend && name !== 'none' && (asked === 'auto' || name === asked) && !ok)
   if (asked !== 'auto' && !backends.some(({ name }) => name === asked))
-    return [{ ...NOTHING, says: `${asked} is not for ${process.platform}: commands are refused`, remedy: 'Set sandbox.backend to auto.' }]
+    return [
+      {
+        ...NOTHING,
+        says: `${asked} is not available on ${process.platform}: commands are refused`,
+        remedy: 'Set sandbox.backend to auto.',
+      },
+    ]
   const onLayers = chosen && layers ? [layersCheck(chosen.name, layers)] : []
   return [chosen ? chosenCheck(chosen, asked) : NOTHING, ...onLayers, ...others.map((other) => absent(other, chosen !== undefined))]
 }
@@ -55,15 +61,16 @@ export function sandboxChecks({ backend, backends, layers }: SandboxReport, aske
 const NOTHING: Check = {
   name: 'sandbox',
   state: 'missing',
-  says: 'none can be opened: commands are refused',
-  remedy: 'Install one of those below. "sandbox": { "backend": "none" } in your own configuration runs commands on this machine itself.',
+  says: 'no sandbox can be opened: commands are refused',
+  remedy:
+    'Install one of the sandboxes below. "sandbox": { "backend": "none" } in your own configuration runs commands directly on this machine.',
 }
 
 function chosenCheck({ name, enforces }: Probed, asked: string): Check {
   const entries = Object.entries(enforces ?? {})
   // No backend holds the disk firmly.
   const isFull = entries.every(([limit, { hold }]) => hold === 'hard' || (limit === 'disk' && hold === 'partial'))
-  const says = name === 'none' ? 'none: commands run on this machine itself' : `${name}${asked === 'auto' ? '' : ', as configured'}`
+  const says = name === 'none' ? 'none: commands run directly on this machine' : `${name}${asked === 'auto' ? '' : ', as configured'}`
   const rows = entries.map(([limit, { hold, by }]) => [nameOf(limit), hold, by])
   const needsCgroup = name !== 'none' && enforces?.memory.hold !== 'hard'
   return { name: 'sandbox', state: isFull ? 'ok' : 'lacking', says, rows, ...(needsCgroup && { remedy: CGROUP }) }
@@ -73,15 +80,16 @@ function chosenCheck({ name, enforces }: Probed, asked: string): Check {
 function layersCheck(backend: string, { hold, by }: LayerSupport): Check {
   const name = 'layers'
   if (hold === 'overlay')
-    return { name, state: 'ok', says: `${by}: commands run at once, and it is what they changed that is decided about` }
+    return { name, state: 'ok', says: `${by}: commands run without asking first; you then decide whether to keep their changes` }
   if (backend === 'none')
-    return { name, state: 'unused', says: 'none without a sandbox: all but simple commands that only read ask before they run' }
+    return { name, state: 'unused', says: 'none without a sandbox: commands ask before they run, except simple read-only ones' }
   if (by === WITH_NETWORK) return { name, state: 'unused', says: `not used: ${by}, so they ask before they run` }
-  return { name, state: 'lacking', says: `none (${by}): commands can't write; one that is to write says so, and asks before it runs` }
+  return { name, state: 'lacking', says: `none (${by}): commands can't write; a command that needs to write asks before it runs` }
 }
 
-const WITH_NETWORK = 'commands have the network'
-const CGROUP = 'A cgroup would hold memory, processes and cores: log in through systemd, so that systemd-run --user works, or run as root.'
+const WITH_NETWORK = 'commands have network access'
+const CGROUP =
+  'A cgroup would enforce limits on memory, processes and cores: log in through systemd so that systemd-run --user works, or run as root.'
 
 const absent = ({ name, reason = 'it could not be opened', remedy }: Probed, isCovered: boolean): Check => ({
   name,

@@ -1,4 +1,4 @@
-/** `mulligan eval`: how well a model does on small tasks, in a plain loop, with its calls repaired, and with the engine. */
+/** `mulligan eval` measures a model on small tasks, in a plain loop, with repaired calls, and with the engine. */
 import { type EvalOptions, type EvalReport, evalTasks, openEval } from '@mulligan/eval'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { EXIT } from '../../exit.ts'
@@ -38,7 +38,7 @@ export async function evalCommand(flags: EvalFlags, output: Output): Promise<num
     version: version(),
     report: (notice) => tellNotice(notice, output.err),
   })
-  const interrupt = watchInterrupts(() => output.err('\nStopping. What was measured is kept. Ctrl-C again ends it at once.\n'))
+  const interrupt = watchInterrupts(() => output.err('\nStopping. Completed runs are kept. Press Ctrl-C again to quit immediately.\n'))
   const signal = AbortSignal.any([interrupt.signal, output.closed])
   const shown = progress(output, evaluation.planned, evaluation.measured, process.stderr.isTTY === true)
   try {

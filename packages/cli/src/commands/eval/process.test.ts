@@ -104,7 +104,7 @@ it('where there is no sandbox, tasks for the shell are left out, and no arm can 
   const args = ['eval', '--tasks', 'value-in-file,run-command', ...using(model)]
   const { code, stdout } = await withoutBubblewrap(here, args, env)
   expect(code).toBe(0)
-  expect(stdout).toMatch(/Left out, for want of a sandbox: run-command/)
+  expect(stdout).toMatch(/Skipped because there is no sandbox: run-command/)
   expect(stdout).toMatch(/sandbox: none found, no tools for commands/)
   for (const { body } of model.requests) expect(toolsIn(body)).not.toContain('bash')
   // Only by name are commands run without one.

@@ -1,4 +1,4 @@
-/** What the user sees while it goes on: a line for each run on stderr, and in a terminal what is being run. */
+/** Shows progress on stderr: a line for each finished run, and in a terminal the current run. */
 import type { PlannedRun, RunRecord } from '@mulligan/eval'
 import { oneLine } from '@mulligan/host/light'
 import type { Output } from '../../ui/output.ts'

@@ -1,4 +1,4 @@
-/** The report as tables for the user. */
+/** Renders the report as tables. */
 import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
 import { plural } from '../../ui/plural.ts'
 import { table } from '../../ui/table.ts'
@@ -8,7 +8,7 @@ export function reportLines(report: EvalReport): string[] {
   const { arms, differences, madeTheDifference, incomplete } = report
   return [
     ...conditionLines(report),
-    ...(incomplete === undefined ? [] : ['', `INCOMPLETE: ${incomplete}. Tasks that only some arms have done are not compared.`]),
+    ...(incomplete === undefined ? [] : ['', `INCOMPLETE: ${incomplete}. Tasks that only some arms completed are not compared.`]),
     '',
     ...table([['ARM', 'SUCCESS', '', '95 %', 'REQUESTS', 'TOKENS IN', 'TOKENS OUT', 'SECONDS', 'TOKENS PER SUCCESS'], ...arms.map(armRow)]),
     'Requests, tokens and seconds: median (quartiles) of a run.',
@@ -17,7 +17,7 @@ export function reportLines(report: EvalReport): string[] {
       : [
           '',
           ...table([['DIFFERENCE', 'POINTS', '95 %', 'TASKS +/-', 'P', ''], ...differences.map(differenceRow)]),
-          'Points of 100; better or worse is said where 0 lies outside of the interval and P, adjusted for several comparisons, is below 0.05.',
+          'Scores out of 100. A difference is reported as better or worse if the interval excludes 0 and P, adjusted for multiple comparisons, is below 0.05.',
         ]),
     ...madeTheDifference.flatMap(({ arm, runs, kinds, withoutRepair }) =>
       runs === 0
@@ -40,7 +40,7 @@ function conditionLines({ conditions }: EvalReport): string[] {
     `${model} on ${where}, ${contextTokens.toLocaleString('en')} tokens of context`,
     `${date}, mulligan ${version}, seed ${seed}`,
     `${plural(tasks.length, 'task')} × ${plural(arms.length, 'arm')} × ${plural(runs, 'run')}; a run has at most ${maxRequests} requests and ${timeout} s; sandbox: ${sandbox}`,
-    ...(ids.length === 0 ? [] : [`Left out, for want of a sandbox: ${ids.join(', ')}`]),
+    ...(ids.length === 0 ? [] : [`Skipped because there is no sandbox: ${ids.join(', ')}`]),
   ]
 }
 

@@ -16,7 +16,7 @@ it('whatever was measured, the tables say whether it is all', () => {
   )
 })
 
-it('in a terminal the run that goes on is shown and taken away again; elsewhere there are lines alone', () => {
+it('in a terminal the run that continues is shown and taken away again; elsewhere there are lines alone', () => {
   const shown = (isTerminal: boolean): string => {
     let text = ''
     const output: Output = {

@@ -32,7 +32,7 @@ describe('mulligan parse', () => {
     const { code, stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^✓ search \{"query":"plans","limit":5\}\n {4}envelope: .*glm/)
-    expect(stdout).toMatch(/\ntext\nLet me look\.\n\nPolicy: read for search, which do not say/)
+    expect(stdout).toMatch(/\ntext\nLet me look\.\n\nPolicy: tools without an effect count as read: search\./)
   })
 
   it('reads stdin, and prints JSON', async () => {
@@ -132,7 +132,7 @@ describe('mulligan parse', () => {
     ['no such file', ['nope.txt', '--tools', 'tools.json'], /nope\.txt can't be read \(ENOENT\)/],
     ['no such rows', ['--jsonl', 'nope.jsonl'], /nope\.jsonl can't be read/],
     ['rows that are a folder', ['--jsonl', '.'], /can't be read \(EISDIR\)/],
-    ['tools that are no JSON', ['said.txt', '--tools', 'said.txt'], /said\.txt is no JSON/],
+    ['tools that are not JSON', ['said.txt', '--tools', 'said.txt'], /said\.txt is not valid JSON/],
     ['a folder', ['.', '--tools', 'tools.json'], /can't be read \(EISDIR\)/],
   ])('%s: says what to do', async (_, args, says) => {
     using here = inPlace('x')
@@ -145,7 +145,7 @@ describe('mulligan parse', () => {
     ['a tool without a name', [{}], /tool 1 has no name/],
     ['two of a name', [search, search], /two tools are named "search"/],
     ['a strange effect', [{ ...search, effect: 'none' }], /the effect of search must be read, write, external/],
-    ['a schema that is none', [{ ...search, parameters: 'x' }], /no JSON Schema/],
+    ['a schema that is none', [{ ...search, parameters: 'x' }], /JSON Schema/],
   ])('tools with %s are told', async (_, tools, says) => {
     using here = inPlace('x', tools)
     const { code, stderr } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
@@ -225,7 +225,7 @@ describe('mulligan parse --jsonl', () => {
     ])
   })
 
-  it('a line that is no row says so in its place, and the others come out', async () => {
+  it('a line that is not a row says so in its place, and the others come out', async () => {
     const { code, rows: got } = await rows([{ id: 1, raw: 'x', tools: [] }, '{ no', { id: 2 }, '7', { id: 3, raw: GLM, tools: [search] }])
     expect(code).toBe(1)
     expect(got.map(({ id, refused }) => [id, refused?.error])).toEqual([

@@ -40,7 +40,7 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
   if (flags.tools === undefined)
     throw new UsageError(
       'no tools are named',
-      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that are not there are never read.',
+      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that do not exist are never read.',
     )
   const { effect = ASSUMED_EFFECT } = flags
   const [tools, assumed] = readTools(flags.tools, effect)
@@ -73,7 +73,7 @@ function familyNamed(name: string): string {
   throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
 }
 
-/** A line out for every line in, as they come. A line that is no row says so in its place. */
+/** A line out for every line in, as they come. A line that is not a row says so in its place. */
 async function parseRows(file: string, { out }: Output): Promise<number> {
   const input = file === '-' ? process.stdin : createReadStream(file)
   if (file !== '-') await opened(input, file)
@@ -113,7 +113,7 @@ function readTools(file: string, effect: Effect): readonly [readonly ToolSpec[],
     value = JSON.parse(text)
   } catch (error) {
     throw new UsageError(
-      `${file} is no JSON: ${(error as Error).message}`,
+      `${file} is not valid JSON: ${(error as Error).message}`,
       'It is to hold a list of tools: [{ "name": …, "parameters": … }]',
     )
   }
@@ -160,7 +160,7 @@ function textOf({ calls, refused, quoted, text, reasoning }: ParsedReply, assume
 }
 
 const policyText = ({ effect, tools }: Assumed): string =>
-  `Policy: ${effect} for ${oneLine(tools.join(', '), 200)}, which do not say their effect. --effect sets it; the engine and the middleware take external.`
+  `Policy: tools without an effect count as ${effect}: ${oneLine(tools.join(', '), 200)}. --effect changes it; the engine and the middleware use external.`
 
 interface Explained {
   readonly text: string

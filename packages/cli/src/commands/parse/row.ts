@@ -67,7 +67,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** What stands in the place of a line that is no row. */
+/** What is in the place of a line that is not a row. */
 export function noRow(line: string, error: string): Omit<ParsedRow, 'refused'> & { readonly refused: object } {
   let id: unknown = null
   try {

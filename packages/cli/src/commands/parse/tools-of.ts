@@ -33,13 +33,13 @@ export function toolsOf(value: unknown, effect: Effect = ASSUMED_EFFECT): readon
 
 function toolOf(given: unknown, at: number, assumed: Effect): ToolSpec {
   const which = `tool ${at + 1}`
-  if (!isRecord(given)) throw new TypeError(`${which} is no object`)
+  if (!isRecord(given)) throw new TypeError(`${which} is not an object`)
   const tool = isRecord(given['function']) ? { ...given, ...given['function'] } : given
   const { name, effect = assumed, repair, parameterAliases } = tool as Record<string, unknown>
   if (typeof name !== 'string' || name === '') throw new TypeError(`${which} has no name`)
   const parameters = tool['parameters'] ?? tool['input_schema'] ?? tool['inputSchema']
   if (parameters !== undefined && parameters !== null && !isRecord(parameters))
-    throw new TypeError(`the parameters of ${name} are no JSON Schema`)
+    throw new TypeError(`the parameters of ${name} are not JSON Schema`)
   if (!isOneOf(effect, EFFECTS)) throw new TypeError(`the effect of ${name} must be ${EFFECTS.join(', ')}`)
   if (repair !== undefined && !isOneOf(repair, LEVELS)) throw new TypeError(`repair of ${name} must be ${LEVELS.join(', ')}`)
   return {
@@ -51,7 +51,7 @@ function toolOf(given: unknown, at: number, assumed: Effect): ToolSpec {
   }
 }
 
-/** A schema without a type is one of an object all the same. */
+/** A schema without a type is one of an object anyway. */
 const objectSchema = (schema: Record<string, unknown>) =>
   'type' in schema || 'anyOf' in schema || 'oneOf' in schema || '$ref' in schema ? schema : { type: 'object', ...schema }
 

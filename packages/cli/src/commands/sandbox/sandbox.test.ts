@@ -15,7 +15,7 @@ describe.skipIf(isWindows)('mulligan sandbox run', () => {
     ['a single word is a script', ['echo "a b" | tr a-z A-Z; echo x >&2'], 0, 'A B\n', 'x\n'],
     ['several are a program with its arguments', ['printf', '%s|', 'a b', '$HOME;', '-n'], 0, 'a b|$HOME;|-n|', ''],
     ['the exit code is that of the command', ['exit 3'], 3, '', ''],
-    ['a command that is not there', ['nowhere-to-be-found', 'x'], 127, '', expect.any(String) as unknown as string],
+    ['a command that does not exist', ['nowhere-to-be-found', 'x'], 127, '', expect.any(String) as unknown as string],
     ['a signal is 128 and its number', ['kill -SEGV $$'], 139, '', ''],
     ['stdin is closed', ['cat; echo done'], 0, 'done\n', ''],
     ['into a pipe the output is as it is', ["printf 'a\\033[31mb\\n'"], 0, 'a\x1b[31mb\n', ''],
@@ -65,7 +65,7 @@ describe.skipIf(isWindows)('mulligan sandbox run', () => {
     expect([code, stdout, isAlive(pid)]).toEqual([130, 'begun\n', false])
   })
 
-  it('a reader that goes away ends it, and is no failure', async () => {
+  it('a reader that goes away ends it, and is not a failure', async () => {
     using here = place()
     const { child, ended } = here.start([...NONE, 'echo $$ > pid; while :; do echo line; sleep 0.01; done'])
     child.stdout?.once('data', () => child.stdout?.destroy())
@@ -106,12 +106,12 @@ describe('what is asked for wrongly', () => {
   it.each([
     ['no command', ['sandbox', 'run'], /missing required argument 'command'\nmulligan sandbox run --help/],
     ['an unknown subcommand', ['sandbox', 'rnu'], /unknown command 'rnu'\nDid you mean run\?/],
-    ['nearly sandbox', ['sandbx', 'run'], /no command "sandbx"; did you mean sandbox\?/],
-    ['nearly doctor', ['docter'], /no command "docter"; did you mean doctor\?/],
+    ['nearly sandbox', ['sandbx', 'run'], /unknown command "sandbx"; did you mean sandbox\?/],
+    ['nearly doctor', ['docter'], /unknown command "docter"; did you mean doctor\?/],
     [
       'a flag of the command',
       ['sandbox', 'run', 'ls', '-l'],
-      /unknown option '-l'\nA command stands after --, as in mulligan sandbox run -- ls -l/,
+      /unknown option '-l'\nA command is after --, as in mulligan sandbox run -- ls -l/,
     ],
     ['an unknown backend', ['sandbox', 'run', '--backend', 'bwrap', 'x'], /--backend.*Allowed choices are auto, bubblewrap/],
     ['no size', ['sandbox', 'run', '--memory', 'lots', 'x'], /--memory lots: .*512m/],

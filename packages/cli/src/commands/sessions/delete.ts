@@ -42,11 +42,11 @@ export async function deleteSessions(ids: readonly string[], flags: DeleteFlags,
 
 async function chosen(store: Store, ids: readonly string[], { cwd, olderThan, all = false }: DeleteFlags): Promise<readonly SessionRow[]> {
   const folder = workingFolder(cwd)
-  if (all && olderThan === undefined)
-    throw new UsageError('--all goes with --older-than', 'Name the sessions, or say --older-than 30d --all.')
-  if (ids.length > 0 && olderThan !== undefined) throw new UsageError('sessions are named, and --older-than too', 'Leave one of them out.')
+  if (all && olderThan === undefined) throw new UsageError('--all needs --older-than', 'Name the sessions, or say --older-than 30d --all.')
+  if (ids.length > 0 && olderThan !== undefined)
+    throw new UsageError('sessions were named together with --older-than', 'Use only one of them.')
   if (ids.length === 0 && olderThan === undefined)
-    throw new UsageError('no session is named', 'Name them by their ids, or by age: --older-than 30d. mulligan sessions lists them.')
+    throw new UsageError('no session was named', 'Name them by their ids, or by age: --older-than 30d. mulligan sessions lists them.')
   if (olderThan !== undefined)
     return store.sessions({ ...(!all && { cwd: folder }), before: Date.now() - olderThan, limit: Number.MAX_SAFE_INTEGER })
   const found = new Map<string, SessionRow>()
@@ -60,7 +60,10 @@ async function chosen(store: Store, ids: readonly string[], { cwd, olderThan, al
 async function agreed(sessions: readonly SessionRow[], { json }: DeleteFlags, { err }: Output): Promise<boolean> {
   const many = sessions.length === 1 ? 'this session' : `these ${sessions.length} sessions`
   if (json || process.stdin.isTTY !== true || process.stderr.isTTY !== true)
-    throw new UsageError(`to delete ${many} needs a yes, and nobody is there to give one`, 'Add --yes. What is deleted is gone for good.')
+    throw new UsageError(
+      `to delete ${many} needs confirmation, but nobody is there to confirm`,
+      'Add --yes. Deleted sessions cannot be recovered.',
+    )
   for (const { id, updatedAt, title } of sessions.slice(0, NAMED)) err(`  ${id}  ${localTime(updatedAt)}  ${oneLine(title, 60)}\n`)
   if (sessions.length > NAMED) err(`  … and ${sessions.length - NAMED} more\n`)
   const stop = new AbortController()
@@ -91,7 +94,7 @@ async function remove(
   return busy.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** What lies beside the store: its over-long results, and the notes of the model. @returns what could not be removed */
+/** What is beside the store: its over-long results, and the notes of the model. @returns what could not be removed */
 function filesLeft(id: string, { output, state }: DataPaths): readonly string[] {
   // An id that is none of ours names no file of ours.
   if (!/^[\w-]+$/.test(id)) return []

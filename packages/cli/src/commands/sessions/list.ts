@@ -1,4 +1,4 @@
-/** `mulligan sessions list`: those of a folder, or all, which can be gone on with. */
+/** `mulligan sessions list`: those of a folder, or all, which can be continued. */
 
 import { oneLine, safeJson } from '@mulligan/host/light'
 import { fromHome, workingFolder } from '../../paths.ts'
@@ -28,7 +28,7 @@ export async function listSessions({ cwd, json, all = false, limit = MOST }: Lis
     return 0
   }
   if (sessions.length === 0) {
-    out(all ? 'There is no session yet.\n' : 'There is no session in this folder yet.\n')
+    out(all ? 'There is no session yet.\n' : 'There are no sessions in this folder yet.\n')
     return 0
   }
   const rows = sessions.map(({ id, updatedAt, turns, title, cwd: at }) => [

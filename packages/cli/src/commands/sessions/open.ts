@@ -29,10 +29,13 @@ export async function withStore<T>(
 /** The one that is named, or the latest of the folder. @throws UsageError */
 export async function askedSession(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags): Promise<SessionRow> {
   const folder = workingFolder(cwd)
-  if (id !== undefined && last) throw new UsageError('a session is named, and --last too', 'Leave one of them out.')
+  if (id !== undefined && last) throw new UsageError('a session was named together with --last', 'Use only one of them.')
   if (id !== undefined) return findSession(store, folder, id)
   if (last) return latestSession(store, folder)
-  throw new UsageError('no session is named', 'Name one by its id, or the latest of this folder with --last. mulligan sessions lists them.')
+  throw new UsageError(
+    'no session was named',
+    'Name one by its id, or the latest of this folder with --last. mulligan sessions lists them.',
+  )
 }
 
 export async function readConversation(store: Store, session: SessionRow): Promise<Conversation> {

@@ -49,7 +49,7 @@ async function converse(store: Store, id: string, cwd: string, prompt = 'Find th
   await store.endTurn(outcome)
 }
 
-/** With some sessions, and what lies beside the store. */
+/** With some sessions, and what is beside the store. */
 async function filled(...ids: string[]): Promise<CliFixture> {
   const here = place()
   const store = await openStore(join(here.data, 'mulligan.db'))
@@ -66,7 +66,7 @@ async function filled(...ids: string[]): Promise<CliFixture> {
 
 it('the sessions of a folder, the latest first, or all', async () => {
   using none = place()
-  expect(await sessions(none)).toMatchObject({ code: 0, stdout: 'There is no session in this folder yet.\n' })
+  expect(await sessions(none)).toMatchObject({ code: 0, stdout: 'There are no sessions in this folder yet.\n' })
   using here = await filled('one')
   const store = await openStore(join(here.data, 'mulligan.db'))
   await converse(store, 'two', '/elsewhere')
@@ -80,7 +80,7 @@ it('the sessions of a folder, the latest first, or all', async () => {
   expect(await sessions(here, '--all', '--limit', '1')).toMatchObject({ stderr: expect.stringContaining('There are more') })
 })
 
-it('one is gone on with, by the beginning of its id or as the latest', async () => {
+it('one is continued, by the beginning of its id or as the latest', async () => {
   using here = await filled('one')
   await using model = await scriptedModel([say('There.')])
   const nothing = await here.run(['sessions', 'resume', ...using(model)])
@@ -136,15 +136,15 @@ describe('mulligan sessions show and export', () => {
 
 describe('a session is named', () => {
   it.each<[string[], string]>([
-    [['show'], 'no session is named'],
+    [['show'], 'no session was named'],
     [['show', 'x'], 'there is no session x'],
     [['show', 'ab-eno'], 'did you mean ab-one?'],
     [['show', 'ab-'], '2 sessions begin with ab-'],
-    [['show', 'ab-one', '--last'], 'a session is named, and --last too'],
-    [['delete'], 'no session is named'],
-    [['delete', 'ab-one'], 'to delete this session needs a yes'],
+    [['show', 'ab-one', '--last'], 'a session was named together with --last'],
+    [['delete'], 'no session was named'],
+    [['delete', 'ab-one'], 'to delete this session needs confirmation'],
     [['delete', 'ab-one', 'ab-'], '2 sessions begin with ab-'],
-    [['delete', '--all', '-y'], '--all goes with --older-than'],
+    [['delete', '--all', '-y'], '--all needs --older-than'],
     [['delete', '--older-than', 'long'], 'a number of hours, days or weeks'],
     [['lst'], "unknown command 'lst'\nDid you mean list?"],
   ])('%j: %s', async (args, says) => {

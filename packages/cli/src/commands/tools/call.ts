@@ -115,7 +115,7 @@ function print({ result, repairs }: CallRecord, asked: ApprovalRequest | undefin
     return
   }
   if (!result.ok && result.details?.['by'] === 'nobody') {
-    for (const { target, reason } of asked?.asks ?? []) err(`It asks because of ${oneLine(target, 200)}: ${oneLine(reason, 300)}\n`)
+    for (const { target, reason } of asked?.asks ?? []) err(`Needs approval because of ${oneLine(target, 200)}: ${oneLine(reason, 300)}\n`)
     err(
       asked?.forced
         ? 'Run it in a terminal: only a person can allow it.\n'

@@ -1,4 +1,4 @@
-/** How many tokens of context a model is run with. */
+/** Determines the context size that a model runs with. */
 import type { Shown } from './shown.ts'
 
 /**
@@ -15,7 +15,7 @@ export interface EffectiveContext {
 }
 
 /**
- * What the person says, else what the Modelfile says (whoever wrote `num_ctx` there knew the machine), else the cap; never
+ * What the person says, otherwise what the Modelfile says (whoever wrote `num_ctx` there knew the machine), otherwise the cap; never
  * more than the model was trained for, which the server would not give it either.
  *
  * @param given by the person, such as in `MULLIGAN_CONTEXT`

@@ -12,7 +12,7 @@ const BRIM = 2
 /** A prompt is cut to half of the context and a few tokens that are kept: so rare a count that a weak doubt is enough. */
 const KEPT = 10
 const DOUBTFUL = 0.8
-/** A count below this share of what was expected is no error of estimation, before and after the model's own counts are known. */
+/** A count below this share of what was expected is not an error of estimation, before and after the model's own counts are known. */
 const IMPLAUSIBLE = { guessed: 0.55, learned: 0.85 }
 /** Versions that count only what was not cached give too little, or nothing: then only what can't have fit is told. */
 const SURELY_TOO_LONG = 1.5
@@ -46,7 +46,7 @@ export function createGauge(): Gauge {
   }
 }
 
-/** @param counted the server's count; `undefined` where it gives none */
+/** @param counted the server's count; `undefined` if it gives none */
 export function wasCut({ tokens, learned }: Expected, counted: number | undefined, numCtx: number): boolean {
   const read = counted ?? 0
   if (read >= numCtx - BRIM) return true

@@ -1,4 +1,4 @@
-/** What Ollama says when it can't, with what to do about it. */
+/** Explains Ollama's errors, with what to do about them. */
 import { APICallError } from '@ai-sdk/provider'
 import { asObject, asText } from './wire.ts'
 
@@ -25,7 +25,7 @@ const ADVICE: readonly Advice[] = [
     do: ({ numCtx }) =>
       `A smaller context needs less memory (MULLIGAN_CONTEXT, now ${numCtx.toLocaleString('en')}), and so does a smaller model.`,
   },
-  { says: /runner process has terminated|unexpectedly stopped/i, do: () => "What happened is in Ollama's log." },
+  { says: /runner process has terminated|unexpectedly stopped/i, do: () => "See Ollama's log for details." },
 ]
 
 /** @param status HTTP's; for an error in the middle of a stream 500 */
@@ -48,7 +48,7 @@ function tooLong({ numCtx }: FaultSource, said: string): string {
   const asked = numCtx.toLocaleString('en')
   return size !== undefined && Number(size) < numCtx
     ? `That is less than the ${asked} that were asked for: MULLIGAN_CONTEXT=${size} keeps the conversation within it.`
-    : `The context in force has ${asked} tokens; MULLIGAN_CONTEXT sets another.`
+    : `The context is ${asked} tokens; MULLIGAN_CONTEXT changes it.`
 }
 
 /** `{"error": "…"}`, whose text may be such an object again. */

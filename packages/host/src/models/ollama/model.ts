@@ -61,7 +61,7 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
     if (cut) settings.onWarning(cutText(expected.tokens, promptTokens, numCtx))
     else if (finishReason.unified === 'length' && (promptTokens ?? expected.tokens) + (outputTokens ?? 0) >= numCtx - 2)
       settings.onWarning(
-        `The reply of ${model} ended because its context of ${numCtx.toLocaleString('en')} tokens was full. MULLIGAN_CONTEXT sets another.`,
+        `The reply of ${model} ended because its context of ${numCtx.toLocaleString('en')} tokens was full. MULLIGAN_CONTEXT changes it.`,
       )
     if (!cut && promptTokens !== undefined) gauge.learn(estimate, promptTokens)
     // How full the context is can't be told by a count that leaves out what was cut, or cached.
@@ -137,5 +137,5 @@ function cutText(expected: number, counted: number | undefined, numCtx: number):
   const read = counted === undefined ? 'says nothing of how many it read' : `read ${says(counted)}`
   const what =
     expected > (counted ?? 0) ? `cut the prompt: of about ${says(expected)} tokens it ${read}` : `has no room left: it ${read} tokens`
-  return `Ollama ${what}, its context has ${says(numCtx)}. The answer may miss what came first. MULLIGAN_CONTEXT sets a larger context.`
+  return `Ollama ${what}, its context has ${says(numCtx)}. The answer may ignore the beginning. MULLIGAN_CONTEXT sets a larger context.`
 }

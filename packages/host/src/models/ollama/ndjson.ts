@@ -1,7 +1,7 @@
 /** A JSON object a line, from bytes that may be cut anywhere, also within a character. */
 import { JSONParseError } from '@ai-sdk/provider'
 
-/** How long a line may be is counted where its bytes arrive. @throws JSONParseError for a line that is no JSON */
+/** How long a line may be is counted where its bytes arrive. @throws JSONParseError for a line that is not valid JSON */
 export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   const decoder = new TextDecoder()
   /** Joined only at its end: a line of many pieces costs what its length is. */

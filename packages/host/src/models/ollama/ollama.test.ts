@@ -146,7 +146,7 @@ describe('a prompt that is too long', () => {
 
   it('a newer one refuses it, because it is told to', async () => {
     const started = await start([], { env })
-    const says = /exceeds the available context size \(4096 tokens\).* The context in force has 4,096 tokens; MULLIGAN_CONTEXT/
+    const says = /exceeds the available context size \(4096 tokens\).* The context is 4,096 tokens; MULLIGAN_CONTEXT/
     await expect(send(started)).rejects.toMatchObject({ name: 'AI_APICallError', statusCode: 400, message: expect.stringMatching(says) })
     expect(started.server.requests[0]?.cut).toBeUndefined()
   })
@@ -199,7 +199,7 @@ describe('what goes wrong', () => {
     ['an error in mid-stream', [say(['Ye', 's.'], { fault: { error: 'an error was encountered while running the model' } })]],
     ['a stream that is cut', [say(['Ye', 's.'], { fault: { cut: 'mid-text' } })]],
     ['a call that is cut', [call('look', { at: 'far away' }, { fault: { cut: 'mid-call' } })]],
-    ['a line that is no JSON', [{ raw: '{"message":{"content":"Ye"}}\n<html>\n', contentType: 'application/x-ndjson' }]],
+    ['a line that is not valid JSON', [{ raw: '{"message":{"content":"Ye"}}\n<html>\n', contentType: 'application/x-ndjson' }]],
     ['a server that is busy', [{ fault: { status: 503, message: 'server busy, please try again.  maximum pending requests exceeded' } }]],
   ] as const)('%s: asked again', async (_, faults) => {
     const { server, run } = await start([...faults, say('Done.')])

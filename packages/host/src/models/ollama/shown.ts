@@ -1,4 +1,4 @@
-/** What a server says of a model before it is used: `POST /api/show`. */
+/** What a server reports about a model before it is used: `POST /api/show`. */
 
 import type { Sampling } from '../profiles.ts'
 import { countIn, type Fields, fieldsOf, listIn, textIn } from '../servers/fields.ts'

@@ -1,4 +1,4 @@
-/** What Ollama's API says, as far as it is read. Everything may be missing: servers differ, and others imitate it. */
+/** The types of Ollama's API, as far as it is used. Every field may be missing, because servers and imitations differ. */
 import { isObject } from '../../common/is-object.ts'
 
 export type Json = { readonly [key: string]: unknown }

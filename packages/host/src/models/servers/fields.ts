@@ -1,4 +1,4 @@
-/** Fields of what a server answered, which may be anything. */
+/** Reads fields of a server's answer, which may be anything. */
 import { NoAnswer } from './get.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -22,6 +22,6 @@ const MOST = 500
 /** @throws NoAnswer where there is no such list */
 export function listIn(answer: unknown, key: string): readonly Fields[] {
   const list = fieldsOf(answer)[key]
-  if (!Array.isArray(list)) throw new NoAnswer('wrong', 'its answer is no list of models')
+  if (!Array.isArray(list)) throw new NoAnswer('wrong', 'its answer is not a list of models')
   return list.slice(0, MOST).map(fieldsOf)
 }

@@ -1,4 +1,4 @@
-/** Short questions to a server that may not be there, may be another's, and may answer anything. */
+/** Sends a short request to a server that may be absent, may be something else, and may answer anything. */
 import { patientFetch } from '../patient-fetch.ts'
 
 /** Asks for JSON by path: GET, or POST with a body. @throws NoAnswer */
@@ -59,7 +59,7 @@ export function createGet(address: string, { signal, patience = PATIENCE, header
 function noAnswer(error: unknown, isLate: boolean, path: string): NoAnswer {
   if (error instanceof NoAnswer) return error
   if (isLate) return new NoAnswer('wrong', 'it does not answer')
-  if (error instanceof SyntaxError) return new NoAnswer('wrong', `its answer to ${path} is no JSON`)
+  if (error instanceof SyntaxError) return new NoAnswer('wrong', `its answer to ${path} is not valid JSON`)
   const code = codeOf(error)
   if (code === undefined || BROKEN.test(code)) return new NoAnswer('wrong', 'it does not speak HTTP as a model server does')
   return new NoAnswer('absent', code === 'ECONNREFUSED' ? 'not running' : `not reachable (${code})`)

@@ -18,7 +18,7 @@ export const server: LocalServer = {
   },
 }
 
-/** Undefined where its own API is not there: an old version, or one that gave it up. */
+/** Undefined if its own API does not exist: an old version, or one that gave it up. */
 async function ownList(get: Get): Promise<readonly Fields[] | undefined> {
   try {
     return listIn(await get('/api/v0/models'), 'data')

@@ -1,4 +1,4 @@
-/** What a file about a server gives: where it is looked for, and how its models are listed. */
+/** The interface of a server: where to look for it, and how to list its models. */
 import type { Env } from '../../common/env.ts'
 import type { Get } from './get.ts'
 
@@ -6,7 +6,7 @@ export interface FoundModel {
   /** The provider by whose name it is opened. */
   readonly provider: string
   readonly name: string
-  /** Tokens of its context as it is loaded, else as many as it takes. */
+  /** Tokens of its context as it is loaded, otherwise as many as it takes. */
   readonly contextTokens?: number
   /** On disk. */
   readonly bytes?: number
@@ -18,7 +18,7 @@ export interface FoundModel {
   readonly modifiedAt?: number
   /** The server passes the conversation on to this host. */
   readonly passedTo?: string
-  /** False for embeddings, speech and the like, as the server says; undefined where only the name tells. */
+  /** False for embeddings, speech and the like, as the server says; undefined if only the name tells. */
   readonly chat?: boolean
 }
 

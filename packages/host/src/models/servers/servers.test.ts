@@ -119,10 +119,10 @@ describe('the models of a server', () => {
   })
 
   it.each<[string, Routes, string]>([
-    ['a page', { '/v1/models': '<html>hello</html>' }, 'is no JSON'],
+    ['a page', { '/v1/models': '<html>hello</html>' }, 'is not valid JSON'],
     ['another service', {}, 'answers /v1/models with 404'],
-    ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'no list of models'],
-    ['a list and not an object', { '/v1/models': [1, 2] }, 'no list of models'],
+    ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'not a list of models'],
+    ['a list and not an object', { '/v1/models': [1, 2] }, 'not a list of models'],
     ['one that asks for a key', { '/v1/models': 401 }, 'asks for a key'],
     ['an answer that does not end', { '/v1/models': () => 'x'.repeat(9_000_000) }, 'does not end'],
   ])('%s is told as what it is', async (_, routes, why) => {
@@ -185,7 +185,7 @@ describe('models that are not to talk with', () => {
     ['all-minilm:33m', false],
   ])('%s: %s', (name, chat) => expect(isChat({ provider: 'ollama', name })).toBe(chat))
 
-  it('what the server says stands above the name', () => {
+  it('what the server says overrides the name', () => {
     expect(isChat({ provider: 'ollama', name: 'embed-chat', chat: true })).toBe(true)
   })
 })

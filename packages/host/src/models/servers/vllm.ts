@@ -1,4 +1,4 @@
-/** vLLM. What it serves, it has in memory. */
+/** vLLM. Every model it serves is in memory. */
 import { openAiModels, serverAddress } from './openai.ts'
 import type { LocalServer } from './server.ts'
 

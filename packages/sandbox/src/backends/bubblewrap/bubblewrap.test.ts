@@ -1,4 +1,4 @@
-/** What is bubblewrap's own; what it has to hold stands in the checks. */
+/** What is bubblewrap's own; what it has to hold is in the checks. */
 import { spawnSync } from 'node:child_process'
 import {
   chownSync,
@@ -101,7 +101,7 @@ describe.skipIf(!runs)('bubblewrap', () => {
     }
   })
 
-  it('a sandbox that breaks is no failed command', async () => {
+  it('a sandbox that breaks is not a failed command', async () => {
     const shown = mkdtempSync(join(tmpdir(), 'mulligan-shown-'))
     const sandbox = await open({ mounts: [{ path: shown }] })
     expect(await print(sandbox, 'echo fine')).toBe('fine\n')

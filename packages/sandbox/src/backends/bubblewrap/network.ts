@@ -14,7 +14,7 @@ export interface SharedNetwork {
 /** Says its process id once loopback is up, and waits. */
 const HOLD = 'echo $$; read -r _'
 
-/** @returns undefined where it can't be entered again: then each command has a network of its own */
+/** @returns undefined if it can't be entered again: then each command has a network of its own */
 export async function openNetwork(bwrap: string): Promise<SharedNetwork | undefined> {
   const nsenter = systemProgram('nsenter')
   if (nsenter === undefined) return undefined
@@ -50,7 +50,7 @@ export async function openNetwork(bwrap: string): Promise<SharedNetwork | undefi
 
 type Printing = Pick<ReturnType<typeof startProgram>, 'stdout' | 'once'>
 
-/** Empty where it printed nothing. */
+/** Empty if it printed nothing. */
 const firstText = (child: Printing): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', () => resolve(''))

@@ -173,7 +173,7 @@ async function inTime<T>(work: Promise<T>, engine: EngineName): Promise<T> {
   return Promise.race([work, late])
 }
 
-/** Beside the folders that commands see. @returns its path; undefined where there is none for the architecture */
+/** Beside the folders that commands see. @returns its path; undefined if there is none for the architecture */
 async function writeLauncher(
   arch: string | undefined,
   {

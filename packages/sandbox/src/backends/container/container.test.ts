@@ -220,7 +220,7 @@ describeEngines('a container', (fixture, name) => {
     await expect(start(backend, 'true')).rejects.toThrow(/closed/)
   })
 
-  test('an image that is not there is not fetched', async () => {
+  test('an image that does not exist is not fetched', async () => {
     await expect(fixture.open({ image: 'mulligan-test:no-such-image' })).rejects.toMatchObject({
       name: 'SandboxError',
       message: `${name} has no image mulligan-test:no-such-image`,

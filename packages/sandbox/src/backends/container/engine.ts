@@ -11,10 +11,10 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
-/** Milliseconds: a daemon that hangs is no daemon. */
+/** Milliseconds: a daemon that hangs is not a daemon. */
 const PING_TIMEOUT = 5_000
 
-/** @returns undefined where nobody answers */
+/** @returns undefined if nobody answers */
 export async function connect(socket: string): Promise<Dockerode | undefined> {
   const api = new (await load())({ socketPath: socket })
   try {

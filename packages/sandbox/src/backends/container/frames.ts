@@ -1,6 +1,6 @@
 /**
  * The stream an engine sends of an attached container: frames of a stream number, three zeros and a length, then as many bytes.
- * Pure but for what it remembers.
+ * Pure except for what it remembers.
  */
 
 export type StreamName = 'stdout' | 'stderr'

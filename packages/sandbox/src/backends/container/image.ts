@@ -4,7 +4,7 @@ import { SandboxError } from '../../errors.ts'
 import { type Engine, isMissing, reasonOf } from './engine.ts'
 import type { PullOptions } from './pull-options.ts'
 
-/** Variables that the image sets for its programs, such as PATH and JAVA_HOME. @throws SandboxError where the image is not there */
+/** Variables that the image sets for its programs, such as PATH and JAVA_HOME. @throws SandboxError where the image does not exist */
 export async function imageEnv({ api, name }: Engine, image: string): Promise<Readonly<Record<string, string>>> {
   try {
     const { Config } = await api.getImage(image).inspect()

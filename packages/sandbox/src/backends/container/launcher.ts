@@ -80,7 +80,7 @@ export function launcher({ arch, user, asRoot, argv, env }: LauncherOptions): Ui
             ...write('/proc/self/gid_map', `${user.gid} 0 1`),
           ]
         : []),
-      // A new user namespace begins with all of them; what is no uid 0 in it keeps none when it becomes another program.
+      // A new user namespace begins with all of them; what is not a uid 0 in it keeps none when it becomes another program.
       ...Array.from({ length: CAPABILITIES }, (_, at): Call => ({ name: 'prctl', args: [PR_CAPBSET_DROP, at] })),
       { name: 'prctl', args: [PR_SET_NO_NEW_PRIVS, 1] },
       { name: 'prctl', args: [PR_SET_SECCOMP, SECCOMP_MODE_FILTER, data.program(filter)] },
@@ -102,7 +102,7 @@ export function launcher({ arch, user, asRoot, argv, env }: LauncherOptions): Ui
   return withHeader(file, arch)
 }
 
-/** Where the file lies in memory, and its first instruction in the file. */
+/** Where the file is in memory, and its first instruction in the file. */
 const BASE = 0x400000n
 const HEADER = 0x78
 const aligned = (size: number): number => Math.ceil(size / 8) * 8

@@ -135,7 +135,7 @@ describe('what is in force', () => {
     [{ privileges: ['0'] }, /no-new-privileges/],
     [{ interfaces: ['eth0', 'lo'] }, /network/],
     [{ interfaces: undefined }, /network/],
-  ])('%j is no sandbox', (changes, message) => expect(() => of(changes)).toThrow(message))
+  ])('%j is not a sandbox', (changes, message) => expect(() => of(changes)).toThrow(message))
 
   test('is read from lines', () => {
     expect(readFacts('memory 1000\nswap\ncpu 5 10\n')).toEqual({ memory: ['1000'], swap: [], cpu: ['5', '10'] })

@@ -1,4 +1,4 @@
-/** The output of one command, out of a stream that goes on with the next one: up to a mark that no one else knows. Pure but for what it remembers. */
+/** The output of one command, out of a stream that continues the next one: up to a mark that no one else knows. Pure except for what it remembers. */
 
 /** `RS nonce SP exit-code SP kills-for-memory RS`, as the worker prints it on both streams. */
 const RS = 0x1e

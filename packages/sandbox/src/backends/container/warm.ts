@@ -54,7 +54,7 @@ export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.C
     await container.start()
     const { Pid: pid } = (await container.inspect()).State
     const census = await openCensus(container, pid)
-    // Whoever forgets to close a sandbox can end all the same: so do its containers, when their stdin does.
+    // Whoever forgets to close a sandbox can end anyway: so do its containers, when their stdin does.
     socket.unref()
     return {
       id: container.id,

@@ -1,5 +1,5 @@
 /**
- * What runs in a container all the time: a shell that takes one command after the other from the container's stdin. It stands in
+ * What runs in a container all the time: a shell that takes one command after the other from the container's stdin. It is in
  * for the engines' `exec`, which can't be killed, takes a tenth of a second, and in podman leaves processes behind for minutes.
  * Pure.
  */

@@ -23,9 +23,9 @@ test.each([
   [{}, 5, []],
 ])('Podman is looked for by %j of user %d', (env, uid, sockets) => expect(podmanSockets(env, uid)).toEqual(sockets))
 
-test('a daemon on another machine is refused: the workspace is not there', () => {
+test('a daemon on another machine is refused: the workspace does not exist', () => {
   expect(() => dockerSockets({ DOCKER_HOST: 'tcp://user:secret@build.example:2375' })).toThrow(
-    'DOCKER_HOST is tcp://build.example:2375, which is no socket of this machine',
+    'DOCKER_HOST is tcp://build.example:2375, which is not a socket of this machine',
   )
   expect(() => podmanSockets({ CONTAINER_HOST: 'ssh://core@box/run/podman.sock' })).toThrow('CONTAINER_HOST is ssh://box/run/podman.sock')
 })

@@ -26,7 +26,7 @@ export async function findDocker(env: Env = process.env): Promise<Engine> {
   })
 }
 
-/** @throws SandboxError for a daemon on another machine: the workspace is not there */
+/** @throws SandboxError for a daemon on another machine: the workspace does not exist */
 export function dockerSockets(env: Env, home = homedir()): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host) return [socketOf(host, 'DOCKER_HOST')]
@@ -45,7 +45,7 @@ export function socketOf(host: string, variable: string): string {
   const path = /^unix:\/\/(\/.+)$/.exec(host)?.[1]
   if (path !== undefined) return path
   throw new SandboxError({
-    message: `${variable} is ${host.replace(/\/\/[^@/]*@/, '//')}, which is no socket of this machine: its containers could not see the workspace`,
+    message: `${variable} is ${host.replace(/\/\/[^@/]*@/, '//')}, which is not a socket of this machine: its containers could not see the workspace`,
     remedy: `Unset ${variable}, or set it to unix://SOCKET.`,
   })
 }

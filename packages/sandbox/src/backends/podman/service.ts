@@ -45,7 +45,7 @@ export async function startService(env: Readonly<Record<string, string | undefin
     // The service lives as long as this connection, and so as long as this process.
     const held = (await api.getEvents({ filters: { type: ['volume'] } })) as IncomingMessage
     held.on('error', () => {}).resume()
-    // Whoever forgets to close a sandbox can end all the same.
+    // Whoever forgets to close a sandbox can end anyway.
     held.socket.unref()
     service.unref()
     ;(service.stderr as Socket).unref()

@@ -16,7 +16,7 @@ export const seatbelt: Backend = {
   open: async (request) => {
     if (process.platform !== 'darwin') throw new SandboxError({ message: 'seatbelt is a part of macOS, which this is not' })
     if (!existsSync(PROGRAM))
-      throw new SandboxError({ message: `${PROGRAM} is not there`, remedy: 'Set sandbox.backend to docker or podman.' })
+      throw new SandboxError({ message: `${PROGRAM} does not exist`, remedy: 'Set sandbox.backend to docker or podman.' })
     const view = await inPlace(request.view)
     const profile = join(dirname(view.homeFolder), 'seatbelt.sb')
     await writeFile(profile, seatbeltProfile({ view, network: request.network }))
@@ -58,7 +58,7 @@ const enforcement = (host: Enforcement, network: 'none' | 'bridge'): Enforcement
     network === 'none' ? { hold: 'partial', by: 'a profile of sandbox-exec, untried on a Mac' } : { hold: 'none', by: 'set to bridge' },
 })
 
-/** A profile that does not parse fails all commands; one that is not in force lets the last of these through. */
+/** A profile that does not parse fails all commands; one that is not effective lets the last of these through. */
 async function probe({ launch }: OpenBackend, view: View): Promise<void> {
   const outside = join(dirname(view.homeFolder), 'outside')
   const script = 'echo x > "$1" && ! (echo x > "$2") 2>/dev/null'

@@ -35,7 +35,7 @@ function faultsOf({ observed, followed }: Run, tool: Tool): string[] {
   return faults
 }
 
-/** The name stands in the text as a word of its own. */
+/** The name is in the text as a word of its own. */
 function mentions(text: string, name: string): boolean {
   const at = text.toLowerCase().split(name.toLowerCase())
   return at.some((before, index) => index < at.length - 1 && !/\w$/.test(before) && !/^\w/.test(at[index + 1] as string))

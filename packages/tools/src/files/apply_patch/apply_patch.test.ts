@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run } from '../../workspace.fixture.ts'
+import { targetsOf } from './format/paths.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { contentsOf, patch } from './patch.fixture.ts'
-import { targetsOf } from './targets.ts'
 import { applyPatchTool } from './tool.ts'
 
 type Files = Readonly<Record<string, string>>

@@ -6,13 +6,12 @@ import type { Resolved, ResolveOptions, Workspace } from '../../workspace/worksp
 import type { FileLimits } from '../common/limits.ts'
 import { readTextFile, type TextFile } from '../common/text-file.ts'
 import { findPlaceholder } from '../write_file/placeholder.ts'
-import { mistake } from './format/mistake.ts'
-import type { Hunk, HunkLine, Patch, Section } from './format/patch.ts'
-import { placeRefused } from './path-refusal.ts'
+import { type Hunk, type HunkLine, mistake, type Patch, type Section } from './format/patch.ts'
 import { PASSES } from './place/line-index.ts'
 import type { Placed } from './place/place.ts'
 import { updated } from './place/update.ts'
 import { hunkRefused } from './refusal.ts'
+import { placeRefused } from './suggest.ts'
 import { changesFor, inOrder, moves } from './tree/changes.ts'
 import { createTree, type PatchFile, type Tree } from './tree/tree.ts'
 
@@ -42,11 +41,12 @@ export async function planPatch(workspace: Workspace, limits: FileLimits, patch:
   return { changes: changesFor(tree.files), files: tree.files, notes: planning.notes }
 }
 
-async function add({ workspace, limits, tree, notes }: Planning, section: Section & { kind: 'add' }): Promise<void> {
+async function add({ workspace, limits, tree, notes }: Planning, section: Section): Promise<void> {
   const place = await placeOf(workspace, section, section.path, {})
-  refusePlaceholder(section.path, section.lines, [])
-  const text = section.lines.map((line) => `${line.text}\n`).join('')
-  const content = section.bare ? text.slice(0, -1) : text
+  const lines = section.hunks.flatMap((hunk) => hunk.lines)
+  refusePlaceholder(section.path, lines, [])
+  const text = lines.map((line) => `${line.text}\n`).join('')
+  const content = section.hunks.at(-1)?.bare ? text.slice(0, -1) : text
   const there = tree.get(place)
   if (there) {
     const link = await placeOf(workspace, section, section.path, { follow: false })
@@ -71,7 +71,7 @@ async function add({ workspace, limits, tree, notes }: Planning, section: Sectio
   tree.create(place, content)
 }
 
-async function remove({ workspace, limits, tree }: Planning, section: Section & { kind: 'delete' }): Promise<void> {
+async function remove({ workspace, limits, tree }: Planning, section: Section): Promise<void> {
   const file = await fileAt(workspace, tree, section, false)
   if (section.hunks.length > 0) {
     const before = file.text ?? (await read(file, limits)).text
@@ -85,7 +85,7 @@ async function remove({ workspace, limits, tree }: Planning, section: Section & 
   tree.remove(file)
 }
 
-async function update(planning: Planning, section: Section & { kind: 'update' }): Promise<void> {
+async function update(planning: Planning, section: Section): Promise<void> {
   const { workspace, limits, tree, notes } = planning
   const file = await fileAt(workspace, tree, section, section.to === undefined)
   if (section.hunks.length > 0) {

@@ -1,8 +1,7 @@
 /** What the model is told of a hunk that can't be placed. Pure. */
 import { ModelRetry } from '@mulligan/core'
 import { plural } from '../common/page.ts'
-import { closestRegion } from '../edit_file/closest.ts'
-import { cut } from './format/mistake.ts'
+import { closestRegion, cut, shownRegion } from '../edit_file/closest.ts'
 import { type Hunk, oldLines } from './format/patch.ts'
 import { LINE_NUMBER } from './format/what-it-is.ts'
 import type { Update } from './place/update.ts'
@@ -108,16 +107,13 @@ function missing(
   const constraint = context ? 'a whole line of the file after "@@", or "@@" alone' : 'lines copied from the file, in its order'
   const region = closestRegion(flat, wanted.slice(0, COMPARED_LINES).join('\n'))
   if (!region) return retry(says + below, constraint, readAround(from, SHOWN_LINES))
-  const { line, wanted: ours, found } = region.differs
-  const shown = region.lines.slice(0, SHOWN_LINES).map((one, at) => `${region.line + at}\t${cut(one)}`)
-  const left = region.lines.length > SHOWN_LINES ? `\n… ${region.lines.length - SHOWN_LINES} more lines` : ''
   const fixable = region.clear && !context && region.lines.length === wanted.length
   const fixes = oldLines(hunk).map(({ kind, line: at }, index): Fix => ({ line: at, text: SIGNS[kind] + region.lines[index] }))
-  return retry(
-    `${says}${below} Line ${line} of the file is ${JSON.stringify(cut(found))}, not ${JSON.stringify(cut(ours))}. The closest part:\n${shown.join('\n')}${left}\n`,
-    constraint,
-    { lineInFile: line, ...readAround(region.line, region.lines.length), ...(fixable && { fixes }) },
-  )
+  return retry(`${says}${below} ${shownRegion(region)}`, constraint, {
+    lineInFile: region.differs.line,
+    ...readAround(region.line, region.lines.length),
+    ...(fixable && { fixes }),
+  })
 }
 
 const SIGNS = { keep: ' ', remove: '-', add: '+' } as const

@@ -1,5 +1,5 @@
 /** The patch as it should have been, where a refusal knows. Pure but for the check that it would go through. */
-import { isMulliganError, ModelRetry } from '@mulligan/core'
+import { isMulliganError, ModelRetry, ToolFailure } from '@mulligan/core'
 
 /** A line of the patch to be sent instead; or a path in it. */
 export type Fix = { readonly line: number; readonly text: string } | { readonly line: number; readonly path: string; readonly by: string }
@@ -30,4 +30,23 @@ function corrected(patch: string, fixes: readonly Fix[]): string {
     else if (/^\s*\*\*\*/.test(line)) lines[fix.line - 1] = line.replace(fix.path, () => fix.by)
   }
   return lines.join('\n')
+}
+
+/** A path of a patch that was refused, told by the line that names it. */
+export function placeRefused(error: unknown, path: string, line: number): unknown {
+  if (!isMulliganError(error)) return error
+  const { errorType, details, status } = error
+  const near = [details.suggestion, ...(details.candidates ?? [])].filter((one) => typeof one === 'string')
+  const about = {
+    errorType,
+    status,
+    parameter: 'patch',
+    value: path,
+    constraint: details.constraint ?? 'a path inside the workspace',
+    line,
+    cause: error,
+    ...(near.length > 0 && { candidates: near, fixes: [{ line, path, by: near[0] as string } satisfies Fix] }),
+  }
+  const says = `Line ${line} of the patch: ${error.message} Nothing was written.`
+  return error.name === 'ModelRetry' ? new ModelRetry(says, about) : new ToolFailure(says, about)
 }

@@ -1,4 +1,4 @@
-import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -8,11 +8,11 @@ import { sha256 } from '../common/file-bytes.ts'
 import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { size } from '../common/page.ts'
 import { hasPaddedMarkers, parsePatch } from './format/parse.ts'
+import { targetsOf } from './format/paths.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { type Planned, planPatch } from './plan.ts'
 import { type PatchedFile, report } from './report.ts'
 import { withCorrection } from './suggest.ts'
-import { targetsOf } from './targets.ts'
 import type { PatchFile } from './tree/tree.ts'
 
 const input = z.object({ patch: z.string().describe('*** Begin Patch … *** End Patch, or a unified diff') })
@@ -60,11 +60,11 @@ export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAUL
       { outcome: 'retry', input: patch('*** Add File: old.txt', '+new'), files, why: 'the file exists' },
       { outcome: 'retry', input: patch('*** Update File: main.ts', '@@', '-a', '+b'), files, why: 'the nearest path is named' },
     ],
-    execute: (call, ctx) => apply(workspace, limits, call, ctx.callId),
+    execute: (call, ctx) => apply(workspace, limits, call, ctx),
   })
 }
 
-async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, callId: string): Promise<ToolOk<PatchData>> {
+async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, ctx: ToolContext): Promise<ToolOk<PatchData>> {
   if (Buffer.byteLength(patch) > limits.editBytes)
     throw new ModelRetry(`The patch is ${size(Buffer.byteLength(patch))} long. Nothing was written.`, {
       errorType: 'too_large',
@@ -80,7 +80,7 @@ async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input,
     throw await withCorrection(error, patch, works)
   })
   try {
-    if (planned.changes.length > 0) await workspace.changes.apply(callId, planned.changes)
+    if (planned.changes.length > 0) await workspace.changes.apply(ctx.callId, planned.changes, ctx.signal)
   } catch (error) {
     throw fsError(error, targetsOf(patch).join('", "'), 'write')
   }

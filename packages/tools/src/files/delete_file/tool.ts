@@ -1,5 +1,5 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { withDirectory } from '../../workspace/contain.ts'
@@ -35,21 +35,21 @@ export function deleteFileTool(workspace: Workspace): Tool {
       { outcome: 'retry', input: { path: 'src' }, files: { 'src/a.ts': '' }, why: 'a folder that is not empty' },
       { outcome: 'retry', input: { path: 'odl.txt' }, files: { 'old.txt': '' }, why: 'the nearest path is named' },
     ],
-    execute: ({ path }, { callId }) => remove(workspace, path, callId),
+    execute: ({ path }, ctx) => remove(workspace, path, ctx),
   })
 }
 
 /** `rm -rf` needs no more to be said, and gets no more done. */
 const fromShell = ({ recursive: _, force: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
-async function remove(workspace: Workspace, path: string, callId: string): Promise<ToolOk<DeleteData>> {
+async function remove(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk<DeleteData>> {
   const file = await workspace.resolve(path, { for: 'write', mustExist: true, follow: false, contents: false })
   refuseRoot(file, path)
   try {
     if (file.kind === 'directory') await refuseFull(file)
     const was = file.isLink ? 'link' : file.kind === 'directory' ? 'directory' : 'file'
     const bytes = was === 'file' ? (await lstat(file.absolute)).size : undefined
-    await workspace.changes.apply(callId, [{ kind: 'delete', file, before: undefined }])
+    await workspace.changes.apply(ctx.callId, [{ kind: 'delete', file, before: undefined }], ctx.signal)
     workspace.seen.delete(file.absolute)
     const data = { path: file.relative, was, ...(bytes !== undefined && { bytes }) } as const
     const what = was === 'file' ? size(bytes ?? 0) : was === 'link' ? 'a link' : 'an empty folder'

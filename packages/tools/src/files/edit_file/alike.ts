@@ -6,43 +6,29 @@ const MAX_CELLS = 400_000
 /** A part that takes so many more changes than the closest one may be meant in its stead: a bracket, a quote, a semicolon. */
 const MORE_CHANGES = 3
 
-/** Pairs of neighbouring characters, counted by a hash of the two. */
-export interface PairCounts {
-  readonly counts: Int32Array
-  readonly total: number
-}
-
 const pairAt = (text: string, at: number): number => (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) % PAIRS
+const pairsIn = (text: string): number => Math.max(0, Math.min(text.length, COMPARED) - 1)
 
-/** What the count was before. */
-function tally(counts: Int32Array, pair: number, by: 1 | -1): number {
-  const before = counts[pair] as number
-  counts[pair] = before + by
-  return before
-}
-
-export function pairCounts(text: string): PairCounts {
-  const counts = new Int32Array(PAIRS)
-  const total = Math.max(0, Math.min(text.length, COMPARED) - 1)
-  for (let at = 0; at < total; at++) tally(counts, pairAt(text, at), 1)
-  return { counts, total }
-}
-
-/** What a line shares with the counted text, from 0 to 1 (Sørensen–Dice). Spaces around the line do not count. */
-export function sharedPairs({ counts, total }: PairCounts, line: string): number {
-  const text = line.trim()
-  const length = Math.max(0, Math.min(text.length, COMPARED) - 1)
-  if (total === 0 || length === 0) return 0
-  let shared = 0
-  for (let at = 0; at < length; at++) if (tally(counts, pairAt(text, at), -1) > 0) shared++
-  for (let at = 0; at < length; at++) tally(counts, pairAt(text, at), 1)
-  return (2 * shared) / (total + length)
-}
-
-/** How much a line shares with others, from 0 to 1. */
+/** How many pairs of neighbouring characters a line shares with others, from 0 to 1 (Sørensen–Dice). Spaces around those do not count. */
 export function likenessTo(line: string): (other: string) => number {
-  const counted = pairCounts(line)
-  return (other) => (other === line ? 1 : sharedPairs(counted, other))
+  const counts = new Int32Array(PAIRS)
+  const tally = (text: string, by: 1 | -1): number => {
+    let counted = 0
+    for (let at = 0; at < pairsIn(text); at++) {
+      const pair = pairAt(text, at)
+      if ((counts[pair] as number) > 0) counted++
+      counts[pair] = (counts[pair] as number) + by
+    }
+    return counted
+  }
+  tally(line, 1)
+  return (other) => {
+    const text = other.trim()
+    if (other === line || pairsIn(line) === 0 || pairsIn(text) === 0) return other === line ? 1 : 0
+    const shared = tally(text, -1)
+    tally(text, 1)
+    return (2 * shared) / (pairsIn(line) + pairsIn(text))
+  }
 }
 
 export interface Span {

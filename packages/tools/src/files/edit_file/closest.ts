@@ -26,72 +26,52 @@ export function closestRegion(text: string, wanted: string): Region | undefined 
   const lines = text.split('\n')
   const want = wanted.replace(/\n$/, '').split('\n')
   const likeness = likenessOf(want)
-  let best: { start: number; score: number } | undefined
+  let closest: { start: number; score: number } | undefined
   let next = 0
   for (const start of candidates(lines, want)) {
     const score = likeness(lines, start)
-    const apart = best && Math.abs(best.start - start) >= want.length
-    if (!best || score > best.score) {
-      if (best && apart) next = Math.max(next, best.score)
-      best = { start, score }
+    const apart = closest && Math.abs(closest.start - start) >= want.length
+    if (!closest || score > closest.score) {
+      if (closest && apart) next = Math.max(next, closest.score)
+      closest = { start, score }
     } else if (apart) next = Math.max(next, score)
   }
-  if (!best || best.score < LEAST) return undefined
-  const region = lines.slice(best.start, best.start + want.length)
+  if (!closest || closest.score < LEAST) return undefined
+  const region = lines.slice(closest.start, closest.start + want.length)
   const differing = want.findIndex((line, at) => line.trim() !== region[at]?.trim())
   const index = Math.max(0, differing === -1 ? want.findIndex((line, at) => line !== region[at]) : differing)
   return {
-    line: best.start + 1,
+    line: closest.start + 1,
     lines: region,
-    differs: { line: best.start + index + 1, wanted: want[index] ?? '', found: region[index] ?? '' },
-    clear: best.score >= LEAST_CLEAR && best.score - next >= LEAD,
+    differs: { line: closest.start + index + 1, wanted: want[index] ?? '', found: region[index] ?? '' },
+    clear: closest.score >= LEAST_CLEAR && closest.score - next >= LEAD,
   }
 }
 
 /** Where the region may begin: by lines that are there as they are, else by the lines most like the longest one. */
 function candidates(lines: readonly string[], want: readonly string[]): number[] {
   const clamp = (start: number): number => Math.max(0, Math.min(start, lines.length - want.length))
+  const trimmed = want.map((line) => line.trim())
+  /** The first place of each line that says something. */
+  const indexes = new Map(trimmed.map((line, index): [string, number] => [line, index]).reverse())
   const votes = new Map<number, number>()
-  for (const [index, places] of samePlaces(lines, want))
-    for (const at of places) votes.set(clamp(at - index), (votes.get(clamp(at - index)) ?? 0) + 1)
-  if (votes.size > 0)
-    return [...votes]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MAX_CANDIDATES)
-      .map(([start]) => start)
-  const anchor = want.reduce((best, line, at) => (line.trim().length > (want[best] as string).trim().length ? at : best), 0)
-  return mostLike(lines, (want[anchor] as string).trim()).map((at) => clamp(at - anchor))
+  for (const [line, places] of Map.groupBy(lines.keys(), (at) => (lines[at] as string).trim())) {
+    const index = line.length > 2 ? indexes.get(line) : undefined
+    if (index === undefined || places.length > COMMON) continue
+    for (const start of places.map((at) => clamp(at - index))) votes.set(start, (votes.get(start) ?? 0) + 1)
+  }
+  if (votes.size > 0) return best([...votes])
+  const anchor = trimmed.reduce((longest, line, at) => (line.length > (trimmed[longest] as string).length ? at : longest), 0)
+  const likeness = likenessTo(trimmed[anchor] as string)
+  const scores = lines.map((line, at): [number, number] => [at, likeness(line.trim())])
+  return best(scores.filter(([, score]) => score >= LEAST / 2)).map((at) => clamp(at - anchor))
 }
 
-/** For lines of the old text that are in the file, and say something: where they are. */
-function samePlaces(lines: readonly string[], want: readonly string[]): (readonly [number, readonly number[]])[] {
-  const indexes = new Map<string, number>()
-  for (const [index, line] of want.entries()) if (line.trim().length > 2 && !indexes.has(line.trim())) indexes.set(line.trim(), index)
-  const places = new Map<number, number[]>()
-  for (const [at, line] of lines.entries()) {
-    const index = indexes.get(line.trim())
-    if (index === undefined) continue
-    const known = places.get(index)
-    if (!known) places.set(index, [at])
-    else if (known.length <= COMMON) known.push(at)
-  }
-  return [...places].filter(([, known]) => known.length <= COMMON)
-}
-
-function mostLike(lines: readonly string[], anchor: string): number[] {
-  const likeness = likenessTo(anchor)
-  const best: { at: number; score: number }[] = []
-  for (const [at, line] of lines.entries()) {
-    const score = likeness(line.trim())
-    if (score < LEAST / 2) continue
-    best.push({ at, score })
-    if (best.length >= MAX_CANDIDATES * 2) best.sort((a, b) => b.score - a.score).splice(MAX_CANDIDATES)
-  }
-  return best
-    .sort((a, b) => b.score - a.score)
+const best = (scores: [start: number, score: number][]): number[] =>
+  scores
+    .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_CANDIDATES)
-    .map(({ at }) => at)
-}
+    .map(([start]) => start)
 
 function likenessOf(want: readonly string[]): (lines: readonly string[], start: number) => number {
   const wanted = want.slice(0, COMPARED_LINES).map((line) => ({
@@ -101,4 +81,18 @@ function likenessOf(want: readonly string[]): (lines: readonly string[], start: 
   const total = wanted.reduce((sum, { weight }) => sum + weight, 0)
   return (lines, start) =>
     wanted.reduce((sum, { weight, likeness }, at) => sum + weight * likeness((lines[start + at] ?? '').trim()), 0) / total
+}
+
+const SHOWN_LINES = 20
+const SHOWN_CHARS = 200
+
+/** A text of the model's in a message. */
+export const cut = (text: string): string => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text)
+
+/** The region with its line numbers, and what differs in it. */
+export function shownRegion({ line, lines, differs }: Region): string {
+  const shown = lines.slice(0, SHOWN_LINES).map((one, at) => `${line + at}\t${cut(one)}`)
+  const left = lines.length > SHOWN_LINES ? `\n… ${lines.length - SHOWN_LINES} more lines` : ''
+  const { found, wanted } = differs
+  return `Line ${differs.line} of the file is ${JSON.stringify(cut(found))}, not ${JSON.stringify(cut(wanted))}. The closest part:\n${shown.join('\n')}${left}\n`
 }

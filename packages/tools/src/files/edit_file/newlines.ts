@@ -1,5 +1,6 @@
 /** Line ends: a text with `\n` only, for matching, and the way back to the original. Pure. */
 import { align } from './match/align.ts'
+import { replaced } from './match/folded.ts'
 
 export interface Flat {
   readonly text: string
@@ -13,28 +14,16 @@ type Newline = '\n' | '\r\n'
 
 export function flatten(original: string): Flat {
   if (!original.includes('\r\n')) return { text: original, original: (offset) => offset, ended: (_start, _end, text) => text }
-  const text = flattened(original)
-  /** Offsets in `text` of the newlines that had a carriage return. */
-  const returns: number[] = []
-  for (let at = original.indexOf('\r\n'); at !== -1; at = original.indexOf('\r\n', at + 2)) returns.push(at - returns.length)
-  const before = (offset: number): number => {
-    let [low, high] = [0, returns.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((returns[middle] as number) < offset) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-  const hadReturn = (newline: number): boolean => returns[before(newline)] === newline
-  const toOriginal = (offset: number): number => offset + before(offset)
+  const { text, original: back } = replaced(original, /\r\n/g, () => '\n')
+  const toOriginal = (offset: number): number => back(offset) as number
+  const hadReturn = (newline: number): boolean => original[toOriginal(newline)] === '\r'
   const newline = (start: number, end: number): Newline => {
     const inside = text.indexOf('\n', start)
     if (inside !== -1) return hadReturn(inside) ? '\r\n' : '\n'
     const above = text.lastIndexOf('\n', Math.max(start, end) - 1)
     return above !== -1 && hadReturn(above) ? '\r\n' : '\n'
   }
-  const mixed = returns.length < text.split('\n').length - 1
+  const mixed = original.length - text.length < text.split('\n').length - 1
   return {
     text,
     original: toOriginal,

@@ -1,26 +1,11 @@
 /** How other agents spell an edit, brought to `{ path, edits: [{ old_text, new_text, replace_all }] }`. Pure. */
 
-const NAMES: Readonly<Record<string, 'old_text' | 'new_text' | 'replace_all'>> = {
-  old_text: 'old_text',
-  old_str: 'old_text',
-  old_string: 'old_text',
-  oldText: 'old_text',
-  oldString: 'old_text',
-  search: 'old_text',
-  new_text: 'new_text',
-  new_str: 'new_text',
-  new_string: 'new_text',
-  newText: 'new_text',
-  newString: 'new_text',
-  replace: 'new_text',
-  replacement: 'new_text',
-  replace_all: 'replace_all',
-  replaceAll: 'replace_all',
-  allow_multiple: 'replace_all',
-  TargetContent: 'old_text',
-  ReplacementContent: 'new_text',
-  AllowMultiple: 'replace_all',
+const SPELLINGS = {
+  old_text: ['old_text', 'old_str', 'old_string', 'oldText', 'oldString', 'search', 'TargetContent'],
+  new_text: ['new_text', 'new_str', 'new_string', 'newText', 'newString', 'replace', 'replacement', 'ReplacementContent'],
+  replace_all: ['replace_all', 'replaceAll', 'allow_multiple', 'AllowMultiple'],
 }
+const NAMES = new Map(Object.entries(SPELLINGS).flatMap(([name, spellings]) => spellings.map((one) => [one, name])))
 
 const LISTS: ReadonlySet<string> = new Set(['edits', 'ReplacementChunks'])
 
@@ -46,7 +31,7 @@ function rename(input: Record<string, unknown>): { edit: Record<string, unknown>
   const edit: Record<string, unknown> = {}
   const rest: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(input)) {
-    const name = Object.hasOwn(NAMES, key) ? NAMES[key] : undefined
+    const name = NAMES.get(key)
     if (name) edit[name] = value
     else rest[key] = value
   }

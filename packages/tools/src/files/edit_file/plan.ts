@@ -1,5 +1,6 @@
 /** Edits to a text: all of them, or the reason why none. Pure. */
-import { type Place, type Source, STRATEGIES, type Strategy, sourceOf } from './match/index.ts'
+import { type Place, type Source, type Strategy, sourceOf } from './match/find.ts'
+import { STRATEGIES } from './match/strategies.ts'
 import { type Flat, flatten, flattened } from './newlines.ts'
 
 export interface Edit {
@@ -36,8 +37,8 @@ interface Placed extends Place {
 type Found = { readonly strategy: Strategy; readonly placed: readonly Placed[] } | Problem
 
 /** Places that are told apart before the rest is only "more". */
-const MOST_TOLD = 1000
-const MOST_REPLACED = 100_000
+const MAX_TOLD = 1000
+const MAX_REPLACED = 100_000
 
 /**
  * Finds every edit in the text as it is. Where that fails, and in an empty text, the edits are tried one upon the other,
@@ -84,7 +85,7 @@ function locate(source: Source, { old_text, new_text, replace_all }: Edit, edit:
   const [first] = strategies
   if (before === '')
     return source.text === '' && first ? { strategy: first, placed: [{ edit, start: 0, end: 0, replacement: after }] } : { kind: 'empty' }
-  const most = replace_all ? MOST_REPLACED : MOST_TOLD
+  const most = replace_all ? MAX_REPLACED : MAX_TOLD
   for (const strategy of strategies) {
     const places = strategy.find(source, before, most + 1)
     if (places.length > 1 && !replace_all)

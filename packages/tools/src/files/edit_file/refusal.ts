@@ -1,12 +1,10 @@
 /** What the model is told of an edit that can't be made. Pure. */
 import { ModelRetry } from '@mulligan/core'
-import { closestRegion } from './closest.ts'
+import { closestRegion, cut, shownRegion } from './closest.ts'
 import { callWith, corrected, withoutNumbers } from './corrected.ts'
 import { flattened } from './newlines.ts'
 import type { Edit, Problem } from './plan.ts'
 
-const SHOWN_LINES = 20
-const SHOWN_CHARS = 200
 const SHOWN_PLACES = 10
 /** A shorter new text may be in the file by chance. */
 const TELLING_CHARS = 12
@@ -90,16 +88,8 @@ function notThere({ path, text, edits, index }: Refused, edit: Edit, retry: Retr
   }
   const region = closestRegion(flat, flattened(edit.old_text))
   if (!region) return retry(says, constraint, { call: { tool: 'read_file', input: { path } } })
-  const { line, wanted, found } = region.differs
-  const shown = region.lines.slice(0, SHOWN_LINES).map((one, at) => `${region.line + at}\t${cut(one)}`)
-  const left = region.lines.length > SHOWN_LINES ? `\n… ${region.lines.length - SHOWN_LINES} more lines` : ''
   const better = region.clear ? corrected(region, edit) : undefined
   const call = better && callWith(path, text, edits, index, better)
-  return retry(
-    `${says} Line ${line} of the file is ${JSON.stringify(cut(found))}, not ${JSON.stringify(cut(wanted))}. The closest part:\n${shown.join('\n')}${left}\n`,
-    constraint,
-    { line, call: call ?? { tool: 'read_file', input: { path, offset: Math.max(0, region.line - 3), limit: region.lines.length + 5 } } },
-  )
+  const readAround = { tool: 'read_file', input: { path, offset: Math.max(0, region.line - 3), limit: region.lines.length + 5 } }
+  return retry(`${says} ${shownRegion(region)}`, constraint, { line: region.differs.line, call: call ?? readAround })
 }
-
-const cut = (text: string): string => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text)

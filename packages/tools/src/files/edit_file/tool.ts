@@ -1,4 +1,4 @@
-import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -79,11 +79,11 @@ export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
       },
       { outcome: 'retry', input: { path: 'main.ts', edits: [{ old_text: 'a', new_text: 'b' }] }, files, why: 'the nearest path is named' },
     ],
-    execute: (call, { callId }) => edit(workspace, limits, call, callId),
+    execute: (call, ctx) => edit(workspace, limits, call, ctx),
   })
 }
 
-async function edit(workspace: Workspace, limits: FileLimits, call: Input, callId: string): Promise<ToolOk> {
+async function edit(workspace: Workspace, limits: FileLimits, call: Input, ctx: ToolContext): Promise<ToolOk> {
   const creates = call.edits[0]?.old_text === ''
   const file = await workspace.resolve(call.path, { for: 'write', mustExist: !creates })
   if (file.kind === 'directory' || (file.kind === 'missing' && /[/\\]$/.test(call.path)))
@@ -106,7 +106,7 @@ async function edit(workspace: Workspace, limits: FileLimits, call: Input, callI
     refusePlaceholders(call.edits)
 
     const bytes = encode(planned.text, current.encoding, 'edits')
-    await workspace.changes.apply(callId, [{ kind: 'write', file, bytes, before: current.hash }])
+    await workspace.changes.apply(ctx.callId, [{ kind: 'write', file, bytes, before: current.hash }], ctx.signal)
     if (!current.hash || (seen && !changed)) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
     return edited(file, current, planned.text, bytes.length, planned.applied, changed)
   } catch (error) {

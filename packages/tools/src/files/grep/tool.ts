@@ -8,7 +8,7 @@ import { SECRET_GLOBS } from '../../workspace/secret-files.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { fromEither, globParameter } from '../common/glob-input.ts'
 import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
-import { nextPage, pageOf, plural } from '../common/page.ts'
+import { nextPage, type Page, pageOf, plural } from '../common/page.ts'
 import { type SearchRoot, searchIn, searchRoot } from '../common/search-root.ts'
 import { fenced } from '../common/unified-diff.ts'
 import { unreadable } from '../common/unreadable.ts'
@@ -117,18 +117,9 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
       ? { files: held.map(withoutPlace), changed: [] }
       : await readAgain(root, held, limits.matchChars)
     if (changed.length > 0) notes.push(`Left out: ${changed.map(printable).join(', ')} changed during the search.`)
-    const heading = `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}${paged.pages > 1 ? `, page ${call.page} of ${paged.pages}` : ''}`
-    return ok(
-      { files: shown, total, totalFiles: files.length, partial: end.stopped === 'deadline' || overflow },
-      {
-        content: `${heading}\n${rendered(shown)}${nextPage(paged)}`,
-        display: `**${heading}** for \`${call.pattern}\`\n\n${fenced(rendered(shown))}`,
-        count: total,
-        page: call.page,
-        hasMore: paged.hasMore,
-        ...(notes.length > 0 ? { notes } : {}),
-      },
-    )
+    const says = `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}`
+    const data = { files: shown, total, totalFiles: files.length, partial: end.stopped === 'deadline' || overflow }
+    return answer(call, { found: says, paged, body: rendered(shown), display: fenced(rendered(shown)), data, notes })
   }
 
   async function perFile(search: Search): Promise<ToolOk> {
@@ -159,18 +150,9 @@ export function grepTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     const total = counting ? [...counts.values()].reduce((sum, one) => sum + one, 0) : files.length
     const paged = pageOf(files, call.page, call.limit)
     const lines = paged.items.map((file) => printable(file.path) + ('matches' in file ? `: ${file.matches}` : ''))
-    const heading = counting ? `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}` : plural(total, 'file')
-    return ok(
-      { files: paged.items, total, partial: end.stopped === 'deadline' || beyond > 0 },
-      {
-        content: `${heading}${paged.pages > 1 ? `, page ${call.page} of ${paged.pages}` : ''}\n${lines.join('\n')}${nextPage(paged)}`,
-        display: `**${heading}** for \`${call.pattern}\`\n\n${lines.map((line) => `- ${line}`).join('\n')}`,
-        count: total,
-        page: call.page,
-        hasMore: paged.hasMore,
-        ...(notes.length > 0 ? { notes } : {}),
-      },
-    )
+    const says = counting ? `${plural(total, 'match', 'matches')} in ${plural(files.length, 'file')}` : plural(total, 'file')
+    const data = { files: paged.items, total, partial: end.stopped === 'deadline' || beyond > 0 }
+    return answer(call, { found: says, paged, body: lines.join('\n'), display: lines.map((line) => `- ${line}`).join('\n'), data, notes })
   }
 
   /**
@@ -271,6 +253,27 @@ function flags({ pattern, regex, ignore_case, exclude }: Input, root: SearchRoot
     ...(exclude === undefined ? [] : [`--glob=!${exclude}`]),
     ...(root.at.output ? ['--no-ignore', '--hidden'] : []),
   ]
+}
+
+interface Answer {
+  readonly found: string
+  readonly paged: Page<unknown>
+  readonly body: string
+  readonly display: string
+  readonly data: { readonly total: number } & Record<string, unknown>
+  readonly notes: readonly string[]
+}
+
+function answer({ pattern, page }: Input, { found, paged, body, display, data, notes }: Answer): ToolOk {
+  const heading = `${found}${paged.pages > 1 ? `, page ${page} of ${paged.pages}` : ''}`
+  return ok(data, {
+    content: `${heading}\n${body}${nextPage(paged)}`,
+    display: `**${heading}** for \`${pattern}\`\n\n${display}`,
+    count: data.total,
+    page,
+    hasMore: paged.hasMore,
+    ...(notes.length > 0 ? { notes } : {}),
+  })
 }
 
 function nothing({ pattern, regex, include, exclude }: Input, { at }: SearchRoot, found: readonly string[]): ToolOk {

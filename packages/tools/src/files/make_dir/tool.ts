@@ -1,4 +1,4 @@
-import { defineTool, ModelRetry, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -29,14 +29,14 @@ export function makeDirTool(workspace: Workspace): Tool {
       { outcome: 'ok', input: { path: 'src' }, files: { 'src/a.ts': '' }, why: 'it is there' },
       { outcome: 'retry', input: { path: 'a.ts' }, files: { 'a.ts': '' }, why: 'a file stands there' },
     ],
-    execute: ({ path }, { callId }) => make(workspace, path, callId),
+    execute: ({ path }, ctx) => make(workspace, path, ctx),
   })
 }
 
 /** `mkdir -p` is what is done anyway. */
 const fromShell = ({ parents: _, recursive: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
-async function make(workspace: Workspace, path: string, callId: string): Promise<ToolOk<MakeDirData>> {
+async function make(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk<MakeDirData>> {
   const directory = await workspace.resolve(path, { for: 'write', contents: false })
   const data = { path: directory.relative, created: directory.kind === 'missing' }
   if (directory.kind === 'directory') return ok(data, { content: `${directory.relative} is there already.` })
@@ -48,7 +48,7 @@ async function make(workspace: Workspace, path: string, callId: string): Promise
       constraint: 'a path where no file stands',
     })
   try {
-    await workspace.changes.apply(callId, [{ kind: 'make_dir', directory }])
+    await workspace.changes.apply(ctx.callId, [{ kind: 'make_dir', directory }], ctx.signal)
   } catch (error) {
     throw fsError(error, directory.relative, 'write')
   }

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, posix, relative } from 'node:path'
-import { defineTool, isMulliganError, ModelRetry, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -40,7 +40,7 @@ export function moveFileTool(workspace: Workspace): Tool {
       { outcome: 'retry', input: { path: 'a.ts', to: 'src' }, files: { 'a.ts': '', 'src/b.ts': '' }, why: 'a folder stands there' },
       { outcome: 'retry', input: { path: 'main.ts', to: 'b.ts' }, files: { 'src/main.ts': '' }, why: 'the nearest path is named' },
     ],
-    execute: (call, { callId }) => move(workspace, call, callId),
+    execute: (call, ctx) => move(workspace, call, ctx),
   })
 }
 
@@ -50,7 +50,7 @@ const fromNewName = ({ new_name: name, ...rest }: Record<string, unknown>): Reco
     ? { ...rest, to: posix.join(posix.dirname(rest['path']), name) }
     : { ...rest, ...(name !== undefined && { new_name: name }) }
 
-async function move(workspace: Workspace, call: Input, callId: string): Promise<ToolOk<MoveData>> {
+async function move(workspace: Workspace, call: Input, ctx: ToolContext): Promise<ToolOk<MoveData>> {
   const from = await workspace.resolve(call.path, { for: 'write', mustExist: true, follow: false, whole: true })
   refuseRoot(from, call.path)
   const wanted = /[/\\]$/.test(call.to) ? `${call.to}${baseName(from.relative)}` : call.to
@@ -58,7 +58,7 @@ async function move(workspace: Workspace, call: Input, callId: string): Promise<
   refuseInside(from, to, call)
   if (to.kind !== 'missing') throw await taken(workspace, from, to, call)
   try {
-    await workspace.changes.apply(callId, [{ kind: 'move', from, to, before: undefined }])
+    await workspace.changes.apply(ctx.callId, [{ kind: 'move', from, to, before: undefined }], ctx.signal)
   } catch (error) {
     throw otherFileSystem(error, from, call) ?? fsError(error, to.relative, 'write')
   }

@@ -6,7 +6,6 @@ import { decoder, type Encoding } from '../common/encoding.ts'
 import { type LineWindow, lineWindow } from './line-window.ts'
 import type { OpenFile } from './open-file.ts'
 import { fromStart, pageResult } from './page.ts'
-import { skipLines } from './skip-lines.ts'
 
 /** @param notes that go with the page */
 export async function readText(workspace: Workspace, open: OpenFile, encoding: Encoding, notes: readonly string[] = []): Promise<ToolOk> {
@@ -94,4 +93,34 @@ async function countDecoded({ handle, size }: Pick<OpenFile, 'handle' | 'size' |
   const window = lineWindow({ offset: Number.POSITIVE_INFINITY, limit: 0, bytes: 0, chars: 0 })
   finish(window, decoder(encoding).decode(bytes))
   return window.total()
+}
+
+const NEWLINE = 0x0a
+
+interface Skipped {
+  /** Lines passed over. */
+  readonly lines: number
+  /** Where the next one begins, in bytes. */
+  readonly position: number
+  /** How many bytes the file has after that; 0 when it ends with a newline. Only counted when the file was read to its end. */
+  readonly rest: number
+}
+
+/** Passes over up to `count` lines of a file in UTF-8: newlines are counted in the bytes, nothing is decoded or kept. */
+async function skipLines(handle: OpenFile['handle'], count: number, chunk: Buffer, signal: AbortSignal): Promise<Skipped> {
+  let lines = 0
+  let position = 0
+  let read = 0
+  while (lines < count) {
+    signal.throwIfAborted()
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, read)
+    if (bytesRead === 0) break
+    const bytes = chunk.subarray(0, bytesRead)
+    for (let at = bytes.indexOf(NEWLINE); at !== -1 && lines < count; at = bytes.indexOf(NEWLINE, at + 1)) {
+      lines++
+      position = read + at + 1
+    }
+    read += bytesRead
+  }
+  return { lines, position, rest: Math.max(0, read - position) }
 }

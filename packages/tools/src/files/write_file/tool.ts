@@ -1,4 +1,4 @@
-import { defineTool, ModelRetry, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { fsError } from '../../workspace/fs-error.ts'
@@ -56,11 +56,11 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
       { outcome: 'retry', input: { path: 'a.txt', content: 'new\n' }, files: { 'a.txt': 'old\n' }, why: 'it exists: read it first' },
       { outcome: 'retry', input: { path: 'b.ts', content: '// ... rest of the code unchanged\n' }, why: 'a placeholder' },
     ],
-    execute: (call, { callId }) => write(workspace, limits, call, callId),
+    execute: (call, ctx) => write(workspace, limits, call, ctx),
   })
 }
 
-async function write(workspace: Workspace, limits: FileLimits, call: Input, callId: string): Promise<ToolOk> {
+async function write(workspace: Workspace, limits: FileLimits, call: Input, ctx: ToolContext): Promise<ToolOk> {
   const file = await workspace.resolve(call.path, { for: 'write' })
   if (file.kind === 'directory' || /[/\\]$/.test(call.path))
     throw new ModelRetry(`"${file.relative}" is a directory.`, {
@@ -81,7 +81,7 @@ async function write(workspace: Workspace, limits: FileLimits, call: Input, call
       mayReplace(workspace, file, call, existing)
     }
     refusePlaceholder(call, existing)
-    await workspace.changes.apply(callId, [{ kind: 'write', file, bytes, before: existing?.hash }])
+    await workspace.changes.apply(ctx.callId, [{ kind: 'write', file, bytes, before: existing?.hash }], ctx.signal)
     workspace.seen.set(file.absolute, { hash: sha256(bytes) })
     return written(file, call.content, bytes.length, existing)
   } catch (error) {

@@ -1,7 +1,8 @@
 /** The git process: one way to start it, stop it and read what it prints, with nothing of the caller's environment that it need not know. */
-import type { ChildProcess } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
-import { resolveProgram, safePath, startProgram } from '@mulligan/sandbox'
+import { resolveProgram, safePath } from '@mulligan/sandbox'
+import { runOnHost } from '../../host-process.ts'
 
 export type ConfigPair = readonly [key: string, value: string]
 
@@ -125,64 +126,27 @@ async function start(program: Program, args: readonly string[], run: GitRun): Pr
   const collected: Buffer[] = []
   let held = 0
   let stderr = ''
-  let cut = false
   const collect = (piece: Buffer): boolean => {
     held += piece.length
     if (held <= MAX_COLLECTED_BYTES) collected.push(piece)
     return held <= MAX_COLLECTED_BYTES
   }
-  const take = onData ?? collect
-
-  const code = await new Promise<number | null>((resolve, reject) => {
-    let child: ChildProcess
-    try {
-      child = startProgram(program.file, ['--no-pager', ...args], {
-        cwd,
-        env: environment(run, program.path),
-        stdio: ['ignore', 'pipe', 'pipe'],
-        // A group of its own, so that what it has started is killed with it.
-        detached: process.platform !== 'win32',
-        windowsHide: true,
-      })
-    } catch (error) {
-      reject(failedToStart(error))
-      return
-    }
-    let later: NodeJS.Timeout | undefined
-    const stop = () => {
-      kill(child, 'SIGTERM')
-      later ??= setTimeout(() => kill(child, 'SIGKILL'), TERM_MS)
-    }
-    signal?.addEventListener('abort', stop, { once: true })
-    child.stdout?.on('data', (piece: Buffer) => {
-      if (cut || take(piece) !== false) return
-      cut = true
-      stop()
-    })
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (stderr.length < MAX_STDERR_CHARS) stderr += text
-    })
-    let drain: NodeJS.Timeout | undefined
-    child.on('exit', () => {
-      if (!writes && !cut && !signal?.aborted) return
-      drain = setTimeout(() => {
-        child.stdout?.destroy()
-        child.stderr?.destroy()
-      }, DRAIN_MS)
-    })
-    const settle = (done: () => void) => {
-      clearTimeout(drain)
-      clearTimeout(later)
-      signal?.removeEventListener('abort', stop)
-      // The rest of its group, where git itself was quicker to go.
-      if (cut || signal?.aborted) kill(child, 'SIGKILL')
-      done()
-    }
-    child.on('error', (error) => settle(() => reject(failedToStart(error))))
-    child.on('close', (exit) => settle(() => resolve(exit)))
+  const decoder = new StringDecoder('utf8')
+  const { code, stopped } = await runOnHost(program.file, ['--no-pager', ...args], {
+    cwd,
+    env: environment(run, program.path),
+    stop: [signal],
+    onStdout: onData ?? collect,
+    onStderr: (piece) => {
+      if (stderr.length < MAX_STDERR_CHARS) stderr += decoder.write(piece)
+    },
+    grace: TERM_MS,
+    drain: writes ? DRAIN_MS : undefined,
+  }).catch((cause: NodeJS.ErrnoException) => {
+    throw new ToolFailure(`git could not be started (${cause.code ?? 'unknown error'}).`, { errorType: 'execution', cause })
   })
   signal?.throwIfAborted()
-  return { code, stdout: Buffer.concat(collected).toString('utf8'), stderr, cut }
+  return { code, stdout: Buffer.concat(collected).toString('utf8'), stderr, cut: stopped }
 }
 
 function environment({ config = [], env = {}, writes = false }: GitRun, path: string): NodeJS.ProcessEnv {
@@ -201,18 +165,4 @@ function environment({ config = [], env = {}, writes = false }: GitRun, path: st
     ...Object.fromEntries(pairs),
     ...env,
   }
-}
-
-function kill(child: ChildProcess, how: NodeJS.Signals): void {
-  try {
-    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how)
-    else child.kill(how)
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-function failedToStart(cause: unknown): ToolFailure {
-  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-  return new ToolFailure(`git could not be started (${code}).`, { errorType: 'execution', cause })
 }

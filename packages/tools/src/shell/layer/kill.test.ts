@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listLayers } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
-import { isAll } from '../../../../../scripts/test-scope.fixture.ts'
 import { createChangeLog } from '../../changes/change-log.ts'
 import { pendingPlans } from '../../changes/changes.fixture.ts'
 import { put, temporary } from '../../workspace.fixture.ts'
@@ -19,7 +18,7 @@ const COMMAND = scriptOf([
   'git checkout -q -b more; git add -A; git commit -qm two',
 ])
 /** Each so-manieth write and the last ones, by which it is made; `KILL_EVERY=1` for each. */
-const EVERY = Number(process.env['KILL_EVERY'] ?? (isAll ? 20 : 80))
+const EVERY = Number(process.env['KILL_EVERY'] ?? 20)
 const LAST = 3
 const TIMEOUT = EVERY === 1 ? 3_600_000 : 600_000
 

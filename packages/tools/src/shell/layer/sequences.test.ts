@@ -6,7 +6,7 @@ import { createExecutor, modePolicy } from '@mulligan/core'
 import { createSandbox } from '@mulligan/sandbox'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { samples } from '../../../../../scripts/test-scope.fixture.ts'
+import { isAll, samples } from '../../../../../scripts/test-scope.fixture.ts'
 import { createChangeLog } from '../../changes/change-log.ts'
 import { createWorkspace } from '../../create-workspace.ts'
 import { put, temporary } from '../../workspace.fixture.ts'
@@ -116,7 +116,8 @@ describe.skipIf(BACKEND !== 'bubblewrap')('on layers', () => {
       }),
       { numRuns: SEQUENCES, seed: 1, endOnFailure: true },
     )
-    for (const [, count] of Object.entries(seen)) expect(count).toBeGreaterThan(0)
+    // Few of them need not end in every way.
+    if (isAll) for (const [, count] of Object.entries(seen)) expect(count).toBeGreaterThan(0)
   }, 3_600_000)
 
   test('npm init and npm run format, kept and undone', async () => {

@@ -1,10 +1,10 @@
 /** One GET over http or https, redirects followed by hand, within bounds of bytes and time. */
 import { isMulliganError, ToolFailure } from '@mulligan/core'
+import { untilAborted } from '../../until-aborted.ts'
 import { ACCEPT_ENCODING, type Body, discard, readBody } from './body.ts'
 import { guardedAgent, type Lookup, refusal } from './connect.ts'
 import { faultOf } from './faults.ts'
 import type { Guard } from './guard.ts'
-import { untilAborted } from './until-aborted.ts'
 import { USER_AGENT } from './user-agent.ts'
 
 export interface GetOptions {

@@ -1,9 +1,9 @@
 /** One question to a search service. Its address is the person's own choice, so no guard: it may be of their network. */
 import { isMulliganError, ToolFailure, TransientError } from '@mulligan/core'
+import { untilAborted } from '../../until-aborted.ts'
 import { ACCEPT_ENCODING, readBody } from '../net/body.ts'
 import { faultOf } from '../net/faults.ts'
 import { retryAfter } from '../net/retry-after.ts'
-import { untilAborted } from '../net/until-aborted.ts'
 import { USER_AGENT } from '../net/user-agent.ts'
 import type { Row, SearchProvider } from './provider.ts'
 

@@ -1,6 +1,5 @@
 /** The notation of `*** Begin Patch`. Pure. */
-import { mistake } from './mistake.ts'
-import { type HunkLine, type Line, type OpenHunk, openHunk, type Patch, placeIn, RANGES, type Section, takeLine } from './patch.ts'
+import { type Hunk, type Line, mistake, openHunk, type Patch, placeIn, RANGES, refuseEmptyHunk, type Section, takeLine } from './patch.ts'
 import { notAHunkLine, unknownHeader } from './what-it-is.ts'
 
 const HEADER = /^\*\*\*\s*(Add|Delete|Update)\s+File\s*:(.*)$/i
@@ -15,35 +14,15 @@ export const END = /^\*\*\*\s*End\s+Patch$/i
  */
 export type Reading = 'context' | 'marker'
 
-interface Add {
-  readonly kind: 'add'
-  readonly at: Line
-  readonly path: string
-  readonly lines: HunkLine[]
-  bare: boolean
-}
-interface Delete {
-  readonly kind: 'delete'
-  readonly at: Line
-  readonly path: string
-}
-interface Update {
-  readonly kind: 'update'
-  readonly at: Line
-  readonly path: string
-  to?: { readonly path: string; readonly line: number }
-  readonly hunks: OpenHunk[]
-}
-type Open = Add | Delete | Update
-
 /** @param lines from `*** Begin Patch` to the last one that is not blank */
 export function parseEnvelope(lines: readonly Line[], reading: Reading): Patch {
   const notes: string[] = []
   const sections: Section[] = []
-  let open: Open | undefined
+  let open: Section | undefined
+  let header = lines[0] as Line
   let ended = false
   const close = (): void => {
-    if (open) sections.push(closed(open))
+    if (open) sections.push(checked(open, header))
     open = undefined
   }
   for (const [index, line] of lines.entries()) {
@@ -61,6 +40,7 @@ export function parseEnvelope(lines: readonly Line[], reading: Reading): Patch {
     } else if (marker !== undefined && HEADER.test(marker)) {
       close()
       open = opened(line, HEADER.exec(marker) as RegExpExecArray)
+      header = line
     } else if (!open || open.kind === 'delete') {
       if (line.text.trim() !== '') throw unknownHeader(line)
     } else if (open.kind === 'add') takeAdded(open, lines, index, notes)
@@ -87,7 +67,7 @@ export function parseEnvelope(lines: readonly Line[], reading: Reading): Patch {
 }
 
 /** The text of a line that may be a marker, without white space around it. */
-function markerIn({ text }: Line, open: Open | undefined, reading: Reading, last: boolean): string | undefined {
+function markerIn({ text }: Line, open: Section | undefined, reading: Reading, last: boolean): string | undefined {
   const trimmed = text.trim()
   if (!trimmed.startsWith('***')) return undefined
   const inHunk = open?.kind === 'update' && open.hunks.length > 0
@@ -95,34 +75,23 @@ function markerIn({ text }: Line, open: Open | undefined, reading: Reading, last
   return trimmed
 }
 
-function opened(at: Line, [, word = '', rest = '']: RegExpExecArray): Open {
-  const kind = word.toLowerCase() as Open['kind']
+function opened(at: Line, [, word = '', rest = '']: RegExpExecArray): Section {
+  const kind = word.toLowerCase() as Section['kind']
   const path = rest.trim()
   if (path === '') throw mistake(at, 'the path is missing.', `*** ${word} File: path/to/file`)
-  if (kind === 'add') return { kind, at, path, lines: [], bare: false }
-  return kind === 'delete' ? { kind, at, path } : { kind, at, path, hunks: [] }
+  return { kind, line: at.number, path, hunks: kind === 'add' ? [openHunk(at.number)] : [], literal: false }
 }
 
-function closed(open: Open): Section {
-  const { at, path } = open
-  if (open.kind === 'add') return { kind: 'add', line: at.number, path, lines: open.lines, bare: open.bare }
-  if (open.kind === 'delete') return { kind: 'delete', line: at.number, path, hunks: [] }
-  const empty = open.hunks.find((hunk) => hunk.lines.length === 0)
+function checked(section: Section, header: Line): Section {
+  if (section.kind !== 'update') return section
   const asWritten = 'lines that begin with " " (stays), "-" (goes) or "+" (comes) below "@@"'
-  if (empty) throw mistake({ text: at.text, number: empty.line }, `the hunk of "${path}" that begins here has no lines.`, asWritten)
-  if (open.hunks.length === 0 && !open.to) throw mistake(at, `the update of "${path}" has no hunks.`, asWritten)
-  return {
-    kind: 'update',
-    line: at.number,
-    path,
-    ...(open.to && { to: open.to }),
-    hunks: open.hunks,
-    literal: false,
-  }
+  refuseEmptyHunk(section, header, asWritten)
+  if (section.hunks.length === 0 && !section.to) throw mistake(header, `the update of "${section.path}" has no hunks.`, asWritten)
+  return section
 }
 
 /** Nothing can be missing at its end: of a patch that was cut off, this could not be told otherwise. */
-function isWhole(open: Open): boolean {
+function isWhole(open: Section): boolean {
   if (open.kind !== 'update') return open.kind === 'delete'
   const hunk = open.hunks.at(-1)
   if (!hunk) return open.to !== undefined
@@ -133,26 +102,23 @@ function isWhole(open: Open): boolean {
 /** How many blank lines without a "+" in an added file may be followed by more of it. */
 const LOOK_AHEAD = 20
 
-function takeAdded(open: Add, lines: readonly Line[], index: number, notes: string[]): void {
+function takeAdded({ path, hunks }: Section, lines: readonly Line[], index: number, notes: string[]): void {
   const line = lines[index] as Line
+  const [hunk] = hunks as [Hunk]
   const { text, number } = line
-  if (text.startsWith('+')) open.lines.push({ kind: 'add', text: text.slice(1), line: number })
+  if (text.startsWith('+')) takeLine(hunk, line)
   else if (text.trim() === '') {
     const after = lines.slice(index + 1, index + 1 + LOOK_AHEAD).find((one) => one.text.trim() !== '')
     if (!after?.text.startsWith('+')) return
-    open.lines.push({ kind: 'add', text: '', line: number })
-    notes.push(`Line ${number} of the patch was taken as an empty line of "${open.path}": it lacks its "+".`)
-  } else if (/^\\ ?no newline/i.test(text)) open.bare = true
+    hunk.lines.push({ kind: 'add', text: '', line: number })
+    notes.push(`Line ${number} of the patch was taken as an empty line of "${path}": it lacks its "+".`)
+  } else if (/^\\ ?no newline/i.test(text)) hunk.bare = true
   else if (text.startsWith('***')) throw unknownHeader(line)
   else
-    throw mistake(
-      line,
-      `a line of the new file "${open.path}" lacks its "+".`,
-      'in Add File every line begins with "+", and there is no "@@"',
-    )
+    throw mistake(line, `a line of the new file "${path}" lacks its "+".`, 'in Add File every line begins with "+", and there is no "@@"')
 }
 
-function takeUpdated(open: Update, line: Line, next: Line | undefined, marker: string | undefined): void {
+function takeUpdated(open: Section, line: Line, next: Line | undefined, marker: string | undefined): void {
   const { text } = line
   const hunk = open.hunks.at(-1)
   if (marker !== undefined && MOVE.test(marker)) {
@@ -165,7 +131,7 @@ function takeUpdated(open: Update, line: Line, next: Line | undefined, marker: s
     if (!hunk || hunk.lines.length === 0)
       throw mistake(line, '"*** End of File" without lines above it.', '"*** End of File" below the last lines of the file')
     hunk.endOfFile = true
-  } else if (/^@@/.test(hunk ? text : text.trim())) open.hunks.push(...header(hunk, line))
+  } else if (/^@@/.test(hunk ? text : text.trim())) open.hunks.push(...hunkHeader(hunk, line))
   else if ((!hunk || hunk.endOfFile) && text.trim() === '') return
   else if (!hunk && /^--- \S/.test(text) && next && /^\+\+\+ \S/.test(next.text))
     throw mistake(
@@ -183,7 +149,7 @@ function takeUpdated(open: Update, line: Line, next: Line | undefined, marker: s
 }
 
 /** A new hunk, unless this is one more context of a hunk that has no lines yet. */
-function header(hunk: OpenHunk | undefined, { text, number }: Line): OpenHunk[] {
+function hunkHeader(hunk: Hunk | undefined, { text, number }: Line): Hunk[] {
   const fresh = !hunk || hunk.lines.length > 0
   const target = fresh ? openHunk(number) : hunk
   const trimmed = text.trim()

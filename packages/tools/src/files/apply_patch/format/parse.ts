@@ -1,9 +1,7 @@
 /** A patch in any notation, to data. Pure: throws ModelRetry, and nothing else, for what is no patch. */
 import { BEGIN, END, parseEnvelope, type Reading } from './envelope.ts'
-import { mistake } from './mistake.ts'
-import type { Line, Patch } from './patch.ts'
+import { type Line, mistake, type Patch } from './patch.ts'
 import { parseUnified, startsFile } from './unified.ts'
-import { unwrap } from './unwrap.ts'
 
 const ENVELOPE =
   '"*** Begin Patch" as the first line, then sections such as "*** Update File: path", and "*** End Patch"; or a unified diff'
@@ -36,4 +34,37 @@ function bare(lines: readonly Line[], first: Line): Patch {
   if (patch.sections.length > 0) return patch
   if (/^@@/.test(first.text)) throw mistake(first, 'the patch does not say which file it is for.', ENVELOPE)
   throw mistake(first, 'this is no patch.', ENVELOPE)
+}
+
+const FENCE = /^\s*(```+|~~~+)[\w-]*\s*$/
+const HEREDOC = /^\s*(?:(?:apply_?patch|git apply|patch)\b[^<]*)?<<-?\s*(["']?)(\w+)\1\s*$/
+const IN_OTHER_FOLDER = /^\s*cd\s.*<</
+
+/** The lines of a patch without what models put around it: code fences, the shell's here-document, blank lines. */
+function unwrap(text: string): Line[] {
+  let lines = text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .map((line, index) => ({ text: line.endsWith('\r') ? line.slice(0, -1) : line, number: index + 1 }))
+  for (;;) {
+    lines = trimmed(lines)
+    const inner = peel(lines)
+    if (inner === lines) return lines
+    lines = inner
+  }
+}
+
+function peel(lines: Line[]): Line[] {
+  const [first, last] = [lines[0], lines.at(-1)]
+  if (!first || !last || lines.length < 2) return lines
+  if (IN_OTHER_FOLDER.test(first.text))
+    throw mistake(first, 'a patch can not change the folder.', 'the patch alone, with paths relative to the workspace')
+  const closing = FENCE.exec(first.text)?.[1] ?? HEREDOC.exec(first.text)?.[2]
+  return closing === undefined ? lines : lines.slice(1, last.text.trim() === closing ? -1 : undefined)
+}
+
+function trimmed(lines: Line[]): Line[] {
+  const start = lines.findIndex(({ text }) => text.trim() !== '')
+  const end = lines.findLastIndex(({ text }) => text.trim() !== '')
+  return start === 0 && end === lines.length - 1 ? lines : lines.slice(Math.max(0, start), end + 1)
 }

@@ -1,4 +1,6 @@
 /** A patch as data, whatever notation it came in. Line numbers are those of the patch as it was sent, from 1. */
+import { ModelRetry } from '@mulligan/core'
+import { cut } from '../../edit_file/closest.ts'
 
 export interface HunkLine {
   readonly kind: 'keep' | 'remove' | 'add'
@@ -6,36 +8,34 @@ export interface HunkLine {
   readonly line: number
 }
 
+/** Filled while its lines are read. */
 export interface Hunk {
   readonly line: number
   /** The texts after `@@`, outermost first: each is looked for after the one before it. */
-  readonly contexts: readonly string[]
+  readonly contexts: string[]
   /** Where a unified diff says that the old lines begin, from 0. */
-  readonly at?: number
-  readonly lines: readonly HunkLine[]
+  at?: number
+  readonly lines: HunkLine[]
   /** The old lines are the last ones of the file. */
-  readonly endOfFile: boolean
+  endOfFile: boolean
   /** `\ No newline at end of file`, said of the new text. */
-  readonly bare: boolean
+  bare: boolean
 }
 
-export type Section =
-  | { readonly kind: 'add'; readonly line: number; readonly path: string; readonly lines: readonly HunkLine[]; readonly bare: boolean }
-  /** `hunks`: what a unified diff says the file holds. */
-  | { readonly kind: 'delete'; readonly line: number; readonly path: string; readonly hunks: readonly Hunk[] }
-  | {
-      readonly kind: 'update'
-      readonly line: number
-      readonly path: string
-      readonly to?: { readonly path: string; readonly line: number }
-      readonly hunks: readonly Hunk[]
-      /** Only what the hunks say: a last line without a newline stays so. */
-      readonly literal: boolean
-    }
+export interface Section {
+  /** Added files have one hunk, of added lines. Deleted ones have hunks where a unified diff says what the file holds. */
+  readonly kind: 'add' | 'delete' | 'update'
+  readonly line: number
+  readonly path: string
+  to?: { readonly path: string; readonly line: number }
+  readonly hunks: Hunk[]
+  /** Only what the hunks say: a last line without a newline stays so. */
+  readonly literal: boolean
+}
 
 export interface Patch {
   readonly sections: readonly Section[]
-  /** What was put right on the way. */
+  /** Repairs made while parsing. */
   readonly notes: readonly string[]
 }
 
@@ -48,22 +48,12 @@ export interface Line {
 export const oldLines = (hunk: Hunk): readonly HunkLine[] => hunk.lines.filter(({ kind }) => kind !== 'add')
 export const newLines = (hunk: Hunk): readonly HunkLine[] => hunk.lines.filter(({ kind }) => kind !== 'remove')
 
-/** A hunk while its lines are read. */
-export interface OpenHunk {
-  readonly line: number
-  readonly contexts: string[]
-  at?: number
-  readonly lines: HunkLine[]
-  endOfFile: boolean
-  bare: boolean
-}
-
-export const openHunk = (line: number): OpenHunk => ({ line, contexts: [], lines: [], endOfFile: false, bare: false })
+export const openHunk = (line: number): Hunk => ({ line, contexts: [], lines: [], endOfFile: false, bare: false })
 
 const KINDS: Readonly<Record<string, HunkLine['kind']>> = { ' ': 'keep', '-': 'remove', '+': 'add' }
 
-/** Takes a line of a hunk; false for one that is none. A wholly blank one is an empty line of context. */
-export function takeLine(hunk: OpenHunk, { text, number }: Line): boolean {
+/** Takes a line of a hunk; false for any other line. A blank line is an empty line of context. */
+export function takeLine(hunk: Hunk, { text, number }: Line): boolean {
   const kind = text === '' ? 'keep' : KINDS[text[0] as string]
   if (kind) hunk.lines.push({ kind, text: text.slice(1), line: number })
   else if (/^\\ ?no newline/i.test(text)) hunk.bare = hunk.lines.at(-1)?.kind !== 'remove'
@@ -79,3 +69,19 @@ export function placeIn(ranges: RegExpExecArray): number {
   const start = Number(ranges[1])
   return ranges[2] === '0' ? start : Math.max(0, start - 1)
 }
+
+/** @param header of the section */
+export function refuseEmptyHunk({ hunks, path }: Section, header: Line, constraint: string): void {
+  const empty = hunks.find((hunk) => hunk.lines.length === 0)
+  if (empty) throw mistake({ ...header, number: empty.line }, `the hunk of "${path}" that begins here has no lines.`, constraint)
+}
+
+/** Refuses a part of the patch, with how it is written. */
+export const mistake = ({ text, number }: Line, says: string, constraint: string, more: Record<string, unknown> = {}): ModelRetry =>
+  new ModelRetry(`Line ${number} of the patch: ${says} Nothing was written.`, {
+    parameter: 'patch',
+    value: cut(text),
+    constraint,
+    line: number,
+    ...more,
+  })

@@ -1,7 +1,7 @@
 /** Unified diffs, of `diff -u` and of git. Pure. */
-import { isNothing, pathOf, withoutSides } from './git-path.ts'
-import { mistake } from './mistake.ts'
-import { type Hunk, type Line, type OpenHunk, openHunk, type Patch, placeIn, RANGES, type Section, takeLine } from './patch.ts'
+
+import { type Hunk, type Line, mistake, openHunk, type Patch, placeIn, RANGES, refuseEmptyHunk, type Section, takeLine } from './patch.ts'
+import { isNothing, pathOf, withoutSides } from './paths.ts'
 import { notAHunkLine } from './what-it-is.ts'
 
 interface Open {
@@ -12,7 +12,7 @@ interface Open {
   to?: string
   created: boolean
   deleted: boolean
-  readonly hunks: OpenHunk[]
+  readonly hunks: Hunk[]
 }
 
 /** Lines that a hunk still has by its header. */
@@ -121,21 +121,19 @@ function extended(open: Open, line: Line, notes: string[]): void {
 function closed(open: Open): Section {
   const { at, hunks } = open
   const { before, after } = withoutSides(open.before ?? '', open.after ?? '')
-  const line = at.number
-  if (open.created || isNothing(before)) return added(at, after, hunks)
-  if (open.deleted || isNothing(after)) return { kind: 'delete', line, path: before, hunks }
-  const [from, to] = [open.from ?? before, open.to ?? after]
-  if (hunks.length === 0 && from === to) throw mistake(at, `the diff of "${from}" has no hunks.`, 'hunks that begin with "@@"')
-  const empty = hunks.find((hunk) => hunk.lines.length === 0)
-  if (empty)
-    throw mistake({ text: at.text, number: empty.line }, `the hunk of "${from}" that begins here has no lines.`, 'lines below "@@"')
-  return { kind: 'update', line, path: from, ...(from !== to && { to: { path: to, line } }), hunks, literal: true }
+  const section = { line: at.number, hunks, literal: true }
+  if (open.created || isNothing(before)) return added({ ...section, kind: 'add', path: after })
+  if (open.deleted || isNothing(after)) return { ...section, kind: 'delete', path: before }
+  const [path, to] = [open.from ?? before, open.to ?? after]
+  if (hunks.length === 0 && path === to) throw mistake(at, `the diff of "${path}" has no hunks.`, 'hunks that begin with "@@"')
+  const update: Section = { ...section, kind: 'update', path, ...(path !== to && { to: { path: to, line: at.number } }) }
+  refuseEmptyHunk(update, at, 'lines below "@@"')
+  return update
 }
 
-function added(at: Line, path: string, hunks: readonly Hunk[]): Section {
-  const lines = hunks.flatMap((hunk) => hunk.lines)
-  const old = lines.find(({ kind }) => kind !== 'add')
-  if (old)
-    throw mistake({ text: old.text, number: old.line }, `the new file "${path}" has a line without "+".`, 'lines that begin with "+"')
-  return { kind: 'add', line: at.number, path, lines, bare: hunks.at(-1)?.bare ?? false }
+function added(section: Section): Section {
+  const old = section.hunks.flatMap((hunk) => hunk.lines).find(({ kind }) => kind !== 'add')
+  if (!old) return section
+  const says = `the new file "${section.path}" has a line without "+".`
+  throw mistake({ text: old.text, number: old.line }, says, 'lines that begin with "+"')
 }

@@ -1,15 +1,12 @@
 /** What a line that fits nowhere was probably meant to be. Pure. */
 import type { ModelRetry } from '@mulligan/core'
-import { mistake } from './mistake.ts'
-import type { Line } from './patch.ts'
+import { type Line, mistake } from './patch.ts'
 
 const HEADERS = 'one of "*** Add File: path", "*** Delete File: path", "*** Update File: path", "*** End Patch"'
 const MEANT: readonly (readonly [RegExp, string])[] = [
-  [/^(?:create|new|write|insert)/i, 'Add'],
-  [/^(?:remove|rm|unlink|drop)/i, 'Delete'],
+  [/^(?:create|new|write|insert|add)/i, 'Add'],
+  [/^(?:remove|rm|unlink|drop|delete)/i, 'Delete'],
   [/^(?:modif|edit|change|patch|replace|update|rename|move)/i, 'Update'],
-  [/^(?:add)/i, 'Add'],
-  [/^(?:delete)/i, 'Delete'],
 ]
 /** `12<tab>text` as `read_file` shows it, `12| text` as others do. */
 export const LINE_NUMBER = /^\s*\d+(?:\t|\s*[|│:→] ?)/

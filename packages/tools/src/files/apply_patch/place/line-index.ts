@@ -1,4 +1,5 @@
 /** Finding runs of lines in a text, in four passes from exact to forgiving. Pure. */
+import { firstFrom, fold } from '../../edit_file/match/folded.ts'
 
 export interface Pass {
   readonly name: string
@@ -7,19 +8,11 @@ export interface Pass {
   readonly note?: string
 }
 
-const DASHES = /[\u2010-\u2015\u2212]/g
-const SINGLE_QUOTES = /[\u2018-\u201b]/g
-const DOUBLE_QUOTES = /[\u201c-\u201f]/g
-const SPACES = /[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g
-
-const plain = (line: string): string =>
-  line.trim().replace(DASHES, '-').replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, '"').replace(SPACES, ' ')
-
 export const PASSES: readonly Pass[] = [
   { name: 'exact', of: (line) => line },
   { name: 'trailing-space', of: (line) => line.trimEnd(), note: 'apart from spaces at the ends of lines' },
   { name: 'trimmed', of: (line) => line.trim(), note: 'apart from indentation, which was kept as it is in the file' },
-  { name: 'punctuation', of: plain, note: 'apart from dashes, quotes and spaces of other kinds' },
+  { name: 'punctuation', of: (line) => fold(line).text.trim(), note: 'apart from dashes, quotes and spaces of other kinds' },
 ]
 
 export interface LineIndex {
@@ -81,15 +74,4 @@ export function lineIndex(lines: readonly string[]): LineIndex {
       return found
     },
   }
-}
-
-/** The index of the first number that is at least `least`, in a sorted list. */
-function firstFrom(sorted: readonly number[], least: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] as number) < least) low = middle + 1
-    else high = middle
-  }
-  return low
 }

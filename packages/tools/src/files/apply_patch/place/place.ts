@@ -57,21 +57,21 @@ export function placeHunks(lines: readonly string[], hunks: readonly Hunk[]): Pl
 
 function placeOne(index: LineIndex, hunk: Hunk, from: number, drift: number): Placed | Problem {
   const anchor = below(index, hunk.contexts, from)
-  if (typeof anchor !== 'number' && 'kind' in anchor) return anchor
-  const after = typeof anchor === 'number' ? anchor + 1 : from
+  if (typeof anchor === 'object') return anchor
+  const after = anchor === undefined ? from : anchor + 1
   const old = oldLines(hunk).map(({ text }) => text)
   if (old.length === 0) return insertion(index, hunk, anchor, from, drift)
   for (const lines of variants(hunk)) {
     const wanted = lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text)
-    const found = seek(index, hunk, wanted, { after, anchor: typeof anchor === 'number' ? anchor : undefined, drift })
+    const found = seek(index, hunk, wanted, { after, anchor, drift })
     if (found && 'kind' in found) return found
-    if (found) return { hunk, start: found.start, count: wanted.length, lines, pass: found.pass, further: found.further }
+    if (found) return { hunk, count: wanted.length, lines, ...found }
   }
   return whyNot(index, hunk, old, after)
 }
 
 /** The line of the last text after `@@`, each looked for below the one before it. */
-function below(index: LineIndex, contexts: readonly string[], from: number): number | Problem | { readonly none: true } {
+function below(index: LineIndex, contexts: readonly string[], from: number): number | Problem | undefined {
   let at: number | undefined
   for (const context of contexts) {
     const start = at === undefined ? from : at + 1
@@ -80,16 +80,13 @@ function below(index: LineIndex, contexts: readonly string[], from: number): num
     if (typeof found !== 'number') return found
     at = found
   }
-  return at ?? { none: true }
+  return at
 }
 
 function lineOf(index: LineIndex, text: string, from: number): number | Problem | undefined {
   for (const pass of PASSES) {
     const places = index.find(pass, [text], from, pass === EXACT ? 1 : SHOWN_PLACES + 1)
-    // The text after "@@" never has the indentation of the line: the first one below is meant, as where it is exact.
-    const [first] = places
-    if (first === undefined) continue
-    return places.length === 1 || pass === EXACT ? first : several(places, true)
+    if (places.length > 0) return places.length === 1 ? places[0] : several(places, true)
   }
   return undefined
 }
@@ -97,9 +94,9 @@ function lineOf(index: LineIndex, text: string, from: number): number | Problem 
 const several = (places: readonly number[], context = false): Problem => ({ kind: 'several', lines: places.map((at) => at + 1), context })
 
 /** Only new lines: where the header says, else at the end of the file. */
-function insertion(index: LineIndex, hunk: Hunk, anchor: number | { readonly none: true }, from: number, drift: number): Placed | Problem {
+function insertion(index: LineIndex, hunk: Hunk, anchor: number | undefined, from: number, drift: number): Placed | Problem {
   const numbered = hunk.at === undefined ? index.length : hunk.at + (hunk.at === 0 ? 0 : drift)
-  const start = hunk.endOfFile ? index.length : typeof anchor === 'number' ? anchor + 1 : numbered
+  const start = hunk.endOfFile ? index.length : anchor === undefined ? numbered : anchor + 1
   if (start > index.length || start < 0) return { kind: 'past_end', length: index.length }
   if (start < from) return { kind: 'above', lineInFile: start + 1 }
   return { hunk, start, count: 0, lines: hunk.lines, pass: EXACT, further: false }
@@ -126,11 +123,7 @@ interface Where {
   readonly drift: number
 }
 
-interface Found {
-  readonly start: number
-  readonly pass: Pass
-  readonly further: boolean
-}
+type Found = Pick<Placed, 'start' | 'pass' | 'further'>
 
 function seek(index: LineIndex, hunk: Hunk, wanted: readonly string[], { after, anchor, drift }: Where): Found | Problem | undefined {
   const atAnchor = anchor === undefined ? undefined : PASSES.find((pass) => index.fits(pass, wanted, anchor))
@@ -156,13 +149,8 @@ function last(index: LineIndex, pass: Pass, wanted: readonly string[], after: nu
 }
 
 function whyNot(index: LineIndex, hunk: Hunk, old: readonly string[], after: number): Problem {
-  const anywhere = (wanted: readonly string[], from: number): number | undefined => {
-    for (const pass of PASSES) {
-      const [first] = index.find(pass, wanted, from, 1)
-      if (first !== undefined) return first
-    }
-    return undefined
-  }
+  const anywhere = (wanted: readonly string[], from: number): number | undefined =>
+    PASSES.map((pass) => index.find(pass, wanted, from, 1)[0]).find((at) => at !== undefined)
   const elsewhere = hunk.endOfFile ? anywhere(old, after) : undefined
   if (elsewhere !== undefined) return { kind: 'not_last', lineInFile: elsewhere + 1 }
   const now = newLines(hunk).map(({ text }) => text)

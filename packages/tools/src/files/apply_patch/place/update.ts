@@ -1,7 +1,7 @@
 /** A text with hunks applied. Pure. */
 
+import { depthsOf, shifted } from '../../edit_file/match/reindentation.ts'
 import type { Hunk } from '../format/patch.ts'
-import { indentationsOf, indentedAs } from './indentation.ts'
 import { PASSES } from './line-index.ts'
 import { type Placed, type Problem, placeHunks } from './place.ts'
 import { joined, type LineEnd, linesOf, type TextLine } from './text-lines.ts'
@@ -39,20 +39,16 @@ export function updated(text: string, hunks: readonly Hunk[], literal: boolean):
 /** Lines that stay keep their bytes. New ones get the indentation of the file where the old ones were found apart from it. */
 function replaced({ lines, pass }: Placed, found: readonly TextLine[], newline: LineEnd): TextLine[] | undefined {
   const old = lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text)
-  const shifted = PASSES.indexOf(pass) >= 2
-  const indents = shifted
-    ? indentationsOf(
-        old,
-        found.map(({ text }) => text),
-      )
-    : undefined
-  if (shifted && !indents) return undefined
+  const foundTexts = found.map(({ text }) => text)
+  const depths = PASSES.indexOf(pass) < 2 ? undefined : depthsOf(old, foundTexts)
+  // One indentation that stands for two: which of them new lines get can't be told.
+  if (depths && [...depths.values()].includes(undefined)) return undefined
   const result: TextLine[] = []
   let at = 0
   for (const { kind, text } of lines) {
-    if (kind === 'keep') result.push(found[at] as TextLine)
-    else if (kind === 'add') result.push({ text: indents && text.trim() !== '' ? indentedAs(text, indents) : text, end: newline })
-    if (kind !== 'add') at++
+    if (kind === 'add') result.push({ text: (depths && text.trim() !== '' ? shifted(text, depths) : undefined) ?? text, end: newline })
+    else if (kind === 'keep') result.push(found[at++] as TextLine)
+    else at++
   }
   return result
 }

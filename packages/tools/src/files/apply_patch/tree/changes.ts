@@ -10,44 +10,32 @@ interface Move {
   readonly to: Resolved
 }
 
-const bytesOf = ({ text = '', original }: PatchFile): Uint8Array => encode(text, original?.encoding ?? 'utf-8', 'patch')
+const bytesOf = ({ text, original }: PatchFile): Uint8Array => encode(text ?? original?.text ?? '', original?.encoding ?? 'utf-8', 'patch')
 
 /** Whether its text is another than on the disk. */
 export const isChanged = ({ text, original }: PatchFile): boolean => text !== undefined && text !== original?.text
 
-/** Deletions first, then moves, then what is written: so each finds its place empty. */
+/** Deletions first, then moves, then what is written: so each finds its place empty, or as it was read. */
 export function changesFor(files: readonly PatchFile[]): Change[] {
-  const gone = files.filter(({ origin, at }) => origin && !at)
-  const made = files.filter(({ origin, at }) => !origin && at)
-  const replaced = new Map(gone.map((file) => [file.origin?.absolute, file]))
-  const kept = new Set(made.map(({ at }) => replaced.get(at?.absolute)))
-  const deleted = gone.filter((file) => !kept.has(file))
   const { ordered, stuck } = inOrder(moves(files))
+  const made = files.filter(({ origin, at }) => !origin && at)
+  const remade = new Set(made.map(({ at }) => at?.absolute))
+  const moved = new Set(ordered.map(({ file }) => file))
+  const hashes = new Map(
+    files.filter((file) => file.origin && !moved.has(file)).map((file) => [file.origin?.absolute, file.original?.hash]),
+  )
+  const inPlace = files.filter((file) => file.origin && file.at?.absolute === file.origin.absolute && isChanged(file))
+  const written = [...stuck.map(({ file }) => file), ...inPlace, ...made]
   return [
-    ...deleted.map((file): Change => ({ kind: 'delete', file: file.origin as Resolved, before: file.original?.hash })),
-    ...ordered.map(
-      ({ file, from, to }): Change => ({
-        kind: 'move',
-        from,
-        to,
-        before: file.original?.hash,
-        ...(isChanged(file) && { bytes: bytesOf(file) }),
-      }),
-    ),
-    ...stuck.map(({ file, to }): Change => {
-      const there = files.find(({ origin }) => origin?.absolute === to.absolute)
-      return {
-        kind: 'write',
-        file: to,
-        bytes: encode(file.text ?? file.original?.text ?? '', file.original?.encoding ?? 'utf-8', 'patch'),
-        before: there?.original?.hash,
-      }
-    }),
     ...files
-      .filter((file) => file.origin && file.at?.absolute === file.origin.absolute && isChanged(file))
-      .map((file): Change => ({ kind: 'write', file: file.at as Resolved, bytes: bytesOf(file), before: file.original?.hash })),
-    ...made.map((file): Change => {
-      const before = replaced.get(file.at?.absolute)?.original?.hash
+      .filter(({ origin, at }) => origin && !at && !remade.has(origin.absolute))
+      .map((file): Change => ({ kind: 'delete', file: file.origin as Resolved, before: file.original?.hash })),
+    ...ordered.map(({ file, from, to }): Change => {
+      const bytes = isChanged(file) && { bytes: bytesOf(file) }
+      return { kind: 'move', from, to, before: file.original?.hash, ...bytes }
+    }),
+    ...written.map((file): Change => {
+      const before = hashes.get(file.at?.absolute)
       return { kind: 'write', file: file.at as Resolved, bytes: bytesOf(file), before }
     }),
   ]

@@ -33,14 +33,11 @@ export function createTree(workspace: Workspace): Tree {
   const at = new Map<string, PatchFile | undefined>()
   /** Folders that files of the patch lie in. */
   const folders = new Set<string>()
-  /** Folders that can hold files, so far as they are known. */
-  const open = new Set<string>()
 
   const enter = (file: PatchFile, place: Resolved): void => {
     file.at = place
     at.set(place.absolute, file)
     for (let folder = dirname(place.absolute); folder !== place.root && !folders.has(folder); folder = dirname(folder)) folders.add(folder)
-    open.delete(place.absolute)
   }
   const add = (file: PatchFile): PatchFile => {
     files.push(file)
@@ -56,12 +53,9 @@ export function createTree(workspace: Workspace): Tree {
     file.at = undefined
   }
   const isOpen = async (folder: string, root: string): Promise<string | undefined> => {
-    if (folder === root || open.has(folder)) return undefined
+    if (folder === root || folders.has(folder)) return undefined
     const place = await workspace.resolve(folder, { for: 'write' })
-    if (get(place)) return place.relative
-    const above = await isOpen(dirname(folder), root)
-    if (!above) open.add(folder)
-    return above
+    return get(place) ? place.relative : isOpen(dirname(folder), root)
   }
   return {
     files,

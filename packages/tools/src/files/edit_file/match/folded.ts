@@ -1,9 +1,47 @@
-/** A text with typographic characters made plain, and the way back to its offsets. Pure. */
+/** A text in which sequences were replaced, and the way back to its offsets. Pure. */
 
 export interface Folded {
   readonly text: string
   /** The offset in the original; undefined within what one character or sequence became. */
   readonly original: (offset: number) => number | undefined
+}
+
+export function replaced(original: string, pattern: RegExp, by: (sequence: string) => string): Folded {
+  /** Where the lengths part: the offsets in the new text; for each, the offset in the original and both lengths. */
+  const parts: number[] = []
+  const shifts: { readonly from: number; readonly long: number; readonly was: number }[] = []
+  let drift = 0
+  const text = original.replace(pattern, (sequence: string, from: number) => {
+    const next = by(sequence)
+    if (next.length !== sequence.length) {
+      parts.push(from + drift)
+      shifts.push({ from, long: next.length, was: sequence.length })
+      drift += next.length - sequence.length
+    }
+    return next
+  })
+  return {
+    text,
+    original(offset) {
+      const index = firstFrom(parts, offset + 1) - 1
+      const shift = shifts[index]
+      if (!shift) return offset
+      const past = offset - (parts[index] as number)
+      if (past === 0) return shift.from
+      return past < shift.long ? undefined : past - shift.long + shift.from + shift.was
+    },
+  }
+}
+
+/** The index of the first number that is at least `least`, in a sorted list. */
+export function firstFrom(sorted: readonly number[], least: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] as number) < least) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 const PLAIN: readonly (readonly [string, string])[] = [
@@ -20,39 +58,16 @@ const SEQUENCES = /[\u1100-\u11ff\uac00-\ud7ff]+|[^\n\p{M}]\p{M}+|[^\p{ASCII}]/g
 
 export const isAscii = (text: string): boolean => !/[^\p{ASCII}]/u.test(text)
 
-export function fold(original: string): Folded {
-  if (isAscii(original)) return { text: original, original: (offset) => offset }
-  const pattern = original.normalize('NFC') === original ? TYPOGRAPHIC : SEQUENCES
-  /** Where the lengths part: offset in the folded text, offset in the original, length of each; four numbers for one. */
-  const shifts: number[] = []
+/** Typographic characters made plain. */
+export function fold(text: string): Folded {
+  if (isAscii(text)) return { text, original: (offset) => offset }
   const plain = new Map<string, string>()
-  let drift = 0
-  const text = original.replace(pattern, (sequence: string, from: number) => {
-    let folded = plain.get(sequence)
-    if (folded === undefined) {
-      const composed = sequence.normalize('NFC')
-      folded = TABLE.get(composed) ?? composed
-      plain.set(sequence, folded)
-    }
-    if (folded.length !== sequence.length) {
-      shifts.push(from + drift, from, folded.length, sequence.length)
-      drift += folded.length - sequence.length
-    }
+  return replaced(text, text.normalize('NFC') === text ? TYPOGRAPHIC : SEQUENCES, (sequence) => {
+    const known = plain.get(sequence)
+    if (known !== undefined) return known
+    const composed = sequence.normalize('NFC')
+    const folded = TABLE.get(composed) ?? composed
+    plain.set(sequence, folded)
     return folded
   })
-  return {
-    text,
-    original(offset) {
-      let [low, high] = [0, shifts.length / 4]
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if ((shifts[middle * 4] as number) <= offset) low = middle + 1
-        else high = middle
-      }
-      if (low === 0) return offset
-      const [at, from, long, was] = shifts.slice(low * 4 - 4, low * 4) as [number, number, number, number]
-      if (offset === at) return from
-      return offset < at + long ? undefined : offset - at - long + from + was
-    },
-  }
 }

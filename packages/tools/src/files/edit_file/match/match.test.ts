@@ -1,10 +1,9 @@
 /** Texts that are written in another way than the file is: what is found, what comes in its place, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plan } from '../plan.ts'
-import { STRATEGIES } from './index.ts'
-import { occurrences, textOccurrences } from './occurrences.ts'
-import { sourceOf } from './source.ts'
+import { occurrences, sourceOf, textOccurrences } from './find.ts'
 import { spaced } from './spacing.ts'
+import { STRATEGIES } from './strategies.ts'
 
 const edit = (old_text: string, new_text: string, replace_all = false) => ({ old_text, new_text, replace_all })
 

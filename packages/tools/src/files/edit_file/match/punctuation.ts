@@ -1,16 +1,15 @@
 import type { Stretch } from './align.ts'
-import { findLines, type LineKeys } from './by-lines.ts'
+import { findLines, type Source, type Strategy, trimmedLines } from './find.ts'
 import { fit } from './fit.ts'
-import type { Strategy } from './match.ts'
 import type { Lines } from './reindentation.ts'
-import { trimmedLines } from './source.ts'
 
 /** Lines that are compared one by one. Only a text that repeats itself without end has more. */
 const MAX_COMPARED = 1_000_000
 const LEFT_OUT = /[,;]$/
 
 const bare = (line: string): string => line.trim().replace(LEFT_OUT, '')
-const bareLines: LineKeys = (source) => source.derive(trimmedLines).map((line) => (LEFT_OUT.test(line) ? line.slice(0, -1) : line))
+const bareLines = (source: Source): readonly string[] =>
+  source.derive(trimmedLines).map((line) => (LEFT_OUT.test(line) ? line.slice(0, -1) : line))
 
 /** What the file has at the end of the line and the old text left out. */
 const leftOut = (old: string, found: string): string => found.trim().slice(old.trim().length)

@@ -43,7 +43,7 @@ export function reindentation({ found, old, next }: Lines): Reindentation {
 /** Which indentation of the file each of the old text stands for; undefined where it stands for several. */
 type Depths = ReadonlyMap<string, string | undefined>
 
-function depthsOf(old: readonly string[], found: readonly string[]): Depths {
+export function depthsOf(old: readonly string[], found: readonly string[]): Depths {
   const depths = new Map<string, string | undefined>()
   for (const [at, line] of old.entries()) {
     if (isBlank(line)) continue
@@ -76,7 +76,8 @@ function stepOf(depths: Depths, next: readonly string[]): Step | undefined {
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
-function shifted(line: string, depths: Depths, step: Step | undefined): string | undefined {
+/** A new line as it is indented in the file: as the old lines are, deeper or shallower by the same levels. */
+export function shifted(line: string, depths: Depths, step?: Step): string | undefined {
   const own = indentOf(line)
   const rest = line.slice(own.length)
   if (depths.has(own)) {

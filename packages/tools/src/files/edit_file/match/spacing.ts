@@ -1,7 +1,5 @@
-import { findLines } from './by-lines.ts'
+import { findLines, type Strategy, trimmedLines } from './find.ts'
 import { fit } from './fit.ts'
-import type { Strategy } from './match.ts'
-import { trimmedLines } from './source.ts'
 
 const WORD = /[\p{L}\p{N}\p{M}_$]/u
 /** Lines whose key is remembered, as the same one may come again. */

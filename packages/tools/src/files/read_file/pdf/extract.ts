@@ -1,6 +1,21 @@
 /** The pages of a PDF as text, read in a thread that is ended when it takes too long, too much memory, or is not needed any more. */
 import { Worker } from 'node:worker_threads'
-import type { FromWorker, ToWorker } from './protocol.ts'
+
+/** What the thread is given. */
+export interface ToWorker {
+  readonly bytes: Uint8Array
+  readonly maxPages: number
+  readonly maxChars: number
+}
+
+/** What it sends. */
+export type FromWorker =
+  | { readonly type: 'opened'; readonly pages: number }
+  /** Without a text the page could not be read. */
+  | { readonly type: 'page'; readonly number: number; readonly text: string | undefined }
+  /** `cut`: there are more pages than are read. */
+  | { readonly type: 'ended'; readonly cut: boolean }
+  | { readonly type: 'refused'; readonly why: 'encrypted' | 'broken' }
 
 export interface ExtractOptions {
   readonly signal: AbortSignal

@@ -40,7 +40,7 @@ describe('a PDF', () => {
     const whole = (await run(tool('read_file'), { path: 'a.pdf' })).data['lines']
     const seen: unknown[] = []
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const { data } = await run(tool('read_file'), { path: 'a.pdf', offset, limit: 4 })
+      const { data } = await run(tool('read_file'), { path: 'a.pdf', offset, limit: 10 })
       seen.push(...(data['lines'] as unknown[]))
       offset = data['nextOffset'] as number | undefined
     }

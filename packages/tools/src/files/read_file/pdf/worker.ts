@@ -1,7 +1,7 @@
 /** Takes the text out of a PDF, in a thread of its own: the parser works on hostile input and does not pause. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
-import type { FromWorker, ToWorker } from './protocol.ts'
+import type { FromWorker, ToWorker } from './extract.ts'
 
 const { bytes, maxPages, maxChars } = workerData as ToWorker
 const post = (message: FromWorker): void => parentPort?.postMessage(message)

@@ -1,5 +1,6 @@
-/** What `start` gives, or the signal's reason: a request heeds its signal only once it is connected, a look-up of a name never. */
-export async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+/** Resolves like `start`, or rejects with the signal's reason as soon as it is aborted, whatever `start` still waits for. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, start: () => Promise<T>): Promise<T> {
+  if (!signal) return start()
   signal.throwIfAborted()
   let stop: () => void = () => undefined
   const aborted = new Promise<never>((_, reject) => {

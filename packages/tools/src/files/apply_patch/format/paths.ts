@@ -1,4 +1,4 @@
-/** Paths in the headers of unified diffs. Pure. */
+/** Paths in the headers of patches. Pure. */
 
 const ESCAPES: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, a: 7, b: 8, f: 12, v: 11, '\\': 92, '"': 34 }
 
@@ -26,4 +26,20 @@ export function withoutSides(before: string, after: string): { readonly before: 
   const sided = (isNothing(before) || before.startsWith('a/')) && (isNothing(after) || after.startsWith('b/'))
   const bare = (path: string): string => (sided && !isNothing(path) ? path.slice(2) : path)
   return { before: bare(before), after: bare(after) }
+}
+
+const NAMED = /^\s*\*\*\*\s*(?:(?:Add|Delete|Update)\s+File|Move\s+to)\s*:[ \t]*(.*?)\s*$/gim
+const PAIR = /^--- (\S.*)\r?\n\+\+\+ (\S.*)$/gm
+const RENAME = /^rename (?:from|to) (.+?)\s*$/gm
+
+/** The paths that a patch names, for policies and the ledger: also of one that does not parse. */
+export function targetsOf(patch: string): string[] {
+  const paths = new Set<string>()
+  for (const [, path = ''] of patch.matchAll(NAMED)) paths.add(path)
+  for (const [, before = '', after = ''] of patch.matchAll(PAIR)) {
+    const sides = withoutSides(pathOf(before), pathOf(after))
+    for (const path of [sides.before, sides.after]) if (!isNothing(path)) paths.add(path)
+  }
+  for (const [, path = ''] of patch.matchAll(RENAME)) paths.add(pathOf(path))
+  return [...paths].filter((path) => path !== '' && !path.includes('\0'))
 }
