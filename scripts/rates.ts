@@ -5,14 +5,18 @@
  * - `{ id, raw, tools, expected_calls, family?, kind? }`: a reply as text, and the calls that are in it
  * - `{ id, call, tools, expected: { action: 'call' | 'calls' | 'error', … } }`: a reported call
  * - `{ id, raw, expected, cut? }`: the text of one call's arguments, and the object; `cut`: to refuse it is right too
+ *
+ * Of a folder (`npm run rates -- DIR`) it prints, for each model, what its official reader and what this one reads of its
+ * recorded replies: see `recorded.ts`. `--write` puts that table into docs/repair.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { callsIn, recordedIn } from './recorded.ts'
 
 interface Call {
   readonly name: string
@@ -37,9 +41,12 @@ interface Result {
 
 type Verdict = 'right' | 'wrong' | 'refused'
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean', short: 'v' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { verbose: { type: 'boolean', short: 'v' }, write: { type: 'boolean' } },
+})
 if (positionals.length === 0) {
-  console.error('usage: npm run rates -- [-v] FILE.jsonl…')
+  console.error('usage: npm run rates -- [-v] FILE.jsonl…, or npm run rates -- [--write] DIR')
   process.exit(2)
 }
 
@@ -92,7 +99,10 @@ function count(group: string, what: Verdict): void {
   row['rate'] = `${((100 * Number(row['right'])) / Number(row['of'])).toFixed(1)} %`
 }
 
-for (const file of positionals) {
+const folders = positionals.filter((path) => statSync(path).isDirectory())
+for (const folder of folders) await ofRecorded(folder)
+
+for (const file of positionals.filter((path) => !folders.includes(path))) {
   const rows: Row[] = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '')
@@ -109,4 +119,55 @@ for (const file of positionals) {
     }
   }
 }
-console.table(table)
+if (Object.keys(table).length > 0) console.table(table)
+
+interface Rates {
+  /** Replies to questions that a call answers. */
+  of: number
+  official: number
+  ours: number
+  recovered: number
+  lost: number
+  /** Replies where no call is right, and where ours sees one that the official reader does not. */
+  none: number
+  falseCalls: number
+}
+
+async function ofRecorded(folder: string): Promise<void> {
+  const models = new Map<string, Rates>()
+  const total: Rates = { of: 0, official: 0, ours: 0, recovered: 0, lost: 0, none: 0, falseCalls: 0 }
+  for (const reply of await recordedIn(folder)) {
+    const { model, cat, ok, isRight } = reply
+    const right = isRight(callsIn(reply))
+    const one = models.get(model) ?? { of: 0, official: 0, ours: 0, recovered: 0, lost: 0, none: 0, falseCalls: 0 }
+    models.set(model, one)
+    for (const rates of [one, total])
+      if (cat === 'relevance') {
+        rates.none++
+        rates.falseCalls += Number(ok && !right)
+      } else {
+        rates.of++
+        rates.official += Number(ok)
+        rates.ours += Number(right)
+        rates.recovered += Number(!ok && right)
+        rates.lost += Number(ok && !right)
+      }
+  }
+  const percent = (part: number, whole: number): string => (whole === 0 ? '' : ((100 * part) / whole).toFixed(1))
+  const line = (name: string, { of, official, ours, recovered, lost, none, falseCalls }: Rates): string =>
+    `| ${name} | ${of} | ${percent(official, of)} | ${percent(ours, of)} | ${recovered} | ${lost} | ${falseCalls} of ${none} |`
+  const lines = [
+    '| model | replies | official reader, right % | ours, right % | recovered | lost | new false calls |',
+    '|---|--:|--:|--:|--:|--:|--:|',
+    line('**all**', total),
+    ...[...models].sort(([a], [b]) => a.localeCompare(b)).map(([name, rates]) => line(name, rates)),
+  ]
+  console.log(lines.join('\n'))
+  if (!values.write) return
+  const page = fileURLToPath(new URL('../docs/repair.md', import.meta.url))
+  const marked = /(<!-- rates -->\n)[\s\S]*?(\n<!-- \/rates -->)/
+  writeFileSync(
+    page,
+    readFileSync(page, 'utf8').replace(marked, (_, from: string, to: string) => from + lines.join('\n') + to),
+  )
+}

@@ -29,6 +29,17 @@ export type TurnEvent =
   | { readonly type: 'reasoning.delta'; readonly messageId: string; readonly text: string }
   /** What was shown of this message is void: the request is made again, or the turn fails. `why` is for the person. */
   | { readonly type: 'message.discarded'; readonly messageId: string; readonly step: number; readonly why: string }
+  /**
+   * What looks like a call in this message and was not run, and why. `asked`: the message is discarded, and the model is asked
+   * once to make the call properly. Of long markup the beginning is kept.
+   */
+  | {
+      readonly type: 'message.quoted'
+      readonly messageId: string
+      readonly step: number
+      readonly quoted: readonly { readonly raw: string; readonly why: string; readonly open: boolean }[]
+      readonly asked: boolean
+    }
   | { readonly type: 'message.completed'; readonly messageId: string; readonly step: number; readonly message: AssistantMessage }
   /** How much of the context the request and its reply take is beside what the server counted. */
   | ({ readonly type: 'usage'; readonly step: number; readonly usage: Usage } & ContextUse)

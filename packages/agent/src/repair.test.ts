@@ -120,6 +120,45 @@ onStores('a call leaked into the text', () => {
     expect(insisted.outcome).toMatchObject({ status: 'answered', answer: fenced })
   })
 
+  it('is told as an event where it is not run, asked about or not', async () => {
+    const told = ({ events }: Run) =>
+      events.flatMap((event) => (event.type === 'message.quoted' ? [[event.asked, event.quoted.map(({ why }) => why)]] : []))
+    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'search', arguments: { query: 'a' } })}\n\`\`\``
+    const insisted = await run([say(fenced), say(fenced)])
+    expect(told(insisted)).toEqual([
+      [true, ['in a code fence']],
+      [false, ['in a code fence']],
+    ])
+    expect(sent(insisted.server.requests[1])).toContain('was not run (in a code fence)')
+  })
+
+  it('beside another that ran is told to the model with that one’s result', async () => {
+    const first = glm('save', { path: 'a.md', text: 'x' })
+    const done = await run([say(`${first}\nThe note is saved now.\n${glm('search', { query: 'a' })}`), say('Done.')])
+    expect(done.outcome.calls.map(({ tool }) => tool)).toEqual(['search'])
+    expect(sent(done.server.requests[1])).toMatch(/another call in the same reply was not run .followed by more of the answer/)
+  })
+
+  it.each([
+    ['I will now search the notes.', 'Let me search for it.'],
+    ['Ich werde jetzt die Notizen durchsuchen.', 'Ich suche jetzt.'],
+    ['让我先搜索一下。', '我现在搜索。'],
+  ])('that is only announced is asked for, once: %s', async (text, again) => {
+    const meant = await run([say(text), call('search', { query: 'a' }), say('Done.')])
+    expect(meant.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search' }] })
+    expect(sent(meant.server.requests[1])).toContain('called no tool, so nothing was done')
+    expect(sent(meant.server.requests[2])).not.toContain('called no tool')
+    // Once: a model that goes on announcing has its words for an answer.
+    const insisted = await run([say(text), say(again)])
+    expect(insisted.outcome).toMatchObject({ status: 'answered', answer: again, requests: 1 })
+  })
+
+  it.each([
+    'I searched the notes and found two plans.',
+    'Wenn du willst, suche ich weiter.',
+    '我已经查过了，没有结果。',
+  ])('is not asked for after an ordinary answer: %s', async (text) => expect((await run([say(text)])).outcome.answer).toBe(text))
+
   it('that the server reports too is run once', async () => {
     const both = { ...call('search', { query: 'a' }), text: glm('search', { query: 'a' }) }
     expect((await run([both, say('Done.')])).outcome.calls).toHaveLength(1)
@@ -159,7 +198,8 @@ onStores('thinking left in the text', () => {
 })
 
 it('a model of which it is known what it writes is read by that alone', async () => {
-  const started = await start([say(glm('search', { query: 'a' }))], 'openai')
+  // What no family of it reads is asked about, and then taken for its answer.
+  const started = await start([say(glm('search', { query: 'a' })), say(glm('search', { query: 'a' }))], 'openai')
   const model = { ...agentModel(started.server, 'openai'), families: [hermes] }
   const agent = createAgent({ model, tools: [search], store: await stores.open(), cwd: '/' })
   expect(await agent.run({ prompt: 'Look.' })).toMatchObject({ answer: glm('search', { query: 'a' }), calls: [] })

@@ -41,7 +41,7 @@ describe.each(MODES)('%s', (mode) => {
   })
 
   it('a call that is shown in a fence is an answer', async () => {
-    const shown = `You would write:\n\`\`\`\n${LEAKED}\n\`\`\`\nThat is all.`
+    const shown = `A model of this family would write what follows:\n\`\`\`\n${LEAKED}\n\`\`\`\nThe server takes it off again, and runs the call.`
     const { text, ran, finishes } = await run(mode, [say(shown)])
     expect([text, ran, finishes]).toEqual([shown, [], ['stop']])
   })
@@ -54,7 +54,7 @@ describe.each(MODES)('%s', (mode) => {
 
   it('calls in the reasoning run only where they can do no harm', async () => {
     expect((await run(mode, [think(`I search. ${LEAKED}`, say('')), done], { effects: 'read' })).ran).toEqual([{ query: 'tea', limit: 3 }])
-    expect((await run(mode, [think(`I search. ${LEAKED}`, say(''))])).ran).toEqual([])
+    expect((await run(mode, [think(`I search. ${LEAKED}`, say('')), done])).ran).toEqual([])
     expect((await run(mode, [think(`I search. ${LEAKED}`, say('No need.'))], { effects: 'read' })).ran).toEqual([])
   })
 

@@ -97,7 +97,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit 
     return claimed
   }
 
-  return { part, end: () => [...(repair?.end() ?? []), ...held()] }
+  return { part, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain?.() }
 }
 
 const hasValue = (metadata: SharedV4ProviderMetadata | undefined): boolean =>

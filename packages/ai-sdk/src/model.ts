@@ -5,7 +5,7 @@ import type { Repair } from '@mulligan/repair'
 import { gateway, type LanguageModel, wrapLanguageModel } from 'ai'
 import { createGate, type GateOptions } from './gate.ts'
 import { middlewareOf, type Pipeline } from './middleware.ts'
-import type { MulliganOptions } from './options.ts'
+import type { MulliganOptions, QuotedEvent } from './options.ts'
 import { concluding, projected } from './prompt.ts'
 import { streamRepairFor } from './repair-tool-calls.ts'
 import type { Turn } from './turn.ts'
@@ -25,7 +25,7 @@ export function stepModel(model: LanguageModel, step: StepOptions): LanguageMode
     // By its name, as the SDK resolves it.
     model: typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model,
     middleware: {
-      ...middlewareOf((params) => (observes ? watching(gateOf(params, step)) : gateOf(params, step))),
+      ...middlewareOf((params, second) => (observes ? watching(gateOf(params, step, true)) : gateOf(params, step, second))),
       transformParams: async ({ params }) => {
         turn.stopWith(params.abortSignal)
         if (observes) return params
@@ -36,9 +36,17 @@ export function stepModel(model: LanguageModel, step: StepOptions): LanguageMode
   })
 }
 
-function gateOf(params: LanguageModelV4CallOptions, { tools, options, last, admit, isForeign }: StepOptions): Pipeline {
+function gateOf(
+  params: LanguageModelV4CallOptions,
+  { turn, tools, options, last, admit, isForeign }: StepOptions,
+  second: boolean,
+): Pipeline {
   const repairs = new Map<string, Repair[]>()
-  const { families, opensInReasoning = false } = options
+  const { families, opensInReasoning = false, asks = true } = options
+  const onQuoted = (quoted: QuotedEvent['quoted'], asked: boolean): void => {
+    if (asked) turn.askedAgain()
+    turn.emit({ type: 'message.quoted', quoted, asked })
+  }
   const onRepair = (repair: Repair, { toolCallId: id }: { readonly toolCallId: string }): void => {
     repairs.set(id, [...(repairs.get(id) ?? []), repair])
   }
@@ -50,7 +58,11 @@ function gateOf(params: LanguageModelV4CallOptions, { tools, options, last, admi
   // In the last reply calls are looked for anyway: their markup is no answer.
   const request = last ? { ...params, toolChoice: { type: 'auto' as const } } : params
   const traitsOf = (name: string) => tools.find((tool) => tool.name === name) ?? {}
-  const repair = streamRepairFor(request, { ...(families && { families }), opensInReasoning, onRepair }, traitsOf)
+  const repair = streamRepairFor(
+    request,
+    { ...(families && { families }), opensInReasoning, onRepair, onQuoted, asks: asks && !last && !second && turn.mayAskAgain() },
+    traitsOf,
+  )
   return createGate({ params, repair, repairsOf, isForeign, admit, drops: last !== undefined })
 }
 

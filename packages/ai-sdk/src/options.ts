@@ -35,7 +35,14 @@ export interface ConcludingEvent {
   readonly by: 'loop' | keyof Limits
 }
 
-export type TurnEvent = ToolEvent | ConcludingEvent
+/** What looks like a call in a reply and was not run, and why. `asked`: the model was asked once to make it properly. */
+export interface QuotedEvent {
+  readonly type: 'message.quoted'
+  readonly quoted: readonly { readonly raw: string; readonly why: string; readonly open: boolean }[]
+  readonly asked: boolean
+}
+
+export type TurnEvent = ToolEvent | ConcludingEvent | QuotedEvent
 
 export interface MulliganOptions<TOOLS extends ToolSet = ToolSet> {
   /** By name. */
@@ -62,6 +69,8 @@ export interface MulliganOptions<TOOLS extends ToolSet = ToolSet> {
   readonly families?: readonly Family[]
   /** The text begins inside the reasoning. Default false. */
   readonly opensInReasoning?: boolean
+  /** Ask the model once, in a second request, where a call was seen or announced and none came out of its reply. Default true. */
+  readonly asks?: boolean
   readonly clock?: Clock
   /** Milliseconds a tool is given to end by itself after its signal is aborted. Default 1000. */
   readonly graceMs?: number

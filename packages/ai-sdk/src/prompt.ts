@@ -94,7 +94,14 @@ const WHY: Partial<Record<'loop' | keyof Limits, string>> = {
 
 /** The prompt with the instruction to conclude. It is in no history. */
 export function concluding(prompt: LanguageModelV4Prompt, by: 'loop' | keyof Limits): LanguageModelV4Prompt {
-  const text = `[${WHY[by] ?? `The ${by} of this turn are used up`}. Don't call tools. Answer now, in words, with what is known, and say what is missing.]`
+  return instructed(
+    prompt,
+    `[${WHY[by] ?? `The ${by} of this turn are used up`}. Don't call tools. Answer now, in words, with what is known, and say what is missing.]`,
+  )
+}
+
+/** The prompt with an instruction at its end. */
+export function instructed(prompt: LanguageModelV4Prompt, text: string): LanguageModelV4Prompt {
   const part = { type: 'text' as const, text }
   const last = prompt.at(-1)
   // Many templates of local models refuse two messages of the user in a row.

@@ -1,6 +1,6 @@
 /** AI SDK middleware that repairs tool calls so that they fit their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
-import { type Effect, type Family, families, type Repair } from '@mulligan/repair'
+import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
 import { middlewareOf } from './middleware.ts'
 import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
 
@@ -19,6 +19,13 @@ export interface RepairToolCallsOptions {
   readonly effects?: Readonly<Record<string, Effect>> | Effect
   /** Called for each repair. What it throws is ignored. */
   readonly onRepair?: (repair: Repair, call: RepairedCall) => void
+  /** Called for a reply that has what looks like a call and was not run. `asked`: the model is asked to make it properly. */
+  readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
+  /**
+   * Where a call was seen or announced, and none came out of the reply, the model is asked once to make it properly: a second
+   * request, whose reply goes on in the same stream. Default true.
+   */
+  readonly asks?: boolean
 }
 
 /**
@@ -30,7 +37,9 @@ export interface RepairToolCallsOptions {
  * const model = wrapLanguageModel({ model: provider('glm-4.7-flash'), middleware: repairToolCalls() })
  */
 export const repairToolCalls = (options: RepairToolCallsOptions = {}): LanguageModelV4Middleware =>
-  middlewareOf((params) => streamRepairFor(params, options, (name) => ({ effect: effectOf(name, options.effects) })))
+  middlewareOf((params, second) =>
+    streamRepairFor(params, second ? { ...options, asks: false } : options, (name) => ({ effect: effectOf(name, options.effects) })),
+  )
 
 function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'external'): Effect {
   if (typeof effects === 'string') return effects

@@ -6,9 +6,9 @@ import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 /** What a bundle of this package has more, gzipped, than one of all of core and repair, which it needs not all of. */
-const MAX_MORE_BYTES = 4_500
+const MAX_MORE_BYTES = 5_000
 /** What each of the two parts may cost of its own, gzipped. */
-const MAX_MIDDLEWARE_BYTES = 2_700
+const MAX_MIDDLEWARE_BYTES = 3_300
 const MAX_ENGINE_BYTES = 5_500
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url))

@@ -5,7 +5,18 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider'
-import { createReply, indexNames, type Repair, type ReplyCall, type ReplyOptions, resolveCall, type ToolSpec } from '@mulligan/repair'
+import {
+  announcements,
+  askAgain,
+  createReply,
+  type FinishedReply,
+  indexNames,
+  type Repair,
+  type ReplyCall,
+  type ReplyOptions,
+  resolveCall,
+  type ToolSpec,
+} from '@mulligan/repair'
 import { createTextPart, type TextPart } from './text-part.ts'
 
 export type Part = LanguageModelV4StreamPart
@@ -17,10 +28,16 @@ export interface StreamRepair {
   readonly part: (part: Part) => readonly Part[]
   /** The stream is over: what is still held, where no finish came. */
   readonly end: () => readonly Part[]
+  /** After the finish: what to tell the model, where a call was seen or announced and none came out of the reply. */
+  readonly askAgain: () => string | undefined
 }
 
 export interface StreamRepairOptions extends ReplyOptions {
   readonly onRepair?: (repair: Repair, call: { readonly toolName: string; readonly toolCallId: string }) => void
+  /** Called once for a reply that has what looks like a call and was not run. `asked`: the model is asked to make it properly. */
+  readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
+  /** Whether the model is asked, once a reply. Default true. */
+  readonly asks?: boolean
 }
 
 /** What is known about a tool besides what is sent of it. */
@@ -41,7 +58,7 @@ const CUT_OFF = ' [cut off]'
 export function createStreamRepair(
   tools: readonly (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[],
   traitsOf: (name: string) => Traits,
-  { onRepair, ...options }: StreamRepairOptions,
+  { onRepair, onQuoted, asks = true, ...options }: StreamRepairOptions,
 ): StreamRepair {
   const specs = tools.flatMap((tool): ToolSpec[] =>
     tool.type === 'function' ? [{ ...traitsOf(tool.name), name: tool.name, parameters: { ...tool.inputSchema } }] : [],
@@ -49,10 +66,13 @@ export function createStreamRepair(
   /** Names of the provider's own tools, whose calls are left alone. */
   const foreign = new Set(tools.flatMap(({ type, name }) => (type === 'provider' ? [name] : [])))
   const names = indexNames(specs)
-  const reply = createReply(specs, options)
+  const reply = createReply(specs, { ...options, announcements })
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
+  /** It has calls, or its thinking is signed: a second reply can't be joined to this one. */
+  let isWhole = false
+  let told: string | undefined
   /** Something here went wrong: what is left goes on as it comes. */
   let broken = false
 
@@ -82,6 +102,7 @@ export function createStreamRepair(
   ]
 
   function handle(one: Part): readonly Part[] {
+    isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
     switch (one.type) {
       case 'text-start': {
         const before = [...endOf(one.id), ...others()]
@@ -135,7 +156,8 @@ export function createStreamRepair(
     const parts = [...texts.keys()].flatMap((id) => endOf(id))
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
-    const { calls } = reply.end(given, { cutShort })
+    const { calls, quoted, unclear } = reply.end(given, { cutShort })
+    tellQuoted(quoted, unclear && asks && !isWhole && (reason === 'stop' || reason === 'other'))
     for (const [at, { part: call, sent }] of reported.entries()) {
       if (sent) continue
       // The last call of a reply that was cut short is not repaired.
@@ -188,6 +210,15 @@ export function createStreamRepair(
     return { toolName, input: isSame ? written : JSON.stringify(found.input), repairs: found.repairs }
   }
 
+  function tellQuoted(quoted: FinishedReply['quoted'], asked: boolean): void {
+    if (asked) told = askAgain(quoted)
+    try {
+      if (quoted.length > 0 || asked) onQuoted?.(quoted, asked)
+    } catch {
+      // As below.
+    }
+  }
+
   function tell(repairs: readonly Repair[], toolName: string, toolCallId: string): void {
     for (const one of repairs) {
       try {
@@ -198,5 +229,5 @@ export function createStreamRepair(
     }
   }
 
-  return { part, end }
+  return { part, end, askAgain: () => told }
 }

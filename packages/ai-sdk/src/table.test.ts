@@ -33,6 +33,7 @@ describe('docs/library.md', () => {
       log: true,
       families: true,
       opensInReasoning: true,
+      asks: true,
       clock: true,
       graceMs: true,
     }

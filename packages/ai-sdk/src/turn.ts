@@ -34,6 +34,10 @@ export interface Turn {
   readonly begin: (step: number, messages: readonly ModelMessage[]) => Promise<void>
   /** Why the request about to be sent is to be the last, if it is. */
   readonly mustConclude: (tokens: number) => 'loop' | keyof Limits | undefined
+  /** Whether a request can be made again and one is left after it. */
+  readonly mayAskAgain: () => boolean
+  /** A request was made again within its step. */
+  readonly askedAgain: () => void
   /** The turn is stopped with it. */
   readonly stopWith: (signal: AbortSignal | undefined) => void
   /** Understands a call and judges it, for the first time. */
@@ -66,6 +70,8 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
   const started = clock.now()
   let step = 0
   let calls = 0
+  /** Requests that were made again. */
+  let again = 0
   let engine: Executor | undefined
   let opening: Promise<Executor> | undefined
 
@@ -99,6 +105,9 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
   async function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
     const outcome = await (await open([])).prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
     outcomes.set(call.toolCallId, outcome)
+    // What else stood in the reply and was not run, the model reads with the result of this call.
+    const dropped = (more.repairs ?? []).flatMap(({ kind, why }) => (kind === 'dropped' ? [`${why}.`] : []))
+    if (dropped.length > 0) notes.set(call.toolCallId, dropped)
     return outcome
   }
 
@@ -145,14 +154,14 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     const record = await executor.execute(ready)
     running.delete(ready.id)
     if (!record.result.ok) throw new ToolCallError(record.result)
-    if (record.result.notes) notes.set(call.toolCallId, record.result.notes)
+    if (record.result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...record.result.notes])
     return value
   }
 
   function mustConclude(tokens: number): 'loop' | keyof Limits | undefined {
     if (!engine) return undefined
     if (engine.looping()) return 'loop'
-    const spent = { requests: step - 1, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
+    const spent = { requests: step - 1 + again, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
     // The last request that is allowed is this one when the one after it would be too many.
     return limitReached(spent, { requests: 2, calls: 1, tokens: 1, seconds: 0 }, limits)?.limit
   }
@@ -174,6 +183,10 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     projection: { maxTokens: options.maxResultTokens ?? DEFAULT_RESULT_TOKENS, spill, notes, done: new Map() },
     begin,
     mustConclude,
+    mayAskAgain: () => step + again + 1 < limits.requests,
+    askedAgain: () => {
+      again++
+    },
     stopWith,
     admit,
     fits,

@@ -14,6 +14,6 @@ export const MAX_CHOICES = 16
 export const droppedCalls = (dropped: number): Repair => ({
   kind: 'dropped',
   from: dropped,
-  to: undefined,
+  to: null,
   why: `${dropped.toLocaleString('en')} more ${dropped === 1 ? 'call was' : 'calls were'} dropped: one reply may have ${MAX_CALLS_PER_REPLY}`,
 })

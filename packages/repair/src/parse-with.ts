@@ -1,8 +1,9 @@
 /** A whole reply, or one call, at once: calls with arguments that fit, what is left as text, and what was refused and why. */
 
+import type { Announcements } from './announcement.ts'
 import { invalid } from './arguments/repair-arguments.ts'
 import type { Family } from './envelope/family.ts'
-import { indexNames } from './name.ts'
+import { indexNames, type NameIndex } from './name.ts'
 import type { Repair } from './repair.ts'
 import { createReply, type FinishedReply } from './reply.ts'
 import { resolveCall } from './resolve-call.ts'
@@ -13,6 +14,8 @@ export interface ParseOptions {
   readonly opensInReasoning?: boolean
   /** `length`, or a provider's word for it: the last call was cut off. */
   readonly finishReason?: string
+  /** Understands what is announced in other languages than English. Default: it is not looked for. */
+  readonly announcements?: Announcements
 }
 
 /** A call of a tool there is, with arguments that fit. */
@@ -38,7 +41,7 @@ export interface ParsedReply {
   readonly text: string
   readonly reasoning: string
   readonly refused: readonly RefusedCall[]
-  /** Markup that is shown rather than meant, and why that is assumed. It stays in the text. */
+  /** What looks like a call and is not one, and why: it is quoted, shown, only announced, in no form that is read. It stays in the text. */
   readonly quoted: FinishedReply['quoted']
 }
 
@@ -50,8 +53,8 @@ export interface ParsedReply {
  * parseWith([glm], text, tools)
  */
 export function parseWith(families: readonly Family[], text: string, tools: readonly ToolSpec[], options: ParseOptions = {}): ParsedReply {
-  const { opensInReasoning = false, finishReason } = options
-  const reply = createReply(tools, { families, opensInReasoning })
+  const { finishReason, ...more } = options
+  const reply = createReply(tools, { families, ...more })
   const first = reply.text(text)
   const { calls, quoted, ...rest } = reply.end([], { cutShort: isCut(finishReason) })
   return { ...resolveAll(calls, tools), text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning, quoted }
@@ -73,19 +76,25 @@ export function readCallWith(
 }
 
 /** As OpenAI, Anthropic and Google say it. */
-const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
+export const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
 
 function resolveAll(parsed: FinishedReply['calls'], tools: readonly ToolSpec[]): Pick<ParsedReply, 'calls' | 'refused'> {
   const index = indexNames(tools)
   const calls: ToolCall[] = []
   const refused: RefusedCall[] = []
   for (const call of parsed) {
-    const found = resolveCall(call, index)
-    if (found.kind !== 'checked') {
-      const errorType = found.kind === 'unknown' ? 'unknown_tool' : 'malformed_call'
-      refused.push({ name: call.name ?? '', errorType, ...found.fault })
-    } else if (!found.checked.ok) refused.push({ name: call.name ?? '', errorType: 'validation', ...invalid(found.checked.issues) })
-    else calls.push({ name: found.tool.name, arguments: found.input, ...(call.id !== '' && { id: call.id }), repairs: found.repairs })
+    const read = readOne(call, index)
+    if ('error' in read) refused.push(read)
+    else calls.push(read)
   }
   return { calls, refused }
+}
+
+/** What one call of a reply comes to. */
+export function readOne(call: FinishedReply['calls'][number], index: NameIndex<ToolSpec>): ToolCall | RefusedCall {
+  const found = resolveCall(call, index)
+  const name = call.name ?? ''
+  if (found.kind !== 'checked') return { name, errorType: found.kind === 'unknown' ? 'unknown_tool' : 'malformed_call', ...found.fault }
+  if (!found.checked.ok) return { name, errorType: 'validation', ...invalid(found.checked.issues) }
+  return { name: found.tool.name, arguments: found.input, ...(call.id !== '' && { id: call.id }), repairs: found.repairs }
 }

@@ -1,5 +1,6 @@
 /** One reply of a model, as a provider package hands it over: text, reasoning and reported calls, to what to show and the calls in it. */
 
+import type { Announcements } from './announcement.ts'
 import { fitJson } from './arguments/fit.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
@@ -7,6 +8,8 @@ import type { Family, ToolIndex } from './envelope/family.ts'
 import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
 import { isCareful, type TextCall } from './envelope/text-call.ts'
+import { leftoverCalls } from './leftover.ts'
+import { MAX_MARKUP } from './limits.ts'
 import type { Repair } from './repair.ts'
 import type { ParsedCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
@@ -16,6 +19,11 @@ export interface ReplyOptions {
   readonly families: readonly Family[]
   /** The first text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
+  /**
+   * Understands what is announced in other languages than English, before an effect, and where no call follows. Default: it
+   * is not looked for.
+   */
+  readonly announcements?: Announcements
 }
 
 /** A call of a reply. Its name and arguments may still need repair. */
@@ -33,9 +41,9 @@ export interface ReplyCall extends ParsedCall {
 
 export interface FinishedReply extends Shown {
   readonly calls: readonly ReplyCall[]
-  /** Markup that was not read as a call, because it is quoted or shown. It stays in the text. */
+  /** What looks like a call and was not read as one, and why: it is quoted, shown, only announced. It stays in the text. */
   readonly quoted: ReadReply['quoted']
-  /** The text is markup that was not read as a call, and hardly more: if it was meant, the model has to be asked. */
+  /** No call came out of the reply, and one may have been meant: the model has to be asked. */
   readonly unclear: boolean
 }
 
@@ -57,6 +65,16 @@ export interface Reply {
 
 const BESIDE = 'another call of this tool was reported in the same reply; make this one again if it was meant'
 
+/** See `FinishedReply.quoted`. */
+export const ANNOUNCED = 'announced, and no call was made'
+
+const notRun = (raw: string, why: string): Repair => ({
+  kind: 'dropped',
+  from: raw,
+  to: null,
+  why: `another call in the same reply was not run (${why}): make it again if it was meant`,
+})
+
 /** Beyond so many words around it, quoted markup is part of an answer. */
 const FEW_WORDS = 12
 const isFewWords = (text: string): boolean => (text.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
@@ -67,6 +85,8 @@ const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
   const index = indexTools(tools)
+  const { announcements } = options
+  const reading = { families, ...(announcements && { announces: announcements.announces }) }
   let { opensInReasoning = false } = options
   /** By id, the texts that have not ended. */
   const readers = new Map<string, ReplyReader>()
@@ -77,7 +97,7 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   const quoted: ReadReply['quoted'][number][] = []
 
   function readerOf(id: string): ReplyReader {
-    const reader = readers.get(id) ?? createReplyReader(index, { families, opensInReasoning })
+    const reader = readers.get(id) ?? createReplyReader(index, { ...reading, opensInReasoning })
     // Only what comes first may begin inside the reasoning.
     opensInReasoning = false
     readers.set(id, reader)
@@ -115,13 +135,31 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
       : reported.length > 0
         ? [...reported.slice(0, -1), ...cutOff(reported.slice(-1)), ...unreported(inText, reported)]
         : [...unreported(inText.slice(0, -1), []), ...cutOff(inText.slice(-1))]
-    return {
-      text: said.slice(before.text),
-      reasoning: thought.slice(before.reasoning),
-      calls,
-      quoted,
-      unclear: calls.length === 0 && (quoted.some(({ open }) => open) || isHardlyMore(said.trim())),
-    }
+    const shown = { text: said.slice(before.text), reasoning: thought.slice(before.reasoning) }
+    if (calls.length > 0) return { ...shown, calls: withNotRun(calls), quoted, unclear: false }
+    const left = leftoverCalls(said, index, families, quoted)
+    const isAll = isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
+    quoted.push(...left.map((one) => ({ ...one, open: isAll })))
+    const hardlyMore = isHardlyMore(said.trim())
+    for (const raw of inThinking()) quoted.push({ raw, why: 'in the thinking', open: said.trim() === '' })
+    const unclear = hardlyMore || quoted.some(({ open }) => open)
+    const announced = unclear || cutShort || index.names.length === 0 ? undefined : announcements?.announcementIn(said)
+    if (announced !== undefined) quoted.push({ raw: announced, why: ANNOUNCED, open: true })
+    return { ...shown, calls, quoted, unclear: unclear || announced !== undefined }
+  }
+
+  /** The first call says which others were not run, so that the model is told with its result. */
+  function withNotRun(calls: readonly ReplyCall[]): readonly ReplyCall[] {
+    const notes = quoted.filter(({ open }) => open).map(({ raw, why }) => notRun(raw, why))
+    return notes.length === 0 ? calls : calls.map((call, at) => (at === 0 ? { ...call, repairs: [...call.repairs, ...notes] } : call))
+  }
+
+  function inThinking(): readonly string[] {
+    if (thought.length > MAX_MARKUP) return []
+    const reader = createReplyReader(index, { families })
+    reader.push(thought)
+    const { calls, quoted: shown } = reader.end()
+    return [...new Set([...calls.flatMap(({ tool, repair }) => (tool ? [String(repair.from)] : [])), ...shown.map(({ raw }) => raw)])]
   }
 
   /**
@@ -157,7 +195,7 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     if (quoted.length > 0 && isFewWords(rest)) return true
     const [, before = '', , inner, after = ''] = FENCED.exec(answer) ?? []
     if (inner === undefined || !isFewWords(before + after)) return false
-    const alone = createReplyReader(index, { families })
+    const alone = createReplyReader(index, reading)
     alone.push(inner)
     return alone.end().calls.some(({ tool }) => tool)
   }

@@ -4,9 +4,11 @@
  */
 import {
   families as all,
+  announcements,
   createReply,
   droppedCalls,
   type Family,
+  type FinishedReply,
   MAX_CALLS_PER_REPLY,
   type ReplyCall,
   type Shown,
@@ -42,8 +44,10 @@ export type Cut = 'repetition' | 'reasoning-limit'
 
 export interface Gathered {
   readonly parts: readonly ReplyPart[]
-  /** The text is markup that was not read as a call, and hardly more. */
+  /** No call came out of it, and one may have been meant. */
   readonly unclear: boolean
+  /** What looks like a call and was not read as one, and why. */
+  readonly quoted: FinishedReply['quoted']
 }
 
 /** How many new characters go by between two looks for repetition. */
@@ -53,7 +57,7 @@ const LEFT_IN_TEXT = 'left in the text'
 
 export function createGathering(options: GatherOptions) {
   const { specs, families = all, opensInReasoning = false, maxReasoning = Infinity, onText, onReasoning } = options
-  const reply = createReply(specs, { families, opensInReasoning })
+  const reply = createReply(specs, { families, opensInReasoning, announcements })
   const parts: (Growing | ReportedCall)[] = []
   let reasoned = 0
   let reported = 0
@@ -116,7 +120,7 @@ export function createGathering(options: GatherOptions) {
     const taken = parts.filter((part) => part.type === 'call')
     // A signed turn goes back as it came: one call more or less in it would be refused.
     const signed = parts.some((part) => part.type !== 'text' && part.metadata !== undefined)
-    const { calls, unclear, ...rest } = reply.end(taken.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
+    const { calls, unclear, quoted, ...rest } = reply.end(taken.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
     show(
       rest,
       parts.findLast((part): part is Growing => part.type === 'text'),
@@ -126,7 +130,7 @@ export function createGathering(options: GatherOptions) {
       return calls.filter((call) => call.reported === taken.indexOf(part)).map((call) => toPart(call, part.metadata))
     })
     const leaked = calls.filter((call) => call.reported === undefined).map((call) => toPart(call))
-    return { parts: withoutExcess([...all.filter(isSaid), ...leaked], reported - taken.length), unclear }
+    return { parts: withoutExcess([...all.filter(isSaid), ...leaked], reported - taken.length), unclear, quoted }
   }
 
   /** Calls beyond {@link MAX_CALLS_PER_REPLY} are only counted. */

@@ -133,7 +133,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       hangUp()
     }
   }
-  if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false }
+  if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false, quoted: [] }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()
   return { ...gathering.finish(), finishReason, usage }
 }
@@ -208,7 +208,7 @@ export async function requestWhole(model: LanguageModelV4, request: ModelRequest
     else if (part.type === 'tool-call' && !part.providerExecuted) gathering.addCall(callPart(part))
   }
   const spent = usageOf(usage)
-  if (repeats) return { parts: gathering.withoutCalls(), finishReason: repeats, usage: spent, unclear: false }
+  if (repeats) return { parts: gathering.withoutCalls(), finishReason: repeats, usage: spent, unclear: false, quoted: [] }
   return { ...gathering.finish(), finishReason: finishReason.unified, usage: spent }
 }
 

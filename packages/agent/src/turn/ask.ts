@@ -1,7 +1,7 @@
 /** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { CHARS_PER_TOKEN } from '@mulligan/core'
-import type { Repair, ToolSpec } from '@mulligan/repair'
+import { ANNOUNCED, askAgain, type Repair, type ToolSpec } from '@mulligan/repair'
 import { toFunctionTool } from '../context/measure.ts'
 import type { ContextWindow } from '../context/window.ts'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
@@ -11,7 +11,7 @@ import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
 import type { Preamble } from './preamble.ts'
-import { COME_TO_THE_POINT, conclude, NUDGE, UNCLEAR } from './prompt.ts'
+import { COME_TO_THE_POINT, conclude, NUDGE } from './prompt.ts'
 import type { TurnContext } from './turn-context.ts'
 
 export type Asked =
@@ -76,15 +76,17 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
           await context.emit({ type: 'message.discarded', messageId, step, why })
           continue
         }
-        if (reply.unclear && !doubted && !concluding) {
+        const { quoted } = reply
+        const asked = reply.unclear && !doubted && !concluding
+        if (quoted.length > 0)
+          await context.emit({ type: 'message.quoted', messageId, step, quoted: quoted.slice(0, MAX_QUOTED).map(shortened), asked })
+        if (asked) {
           doubted = true
-          told = UNCLEAR
-          await context.emit({
-            type: 'message.discarded',
-            messageId,
-            step,
-            why: 'a call was written as text: the model is asked what it meant',
-          })
+          told = askAgain(quoted)
+          const why = quoted.some((one) => one.why === ANNOUNCED)
+            ? 'it said what it would do and called no tool: the model is asked to call it'
+            : 'a call was written as text: the model is asked what it meant'
+          await context.emit({ type: 'message.discarded', messageId, step, why })
           continue
         }
         const message = toMessage(reply, messageId, step, concluding)
@@ -140,6 +142,12 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
 
   return ask
 }
+
+/** How much of what was not run an event tells of. */
+const MAX_QUOTED = 20
+const MAX_RAW = 500
+const shortened = (one: Reply['quoted'][number]): Reply['quoted'][number] =>
+  one.raw.length > MAX_RAW ? { ...one, raw: `${one.raw.slice(0, MAX_RAW)}…` } : one
 
 /** Milliseconds in which advice must be there. */
 const MAX_ADVICE = 5000

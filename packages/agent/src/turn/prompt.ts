@@ -56,10 +56,6 @@ const WHY: Partial<Record<StoppedBy, string>> = {
 export const conclude = (by: StoppedBy): string =>
   `[${WHY[by] ?? 'This turn ends here'}. Don't call tools. Answer now, in words, with what is known so far, and say what is missing.]`
 
-/** Goes with the request after a reply that was a call written as text, in a way that it could also be an example. */
-export const UNCLEAR =
-  '[Your last reply was a tool call written as text, and was not run. If you meant it, call the tool. If not, answer in words.]'
-
 /** Goes with the request after a reply that was cut off because its thinking went on and on. */
 export const COME_TO_THE_POINT =
   '[You thought for too long, and that was cut off. Do not think any further: call the tool you need now, or answer in words.]'

@@ -142,6 +142,7 @@ export function step(view: View, event: AgentEvent, style: LineStyle): StepView 
       return { view: { ...view, closed: [...view.closed, { tool: event.tool, until: event.until }] }, done: noticeOf(event, style) }
     case 'error':
     case 'warning':
+    case 'message.quoted':
       return { view, done: noticeOf(event, style) }
     case 'turn.ended':
       return { view: { ...NO_VIEW, ...contextOf(view), said: view.said, requests: view.requests }, done: ending(view) }

@@ -113,6 +113,22 @@ describe('other lines', () => {
       },
       ['Context compacted: from about 6,120 to 2,900 of 8,000 tokens, 1 call put into a digest.'],
     ],
+    [
+      'a call that was not run',
+      {
+        type: 'message.quoted',
+        messageId: 'm',
+        step: 1,
+        quoted: [{ raw: 'f(\u001b[2J)', why: 'in no form that is read as a call', open: true }],
+        asked: false,
+      },
+      ['! Not run, in no form that is read as a call: f()'],
+    ],
+    [
+      'one that is part of the answer, or asked about',
+      { type: 'message.quoted', messageId: 'm', step: 1, quoted: [{ raw: 'f()', why: 'in a code fence', open: false }], asked: false },
+      [],
+    ],
     ['what the person should know', { type: 'warning', message: 'It was\u001b[2J cut.' }, ['! It was cut.']],
     ['a fault that is not, which the end of the turn tells', { type: 'error', message: 'Gone.' }, []],
     ['discarded text', { type: 'message.discarded', messageId: 'm', step: 1, why: 'it broke off' }, ['Discarded: it broke off']],

@@ -49,6 +49,11 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
       return event.resumed ? [dim('Continuing the interrupted turn.')] : []
     case 'message.created':
       return event.concluding ? [dim(`Last request (${event.concluding}): the model is asked to conclude.`)] : []
+    case 'message.quoted':
+      // Where the model is asked, the line of the discarded message says so.
+      return event.asked
+        ? []
+        : event.quoted.filter(({ open }) => open).map(({ raw, why }) => yellow(`! Not run, ${oneLine(why, 100)}: ${oneLine(raw, 200)}`))
     case 'message.discarded':
       return [yellow(`Discarded: ${oneLine(event.why, 300)}`)]
     case 'context.compacted':

@@ -55,8 +55,25 @@ const REPAIRED: Case[] = [
   ['the lone unknown for the lone missing, of a read', object({ s: text }, ['s']), { q: 'a' }, { s: 'a' }, LENIENT],
 ]
 
+const either = { type: ['array', 'string'] }
+REPAIRED.push(
+  ['a number as text, for a float', object({ n: { type: 'float' } }), { n: '1.5' }, { n: 1.5 }],
+  ['a list as text, for a list', object({ l: { type: 'list', items: { type: 'str' } } }), { l: '["a"]' }, { l: ['a'] }],
+  ['an object as text, for a dict', { type: 'dict', properties: { o: { type: 'DICT' } } }, { o: '{"n":5}' }, { o: { n: 5 } }],
+  ['a list as text in a union, of a read', object({ l: either }), { l: '["a"]' }, { l: ['a'] }, LENIENT],
+  ['the same in one word', object({ l: { type: 'array|string' } }), { l: '["a"]' }, { l: ['a'] }, LENIENT],
+  ['the same in branches', object({ l: { anyOf: [text, list] } }), { l: '["a"]' }, { l: ['a'] }, LENIENT],
+  ['a quoted enum, of a read', object({ s: { enum: ['name'] } }), { s: "'name'" }, { s: 'name' }, LENIENT],
+  ['a token of quoting, of a read', object({ s: text }), { s: '<|"|>a<|"|>' }, { s: 'a' }, LENIENT],
+)
+
 /** What is left as it is: for the validator to refuse, or because it fits. */
 const LEFT: Case[] = [
+  ['a list as text in a union, of an effect', object({ l: { type: ['array', 'string'] } }), { l: '["a"]' }, undefined],
+  ['a list of others as text in a union', object({ l: { anyOf: [text, { ...list, items: whole }] } }), { l: '["a"]' }, undefined, LENIENT],
+  ['text in brackets in a union', object({ l: { type: 'array|string' } }), { l: '[a' }, undefined, LENIENT],
+  ['quotes, where text belongs', object({ s: text }), { s: "'abc'" }, undefined, LENIENT],
+  ['a token of quoting inside a text', object({ s: text }), { s: 'Gemma writes <|"|> around it' }, undefined, LENIENT],
   ['text that looks like JSON, where text belongs', object({ s: text }), { s: '{"a":[1]}' }, undefined],
   ['text that looks like a number, where text belongs', object({ s: text }), { s: '007' }, undefined],
   ['text that fits one branch of a union', object({ s: { anyOf: [whole, text] } }), { s: '5' }, undefined],

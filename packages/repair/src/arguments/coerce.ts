@@ -3,13 +3,16 @@ import { fold } from '../did-you-mean.ts'
 import type { Repair, RepairKind } from '../repair.ts'
 import { pathText } from '../schema/issue.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { deref, isOfType, isRecord, itemSchema, listOf, recordOf, typesOf, validate } from '../schema/validate.ts'
+import { typesOf } from '../schema/types.ts'
+import { deref, isOfType, isRecord, itemSchema, listOf, recordOf, typeOf, validate } from '../schema/validate.ts'
 import { reshape } from './reshape.ts'
 import { tryJson } from './try-json.ts'
 
 export interface Coerced {
   readonly value: unknown
   readonly repairs: readonly Repair[]
+  /** Why a value is a guess that nothing with effects may be run on. */
+  readonly doubt?: string
 }
 
 export interface CoerceOptions {
@@ -37,11 +40,17 @@ interface Walk {
 const NUMBER = /^\s*[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?\s*$/i
 const MAX_DEPTH = 100
 
+/** A model's own quotation marks. Nobody can tell what else of its markup was misread. */
+const QUOTE_TOKEN = /^(?:<\|"\|>|<escape>)|(?:<\|"\|>|<escape>)$/g
+const LEFT_ON = 'has a token left on it that the model quotes with'
+
 /** The value with what could be repaired repaired. Whether the result is valid is for the caller to check. */
 export function coerce(schema: JsonSchema, value: unknown, options: CoerceOptions): Coerced {
   const repairs: Repair[] = []
   const given = isRecord(value) ? reshape(schema, value, repairs, options.toolName) : value
-  return { value: repair(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] }), repairs }
+  const fixed = repair(schema, given, [], { root: schema, repairs, options, depth: 0, open: [] })
+  const doubt = options.lenient ? undefined : repairs.find(({ why }) => why === LEFT_ON)
+  return { value: fixed, repairs, ...(doubt && { doubt: `"${doubt.parameter}" ${LEFT_ON}` }) }
 }
 
 /** Takes note of a change, and makes it. */
@@ -58,11 +67,12 @@ function repair(given: unknown, value: unknown, path: Path, walk: Walk): unknown
   if (!isRecord(schema)) return value
   const inner = { ...walk, depth: walk.depth + 1 }
   if (schema !== given) return walk.open.includes(schema) ? value : repair(schema, value, path, { ...inner, open: [...walk.open, schema] })
-  const chosen = repairOneOf(listOf(schema['anyOf'] ?? schema['oneOf']), value, path, inner)
+  const parts = listOf(schema['anyOf'] ?? schema['oneOf'])
+  const chosen = repairOneOf(parts, readUnion(schema, parts, value, path, inner), path, inner)
   const changed = retype(schema, chosen, path, inner)
   if (Array.isArray(changed)) return repairItems(schema, changed, path, { ...inner, open: [] })
   if (isRecord(changed)) return repairProperties(schema, changed, path, { ...inner, open: [] })
-  if (typeof changed === 'string') return repairEnum(listOf(schema['enum']), changed, path, walk)
+  if (typeof changed === 'string') return repairEnum(listOf(schema['enum']), withoutTokens(changed, path, inner), path, walk)
   return typeof changed === 'number' ? repairUnit(schema, changed, path, walk) : changed
 }
 
@@ -79,6 +89,11 @@ function repairOneOf(parts: readonly unknown[], value: unknown, path: Path, walk
   return value
 }
 
+function withoutTokens(value: string, path: Path, walk: Walk): string {
+  const bare = value.replace(QUOTE_TOKEN, '')
+  return bare === value ? value : note(walk, 'type', path, value, bare, LEFT_ON)
+}
+
 function retype(schema: JsonSchema, value: unknown, path: Path, walk: Walk): unknown {
   if (isOfType(schema, value)) return value
   const types = typesOf(schema)
@@ -87,6 +102,14 @@ function retype(schema: JsonSchema, value: unknown, path: Path, walk: Walk): unk
   const { items } = schema
   if (value === null || !types.includes('array') || !isRecord(items) || isContainer(value) || !fits(items, value, walk)) return value
   return note(walk, 'type', path, value, [value], 'a single value where a list belongs')
+}
+
+/** `array|string`: a list that came as JSON text, of a read. For effects it stays the valid text that it is. */
+function readUnion(schema: JsonSchema, parts: readonly unknown[], value: unknown, path: Path, walk: Walk): unknown {
+  const parsed = walk.options.lenient && typeof value === 'string' ? tryJson(value) : undefined
+  if (parsed === undefined || !fits(schema, value, walk) || !fits(schema, parsed, walk)) return value
+  const takes = [schema, ...parts].some((part) => isRecord(part) && typesOf(recordOf(deref(part, walk.root))).includes(typeOf(parsed)))
+  return takes ? note(walk, 'type', path, value, parsed, 'JSON text where a list or an object may stand') : value
 }
 
 /** The same value in one of the types, and why it may be. */
@@ -125,8 +148,11 @@ function repairItems(schema: JsonSchema, value: readonly unknown[], path: Path, 
 
 function repairEnum(allowed: readonly unknown[], value: string, path: Path, walk: Walk): unknown {
   if (!walk.options.lenient || allowed.includes(value)) return value
-  const [same, ...others] = allowed.filter((one) => typeof one === 'string' && fold(one) === fold(value))
-  return same === undefined || others.length > 0 ? value : note(walk, 'enum', path, value, same, 'the same but for case and separators')
+  const meant = fold(value.replace(/^(['"])(.*)\1$/s, '$2'))
+  const [same, ...others] = allowed.filter((one) => typeof one === 'string' && fold(one) === meant)
+  return same === undefined || others.length > 0
+    ? value
+    : note(walk, 'enum', path, value, same, 'the same but for case, separators and quotes')
 }
 
 function repairProperties(schema: JsonSchema, value: Record<string, unknown>, path: Path, walk: Walk): Record<string, unknown> {

@@ -9,7 +9,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import { checkJson, type JsonCheck } from '../schema/validate.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import { coerce } from './coerce.ts'
-import { type Malformed, parseInput } from './parse.ts'
+import { type Malformed, parseInput, unreadable } from './parse.ts'
 
 /** What the check says of an input. */
 export interface CheckResult {
@@ -29,6 +29,11 @@ export type Fitted<Check extends CheckResult> =
 interface Given {
   readonly input: Record<string, unknown>
   readonly repairs: readonly Repair[]
+}
+
+interface Shaped extends Given {
+  /** Why it is not to be run with effects. */
+  readonly doubt?: string
 }
 
 /** A tool as far as its arguments go. Without a name, arguments wrapped in a call are not unwrapped. */
@@ -51,10 +56,11 @@ export function* fitArguments<Tool extends FitTool, Check extends CheckResult>(
   const { name: toolName, aliases = [], parameterAliases, ignoredParameters, repair: level = levelFor(tool.effect) } = tool
   const parsed = parseInput(raw, { cutOff, level })
   if (!parsed.ok) return { kind: 'malformed', fault: parsed.fault }
-  const shape = ({ input, repairs }: Given): Given => {
+  const shape = ({ input, repairs }: Given): Shaped => {
     if (level === 'off') return { input, repairs }
     const coerced = coerce(schema, input, { parameterAliases, ignoredParameters, lenient: level === 'full', toolName })
-    return { input: coerced.value as Record<string, unknown>, repairs: [...repairs, ...coerced.repairs] }
+    const { value, doubt } = coerced
+    return { input: value as Record<string, unknown>, repairs: [...repairs, ...coerced.repairs], ...(doubt !== undefined && { doubt }) }
   }
 
   let best = shape(adapted(adapt, parsed.input, toolName) ?? { input: parsed.input, repairs: [] })
@@ -69,6 +75,7 @@ export function* fitArguments<Tool extends FitTool, Check extends CheckResult>(
     checked = otherChecked
     break
   }
+  if (best.doubt !== undefined) return { kind: 'malformed', fault: unreadable(canonical(parsed.input), best.doubt) }
   // What was not JSON is taken only where it fits.
   if (!checked.ok && parsed.unlessFits) return { kind: 'malformed', fault: parsed.unlessFits }
   return { kind: 'checked', checked, input: best.input, repairs: [...parsed.repairs, ...best.repairs] }

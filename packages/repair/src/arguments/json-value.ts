@@ -13,6 +13,8 @@ const BARE = /[^,{}[\]\n\r]{1,1000}/y
 /** Bare words that a reader could take for something else than text. */
 const NOT_TEXT =
   /^(?:true|false|null|none|nan|[+-]?inf(?:inity)?|undefined|nil)$|^(?:\.\.|…)|["'`“”‘’\\()<>;]|^\S*\s[^:]*:|:$|.\/\*|^[+-]?[\d.].*\s/i
+/** Numbers that were cut off, or of another language: neither a number nor a text for certain. */
+const NO_NUMBER = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)e[+-]?$|^[+-]?0(?:x[\da-f_]*|[ob]\d*)$|^[+-]?\d[\d_]*_[\d_]*(?:\.\d*)?$|^[+-]?\d+n$/i
 /** What begins an item that no comma comes before. */
 const PLAIN_ITEM = /["'“”{[]|-?\d|true|false|null/y
 /** How texts begin and end, other than what is between two quotes of one text. */
@@ -215,6 +217,7 @@ function readBare(state: State): string {
     .trimEnd()
   if (NOT_TEXT.test(bare)) throw misplaced(position)
   if (limit === text.length) throw cutOff(state)
+  if (NO_NUMBER.test(bare)) throw unclear(position)
   if (!/^[^:=]*[\p{L}\p{N}]/u.test(bare)) throw misplaced(position)
   if (limit - position === 1000) throw unclear(position)
   restructure(state, 'an unquoted text', position, true)

@@ -123,7 +123,7 @@ function malformed(raw: string, why: string, position?: number): Refused {
 export function unreadable(raw: string, why: string): Malformed {
   const value = shorten(raw, 0)
   return {
-    error: `The call came as text and could not be read: ${why}. Nothing was done. You sent: ${value}`,
+    error: `The call could not be read: ${why}. Nothing was done. You sent: ${value}`,
     details: { value, constraint: 'a call of the tool, made as the server offers it, with one JSON object' },
   }
 }

@@ -116,3 +116,15 @@ it('a pattern that may take for ever is not asked', () => {
   const schema = object({ query: { type: 'string', pattern: '^(a+)+$' } })
   expect(read({ query: `${'a'.repeat(60)}!` }, schema).ok).toBe(true)
 })
+
+it('a value with a token of quoting left on it runs no effect, and is noted for a read', () => {
+  const schema = { type: 'object', properties: { l: { type: 'array', items: { type: 'string' } } } }
+  const given = { l: ['<|"|>a', 'b'] }
+  expect(repairArguments(given, schema, { effect: 'read' })).toMatchObject({
+    ok: true,
+    value: { l: ['a', 'b'] },
+    repairs: [{ parameter: 'l[0]' }],
+  })
+  for (const effect of ['write', 'external'] as const)
+    expect(repairArguments(given, schema, { effect })).toMatchObject({ ok: false, error: expect.stringContaining('"l[0]" has a token') })
+})

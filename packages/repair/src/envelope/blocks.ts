@@ -42,6 +42,8 @@ export interface Hunt {
   /** Families whose blocks may begin with the name of a tool. */
   readonly named: readonly Family[]
   readonly lines: Lines
+  /** See {@link ReaderOptions}. */
+  readonly announces?: ((sentence: string) => boolean) | undefined
 }
 
 /** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. What is too long is text too, and doubtful. */
@@ -111,7 +113,7 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
     hits.skipTo(block.end)
   }
   add('text', done, text.length)
-  return { pieces: groupsOf(source, pieces).flatMap((group) => judged(source, group, quoted)), quoted }
+  return { pieces: groupsOf(source, pieces).flatMap((group) => judged(source, group, quoted, hunt.announces)), quoted }
 }
 
 /** Blocks that stand together, or as items of one list, and the text around them. */
@@ -138,14 +140,14 @@ function groupsOf({ text }: Source, pieces: readonly Piece[]): readonly Group[] 
 }
 
 /** Blocks that the text around them puts in doubt become text again. */
-function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted[]): readonly Piece[] {
+function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted[], announces: Hunt['announces']): readonly Piece[] {
   if (pieces[0]?.kind !== 'markup') return pieces
   return pieces.map((piece) => {
     if (piece.kind !== 'markup') return piece
     const { start, end, family, block } = piece
     const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
     const careful = block.calls.some(({ name }) => isCareful(tools.resolve(name)))
-    const doubt = whyNotMeant({ lead, tail, sure, careful })
+    const doubt = whyNotMeant({ lead, tail, sure, careful, announces })
     if (!doubt) return piece
     quoted.push({ start, end, ...doubt })
     return { kind: 'text', start, end }

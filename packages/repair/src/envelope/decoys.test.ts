@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { announcements } from '../announcement.ts'
 import { parseToolCalls } from '../parse-tool-calls.ts'
 import { DECOYS, MECHANISMS } from './decoys.fixture.ts'
+import { NOTATIONS, PLAIN_DECOYS } from './plain-decoys.fixture.ts'
 import { families } from './registry.ts'
+import { TOOLS } from './rows.fixture.ts'
 import { indexTools, sourceOf } from './source.ts'
 
 /** All that can be read at any place where it could begin. */
@@ -34,5 +37,34 @@ describe('what is shown is not run', () => {
     const { quoted, text } = parseToolCalls(first?.raw ?? '', first?.tools ?? [])
     expect(quoted).toEqual([{ raw: expect.stringContaining('<tool_call>'), why: 'shown as an example', open: false }])
     expect(text).toBe(first?.raw)
+  })
+})
+
+describe('what is shown in plain notation is not run', () => {
+  const run = (effect: 'read' | 'write' | 'external') =>
+    PLAIN_DECOYS.filter(
+      ({ raw }) =>
+        parseToolCalls(
+          raw,
+          TOOLS.map((tool) => ({ ...tool, effect })),
+          { announcements },
+        ).calls.length > 0,
+    ).map(({ id }) => id)
+
+  it.each(['write', 'external'] as const)('as a tool that does %s, never', (effect) => {
+    expect(PLAIN_DECOYS.length).toBeGreaterThan(300)
+    expect(run(effect)).toEqual([])
+  })
+
+  it('as a read, one in a hundred at most', () => expect(run('read').length / PLAIN_DECOYS.length).toBeLessThanOrEqual(0.01))
+
+  it('and is told: hardly one goes by without a word', () => {
+    const silent = PLAIN_DECOYS.filter(({ raw }) => parseToolCalls(raw, TOOLS).quoted.length === 0)
+    expect(silent.map(({ id }) => id).filter((id) => !id.endsWith('Markdown in the name'))).toEqual([])
+  })
+
+  it('though alone, as all of a reply, such a call is read', () => {
+    const alone = Object.values(NOTATIONS).filter((call) => parseToolCalls(call, TOOLS).calls.length > 0)
+    expect(alone.length).toBeGreaterThanOrEqual(2)
   })
 })

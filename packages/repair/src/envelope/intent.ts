@@ -34,6 +34,8 @@ export interface Surroundings {
   readonly sure: boolean
   /** It has effects: it is to be meant beyond doubt. */
   readonly careful: boolean
+  /** Whether the sentence before announces it, in other languages than English. */
+  readonly announces?: ((sentence: string) => boolean) | undefined
 }
 
 export interface NotMeant {
@@ -46,7 +48,7 @@ const shown = (why: string): NotMeant => ({ why, open: false })
 const open = (why: string): NotMeant => ({ why, open: true })
 
 /** Why a block is doubtful; undefined when it stands like a call. */
-export function whyNotMeant({ lead, tail: after, sure, careful }: Surroundings): NotMeant | undefined {
+export function whyNotMeant({ lead, tail: after, sure, careful, announces }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
   const intent = lastIndex(sentence, INTENT)
@@ -65,7 +67,7 @@ export function whyNotMeant({ lead, tail: after, sure, careful }: Surroundings):
   if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined
   const near = lead.trimEnd().slice(-NEAR)
   if (WAITS.test(near)) return shown('where a word of somebody is waited for')
-  return intent === -1 ? open('not announced') : undefined
+  return intent === -1 && !announces?.(sentence) ? open('not announced') : undefined
 }
 
 /** How far back what is said about an effect is looked at, in characters. */

@@ -18,6 +18,8 @@ export interface ReaderOptions {
   readonly families: readonly Family[]
   /** The reply begins inside the reasoning: all of it up to `</think>` is thinking. Without that tag, all of it is text. Default false. */
   readonly opensInReasoning?: boolean
+  /** Whether a sentence announces what follows, in other languages than English. */
+  readonly announces?: (sentence: string) => boolean
 }
 
 /** What can be shown. */
@@ -53,7 +55,7 @@ interface Part {
 const NOTHING: Shown = { text: '', reasoning: '' }
 const THINK_END = '</think>'
 
-export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false }: ReaderOptions): ReplyReader {
+export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false, announces }: ReaderOptions): ReplyReader {
   const triggers = cachedTriggers(families)
   const named = families.filter(({ afterName }) => afterName)
   /** The end of what was shown, and all that was not. */
@@ -220,7 +222,8 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     }
     if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
     if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    const { pieces, quoted } = piecesOf({ source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line) }, shown)
+    const hunt = { source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line), announces }
+    const { pieces, quoted } = piecesOf(hunt, shown)
     return readPieces(pieces, quoted)
   }
 

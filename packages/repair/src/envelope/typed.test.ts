@@ -21,3 +21,23 @@ describe('a value as Python writes it', () => {
     ["{'k': 1", { type: 'object' }],
   ])('%s stays a text: %j', (text, schema) => expect(typed(text, schema)).toBe(text))
 })
+
+describe('a text and a list are both taken', () => {
+  const either = { type: 'array|string' }
+  it.each<readonly [string, unknown]>([
+    ['["a", "b"]', ['a', 'b']],
+    ['a', 'a'],
+    ['["a"', '["a"'],
+    ['{"a": 1}', '{"a": 1}'],
+    ['5', '5'],
+  ])('%s', (text, value) => expect(typed(text, either)).toEqual(value))
+})
+
+it.each<readonly [string, string, unknown]>([
+  ['float', '1.5', 1.5],
+  ['int', '5', 5],
+  ['str', '5', '5'],
+  ['dict', '{"a": 1}', { a: 1 }],
+  ['list[str]', '["a"]', ['a']],
+  ['BOOLEAN', 'true', true],
+])('%s of %s', (type, text, value) => expect(typed(text, { type })).toEqual(value))

@@ -1,7 +1,9 @@
 /** From keys with raw text to values: the schema decides what `1` is. */
 
+import { tryJson } from '../arguments/try-json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { deref, isRecord, typesOf } from '../schema/validate.ts'
+import { typesOf } from '../schema/types.ts'
+import { deref, isRecord } from '../schema/validate.ts'
 import type { TextEntry } from './family.ts'
 import { type Cursor, readLiteral } from './syntax/python.ts'
 
@@ -17,12 +19,17 @@ export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | un
 }
 
 /**
- * A text where the schema takes one: what looks like JSON stays a text. Else what it says as JSON or as a Python literal;
- * a text that is neither stays one, and whether it fits is for the coercion to see.
+ * A text where the schema takes one: what looks like JSON stays a text, unless the schema takes such a list or object too,
+ * which this markup has no other way to write. Else what it says as JSON or as a Python literal; a text that is neither
+ * stays one, and whether it fits is for the coercion to see.
  */
 function valueFor(text: string, schema: unknown, root: JsonSchema): unknown {
   const takes = allowedTypes(schema, root)
-  if (takes.has('string')) return takes.has('null') && text.trim() === 'null' ? null : text
+  if (takes.has('string')) {
+    if (takes.has('null') && text.trim() === 'null') return null
+    const json = takes.has('array') || takes.has('object') ? tryJson(text) : undefined
+    return json !== undefined && takes.has(jsonType(json)) ? json : text
+  }
   return takes.size > 0 ? fromLiteral(text) : fromJsonOrText(text)
 }
 

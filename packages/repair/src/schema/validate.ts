@@ -4,6 +4,7 @@ import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isExplosive } from './pattern.ts'
+import { typesOf } from './types.ts'
 
 type Path = readonly (string | number)[]
 interface Context {
@@ -90,12 +91,6 @@ export function typeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return typeof value
-}
-
-/** The types a schema allows; empty when it doesn't say. */
-export function typesOf(schema: JsonSchema): readonly string[] {
-  const type = schema['type']
-  return typeof type === 'string' ? [type] : (listOf(type) as readonly string[])
 }
 
 /** Also where the schema names no type. */

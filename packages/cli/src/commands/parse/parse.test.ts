@@ -32,7 +32,7 @@ describe('mulligan parse', () => {
     const { code, stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^✓ search \{"query":"plans","limit":5\}\n {4}envelope: .*glm/)
-    expect(stdout).toMatch(/\ntext\nLet me look\.\n$/)
+    expect(stdout).toMatch(/\ntext\nLet me look\.\n\nPolicy: tools without an effect count as read: search\./)
   })
 
   it('reads stdin, and prints JSON', async () => {
@@ -44,6 +44,7 @@ describe('mulligan parse', () => {
         calls: [{ name: 'search', arguments: { query: 'plans', limit: 5 } }],
         text: '',
         notes: [expect.objectContaining({ call: 0, kind: 'envelope' })],
+        assumed: { effect: 'read', tools: ['search'] },
       },
     ])
   })
@@ -60,7 +61,7 @@ describe('mulligan parse', () => {
   it('says why a call is none, and why one is refused', async () => {
     using here = inPlace(`Such as:\n\`\`\`\n${GLM}\n\`\`\`\nis how.`)
     const { code, stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
-    expect([code, stdout]).toEqual([1, expect.stringContaining('No call.')])
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^– not read, in a code fence: /)])
     here.write('said.txt', `${GLM.slice(0, -40)}`)
     expect((await here.run(['parse', 'said.txt', '--tools', 'tools.json'])).stdout).toMatch(/^✗ search malformed_call: .*cut off/)
   })
@@ -69,14 +70,56 @@ describe('mulligan parse', () => {
     using here = inPlace(GLM)
     const parse = (family: string) => here.run(['parse', 'said.txt', '--tools', 'tools.json', '--family', family])
     expect((await parse('hermes,glm')).code).toBe(0)
-    expect((await parse('hermes')).stdout).toMatch(/^No call\./)
+    expect((await parse('hermes')).stdout).toMatch(/^– not read, markup of a call that could not be read/)
     expect(await parse('gml')).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean glm?') })
   })
 
   it('the thinking is none of the text where the output begins inside it', async () => {
     using here = inPlace(`Hm.${GLM} or not.</think>Done.`)
     const { stdout } = await here.run(['parse', 'said.txt', '--tools', 'tools.json', '--opens-in-reasoning'])
-    expect(stdout).toMatch(/^No call\.\n\ntext\nDone\.\n\nreasoning\nHm\./)
+    expect(stdout).toMatch(/^– not read, in the thinking: .*\n\ntext\nDone\.\n\nreasoning\nHm\./)
+  })
+
+  it('takes the policy that is named, and says which it took', async () => {
+    using here = inPlace(`The page is old.\n${GLM}`)
+    const parse = async (...more: string[]) =>
+      JSON.parse((await here.run(['parse', 'said.txt', '--tools', 'tools.json', '--json', ...more])).stdout)
+    expect(await parse()).toMatchObject({ calls: [{ name: 'search' }], assumed: { effect: 'read', tools: ['search'] } })
+    expect(await parse('--effect', 'external')).toMatchObject({
+      calls: [],
+      quoted: [{ why: 'not announced', open: true }],
+      assumed: { effect: 'external', tools: ['search'] },
+    })
+  })
+
+  it('explains what was seen where, and why it was run or not', async () => {
+    using here = inPlace(`Let me look.\n${GLM}\n`)
+    const explain = async (...more: string[]) =>
+      (await here.run(['parse', 'said.txt', '--tools', 'tools.json', '--explain', ...more])).stdout
+    expect(await explain()).toMatch(
+      /^mulligan [\d.]+.* · \d+ characters · families: all {2}\ntools: search \(read, assumed\), write \(write\)\n/,
+    )
+    expect(await explain()).toMatch(
+      /\n\| 13 \| 2 \| glm \| `<tool_call>search.*\| run: search \{"query":"plans","limit":5\} \| envelope: .* \|\n/,
+    )
+    here.write(
+      'said.txt',
+      `Use it like \`${GLM}\` | or so, with the tags around each value as they stand there.\n\nIch werde jetzt suchen.`,
+    )
+    const [shown, announced] = (await explain()).split('\n').filter((line) => /^\| \d/.test(line))
+    expect(shown).toMatch(/^\| 13 \| 1 \| glm \| .* \| not run \| in inline code \|$/)
+    expect(announced).toMatch(
+      /^\| \d+ \| 3 \| none \| `Ich werde jetzt suchen\.` \| not run \| announced, and no call was made; the model is asked \|$/,
+    )
+    expect(await explain()).toContain('in a turn the model is asked once')
+    expect(JSON.parse(await explain('--json')).seen).toMatchObject([
+      { at: 13, line: 1, form: 'glm', outcome: 'not run', why: 'in inline code' },
+      { line: 3, form: '', outcome: 'not run' },
+    ])
+    here.write('said.txt', 'It is late.')
+    expect(await explain()).toContain('Nothing that looks like a call was seen.')
+    here.write('said.txt', `${GLM.slice(0, -40)}`)
+    expect(await explain()).toMatch(/\| refused: search \| malformed_call: /)
   })
 
   it('has no control characters of the model in its output', async () => {
@@ -102,7 +145,7 @@ describe('mulligan parse', () => {
     ['a tool without a name', [{}], /tool 1 has no name/],
     ['two of a name', [search, search], /two tools are named "search"/],
     ['a strange effect', [{ ...search, effect: 'none' }], /the effect of search must be read, write, external/],
-    ['a schema that is none', [{ ...search, parameters: 'x' }], /no JSON Schema/],
+    ['a schema that is none', [{ ...search, parameters: 'x' }], /JSON Schema/],
   ])('tools with %s are told', async (_, tools, says) => {
     using here = inPlace('x', tools)
     const { code, stderr } = await here.run(['parse', 'said.txt', '--tools', 'tools.json'])
@@ -136,7 +179,9 @@ describe('mulligan parse --jsonl', () => {
       calls: [{ name: 'search', arguments: { query: 'plans', limit: 5 } }],
       text: 'Look. ',
       notes: expect.any(Array),
+      assumed: { effect: 'read', tools: ['search'] },
     })
+    expect(got[3].assumed).toBeUndefined()
     expect(got[3].refused).toEqual({
       errorType: 'malformed_call',
       error: expect.stringContaining('truncated'),
@@ -170,11 +215,13 @@ describe('mulligan parse --jsonl', () => {
       `\ufeff${JSON.stringify({ id: 1, raw: GLM, tools: [search] })}`,
       { id: 2, raw: GLM, tools: [search], finishReason: 'max_tokens' },
       { id: 3, raw: `${GLM}</think>No.`, tools: [search], opensInReasoning: true },
+      { id: 4, raw: GLM, tools: [search], families: ['hermes'] },
     ])
     expect(got.map(({ calls, text }) => [calls.length, text])).toEqual([
       [1, ''],
       [0, ''],
       [0, 'No.'],
+      [0, GLM],
     ])
   })
 

@@ -3,19 +3,32 @@ import { once } from 'node:events'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
-import { type Family, families, nearest, type ParsedReply, parseWith, type ToolSpec } from '@mulligan/repair'
+import {
+  announcements,
+  type Effect,
+  type Explanation,
+  explainReply,
+  families,
+  nearest,
+  type ParsedReply,
+  parseToolCalls,
+  type ToolSpec,
+} from '@mulligan/repair'
 import { EXIT } from '../../exit.ts'
 import { readStdin } from '../../stdin.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
-import { noRow, parseRow, toRow } from './row.ts'
-import { toolsOf } from './tools-of.ts'
+import { version } from '../../version.ts'
+import { type Assumed, assumedOf, noRow, parseRow, toRow } from './row.ts'
+import { ASSUMED_EFFECT, toolsOf } from './tools-of.ts'
 
 export interface ParseFlags {
   readonly tools?: string
   readonly jsonl?: string
   readonly json?: boolean
+  readonly explain?: boolean
+  readonly effect?: Effect
   readonly family?: readonly string[]
   readonly finishReason?: string
   readonly opensInReasoning?: boolean
@@ -29,28 +42,33 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
       'no tools are named',
       'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that do not exist are never read.',
     )
-  const tools = readTools(flags.tools)
+  const { effect = ASSUMED_EFFECT } = flags
+  const [tools, assumed] = readTools(flags.tools, effect)
   const text = file === undefined || file === '-' ? await stdinText() : readText(file)
-  const reply = parseWith(familiesOf(flags.family), text, tools, {
+  const options = {
+    families: familiesOf(flags.family),
+    announcements,
     ...(flags.finishReason !== undefined && { finishReason: flags.finishReason }),
     opensInReasoning: flags.opensInReasoning === true,
-  })
+  }
+  const reply = parseToolCalls(text, tools, options)
+  const explained = flags.explain ? explainReply(text, tools, options) : undefined
   if (flags.json) {
-    const { id: _, ...row } = toRow(undefined, reply)
-    output.out(`${safeJson({ ...row, ...(reply.reasoning !== '' && { reasoning: reply.reasoning }) })}\n`)
-  } else output.out(`${textOf(reply)}\n`)
+    const { id: _, ...row } = toRow(undefined, reply, assumed)
+    output.out(`${safeJson({ ...row, ...(reply.reasoning !== '' && { reasoning: reply.reasoning }), ...explained })}\n`)
+  } else if (explained) output.out(`${explanation(explained, { text, tools, assumed, flags })}\n`)
+  else output.out(`${textOf(reply, assumed)}\n`)
   return reply.calls.length > 0 && reply.refused.length === 0 ? EXIT.ok : EXIT.failed
 }
 
 /** @throws UsageError for a family that there is not */
-function familiesOf(names: readonly string[] | undefined): readonly Family[] {
-  return names === undefined ? families : names.map((name) => familyNamed(name.trim()))
+function familiesOf(names: readonly string[] | undefined): readonly string[] | undefined {
+  return names?.map((name) => familyNamed(name.trim()))
 }
 
-function familyNamed(name: string): Family {
-  const found = families.find(({ id }) => id === name)
-  if (found) return found
+function familyNamed(name: string): string {
   const ids = families.map(({ id }) => id)
+  if (ids.includes(name)) return name
   const [near] = nearest(name, ids)
   throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
 }
@@ -88,7 +106,7 @@ function stdinText(): Promise<string> {
   return readStdin()
 }
 
-function readTools(file: string): readonly ToolSpec[] {
+function readTools(file: string, effect: Effect): readonly [readonly ToolSpec[], Assumed | undefined] {
   const text = readText(file)
   let value: unknown
   try {
@@ -100,7 +118,7 @@ function readTools(file: string): readonly ToolSpec[] {
     )
   }
   try {
-    return toolsOf(value)
+    return [toolsOf(value, effect), assumedOf(value, effect)]
   } catch (error) {
     throw new UsageError(
       `${file}: ${(error as Error).message}`,
@@ -123,7 +141,7 @@ const withoutMark = (text: string): string => text.replace(/^\ufeff/, '')
 const unreadable = (file: string, error: unknown): UsageError =>
   new UsageError(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, 'Is the path right?')
 
-function textOf({ calls, refused, quoted, text, reasoning }: ParsedReply): string {
+function textOf({ calls, refused, quoted, text, reasoning }: ParsedReply, assumed: Assumed | undefined): string {
   const { bold, dim, green, red, yellow } = colorsFor(process.stdout)
   const part = (title: string, content: string): string[] => (content.trim() === '' ? [] : ['', dim(title), sanitize(content.trim())])
   const lines = [
@@ -136,6 +154,51 @@ function textOf({ calls, refused, quoted, text, reasoning }: ParsedReply): strin
     ...(calls.length + refused.length + quoted.length === 0 ? ['No call.'] : []),
     ...part('text', text),
     ...part('reasoning', reasoning),
+    ...(assumed ? ['', dim(policyText(assumed))] : []),
   ]
   return lines.join('\n')
+}
+
+const policyText = ({ effect, tools }: Assumed): string =>
+  `Policy: tools without an effect count as ${effect}: ${oneLine(tools.join(', '), 200)}. --effect changes it; the engine and the middleware use external.`
+
+interface Explained {
+  readonly text: string
+  readonly tools: readonly ToolSpec[]
+  readonly assumed: Assumed | undefined
+  readonly flags: ParseFlags
+}
+
+/** As Markdown, to be pasted into an issue: what was given, and a row for each thing that was seen. */
+function explanation({ seen, unclear }: Explanation, { text, tools, assumed, flags }: Explained): string {
+  const cell = (value: string, most = 120): string => oneLine(value, most).replaceAll('|', '\\|')
+  const code = (value: string): string => (value === '' ? '' : `\`${cell(value.replaceAll('`', "'"), 80)}\``)
+  const effects = tools.map(({ name, effect }) => `${oneLine(name, 64)} (${effect}${assumed?.tools.includes(name) ? ', assumed' : ''})`)
+  const rows = seen.map(({ at, line, form, raw, outcome, call, why }) => {
+    const input = call?.arguments ? ` ${JSON.stringify(call.arguments)}` : ''
+    const what = `${outcome}${call ? `: ${oneLine(call.name, 64)}${input}` : ''}`
+    return `| ${at === -1 ? '?' : at} | ${line || '?'} | ${form || 'none'} | ${code(raw)} | ${cell(what, 200)} | ${cell(why, 300)} |`
+  })
+  const given = [
+    `mulligan ${version()}`,
+    `${text.length} characters`,
+    `families: ${flags.family?.join(', ') ?? 'all'}`,
+    ...(flags.finishReason === undefined ? [] : [`finish reason: ${oneLine(flags.finishReason, 40)}`]),
+    ...(flags.opensInReasoning ? ['opens in reasoning'] : []),
+  ]
+  return [
+    `${given.join(' · ')}  `,
+    `tools: ${effects.join(', ')}`,
+    '',
+    ...(rows.length === 0
+      ? ['Nothing that looks like a call was seen.']
+      : ['| at | line | form | what was seen | what became of it | why |', '|--:|--:|---|---|---|---|', ...rows]),
+    ...(unclear ? ['', 'No call came out of it, and one may have been meant: in a turn the model is asked once.'] : []),
+    '',
+    'The reply, as JSON:',
+    '',
+    '```json',
+    safeJson(text),
+    '```',
+  ].join('\n')
 }

@@ -1,5 +1,6 @@
 /** A value after its key: from its opening tag, or where that should be, to its end. */
-import { isRecord, typesOf } from '../../schema/validate.ts'
+import { typesOf } from '../../schema/types.ts'
+import { isRecord } from '../../schema/validate.ts'
 import type { ToolIndex } from '../family.ts'
 import { PAIR_MARKUP, standsIn, tagAt, typedEnd } from './arg-tags.ts'
 import { blankEnd, type Draft, endsAt } from './tags.ts'

@@ -1,5 +1,6 @@
 /** Calls in Python's notation: `f(x="y", n=1)`, in a list or one after the other. */
 
+import { typesOf } from '../../schema/types.ts'
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { isRecord } from './call-object.ts'
 import { nearest } from './json-extent.ts'
@@ -147,6 +148,8 @@ function isInput(value: Readonly<Record<string, unknown>>, known: readonly strin
   const keys = Object.keys(value)
   const only = known.length === 1 && isRecord(properties) ? properties[known[0] as string] : undefined
   return (
-    keys.length > 0 && keys.every((key) => known.includes(key)) && !(isRecord(only) && only['type'] === 'object' && keys[0] !== known[0])
+    keys.length > 0 &&
+    keys.every((key) => known.includes(key)) &&
+    !(isRecord(only) && typesOf(only).includes('object') && keys[0] !== known[0])
   )
 }
