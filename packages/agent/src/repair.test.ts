@@ -112,12 +112,20 @@ onStores('a call leaked into the text', () => {
   })
 
   it('that is the whole answer, but in a fence: the model is asked what it meant, once', async () => {
-    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'search', arguments: { query: 'a' } })}\n\`\`\``
+    const fenced = `\`\`\`xml\n${glm('search', { query: 'a' })}\n\`\`\``
     const meant = await run([say(fenced), call('search', { query: 'a' }), say('Done.')])
     expect(meant.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search' }] })
     expect(sent(meant.server.requests[1])).toContain('a tool call written as text')
     const insisted = await run([say(fenced), say(fenced)])
     expect(insisted.outcome).toMatchObject({ status: 'answered', answer: fenced })
+  })
+
+  it('that is the whole answer without markup, in a fence: a read is run, an effect is told back', async () => {
+    const fenced = (name: string, given: object): string => `\`\`\`json\n${JSON.stringify({ name, arguments: given })}\n\`\`\``
+    const read = await run([say(fenced('search', { query: 'a' })), say('Done.')])
+    expect(read.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search', result: { ok: true } }] })
+    const write = await run([say(fenced('save', { path: 'a.md', text: 'b' })), say('Done.')])
+    expect(write.outcome.calls).toMatchObject([{ tool: 'save', result: { ok: false, errorType: 'malformed_call' } }])
   })
 
   it('that the server reports too is run once', async () => {
