@@ -112,7 +112,7 @@ onStores('a call leaked into the text', () => {
   })
 
   it('that is the whole answer, but in a fence: the model is asked what it meant, once', async () => {
-    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'search', arguments: { query: 'a' } })}\n\`\`\``
+    const fenced = `\`\`\`xml\n${glm('search', { query: 'a' })}\n\`\`\``
     const meant = await run([say(fenced), call('search', { query: 'a' }), say('Done.')])
     expect(meant.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search' }] })
     expect(sent(meant.server.requests[1])).toContain('a tool call written as text')
@@ -158,6 +158,14 @@ onStores('a call leaked into the text', () => {
     'Wenn du willst, suche ich weiter.',
     '我已经查过了，没有结果。',
   ])('is not asked for after an ordinary answer: %s', async (text) => expect((await run([say(text)])).outcome.answer).toBe(text))
+
+  it('that is the whole answer without markup, in a fence: a read is run, an effect is told back', async () => {
+    const fenced = (name: string, given: object): string => `\`\`\`json\n${JSON.stringify({ name, arguments: given })}\n\`\`\``
+    const read = await run([say(fenced('search', { query: 'a' })), say('Done.')])
+    expect(read.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search', result: { ok: true } }] })
+    const write = await run([say(fenced('save', { path: 'a.md', text: 'b' })), say('Done.')])
+    expect(write.outcome.calls).toMatchObject([{ tool: 'save', result: { ok: false, errorType: 'malformed_call' } }])
+  })
 
   it('that the server reports too is run once', async () => {
     const both = { ...call('search', { query: 'a' }), text: glm('search', { query: 'a' }) }

@@ -66,8 +66,8 @@ export function resolveName<Tool extends Named>(
 ): Resolved<Tool> {
   const direct = index.exact.get(requested)
   if (direct && !direct.alias) return { kind: 'tool', tool: direct.tool }
-  const stripped = strip(requested)
-  const entry = direct ?? index.exact.get(stripped)
+  const stripped = bareName(requested)
+  const entry = direct ?? index.exact.get(stripped) ?? index.exact.get(unglued(stripped))
   if (entry) return found(requested, entry, entry.alias ? 'another name of this tool' : 'wrapping around the name removed')
   const alike = index.folded.get(fold(stripped)) ?? []
   const tools = new Set(alike.map((one) => one.tool.name))
@@ -83,8 +83,12 @@ function found<Tool extends Named>(requested: string, entry: Entry<Tool>, why: s
   return { kind: 'tool', tool: entry.tool, repair, ...(entry.adapt && { adapt: entry.adapt }) }
 }
 
-function strip(requested: string): string {
-  let name = requested.trim()
+/** `functionsread5`, `read.read`: wrapping that lost its separators, and a name that came twice. */
+const unglued = (name: string): string => name.replace(/^(.{1,128})[.:]\1$/, '$1').replace(/^functions(.+?)\d*$/, '$1')
+
+/** A name without what servers, templates and Markdown put around it and into it. */
+export function bareName(requested: string): string {
+  let name = requested.trim().replaceAll('\\_', '_')
   for (const suffix of SUFFIXES) name = name.replace(suffix, '')
   for (const prefix of PREFIXES) name = name.replace(prefix, '')
   return name.trim()

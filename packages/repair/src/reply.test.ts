@@ -42,7 +42,8 @@ describe('a reply', () => {
   })
 
   it.each([
-    ['a fence with a call, and no more', `\`\`\`json\n{"name": "search", "arguments": {"query": "a"}}\n\`\`\``, true],
+    ['words and a fence with a call', `It is this:\n\`\`\`json\n{"name": "search", "arguments": {"query": "a"}}\n\`\`\``, true],
+    ['a fence with a call, and no more', `\`\`\`json\n{"name": "search", "arguments": {"query": "a"}}\n\`\`\``, false],
     ['inline code with a call', `I run \`${JSON_CALL}\``, true],
     ['a fence with something else', '```json\n{"a": 1}\n```', false],
     [

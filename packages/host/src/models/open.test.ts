@@ -223,7 +223,7 @@ describe('the profile of a model', () => {
     const { body, model } = await sent('qwen3-8b')
     expect(body).toMatchObject({ temperature: 0.6, top_p: 0.95, top_k: 20, min_p: 0 })
     expect(model).toMatchObject({ maxThinking: 8192 })
-    expect(model.families?.filter(({ strong }) => !strong).map(({ id }) => id)).toEqual(['llama-json'])
+    expect(model.families?.filter(({ strong }) => !strong).map(({ id }) => id)).toEqual(['bare'])
     expect(model.families?.filter(({ strong }) => strong)).toEqual(families.filter(({ strong }) => strong))
     const own = await sent('qwen3-8b', [setting({ '*': { temperature: 0, maxThinking: 0, context: 2048 }, '*/qwen*': { topK: 5 } })])
     expect(own.body).toMatchObject({ temperature: 0, top_p: 0.95, top_k: 5 })

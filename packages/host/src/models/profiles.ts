@@ -23,7 +23,7 @@ export interface Profile {
 }
 
 /** Notations that any model falls into when its template or its server lets it down. */
-const COMMON = ['hermes', 'tool-calls', 'llama-json']
+const COMMON = ['hermes', 'tool-calls', 'bare']
 
 /** The first one that fits counts. Sampling only where its source was read. */
 export const PROFILES: readonly Profile[] = [
@@ -112,17 +112,17 @@ export const PROFILES: readonly Profile[] = [
     // generation_config.json of Llama-3.3-70B-Instruct.
     pattern: /^(?:meta-)?llama-?3/,
     sampling: { temperature: 0.6, topP: 0.9 },
-    families: ['llama3', 'llama-function', 'pythonic', ...COMMON],
+    families: ['llama3', 'llama-function', ...COMMON],
     thinks: 'no',
     tools: true,
   },
-  { name: 'Llama 4', pattern: /^(?:meta-)?llama-?4/, families: ['llama4', 'pythonic', ...COMMON], thinks: 'no', tools: true },
+  { name: 'Llama 4', pattern: /^(?:meta-)?llama-?4/, families: ['llama4', ...COMMON], thinks: 'no', tools: true },
   {
     name: 'Gemma 4',
     // gemma4pro.xyz/zh/guide, "Sampling Params"; they are those of Gemma 3.
     pattern: /^gemma-?4/,
     sampling: { temperature: 1, topP: 0.95, topK: 64 },
-    families: ['gemma', 'tool-code', 'pythonic', ...COMMON],
+    families: ['gemma', 'tool-code', ...COMMON],
     thinks: 'can',
     tools: true,
   },
@@ -131,7 +131,7 @@ export const PROFILES: readonly Profile[] = [
     // "According to the Gemma team", lmstudio.ai/yazon/gemma-3.
     pattern: /^gemma-?3/,
     sampling: { temperature: 1, topP: 0.95, topK: 64, minP: 0 },
-    families: ['gemma', 'tool-code', 'pythonic', ...COMMON],
+    families: ['gemma', 'tool-code', ...COMMON],
     thinks: 'no',
     tools: false,
   },

@@ -5,9 +5,9 @@ import { whyNotMeant } from './intent.ts'
 import type { Lines } from './lines.ts'
 import { quotedBetween } from './place.ts'
 import type { Mark } from './reasoning.ts'
+import { skip } from './syntax/json-extent.ts'
 import { isCareful } from './text-call.ts'
 import { type Hit, hitsIn, type Triggers } from './triggers.ts'
-import { weakVerdict } from './weak.ts'
 
 export type Piece =
   | { readonly kind: 'text' | 'reasoning'; readonly start: number; readonly end: number }
@@ -20,6 +20,8 @@ export interface Quoted {
   readonly why: string
   /** It may well have been meant: the model has to be asked. */
   readonly open: boolean
+  /** It has effects. */
+  readonly careful?: boolean
 }
 
 export interface Pieces {
@@ -41,13 +43,19 @@ export interface Hunt {
   readonly triggers: Triggers
   /** Families whose blocks may begin with the name of a tool. */
   readonly named: readonly Family[]
+  /** Families whose calls may be all of a reply. */
+  readonly whole: readonly Family[]
   readonly lines: Lines
   /** See {@link ReaderOptions}. */
   readonly announces?: ((sentence: string) => boolean) | undefined
 }
 
-/** The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. What is too long is text too, and doubtful. */
-export function piecesOf(hunt: Hunt, from: number): Pieces {
+/**
+ * The pieces of `source.text` from `from` on. What stands before is known to be text, and shown already. What is too long is
+ * text too, and doubtful.
+ * @param fresh nothing was shown before `from`: all of the text may be calls
+ */
+export function piecesOf(hunt: Hunt, from: number, fresh: boolean): Pieces {
   const { source, triggers, lines } = hunt
   const { text } = source
   const pieces: Piece[] = []
@@ -55,6 +63,8 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
   const hits = hitsIn(text, triggers, from)
   let done = from
   let over: string | undefined
+  /** Where the text begins that may be nothing but calls. */
+  let start = fresh ? from : text.length
   if (text.length - from > MAX_MARKUP) {
     hits.skipTo(text.length)
     quoted.push({ start: from, end: text.length, why: 'in a long text', open: true })
@@ -85,6 +95,7 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
       add('text', done, at)
       done = after
     }
+    start = done
     lines.restart(done)
     hits.restart(done)
   }
@@ -113,7 +124,47 @@ export function piecesOf(hunt: Hunt, from: number): Pieces {
     hits.skipTo(block.end)
   }
   add('text', done, text.length)
-  return { pieces: groupsOf(source, pieces).flatMap((group) => judged(source, group, quoted, hunt.announces)), quoted }
+  const whole = text.length - from > MAX_MARKUP ? undefined : wholeBlock(hunt, start, pieces)
+  const all = whole ? withBlock(whole, start, pieces) : pieces
+  const shown = whole ? quoted.filter((one) => one.end <= start || one.start >= whole.block.end) : quoted
+  const before = shown.length
+  const left = groupsOf(source, all).flatMap((group) => judged(source, group, shown, hunt.announces))
+  return { pieces: allOrNone(source, left, shown, shown.slice(before)), quoted: shown }
+}
+
+/** Of several calls in one reply none is made where another may have been meant as well: a part of what was asked helps nobody. */
+function allOrNone({ tools }: Source, pieces: readonly Piece[], quoted: Quoted[], doubted: readonly Quoted[]): readonly Piece[] {
+  const open = doubted.filter((one) => one.open)
+  if (open.length === 0) return pieces
+  const onlyCareful = open.every(({ careful }) => careful)
+  return pieces.map((piece) => {
+    if (piece.kind !== 'markup' || (onlyCareful && !isCarefulBlock(piece.block, tools))) return piece
+    quoted.push({ start: piece.start, end: piece.end, why: 'beside a call that is in doubt', open: true })
+    return { kind: 'text', start: piece.start, end: piece.end }
+  })
+}
+
+const isCarefulBlock = ({ calls }: Block, tools: ToolIndex): boolean => calls.some(({ name }) => isCareful(tools.resolve(name)))
+
+/** The calls that the text at `at` begins with, where no markup was found there that says what is called. */
+function wholeBlock({ source, whole }: Hunt, at: number, pieces: readonly Piece[]): Found | undefined {
+  const { text, tools } = source
+  const start = skip(text, at)
+  const there = pieces.find((piece) => piece.start <= start && piece.end > start)
+  if (there?.kind === 'markup' && there.block.calls.every(({ name, arguments: given }) => tools.resolve(name) && given.kind !== 'unread'))
+    return undefined
+  for (const family of whole) {
+    const block = family.begins?.(text, start, tools) === 'yes' ? family.read(source, start) : undefined
+    if (block) return { start, family, block }
+  }
+  return undefined
+}
+
+function withBlock({ start, family, block }: Found, from: number, pieces: readonly Piece[]): readonly Piece[] {
+  const after = pieces.flatMap((piece) =>
+    piece.end <= block.end ? [] : piece.start >= block.end ? [piece] : piece.kind === 'text' ? [{ ...piece, start: block.end }] : [],
+  )
+  return [...pieces.filter((piece) => piece.end <= from), { kind: 'markup', start, end: block.end, family, block }, ...after]
 }
 
 /** Blocks that stand together, or as items of one list, and the text around them. */
@@ -146,10 +197,11 @@ function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted
     if (piece.kind !== 'markup') return piece
     const { start, end, family, block } = piece
     const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
-    const careful = block.calls.some(({ name }) => isCareful(tools.resolve(name)))
-    const doubt = whyNotMeant({ lead, tail, sure, careful, announces })
+    const careful = isCarefulBlock(block, tools)
+    const inLine = !family.strong && /\S[ \t]*$/.test(lead)
+    const doubt = whyNotMeant({ lead, tail, sure, careful, inLine, announces })
     if (!doubt) return piece
-    quoted.push({ start, end, ...doubt })
+    quoted.push({ start, end, careful, ...doubt })
     return { kind: 'text', start, end }
   })
 }
@@ -170,7 +222,7 @@ function blockAt({ source, named, lines }: Hunt, { at, families }: Hit, done: nu
       if (block) return { start, family, block }
     }
   for (const family of families) {
-    if (!family.strong && weakVerdict(text, at, tools) === 'no') continue
+    if (family.begins?.(text, at, tools) === 'no') continue
     const block = family.read(source, at)
     if (block) return { start: at, family, block }
   }

@@ -1,4 +1,4 @@
-/** How each family writes calls when nothing goes wrong: what rows and decoys are made of. */
+/** How each family writes calls when nothing goes wrong: what rows and decoys are made of. Of several ways, each is named after the family. */
 
 export interface Written {
   readonly name: string
@@ -43,6 +43,9 @@ const xtml = (call: Written, at: number): string => {
   return `<|open|>call tool="${call.name}" index="${at + 1}"<|sep|>${inside.join('')}<|close|>call<|sep|>`
 }
 const plamo = (tag: string, inside: string): string => `<|plamo:begin_${tag}:plamo|>${inside}<|plamo:end_${tag}:plamo|>`
+
+/** The family of a way to write. */
+export const familyOf = (writer: string): string => writer.replace(/:.*/, '')
 
 export const WRITERS: Readonly<Record<string, Writer>> = {
   hunyuan: (calls) =>
@@ -115,7 +118,7 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   'command-r': (calls) =>
     `Action: \`\`\`json\n${json(calls.map(({ name, arguments: given }) => ({ tool_name: name, parameters: given })))}\n\`\`\``,
   'pythonic-tags': each((call) => `<tool_call>${python(call)}</tool_call>`, '\n'),
-  pythonic: pythonList,
-  functionary: each((call) => `${call.name}\n${json(call.arguments)}`, '\n'),
-  'llama-json': each(parameters, '; '),
+  'bare: a list': pythonList,
+  'bare: under its name': each((call) => `${call.name}\n${json(call.arguments)}`, '\n'),
+  'bare: JSON': each(parameters, '; '),
 }

@@ -1,6 +1,6 @@
 /** Markup that is shown and not meant: every way to show it, for every family. */
 import type { ToolSpec } from '../tool-spec.ts'
-import { WRITERS } from './canonical-calls.fixture.ts'
+import { familyOf, WRITERS } from './canonical-calls.fixture.ts'
 import { ONE, TOOLS } from './rows.fixture.ts'
 
 export interface Decoy {
@@ -57,7 +57,16 @@ export const MECHANISMS: Readonly<Record<string, Show>> = {
 }
 
 export const DECOYS: readonly Decoy[] = Object.entries(MECHANISMS).flatMap(([mechanism, show]) =>
-  Object.entries(WRITERS).map(
-    ([family, write]): Decoy => ({ id: `${mechanism}: ${family}`, mechanism, family, raw: show(write([ONE])), tools: TOOLS }),
-  ),
+  Object.entries(WRITERS)
+    // What has no markup of its own is a call where it is all of the reply, in a fence or not.
+    .filter(([writer]) => mechanism !== 'in a fence' || familyOf(writer) !== 'bare')
+    .map(
+      ([writer, write]): Decoy => ({
+        id: `${mechanism}: ${writer}`,
+        mechanism,
+        family: familyOf(writer),
+        raw: show(write([ONE])),
+        tools: TOOLS,
+      }),
+    ),
 )

@@ -20,6 +20,11 @@ export interface Family {
   /** A block may also begin with a tool's name, alone at the start of a line, with one of these after it and white space at most between. */
   readonly afterName?: readonly string[]
   /**
+   * Of a family without markup: whether calls can begin at `at`, by their first characters. Asked at its openers, and where a
+   * reply begins. `maybe`: the text ends too early to tell.
+   */
+  readonly begins?: (text: string, at: number, tools: ToolIndex) => 'no' | 'maybe' | 'yes'
+  /**
    * Reads the block that begins at `at`, where one of the openers stands. Undefined: it is none of this family's.
    * Linear in what it consumes; never throws; never looks back before `at`.
    */

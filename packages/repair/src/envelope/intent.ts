@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly careful: boolean
   /** Whether the sentence before announces it, in other languages than English. */
   readonly announces?: ((sentence: string) => boolean) | undefined
+  /** It has no markup, and stands on a line with words. */
+  readonly inLine: boolean
 }
 
 export interface NotMeant {
@@ -48,7 +50,7 @@ const shown = (why: string): NotMeant => ({ why, open: false })
 const open = (why: string): NotMeant => ({ why, open: true })
 
 /** Why a block is doubtful; undefined when it stands like a call. */
-export function whyNotMeant({ lead, tail: after, sure, careful, announces }: Surroundings): NotMeant | undefined {
+export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announces }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
   const intent = lastIndex(sentence, INTENT)
@@ -58,12 +60,16 @@ export function whyNotMeant({ lead, tail: after, sure, careful, announces }: Sur
   const goesOn = tail.trim()
   if (goesOn !== '') {
     if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )/u.test(tail)) return shown('in the middle of a sentence')
+    const alone = !careful && lead.trim() === ''
+    if (alone && (sure || /^[^\S\n]*\S/.test(tail))) return undefined
     const words = goesOn.slice(0, 200).split(/\s+/).length
-    if (words > AFTERTHOUGHT || (/[:：]\s*$/.test(lead) && words >= 3)) return { why: 'shown in an answer that goes on', open: careful }
+    if (words > AFTERTHOUGHT || (/[:：]\s*$/.test(lead) && words >= 3))
+      return { why: 'shown in an answer that goes on', open: careful || alone }
     if (lead.trim() !== '' && !/[.!?…。！？:：>)\]\n]\s*$/.test(lead) && /^[ \t]*[^\s]/.test(tail))
       return shown('in the middle of a sentence')
-    if (careful || !sure) return open('followed by more of the answer')
+    if (careful || !(sure || alone)) return open('followed by more of the answer')
   }
+  if (careful && inLine) return open('on a line with words')
   if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined
   const near = lead.trimEnd().slice(-NEAR)
   if (WAITS.test(near)) return shown('where a word of somebody is waited for')

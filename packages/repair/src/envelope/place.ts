@@ -82,7 +82,7 @@ const QUOTING =
   /<(\/?)(code|pre|samp|kbd|q|blockquote|quote|example|output|result|stdout|stderr|tool_response|tool_result|scratchpad|plan|reflection|analysis)(?:\s[^<>]{0,200})?>/gi
 /** Marks of a turn that is not the model's own. */
 const OTHERS =
-  /<\|(?:im_start|start_header_id|observation|user|system|tool_response)\|?>|\[TOOL_RESULTS\]|\[INST\]|<｜tool▁outputs?▁begin｜>|<\|tool▁outputs?▁begin\|>|<\|end_header_id\|>|^[ \t]*(?:Observation|Tool (?:result|output|response)|Function (?:result|output|response)|User|Human|System)[ \t]*:/im
+  /<\|(?:im_start(?!\|>\s*[[{])|start_header_id|observation|user|system|tool_response)\|?>|\[TOOL_RESULTS\]|\[INST\]|<｜tool▁outputs?▁begin｜>|<\|tool▁outputs?▁begin\|>|<\|end_header_id\|>|^[ \t]*(?:Observation|Tool (?:result|output|response)|Function (?:result|output|response)|User|Human|System)[ \t]*:/im
 const LONG_QUOTES = ['"""', "'''"]
 const ENCLOSING: readonly (readonly [open: string, close: string])[] = [
   ['<!--', '-->'],

@@ -9,9 +9,9 @@ import { END_TOKENS } from './intent.ts'
 import { linesOf } from './lines.ts'
 import { OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
 import { sourceOf } from './source.ts'
+import { skip } from './syntax/json-extent.ts'
 import { type TextCall, textCall } from './text-call.ts'
 import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
-import { weakVerdict } from './weak.ts'
 
 export interface ReaderOptions {
   /** Which families to look for, in order. */
@@ -58,6 +58,7 @@ const THINK_END = '</think>'
 export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false, announces }: ReaderOptions): ReplyReader {
   const triggers = cachedTriggers(families)
   const named = families.filter(({ afterName }) => afterName)
+  const whole = families.filter(({ begins }) => begins)
   /** The end of what was shown, and all that was not. */
   let kept = ''
   let shown = 0
@@ -67,6 +68,8 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   let mode: 'opening' | 'text' | 'reasoning' | 'held' = opensInReasoning ? 'opening' : 'text'
   let close = ''
   let anyText = false
+  /** Nothing but white space was shown since the text began: all of it may be calls. */
+  let fresh = true
   let marks = 0
   const held: string[] = []
   /** What was shown as reasoning, and may turn out to be the answer. */
@@ -97,6 +100,11 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
 
   /** Shows text up to the first place where a block may begin. `more`: it became reasoning. */
   function showText(): Part {
+    if (fresh) {
+      const verdict = verdictAt(skip(kept, shown), whole)
+      if (verdict === 'yes') mode = 'held'
+      if (verdict !== 'no') return { text: '', more: false }
+    }
     const lines = linesOf(kept, place, line)
     const hits = hitsIn(kept, triggers, shown)
     const end = safeEnd()
@@ -123,7 +131,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
       const name = afterName ? nameBefore(kept, at, lines, tools) : undefined
       const start = name !== undefined && name >= shown ? name : at
       if (start === at && !here.some((family) => family.strong)) {
-        const verdict = weakVerdict(kept, at, tools)
+        const verdict = verdictAt(at, here)
         if (verdict === 'no') continue
         if (verdict === 'maybe') return { text: text + showUpTo(Math.min(start, end)), more: false }
       }
@@ -135,6 +143,12 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     return { text: text + showUpTo(end), more: false }
   }
 
+  /** Whether calls of families without markup can begin at `at`. */
+  function verdictAt(at: number, here: readonly Family[]): 'no' | 'maybe' | 'yes' {
+    const verdicts = here.map((family) => family.begins?.(kept, at, tools))
+    return verdicts.includes('yes') ? 'yes' : verdicts.includes('maybe') ? 'maybe' : 'no'
+  }
+
   function showUpTo(end: number): string {
     const text = kept.slice(shown, end)
     const newline = text.lastIndexOf('\n')
@@ -144,6 +158,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
       line = next
     }
     shown = Math.max(shown, end)
+    fresh &&= text.trim() === ''
     return visible(text)
   }
 
@@ -173,6 +188,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
   function restart(at: number): void {
     kept = kept.slice(at)
     shown = line = 0
+    fresh = true
     place = OUTSIDE
   }
 
@@ -222,8 +238,8 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     }
     if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
     if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    const hunt = { source: sourceOf(kept, tools), triggers, named, lines: linesOf(kept, place, line), announces }
-    const { pieces, quoted } = piecesOf(hunt, shown)
+    const hunt = { source: sourceOf(kept, tools), triggers, named, whole, lines: linesOf(kept, place, line), announces }
+    const { pieces, quoted } = piecesOf(hunt, shown, fresh)
     return readPieces(pieces, quoted)
   }
 
@@ -279,8 +295,8 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  */
 export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly TextCall[] {
   const source = sourceOf(reasoning, tools)
-  const hunt = { source, triggers: cachedTriggers(families), named: [], lines: linesOf(reasoning) }
-  const { pieces } = piecesOf(hunt, 0)
+  const hunt = { source, triggers: cachedTriggers(families), named: [], whole: [], lines: linesOf(reasoning) }
+  const { pieces } = piecesOf(hunt, 0, false)
   const calls: TextCall[] = []
   for (const piece of pieces.toReversed()) {
     if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue

@@ -1,6 +1,6 @@
 /** Replies with calls in the text, by family: as their templates have them, and as they arrive damaged. */
 import type { ToolSpec } from '../tool-spec.ts'
-import { WRITERS, type Written } from './canonical-calls.fixture.ts'
+import { familyOf, WRITERS, type Written } from './canonical-calls.fixture.ts'
 
 export interface Row {
   readonly id: string
@@ -39,9 +39,16 @@ const SCENES: readonly Scene[] = [
   ['two calls', [ONE, OTHER], (markup) => `Two things at once.\n${markup}\n`, 'Two things at once.'],
 ]
 
-const scenes = Object.entries(WRITERS).flatMap(([family, write]) =>
+const scenes = Object.entries(WRITERS).flatMap(([writer, write]) =>
   SCENES.map(
-    ([name, calls, around, text]): Row => ({ id: `${family}: ${name}`, family, raw: around(write(calls)), tools: TOOLS, calls, text }),
+    ([name, calls, around, text]): Row => ({
+      id: `${writer}: ${name}`,
+      family: familyOf(writer),
+      raw: around(write(calls)),
+      tools: TOOLS,
+      calls,
+      text,
+    }),
   ),
 )
 
@@ -150,12 +157,94 @@ const OTHERS: readonly Special[] = [
   ['harmony', 'tokens stripped', 'commentary to=functions.look_up json{"query": "snow"}', [SNOW]],
   ['gemma', 'FunctionGemma', '<start_function_call>call:look_up{query:<escape>snow<escape>}<end_function_call>', [SNOW]],
   ['llama3', 'a call in Python', '<|python_tag|>look_up.call(query="snow")', [SNOW]],
+  ['pythonic-tags', 'a name and JSON', '<tool_call>look_up\n{"query": "snow"}\n</tool_call>', [SNOW]],
+  ['pythonic-tags', 'words for themselves', '<tool_call>look_up(query: snow)</tool_call>', [SNOW]],
+  ['llama-function', "in Claude's tags", '<invoke name="look_up">{"query": "snow"}</invoke>', [SNOW]],
+  ['hermes', 'quotes of both kinds', `<tool_call>\n{"arguments": {'query': 'snow'}, "name": 'look_up'}\n</tool_call>`, [SNOW]],
+  ['hermes', 'no closing brackets', '<tool_call>\n{"name": "look_up", "arguments": {"query": "snow"\n</tool_call>', [SNOW]],
+  [
+    'hermes',
+    'two in one tag',
+    '<tool_call>{"name": "clock", "arguments": {}}\n{"name": "clock", "arguments": {}}</tool_call>',
+    [CLOCK, CLOCK],
+  ],
+  [
+    'hermes',
+    'words after it',
+    `<tool_call>{"name": "clock", "arguments": {}}</tool_call>\n\nI am sorry, but what it says is all that I can tell you here today.`,
+    [CLOCK],
+    'I am sorry, but what it says is all that I can tell you here today.',
+  ],
+  [
+    'hermes',
+    "Gemma's quotes in a value",
+    '<tool_call>{"name": "look_up", "arguments": {"query": "<|\\"|>snow<|\\"|>"}}</tool_call>',
+    [SNOW],
+  ],
+  ['gemma', 'single quotes', "<|tool_call>call:look_up{query:'snow'}<tool_call|>", [SNOW]],
+  ['gemma', 'quotes inside quotes', '<|tool_call>call:look_up{query:"<|"|>snow<|"|>"}<tool_call|>', [SNOW]],
+  ['gemma', 'a quote closed by another', '<|tool_call>call:look_up{query:<|"|>snow"}<tool_call|>', [SNOW]],
   ['granite', 'with an end', '<|tool_call|>[{"name": "look_up", "arguments": {"query": "snow"}}]<|end_of_text|>', [SNOW]],
-  ['llama-json', 'on a line of its own', 'I will look.\n{"name": "look_up", "parameters": {"query": "snow"}}', [SNOW], 'I will look.'],
-  ['pythonic', 'after a line', 'I will look.\n[look_up(query="snow")]', [SNOW], 'I will look.'],
+  ['bare', 'on a line of its own', 'I will look.\n{"name": "look_up", "parameters": {"query": "snow"}}', [SNOW], 'I will look.'],
+  ['bare', 'after a line', 'I will look.\n[look_up(query="snow")]', [SNOW], 'I will look.'],
 ]
 
-const specials = [...GLM, ...OTHERS].map(
+const JSON_CALL = '{"name": "look_up", "arguments": {"query": "snow"}}'
+const both = [SNOW, CLOCK]
+
+/** Replies that are nothing but calls, and calls with the model's own words after them on their line or before. */
+const BARE: readonly (readonly [name: string, raw: string, calls: readonly Written[], text?: string])[] = [
+  ['a call in Python', 'look_up(query="snow")', [SNOW]],
+  ['behind white space', '\n\n   look_up(query="snow")\n', [SNOW]],
+  ['several with semicolons', 'look_up(query="snow"); clock()', both],
+  ['several with commas', 'look_up(query="snow"), clock()', both],
+  ['several on lines', 'look_up(query="snow")\nclock()', both],
+  ['a list of texts', `["look_up(query='snow')", "clock()"]`, both],
+  ['a list of texts with single quotes', `['look_up(query="snow")', 'clock()']`, both],
+  ['a text that holds a list', `"[look_up(query='snow')]"`, [SNOW]],
+  ['tool_calls', `{"tool_calls": [${JSON_CALL}]}`, [SNOW]],
+  ['tool_calls as OpenAI has them', `{"tool_calls": [{"id": "1", "type": "function", "function": ${JSON_CALL}}]}`, [SNOW]],
+  ['a Python dict', `{'name': 'look_up', 'arguments': {'query': 'snow'}}`, [SNOW]],
+  ['a list of Python dicts', `[{'name': 'look_up', 'parameters': {'query': 'snow'}}, {'name': 'clock', 'parameters': {}}]`, both],
+  ['a Python dict with True', `[{'name': 'open_page', 'arguments': {'path': 'a/b c.md', 'raw': True}}]`, [OTHER]],
+  ['params', `[{"name": "look_up", "params": {"query": "snow"}}]`, [SNOW]],
+  ['args', `{"name": "look_up", "args": {"query": "snow"}}`, [SNOW]],
+  ['a name and JSON', 'look_up {"query": "snow"}', [SNOW]],
+  ['a name, a colon and JSON', 'look_up: {"query": "snow"}', [SNOW]],
+  ['an argument that is a word', 'look_up(query=snow)', [SNOW]],
+  ['a colon in the place of the sign', 'look_up(query: snow)', [SNOW]],
+  ['a fence', `\`\`\`\n${JSON_CALL}\n\`\`\``, [SNOW]],
+  ['a fence of JSON', `\`\`\`json\n${JSON_CALL}\n\`\`\`\n`, [SNOW]],
+  ['a fence of Python', '```python\n[look_up(query="snow"), clock()]\n```', both],
+  ['a fence of xml', '```xml\nlook_up(query="snow")\n```', [SNOW]],
+  ['a fence without lines', '```[look_up(query="snow")]```', [SNOW]],
+  ['a fence that is not closed', `\`\`\`json\n${JSON_CALL}`, [SNOW]],
+  ['two fences', '```\nlook_up(query="snow")\n```\n```\nclock()\n```', both],
+  ['inline code', '`look_up(query="snow")`', [SNOW]],
+  ['bold', '**look_up(query="snow")**', [SNOW]],
+  ['a name escaped for Markdown', 'look\\_up(query="snow")', [SNOW]],
+  ['a name escaped for Markdown, in JSON', JSON_CALL.replace('look_up', 'look\\_up'), [SNOW]],
+  ['a prefix', 'functions.look_up(query="snow")', [SNOW]],
+  ['a closing tag', `${JSON_CALL}\n</tool_call>`, [SNOW]],
+  ['closing tags between', `${JSON_CALL}\n</tool_call>\n<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>`, both],
+  ['a closing tag of another family', `[${JSON_CALL}]</TOOLCALL>`, [SNOW]],
+  ['a closing tag, and an end', `${JSON_CALL}</function_call><|im_end|>`, [SNOW]],
+  ['the body of Gemma', 'call:look_up{query:<|"|>snow<|"|>}<tool_call|>', [SNOW]],
+  ['another token for the tag', `<|im_start|>\n${JSON_CALL}\n<|im_end|>`, [SNOW]],
+  ['another token for the tag, after words', `Let me see.\n<|im_start|>\n${JSON_CALL}\n</tool_call>`, [SNOW], 'Let me see.'],
+  [
+    'words on the same line',
+    '[look_up(query="snow")]Looking for snow in all that was written.',
+    [SNOW],
+    'Looking for snow in all that was written.',
+  ],
+  ['few words under it', '[look_up(query="snow")]\n\nLooking.', [SNOW], 'Looking.'],
+  ['after a sentence', 'I will look. [look_up(query="snow")]', [SNOW], 'I will look.'],
+  ['after a colon', 'I look: [look_up(query="snow"), clock()]', both, 'I look:'],
+  ['after reasoning, as Python', '<think>\nSnow.\n</think>\nlook_up(query="snow")', [SNOW]],
+]
+
+const specials = [...GLM, ...OTHERS, ...BARE.map((row): Special => ['bare', ...row])].map(
   ([family, name, raw, calls, text = '']): Row => ({ id: `${family}: ${name}`, family, raw, tools: TOOLS, calls, text }),
 )
 

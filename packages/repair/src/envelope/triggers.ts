@@ -149,12 +149,16 @@ function hitAt(text: string, trigger: number, needles: readonly Needle[], from: 
     const start = trigger - offset
     if (start < from || (at !== undefined && start !== at) || !text.startsWith(opener, start)) continue
     if (mark) return families.length === 0 ? { at: start, mark, families } : { at: at as number, families }
-    if (!family?.strong && !beginsLine(text, start, floor)) continue
+    if (!family?.strong && !beginsLine(text, start, floor) && !followsSentence(text, start)) continue
     at = start
     if (family && !families.includes(family)) families.push(family)
   }
   return at === undefined ? undefined : { at, families }
 }
+
+/** A list of calls in Python's notation may stand behind the end of a sentence, on its line. */
+const followsSentence = (text: string, at: number): boolean =>
+  text[at] === '[' && /^[.!?…:] \[\w/.test(text.slice(Math.max(0, at - 2), at + 2))
 
 /** Markdown takes up to three spaces before a block; what has more is code. */
 const MAX_INDENT = 3

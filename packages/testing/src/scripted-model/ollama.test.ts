@@ -67,7 +67,7 @@ describe('a reply', () => {
 describe('a request that the server would refuse', () => {
   const plain = { models: [{ name: 'plain', capabilities: ['completion'] }, { name: 'scripted-model' }] }
   it.each([
-    ['no JSON object', 'text', 400, /no JSON object/],
+    ['no JSON object', 'text', 400, /not a JSON object/],
     ['no model', { messages: [] }, 400, /model is required/],
     ['a model that does not exist', { ...body(), model: 'x' }, 404, /model 'x' not found/],
     ['tools for a model without', { ...body(), model: 'plain', tools: [tool] }, 400, /does not support tools/],

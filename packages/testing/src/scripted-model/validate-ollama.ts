@@ -54,7 +54,7 @@ export function validateOllama(body: unknown, find: (name: string) => OllamaMode
 }
 
 function* problems(body: unknown, find: (name: string) => OllamaModel | undefined): Generator<string> {
-  if (!isObject(body)) return yield 'invalid character in the body: it is not valid JSON object'
+  if (!isObject(body)) return yield 'invalid character in the body: it is not a JSON object'
   yield* fieldProblems(body, FIELDS, 'ChatRequest')
   if (body['model'] === undefined || body['model'] === '') return yield 'model is required'
   for (const [key, value] of Object.entries(asObject(body['options']))) {

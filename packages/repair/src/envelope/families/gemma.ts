@@ -34,6 +34,10 @@ export const gemma: Family = {
   },
 }
 
+/** A call whose opening token was lost: the name of a tool decides. */
+export const readOpened = (source: Source, at: number): Block | undefined =>
+  readCall(source, at, { opener: '', closer: '<tool_call|>', quote: '<|"|>' })
+
 function readCall(source: Source, at: number, { opener, closer, quote }: Tokens): Block | undefined {
   const { text } = source
   HEAD.lastIndex = at + opener.length

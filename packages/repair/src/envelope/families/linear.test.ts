@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
 import { apertus } from './apertus.ts'
+import { bare } from './bare.ts'
 import { cohere } from './cohere.ts'
 import { commandR } from './command-r.ts'
 import { deepseek } from './deepseek.ts'
@@ -19,7 +20,6 @@ import { kimi } from './kimi.ts'
 import { kimiK3 } from './kimi-k3.ts'
 import { lfm2 } from './lfm2.ts'
 import { llamaFunction } from './llama-function.ts'
-import { llamaJson } from './llama-json.ts'
 import { llama3 } from './llama3.ts'
 import { llama4 } from './llama4.ts'
 import { longcat } from './longcat.ts'
@@ -29,7 +29,6 @@ import { nemotron } from './nemotron.ts'
 import { olmo } from './olmo.ts'
 import { pangu } from './pangu.ts'
 import { plamo } from './plamo.ts'
-import { pythonic } from './pythonic.ts'
 import { pythonicTags } from './pythonic-tags.ts'
 import { blocksIn, sourceFor } from './read.fixture.ts'
 import { rwkv } from './rwkv.ts'
@@ -41,7 +40,7 @@ import { toolCode } from './tool-code.ts'
 
 const FAMILIES: readonly Family[] = [
   ...[apertus, cohere, commandR, deepseek, functionaryV3, functools, gemma, gigachat, granite, harmony, hermes, internlm2, kimi, lfm2],
-  ...[llama3, llama4, llamaFunction, llamaJson, longcat, mistral, nemotron, olmo, pangu, pythonic, solar, toolCalls, toolCode],
+  ...[llama3, llama4, llamaFunction, bare, longcat, mistral, nemotron, olmo, pangu, solar, toolCalls, toolCode],
   ...[hyperclova, k2Horizon, kimiK3, minimaxM3, plamo, pythonicTags, rwkv, solarOpen2, step3],
 ]
 
@@ -61,13 +60,31 @@ describe('a text of nothing but openers is read to its end', () => {
   it.each<readonly [Family, string]>([
     [mistral, '[TOOL_CALLS]a{'],
     [mistral, '[TOOL_CALLS]a{"b":"\\'],
-    [llamaJson, '{"name":"quote","arguments":{'],
-    [llamaJson, '[{"name":"quote","arguments":{}},'],
-    [llamaJson, '{"arguments":{"'],
-    [pythonic, '[quote('],
-    [pythonic, "[quote(a='''"],
-    [pythonic, '[quote(a=1, '],
-    [pythonic, '[quote(a="\\'],
+    [bare, '{"name":"quote","arguments":{'],
+    [bare, '[{"name":"quote","arguments":{}},'],
+    [bare, '{"arguments":{"'],
+    [bare, '[quote('],
+    [bare, "[quote(a='''"],
+    [bare, '[quote(a=1, '],
+    [bare, '[quote(a="\\'],
+    [bare, "\n{'name': 'quote', 'arguments': {'a': 1}},"],
+    [bare, "\n[{'name': 'quote', 'arguments': {'a': 1}},"],
+    [bare, '\nquote(a=1), other(b=2)'],
+    [bare, '\n["quote(a=1)", '],
+    [bare, "\n['quote(a=\\'"],
+    [bare, '\n[quote(a=[{'],
+    [bare, '\nquote {"a": '],
+    [bare, '\n[quote{a:<|"|>'],
+    [bare, '\n[quote\\_'],
+    [bare, '```json\n[quote(a=1)]\n```\n'],
+    [bare, '\n{"tool_calls": ['],
+    [bare, '\n{"name": "quote", "arguments": {}}</tool_call>'],
+    [bare, '\n{"name": "quote", "arguments": {}}<tool'],
+    [bare, '<|im_start|>{"name": "quote", '],
+    [pythonicTags, '<tool_call>quote(a: b '],
+    [pythonicTags, '<tool_call>quote {"a": '],
+    [hermes, '<tool_call>{"arguments": {\'a\': 1}, "b": '],
+    [hermes, '<tool_call>{"name":"a","arguments":{"b":["c"</tool_call>'],
     [gemma, '<|tool_call>call:f{a:<|"|>'],
     [gemma, '<|tool_call>call:f{a:[<tool_call|>'],
     [gemma, '<|tool_call>call:f{a:{a:'],
@@ -82,10 +99,20 @@ describe('a text of nothing but openers is read to its end', () => {
     [llamaFunction, '<function=a>{"'],
   ])('$0.id: $1', { timeout: 60_000 }, (family, unit) => expect(readAll(family, unit, 1_000_000)).toBeDefined())
 
+  it.each([
+    ["\n{'name': 'quote', 'arguments': {'a': 1}},", '\nnobody('],
+    ['\nquote(a=1)', '\nnobody('],
+    ["\n[{'name': 'quote', 'arguments': {'a': 1}}]", '\nnobody('],
+    ['\n"quote(a=1)",', '\n{"nobody": '],
+  ])('a row of %j that ends in %j', { timeout: 60_000 }, (unit, end) => {
+    const text = unit.repeat(400_000 / unit.length) + end
+    expect(blocksIn(bare, sourceFor(text))).toEqual([])
+  })
+
   it('a row of calls whose last one has no name: it is not read again from its every call', { timeout: 60_000 }, () => {
     const unit = '\n{"name":"quote","arguments":{'
     const text = `${unit.repeat(40_000)}\n{"name":\nThat is all.`
-    expect(blocksIn(llamaJson, sourceFor(text))).toEqual([])
+    expect(blocksIn(bare, sourceFor(text))).toEqual([])
   })
 })
 

@@ -1,15 +1,16 @@
-/** Llama 3.1 as its guide has it: `<function=name>{…}</function>`; smaller ones lose the `>`, or a slash. Parameters as tags are Qwen's. */
+/** Llama 3.1 as its guide has it: `<function=name>{…}</function>`; smaller ones lose the `>`, or a slash. Parameters as tags are Qwen's. `<invoke name="f">{…}</invoke>` is the same in Claude's tags. */
 import type { Family } from '../family.ts'
 import { readArguments } from '../syntax/call-text.ts'
 import { afterCloser, skip } from '../syntax/json-extent.ts'
 
-const HEAD = /<function=["']?([\w.:/-]{1,128})["']?\s*>?\s*(?=\{)/y
-const CLOSERS = ['</function>', '<function>', '<|eom_id|>', '<|eot_id|>']
-const STOPS = [...CLOSERS, '<function=']
+const HEAD = /<(?:function=|invoke name=)["']?([\w.:/-]{1,128})["']?\s*>?\s*(?=\{)/y
+const CLOSERS = ['</function>', '</invoke>', '<function>', '<|eom_id|>', '<|eot_id|>']
+const OPENERS = ['<function=', '<invoke name=']
+const STOPS = [...CLOSERS, ...OPENERS]
 
 export const llamaFunction: Family = {
   id: 'llama-function',
-  openers: ['<function='],
+  openers: OPENERS,
   strong: true,
   read(source, at) {
     const { text } = source

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
+import { bare } from './bare.ts'
 import { lfm2 } from './lfm2.ts'
-import { llamaJson } from './llama-json.ts'
 import { llama3 } from './llama3.ts'
 import { llama4 } from './llama4.ts'
 import { olmo } from './olmo.ts'
-import { pythonic } from './pythonic.ts'
 import { pythonicTags } from './pythonic-tags.ts'
 import { reading } from './read.fixture.ts'
 import { toolCode } from './tool-code.ts'
@@ -18,15 +17,15 @@ const call = "quote(symbol='A', days=2)"
 
 describe("calls in Python's notation, and without markup", () => {
   it.each<Row>([
-    [pythonic, `[${call}]`, [QUOTE], '∎'],
-    [pythonic, `[${call}, ports()]\n`, [QUOTE, 'ports({})'], '∎\n'],
-    [pythonic, '[total(values=[1, -2.5, (3, None), {"a": true}])]', ['total({"values":[1,-2.5,[3,null],{"a":true}]})'], '∎'],
-    [pythonic, '[total([1, 2])]', ['total({"values":[1,2]})!'], '∎'],
-    [pythonic, '[quote("A", 2)]', [`${QUOTE}!`], '∎'],
-    [pythonic, '[quote("A", days=2)]', [`${QUOTE}!`], '∎'],
-    [pythonic, '[quote({"symbol": "A", "days": 2})]', [`${QUOTE}!`], '∎'],
-    [pythonic, "[ports(), post_note(to='me', body='it", ['ports({})', "post_note(«to='me', body='it»)…"], '?'],
-    [pythonic, '[ports(), qu', ['ports({})'], '[ports(), qu'],
+    [bare, `[${call}]`, [QUOTE], '∎'],
+    [bare, `[${call}, ports()]\n`, [QUOTE, 'ports({})'], '∎\n'],
+    [bare, '[total(values=[1, -2.5, (3, None), {"a": true}])]', ['total({"values":[1,-2.5,[3,null],{"a":true}]})'], '∎'],
+    [bare, '[total([1, 2])]', ['total({"values":[1,2]})!'], '∎'],
+    [bare, '[quote("A", 2)]', [`${QUOTE}!`], '∎'],
+    [bare, '[quote("A", days=2)]', [`${QUOTE}!`], '∎'],
+    [bare, '[quote({"symbol": "A", "days": 2})]', [`${QUOTE}!`], '∎'],
+    [bare, "[ports(), post_note(to='me', body='it", ['ports({})', "post_note(«to='me', body='it»)…"], '?'],
+    [bare, '[ports(), qu', ['ports({})'], '[ports(), qu'],
     [llama4, `One <|python_start|>[${call}]<|python_end|> two`, [QUOTE], 'One ∎ two'],
     [llama4, `<|python_start|>${call}<|python_end|><|eom|>`, [QUOTE], '∎'],
     [llama4, `<|python_start|>${json}<|python_end|>`, [QUOTE], '∎'],
@@ -62,29 +61,29 @@ describe("calls in Python's notation, and without markup", () => {
     [llama3, '<|python_tag|>quote.call(symbol="A", days=2)<|eom_id|>', [QUOTE], '∎'],
     [llama3, '<|python_tag|>{"name": "quote", "parameters": {"sym', ['quote(«{"sym»)…'], '?'],
     [llama3, '<|python_tag|>{"type": "function", "name": "ports", "parameters": null}', ['ports({})'], '∎'],
-    [llamaJson, json, [QUOTE], '∎'],
-    [llamaJson, `${json} ; ${json}, ${json}\n${json}`, [QUOTE, QUOTE, QUOTE, QUOTE], '∎'],
-    [llamaJson, `${json}}\n`, [QUOTE], '∎\n'],
-    [llamaJson, `[${json}, ${json}] x`, [QUOTE, QUOTE], '∎ x'],
-    [llamaJson, '{"type": "function", "function": {"name": "ports", "arguments": "{}"}}', ['ports(«{}»)'], '∎'],
-    [llamaJson, '{"function": "ports", "arguments": {}}', ['ports({})'], '∎'],
-    [llamaJson, '{"arguments": {}, "name": "ports"}', ['ports({})'], '∎'],
-    [llamaJson, '{"name": "quote", "parameters": {"symbol": "A"', ['quote(«{"symbol": "A"»)…'], '?'],
+    [bare, json, [QUOTE], '∎'],
+    [bare, `${json} ; ${json}, ${json}\n${json}`, [QUOTE, QUOTE, QUOTE, QUOTE], '∎'],
+    [bare, `${json}}\n`, [QUOTE], '∎\n'],
+    [bare, `[${json}, ${json}] x`, [QUOTE, QUOTE], '∎ x'],
+    [bare, '{"type": "function", "function": {"name": "ports", "arguments": "{}"}}', ['ports(«{}»)'], '∎'],
+    [bare, '{"function": "ports", "arguments": {}}', ['ports({})'], '∎'],
+    [bare, '{"arguments": {}, "name": "ports"}', ['ports({})'], '∎'],
+    [bare, '{"name": "quote", "parameters": {"symbol": "A"', ['quote(«{"symbol": "A"»)…'], '?'],
   ])('%#: $1', (family, text, calls, rest) => {
     const read = reading(family, text)
     expect(read).toEqual({ calls, rest: rest === text ? '?' : rest })
   })
 
   it.each<readonly [Family, string]>([
-    [pythonic, '[nobody(x=1)]'],
-    [pythonic, '[ports(), nobody()]'],
-    [pythonic, '[quote(symbol=x + 1)]'],
-    [pythonic, '[quote(symbol=f"{a}")]'],
-    [pythonic, '[quote(symbol=str(1))]'],
-    [pythonic, '[quote](https://example.org)'],
-    [pythonic, '[quote("a", "b", "c")]'],
-    [pythonic, '[quote(symbol="a", symbol="b")]'],
-    [pythonic, '[quote(symbol=a) for a in b]'],
+    [bare, '[nobody(x=1)]'],
+    [bare, '[ports(), nobody()]'],
+    [bare, '[quote(symbol=x + 1)]'],
+    [bare, '[quote(symbol=f"{a}")]'],
+    [bare, '[quote(symbol=str(1))]'],
+    [bare, '[quote](https://example.org)'],
+    [bare, '[quote("a", "b", "c")]'],
+    [bare, '[quote(symbol="a", symbol="b")]'],
+    [bare, '[quote(symbol=a) for a in b]'],
     [llama4, '<|python_start|>x = 1<|python_end|>'],
     [llama4, 'a <|python_start|>'],
     [pythonicTags, '<tool_call>nobody(x=1)</tool_call>'],
@@ -95,11 +94,11 @@ describe("calls in Python's notation, and without markup", () => {
     [olmo, 'Write <function_calls> first'],
     [lfm2, 'the <|tool_call_start|> token'],
     [llama3, '<|python_tag|>import os\nprint(os.getcwd())'],
-    [llamaJson, '{"name": "quote"}'],
-    [llamaJson, '{"name": "nobody", "parameters": {}}'],
-    [llamaJson, '{"name": "Quote", "parameters": {}}'],
-    [llamaJson, `[${json}, {"name": "nobody", "parameters": {}}]`],
-    [llamaJson, '{"quote": {"symbol": "A"}}'],
-    [llamaJson, '[1, 2, {"a": 3}]'],
+    [bare, '{"name": "quote"}'],
+    [bare, '{"name": "nobody", "parameters": {}}'],
+    [bare, '{"name": "Quote", "parameters": {}}'],
+    [bare, `[${json}, {"name": "nobody", "parameters": {}}]`],
+    [bare, '{"quote": {"symbol": "A"}}'],
+    [bare, '[1, 2, {"a": 3}]'],
   ])('none of its own, %#: $1', (family, text) => expect(reading(family, text)).toEqual({ calls: [], rest: text }))
 })

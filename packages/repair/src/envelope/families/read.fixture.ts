@@ -27,7 +27,7 @@ export function blocksIn(family: Family, source: Source): readonly Block[] {
 }
 
 function next(family: Family, source: Source, from: number): number {
-  if (family.openers.length === 0) return from === 0 ? 0 : -1
+  if (family.afterName && from === 0) return 0
   const found = family.openers.map((opener) => source.find(opener, from)).filter((at) => at !== -1)
   return found.length === 0 ? -1 : Math.min(...found)
 }

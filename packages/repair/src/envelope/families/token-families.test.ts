@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
+import { bare } from './bare.ts'
 import { deepseek } from './deepseek.ts'
-import { functionary } from './functionary.ts'
 import { functionaryV3 } from './functionary-v3.ts'
 import { gemma } from './gemma.ts'
 import { harmony } from './harmony.ts'
@@ -89,8 +89,8 @@ describe('a name, then JSON', () => {
       [QUOTE],
       '<|channel|>analysis<|message|>Hm.<|end|>∎',
     ],
-    [functionary, `quote\n${args}`, [QUOTE], '∎'],
-    [functionary, `quote \r\n ${args}\n`, [QUOTE], '∎\n'],
+    [bare, `quote\n${args}`, [QUOTE], '∎'],
+    [bare, `quote \r\n ${args}\n`, [QUOTE], '∎\n'],
     [functionaryV3, `>>>quote\n${args}\n>>>ports\n{}`, [QUOTE, 'ports({})'], '∎\n∎'],
     [functionaryV3, `>>>all\nHello>>>ports\n{}`, ['ports({})'], '>>>all\nHello∎'],
     [llamaFunction, `<function=quote>${args}</function>`, [QUOTE], '∎'],
@@ -144,7 +144,7 @@ describe('a name, then JSON', () => {
     [solar, '<|tool_call:begin|>x<|tool_call:name|>quote<|tool_call:args|>{"s', ['quote(«{"s»)…'], '?'],
     [harmony, '<|channel|>commentary to=functions.quote json<|message|>{"symbol":', ['quote(«{"symbol":»)…'], '?'],
     [harmony, 'commentary to=functions.quote json{"symbol":', ['quote(«{"symbol":»)…'], '?'],
-    [functionary, 'quote\n{"symbol":', ['quote(«{"symbol":»)…'], '?'],
+    [bare, 'quote\n{"symbol":', ['quote(«{"symbol":»)…'], '?'],
     [functionaryV3, '>>>quote\n{"symbol":', ['quote(«{"symbol":»)…'], '?'],
     [llamaFunction, '<function=quote>{"symbol":', ['quote(«{"symbol":»)…'], '?'],
   ])('cut off, %#: $1', (family, text, calls, rest) => expect(reading(family, text)).toEqual({ calls, rest }))
@@ -162,8 +162,8 @@ describe('a name, then JSON', () => {
     [harmony, '<|start|>assistant<|channel|>commentary<|message|>Now I look.'],
     [harmony, 'set to=functions.quote in the header'],
     [harmony, 'commentary to=functions.nobody json{"a":1}'],
-    [functionary, 'quote of the day\n{"symbol":"A"}'],
-    [functionary, 'nobody\n{"symbol":"A"}'],
+    [bare, 'quote of the day\n{"symbol":"A"}'],
+    [bare, 'nobody\n{"symbol":"A"}'],
     [functionaryV3, '>>>>>>> branch\n{'],
     [functionaryV3, '>>> quote\n{}'],
     [functionaryV3, '>>>nobody\n{}'],

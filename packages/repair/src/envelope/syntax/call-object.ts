@@ -1,8 +1,8 @@
 /** From JSON that was read to the calls in it, in the shapes that models and providers give a call. */
 import type { MarkupCall, RawArguments, ToolIndex } from '../family.ts'
 
-const NAMES = ['name', 'tool_name', 'recipient_name', 'function_name', 'tool', 'function']
-const ARGUMENTS = ['arguments', 'parameters', 'args', 'input', 'params', 'tool_input']
+export const NAMES = ['name', 'tool_name', 'recipient_name', 'function_name', 'tool', 'function']
+export const ARGUMENTS = ['arguments', 'parameters', 'args', 'input', 'params', 'tool_input']
 const BESIDE = new Set(['id', 'type', 'index', 'call_id', 'tool_call_id'])
 const KIMI_ID = /^functions\.[^\s:]+:\d+$/
 
@@ -16,18 +16,26 @@ export function callsOf(value: unknown, tools: ToolIndex): readonly MarkupCall[]
 /** A call in which no name could be found. */
 export const nameless = (text: string): MarkupCall => ({ name: '', arguments: { kind: 'unread', text }, damage: 'there was no name in it' })
 
-function callOf(value: unknown, tools: ToolIndex): MarkupCall | undefined {
+/** The call that an object stands for; undefined where it stands for none. */
+export function callOf(value: unknown, tools: ToolIndex): MarkupCall | undefined {
   if (!isRecord(value)) return undefined
   const call = isRecord(value['function']) ? { ...value, ...value['function'], function: undefined } : value
   const nameKey = NAMES.find((key) => typeof call[key] === 'string')
   if (nameKey === undefined) return keyed(value, tools)
   const name = call[nameKey] as string
+  if (isDefinition(call)) return undefined
   const id = typeof call['id'] === 'string' && KIMI_ID.test(call['id']) ? { id: call['id'] } : {}
   const key = ARGUMENTS.find((one) => Object.hasOwn(call, one))
-  if (key !== undefined) return { name, ...id, arguments: argumentsOf(call[key]) }
+  if (key !== undefined) return withoutTokens({ name, ...id, arguments: argumentsOf(call[key]) })
   const rest = Object.entries(call).filter(([one, held]) => one !== nameKey && !BESIDE.has(one) && held !== undefined)
   const beside = { kind: 'object', value: Object.fromEntries(rest) } as const
   return { name, ...id, arguments: beside, ...(rest.length > 0 && { damage: 'the arguments stood beside the name' }) }
+}
+
+/** What a tool is, and not a call of it: its parameters are a schema. */
+function isDefinition({ description, parameters }: Readonly<Record<string, unknown>>): boolean {
+  if (!isRecord(parameters)) return false
+  return typeof description === 'string' || (parameters['type'] === 'object' && isRecord(parameters['properties']))
 }
 
 /** `{"name": {…arguments}}`: only where the one key is a tool. */
@@ -44,6 +52,24 @@ export function argumentsOf(value: unknown): RawArguments {
   return { kind: 'json', text: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
+/** Whether an object says what the arguments are, and not only the name. */
+export function saysArguments(value: Readonly<Record<string, unknown>>): boolean {
+  const call = isRecord(value['function']) ? { ...value, ...value['function'] } : value
+  return ARGUMENTS.some((key) => Object.hasOwn(call, key))
+}
+
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What stands for a quote with Gemma: at the ends of a text it was left over, and is nobody's. */
+const TOKENS = /^["']?<\|"\|>|<\|"\|>["']?$/g
+
+function withoutTokens(call: MarkupCall): MarkupCall {
+  if (call.arguments.kind !== 'object') return call
+  const before = JSON.stringify(call.arguments.value)
+  if (!before.includes('<|\\"|>')) return call
+  const value = JSON.parse(before, (_, one: unknown) => (typeof one === 'string' ? one.replace(TOKENS, '') : one))
+  if (JSON.stringify(value) === before) return call
+  return { ...call, arguments: { kind: 'object', value }, damage: 'a token was left in a value', unsure: true }
 }

@@ -2,7 +2,7 @@
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { argumentsOf, callsOf, isRecord, nameless } from './call-object.ts'
 import { type Extent, isInString, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
-import { type Cursor, readLiteral } from './python.ts'
+import { type Cursor, readLiteral, stringEnd } from './python.ts'
 
 export interface CallsText {
   readonly calls: readonly MarkupCall[]
@@ -94,7 +94,7 @@ function readOne(source: Source, at: number, stops: readonly string[], calls: Ma
     calls.push(...callsOf(doubled, source.tools).map((call) => ({ ...call, damage: 'its braces were doubled' })))
     return { end: extent.end, whole: true }
   }
-  const written = headAt(text, at) ? undefined : pythonDict(source, at)
+  const written = headAt(text, at) || argumentsFirst(source, at, text.length) ? undefined : pythonDict(source, at)
   if (written) {
     calls.push(...written.calls)
     return { end: written.end, whole: true }
@@ -104,13 +104,13 @@ function readOne(source: Source, at: number, stops: readonly string[], calls: Ma
   return { end, whole: !cut }
 }
 
-/** `{'arguments': {…}, 'name': 'f'}`: its name is found only when all of it is read. */
+/** `{'arguments': {…}, "name": 'f'}`: its name is found only when all of it is read. */
 function pythonDict({ text, tools }: Source, at: number): { readonly calls: readonly MarkupCall[]; readonly end: number } | undefined {
-  if (text[skip(text, at + 1)] !== "'") return undefined
   const cursor: Cursor = { text, at, cut: false }
   const calls = callsOf(readLiteral(cursor)?.value, tools)
   if (calls.some(({ arguments: given }) => given.kind === 'unread')) return undefined
-  return { calls: calls.map((call) => ({ ...call, damage: 'it was written as a Python dict' })), end: cursor.at }
+  const unsure = text[skip(text, at + 1)] === "'" ? {} : { unsure: true as const }
+  return { calls: calls.map((call) => ({ ...call, damage: 'it was written as a Python dict', ...unsure })), end: cursor.at }
 }
 
 const strict = (text: string, at: number, extent: Extent): unknown => (extent.closed ? parseJson(text.slice(at, extent.end)) : undefined)
@@ -163,9 +163,27 @@ function broken(source: Source, at: number, end: number, cut: boolean): MarkupCa
   const head = headAt(text, at)
   if (head && head.end <= end) {
     const rest = head.arguments ? innerArguments(source, head.end, end, cut) : argumentsOf(undefined)
+    const closed = rest.kind === 'json' && !cut ? withBrackets(rest.text) : undefined
+    if (closed !== undefined)
+      return { name: head.name, arguments: { kind: 'json', text: closed }, damage: 'its closing brackets were missing', unsure: true }
     return { name: head.name, arguments: rest, ...cutOff, ...(!cut && { damage: 'the JSON of the call was broken' }) }
   }
   return { ...(argumentsFirst(source, at, end) ?? nameless(text.slice(at, end).trim())), ...cutOff }
+}
+
+/** An object with the brackets that it lacks at its end; undefined where none are missing, or a value is. */
+function withBrackets(text: string): string | undefined {
+  const open: string[] = []
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i] as string
+    if (character === '"') {
+      const end = stringEnd(text, i + 1, '"')
+      if (end === -1) return undefined
+      i = end
+    } else if (character === '{' || character === '[') open.push(character === '{' ? '}' : ']')
+    else if ((character === '}' || character === ']') && open.pop() !== character) return undefined
+  }
+  return text.startsWith('{') && open.length > 0 && /["\w}\]]$/.test(text) ? text + open.toReversed().join('') : undefined
 }
 
 /** The text of the arguments in a broken call: without the bracket of the call itself. */

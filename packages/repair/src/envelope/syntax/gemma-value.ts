@@ -98,7 +98,7 @@ function readText(reader: GemmaReader): string {
   if (stop !== -1 && (end === -1 || (stop < end && !fits))) {
     reader.damage ??= 'a text was not closed'
     reader.at = stop
-    return text.slice(from, stop).replace(/\s*[}\]]*\s*$/, '')
+    return text.slice(from, stop).replace(/["']?\s*[}\]]*\s*$/, '')
   }
   if (end === -1) reader.cut = true
   reader.at = end === -1 ? text.length : end + quote.length
@@ -116,7 +116,12 @@ function readBare(reader: GemmaReader): unknown {
   const from = reader.at
   reader.at = quoted === undefined ? bareEnd(reader) : from + quoted.length
   if (reader.at >= text.length) reader.cut = true
-  const word = text.slice(from, reader.at).trim()
+  const written = text.slice(from, reader.at).trim()
+  const word = quoted === undefined ? unquoted(written, reader.quote) : written
+  if (word !== written) {
+    reader.damage ??= 'a text had quotes of another kind'
+    return word
+  }
   if (quoted !== undefined || NUMBER.test(word))
     try {
       return JSON.parse(word)
@@ -124,6 +129,12 @@ function readBare(reader: GemmaReader): unknown {
       return word
     }
   return Object.hasOwn(WORDS, word) ? WORDS[word] : word
+}
+
+/** A value without the quotes and the tokens at its ends, which belong to no value. */
+function unquoted(word: string, token: string): string {
+  const inner = word.replaceAll(token, '')
+  return inner === word ? word.replace(/^'([\s\S]*)'$/, '$1') : inner.replace(/^["']|["']$/g, '')
 }
 
 function bareEnd({ source: { text }, at, closer }: GemmaReader): number {

@@ -1,9 +1,10 @@
 /** Families whose block is calls in Python's notation, or JSON in their place, between two tags. */
-import type { Family } from '../family.ts'
+import type { Family, Source } from '../family.ts'
+import { readBareCalls } from './bare-calls.ts'
 import { readCalls } from './call-text.ts'
 import { afterTrailing, sticky } from './json-between.ts'
 import { afterCloser, skip, standing } from './json-extent.ts'
-import { readPythonCalls } from './python-call.ts'
+import { type PythonCalls, readPythonCalls } from './python-call.ts'
 
 export interface PythonBetween {
   readonly id: string
@@ -29,7 +30,7 @@ export function pythonBetween({ id, openers, closers, trailing = [], exact }: Py
       const inside = at + standing(text, at, openers).length
       const from = skip(text, sticky(FENCE, text, inside))
       const isJson = sticky(JSON_BEGINS, text, from) > from
-      const read = isJson ? readCalls(source, from, stops) : readPythonCalls(source, from, stops)
+      const read = isJson ? readCalls(source, from, stops) : readInside(source, from, stops)
       if (!read || (exact && read.calls.some((call) => !source.tools.exact(bare(call.name))))) return undefined
       if (!read.whole) return { calls: read.calls, end: read.end, complete: false }
       const closing = skip(text, read.end, ' \t\r\n,;])}')
@@ -39,6 +40,15 @@ export function pythonBetween({ id, openers, closers, trailing = [], exact }: Py
       return { calls: read.calls, end: afterTrailing(text, last, trailing), complete: true }
     },
   }
+}
+
+/** Calls that are no Python, but name tools and say what the arguments are, are taken for a read. */
+function readInside(source: Source, at: number, stops: readonly string[]): PythonCalls | undefined {
+  const read = readPythonCalls(source, at, stops)
+  if (read?.calls.every((call) => call.arguments.kind !== 'unread')) return read
+  const loose = readBareCalls(source, at)
+  if (loose.calls.length === 0 || !standing(source.text, skip(source.text, loose.end), stops)) return read
+  return { calls: loose.calls.map((call) => ({ ...call, damage: 'it was not Python', unsure: true })), end: loose.end, whole: true }
 }
 
 const bare = (name: string): string => name.replace(/^default_api\./, '')

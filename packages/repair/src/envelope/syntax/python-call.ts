@@ -4,7 +4,7 @@ import { typesOf } from '../../schema/types.ts'
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { isRecord } from './call-object.ts'
 import { nearest } from './json-extent.ts'
-import { type Cursor, fail, readLiteral, space, stringEnd, take, takeCharacter } from './python.ts'
+import { type Cursor, fail, type Literal, readLiteral, space, stringEnd, take, takeCharacter } from './python.ts'
 
 export interface PythonCalls {
   readonly calls: readonly MarkupCall[]
@@ -13,8 +13,10 @@ export interface PythonCalls {
   readonly whole: boolean
 }
 
-const NAME = /[A-Za-z_][\w.-]{0,127}(?=\s*\()/y
-const KEY = /[A-Za-z_][\w-]*(?=\s*=(?!=))/y
+const NAME = /[A-Za-z_][\w.-]{0,127}(?:\\_[\w.-]{0,127}){0,9}(?=\s*\()/y
+const KEY = /[A-Za-z_][\w-]*(?:\\_[\w-]*)*(?=\s*=(?!=))/y
+const LOOSE_KEY = /[A-Za-z_][\w-]*(?:\\_[\w-]*)*(?=\s*(?:=(?!=)|:))/y
+const WORDS = /[A-Za-z_]\w*(?:[ .-]\w+)*(?=\s*[,)])/y
 const CUT = /[A-Za-z_][\w.-]{0,127}$/y
 const PRINT = /print\s*\(\s*(?=[A-Za-z_][\w.-]*\s*\()/y
 const TAIL = /[\s,;)]*/y
@@ -87,7 +89,7 @@ function refused(source: Source, from: number, calls: readonly MarkupCall[], sto
 }
 
 /** One call at the cursor. One whose arguments are no literals has them as text, with the damage named. */
-function readCall(cursor: Cursor, source: Source): MarkupCall | undefined {
+export function readCall(cursor: Cursor, source: Source, loose = false): MarkupCall | undefined {
   const name = take(cursor, NAME)
   if (name === undefined) return undefined
   takeCharacter(cursor, '(')
@@ -96,12 +98,12 @@ function readCall(cursor: Cursor, source: Source): MarkupCall | undefined {
   const entries: [string, unknown][] = []
   for (;;) {
     if (takeCharacter(cursor, ')')) break
-    const key = take(cursor, KEY)
-    if (key !== undefined) takeCharacter(cursor, '=')
-    const value = key === undefined && entries.length > 0 ? fail(cursor) : readLiteral(cursor)
+    const key = take(cursor, loose ? LOOSE_KEY : KEY)
+    if (key !== undefined && !takeCharacter(cursor, '=')) takeCharacter(cursor, ':')
+    const value = key === undefined && entries.length > 0 ? fail(cursor) : readValue(cursor, loose && key !== undefined)
     if (!value) return unread(cursor, name, from)
     if (key === undefined) positional.push(value.value)
-    else entries.push([key, value.value])
+    else entries.push([key.replaceAll('\\_', '_'), value.value])
     if (!takeCharacter(cursor, ',') && cursor.text[cursor.at] !== ')') {
       fail(cursor)
       return unread(cursor, name, from)
@@ -112,6 +114,17 @@ function readCall(cursor: Cursor, source: Source): MarkupCall | undefined {
     return { name, arguments: given, ...(positional.length > 0 && { damage: 'the arguments had no names', unsure: true as const }) }
   const text = cursor.text.slice(from, cursor.at - 1)
   return { name, arguments: { kind: 'unread', text }, damage: 'the arguments had no names' }
+}
+
+/** A literal; where words may stand for themselves, they do up to the next argument. */
+function readValue(cursor: Cursor, words: boolean): Literal {
+  space(cursor)
+  const from = cursor.at
+  const literal = readLiteral(cursor)
+  if (literal || !words) return literal
+  cursor.at = from
+  const value = take(cursor, WORDS)
+  return value === undefined ? fail(cursor) : { value }
 }
 
 function unread(cursor: Cursor, name: string, from: number): MarkupCall {

@@ -5,6 +5,8 @@ export interface Cursor {
   readonly text: string
   at: number
   cut: boolean
+  /** Reads what else may stand where a value does, at a word. Not in a dict. */
+  call?: ((cursor: Cursor) => Literal) | undefined
 }
 
 /** A value, boxed: `None` is one too. */
@@ -24,7 +26,13 @@ export function readLiteral(cursor: Cursor, depth = 0): Literal {
   if (character === undefined || depth > DEPTH) return fail(cursor)
   if (character === '[') return readItems(cursor, ']', depth)
   if (character === '(') return readTuple(cursor, depth)
-  if (character === '{') return readDict(cursor, depth)
+  if (character === '{') {
+    const { call } = cursor
+    cursor.call = undefined
+    const dict = readDict(cursor, depth)
+    cursor.call = call
+    return dict
+  }
   const text = readStrings(cursor)
   if (text || cursor.cut) return text
   const number = take(cursor, NUMBER)
@@ -33,6 +41,9 @@ export function readLiteral(cursor: Cursor, depth = 0): Literal {
     // `1e999`: JSON has no infinity, and null is another value.
     return Number.isFinite(value) ? { value } : undefined
   }
+  const from = cursor.at
+  const other = cursor.call?.(cursor)
+  if (other || cursor.at !== from) return other
   const word = take(cursor, WORD)
   if (word === undefined || !Object.hasOwn(WORDS, word)) return fail(cursor)
   return { value: WORDS[word] }

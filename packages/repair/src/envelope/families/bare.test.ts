@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { parseToolCalls } from '../../parse-tool-calls.ts'
+import type { Effect } from '../../repair.ts'
+import { createReply } from '../../reply.ts'
+import { families } from '../registry.ts'
+import { ROWS } from '../rows.fixture.ts'
+
+const toolsOf = (effect: Effect) => [
+  { name: 'forecast', effect, parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  { name: 'clock', effect, parameters: { type: 'object', properties: {} } },
+]
+const NOTATIONS = [
+  'forecast(city="Lisbon")',
+  '[forecast(city="Lisbon")]',
+  '["forecast(city=\'Lisbon\')"]',
+  '{"name": "forecast", "arguments": {"city": "Lisbon"}}',
+  "[{'name': 'forecast', 'parameters': {'city': 'Lisbon'}}]",
+  '{"tool_calls": [{"name": "forecast", "arguments": {"city": "Lisbon"}}]}',
+  'forecast {"city": "Lisbon"}',
+]
+const run = (text: string, effect: Effect = 'read') => parseToolCalls(text, toolsOf(effect)).calls.length
+
+/** `X` is the call. */
+const SHOWN = [
+  'For example:\n\n```python\nX\n```\n',
+  'A call looks like this:\n\n```json\nX\n```\n\nThe server takes it off again.',
+  '# Weather\n\nThe tool answers with the weather of a city.\n\n```\nX\n```\n\n## Errors\n\nNone.',
+  'You can call it with `X` from any script.',
+  '1. Open the console.\n2. Type `X`.\n3. Read the answer.',
+  'The log of last night:\n\n    12:01 X\n    12:02 ok\n',
+  '> X\n\nThat is what was asked before.',
+  'The user wrote "X" and left.',
+  'User: X\nAssistant: It rains.',
+  'import weather\n\ndef main():\n    print(X)\n',
+  'const answer = X\nconsole.log(answer)',
+  'result = X',
+  'X is how the weather is asked for.',
+  'X, which takes a city, answers with text.',
+  '<example>\nX\n</example>\nAn example.',
+  '<!-- X -->\nNothing is shown here.',
+  'I will not call X, because nobody asked.',
+  '````\n```json\nX\n```\n````\n',
+  '{"log": ["X"], "level": "info"}',
+  '| call | result |\n|---|---|\n| X | rain |',
+]
+
+describe('what only shows a call', () => {
+  it.each(SHOWN)('%j', (text) => {
+    for (const call of NOTATIONS) for (const effect of ['read', 'write'] as const) expect(run(text.replace('X', call), effect)).toBe(0)
+  })
+
+  it.each([
+    '{"name": "clock", "description": "The time.", "parameters": {"type": "object", "properties": {}}}',
+    '[{"type": "function", "function": {"name": "clock", "description": "The time.", "parameters": {}}}]',
+    '<tools>{"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}</tools>',
+    '```json\n{"name": "clock", "parameters": {"type": "object", "properties": {}}}\n```',
+  ])('a definition of a tool: %s', (text) => expect(run(text)).toBe(0))
+
+  it.each([
+    'nobody(city="Lisbon")',
+    'forecast(city="Lisbon"); nobody(city="Lisbon")',
+    '[forecast(city="Lisbon"), nobody()]',
+    'forecast(city=f"{name}")',
+    'forecast(city=names[0])',
+    'forecast("Lisbon")',
+    'forecast',
+    '"forecast"',
+    '{"name": "forecast"}',
+    '{"name": "forecast", "arguments": {"city": clock()}}',
+    'forecast(city=clock())',
+    '{"forecast": {"city": "Lisbon"}}',
+    '["forecast", {"city": "Lisbon"}]',
+  ])('what names no call, or more than is known: %s', (text) => expect(run(text)).toBe(0))
+})
+
+/** What families without markup write when nothing goes wrong. */
+const PLAIN = /: (?:alone|two calls|after text|after reasoning|args|on a line of its own|after a line)$/
+
+describe('with an effect', () => {
+  it.each(ROWS.filter(({ id, family }) => family === 'bare' && !PLAIN.test(id)))('$id is not run on a guess, and not silent', ({
+    raw,
+    tools,
+  }) => {
+    const { calls, refused, quoted } = parseToolCalls(
+      raw,
+      tools.map((tool) => ({ ...tool, effect: 'write' })),
+    )
+    expect(calls).toEqual([])
+    expect(refused.length + quoted.filter(({ open }) => open).length).toBeGreaterThan(0)
+  })
+
+  it('what servers leave out is run as before', () => {
+    expect(run('{"name": "forecast", "arguments": {"city": "Lisbon"}}', 'write')).toBe(1)
+    expect(run('[forecast(city="Lisbon"), clock()]<|im_end|>', 'write')).toBe(2)
+  })
+})
+
+describe('several calls with words between', () => {
+  const two = (between: string): string => `[forecast(city="Lisbon")]\n${between}\n[clock()]`
+  it.each<readonly [string, number]>([
+    ['Now the time.', 2],
+    ['The forecast is on its way, and beside it you will certainly want to know what time it is there.', 0],
+  ])('%s: all are read, or none', (between, count) => {
+    expect(run(two(between))).toBe(count)
+    expect(run(two(between), 'write')).toBe(0)
+  })
+
+  it('none is dropped without a word', () => {
+    const reply = createReply(toolsOf('write'), { families })
+    reply.text(two('Now the time.'))
+    const { calls, quoted, unclear } = reply.end()
+    expect({ calls, quoted: quoted.length, unclear }).toEqual({ calls: [], quoted: 2, unclear: true })
+  })
+})
