@@ -45,6 +45,7 @@ export interface ToolIndex {
   readonly exact: (name: string) => ToolSpec | undefined
   /** Also through known prefixes, suffixes, case and separators; undefined where that is ambiguous. */
   readonly resolve: (name: string) => ToolSpec | undefined
+  /** All that `exact` knows. */
   readonly names: readonly string[]
 }
 

@@ -68,6 +68,13 @@ describe('a stream', () => {
     '[look_up   (query="first snow")]',
   ])('character by character: %j', (text) => expect(read(text)).toEqual(read([text])))
 
+  it('holds a call by another name of its tool', () => {
+    const tools = indexTools([{ name: 'look_up', effect: 'read', aliases: ['Search'] }])
+    const reader = createReplyReader(tools, { families })
+    for (const character of 'Search(query="snow")') expect(reader.push(character).text).toBe('')
+    expect(reader.end().calls).toMatchObject([{ name: 'Search', tool: { name: 'look_up' } }])
+  })
+
   const all = [...ROWS, ...DECOYS].map(({ raw }) => raw)
 
   it('gives by characters what the whole gives', () => {

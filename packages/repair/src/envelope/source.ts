@@ -7,7 +7,7 @@ import type { Source, ToolIndex } from './family.ts'
 export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
   const index = indexNames(tools)
   return {
-    names: index.names,
+    names: [...index.exact.keys()],
     exact: (name) => index.exact.get(name)?.tool,
     resolve: (name) => {
       // A reply may hold thousands of names that are none: what is near them is not looked for.

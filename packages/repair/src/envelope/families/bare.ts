@@ -141,6 +141,8 @@ const PARTIAL = /^(?:<\|?[a-z_]{0,8}\|?|\*)$/
 /** Whether what begins at `at` can be calls, by its first characters. */
 function begins(text: string, at: number, tools: ToolIndex): 'no' | 'maybe' | 'yes' {
   if (text[at] === '<' && text.length - at >= TURN.length && !text.startsWith(TURN, at)) return 'no'
+  const first = text[at] ?? ''
+  if (/\w/.test(first) && ![CALL, ...PREFIXES, ...tools.names].some((one) => one.startsWith(first))) return 'no'
   const near = text.slice(at, at + WINDOW)
   const unsure = near.length < WINDOW ? 'maybe' : 'no'
   if (CALL.startsWith(near)) return unsure
