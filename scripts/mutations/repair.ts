@@ -1,5 +1,5 @@
 /** The rules of repair. */
-import { contract, type Mutation, repair, repaired } from './mutation.ts'
+import { contract, core, type Mutation, repair, repaired } from './mutation.ts'
 
 export const REPAIR: readonly Mutation[] = [
   {
@@ -145,5 +145,13 @@ export const REPAIR: readonly Mutation[] = [
     find: `&& asks && !isWhole &&`,
     replace: `&& asks &&`,
     test: { file: 'packages/ai-sdk/src/ask-again.test.ts', name: 'does not ask where' },
+  },
+  {
+    id: 'unmarked-effects-are-asked',
+    rule: 'repair: an effect that the model wrote without markup is put to a person',
+    file: core('executor.ts'),
+    find: `call.doubt !== undefined && effect !== 'read'`,
+    replace: `false`,
+    test: repaired('with an effect and without markup is put to the person'),
   },
 ]

@@ -123,7 +123,7 @@ onStores('a call leaked into the text', () => {
   it('is told as an event where it is not run, asked about or not', async () => {
     const told = ({ events }: Run) =>
       events.flatMap((event) => (event.type === 'message.quoted' ? [[event.asked, event.quoted.map(({ why }) => why)]] : []))
-    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'search', arguments: { query: 'a' } })}\n\`\`\``
+    const fenced = `\`\`\`xml\n${glm('search', { query: 'a' })}\n\`\`\``
     const insisted = await run([say(fenced), say(fenced)])
     expect(told(insisted)).toEqual([
       [true, ['in a code fence']],
@@ -159,12 +159,30 @@ onStores('a call leaked into the text', () => {
     '我已经查过了，没有结果。',
   ])('is not asked for after an ordinary answer: %s', async (text) => expect((await run([say(text)])).outcome.answer).toBe(text))
 
-  it('that is the whole answer without markup, in a fence: a read is run, an effect is told back', async () => {
+  it('that is the whole answer without markup, in a fence: a read is run', async () => {
     const fenced = (name: string, given: object): string => `\`\`\`json\n${JSON.stringify({ name, arguments: given })}\n\`\`\``
     const read = await run([say(fenced('search', { query: 'a' })), say('Done.')])
     expect(read.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search', result: { ok: true } }] })
-    const write = await run([say(fenced('save', { path: 'a.md', text: 'b' })), say('Done.')])
-    expect(write.outcome.calls).toMatchObject([{ tool: 'save', result: { ok: false, errorType: 'malformed_call' } }])
+  })
+
+  it('with an effect and without markup is put to the person; where nobody answers, the model is asked', async () => {
+    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'save', arguments: { path: 'a.md', text: 'b' } })}\n\`\`\``
+    const asking = async (answer: 'once' | 'no' | 'nobody') => {
+      const asked: unknown[] = []
+      const approve = async (request: { readonly tool: string; readonly forced: boolean; readonly reason: string }) => {
+        asked.push([request.tool, request.forced, request.reason])
+        return { answer }
+      }
+      const { outcome, server } = await run([say(fenced), say('Done.')], 'Save.', { approve })
+      return { asked, result: outcome.calls[0]?.result, next: sent(server.requests[1]) }
+    }
+    const yes = await asking('once')
+    expect(yes.asked).toEqual([['save', true, expect.stringContaining('may not have meant to call it')]])
+    expect(yes.result).toMatchObject({ ok: true })
+    expect((await asking('no')).result).toMatchObject({ status: 'denied' })
+    const unattended = await asking('nobody')
+    expect(unattended.result).toMatchObject({ status: 'retry', errorType: 'malformed_call' })
+    expect(unattended.next).toContain('if it was meant')
   })
 
   it('that the server reports too is run once', async () => {

@@ -144,6 +144,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return paths.length > 0 ? refuse.denied('nobody', refuse.secretsUnattended(paths)) : undefined
   }
 
+  const askModel = ({ doubt }: PreparedCall): ToolError | undefined => (doubt === undefined ? undefined : refuse.notMeant(doubt))
+
   const refused = async (call: PreparedCall, refusal: ToolError, done?: Done): Promise<Decided> => ({
     kind: 'result',
     record: await finish(call, refusal, done),
@@ -195,6 +197,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       ...(effect === 'external' && state.secret ? [READ_SECRETS] : []),
       ...(unopened.length > 0 ? [refuse.opensSecrets(unopened)] : []),
       ...(byPolicy ? [reason] : []),
+      ...(call.doubt !== undefined && effect !== 'read' ? [refuse.doubted(call.doubt)] : []),
     ]
     const forced = reasons.length > 0 ? reasons.join('; and ') : undefined
     hold(call)
@@ -261,7 +264,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { answer, reason } = resolve(call, request, decision)
     if (grants(answer)) return { kind: 'ready', call }
     inFlight.delete(call.id)
-    return refused(call, cancelled() ?? ((answer === 'nobody' && noSecrets(call)) || refuse.denied(answer, reason)))
+    const unattended = answer === 'nobody' ? (noSecrets(call) ?? askModel(call)) : undefined
+    return refused(call, cancelled() ?? unattended ?? refuse.denied(answer, reason))
   }
 
   async function execute(call: PreparedCall): Promise<CallRecord> {

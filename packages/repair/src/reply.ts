@@ -24,6 +24,11 @@ export interface ReplyOptions {
    * is not looked for.
    */
   readonly announcements?: Announcements
+  /**
+   * A person can be asked: a call with an effect that has no markup comes back with a `doubt` for them to decide about. Default
+   * false: it comes back as one that must not run.
+   */
+  readonly asks?: boolean
 }
 
 /** A call of a reply. Its name and arguments may still need repair. */
@@ -85,8 +90,8 @@ const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
   const index = indexTools(tools)
-  const { announcements } = options
-  const reading = { families, ...(announcements && { announces: announcements.announces }) }
+  const { announcements, asks = false } = options
+  const reading = { families, asks, ...(announcements && { announces: announcements.announces }) }
   let { opensInReasoning = false } = options
   /** By id, the texts that have not ended. */
   const readers = new Map<string, ReplyReader>()
@@ -231,11 +236,12 @@ function reportedCalls(call: ParsedCall, tools: ToolIndex, families: readonly Fa
   }))
 }
 
-const replyCall = ({ name, tool, input, id, cutOff, unread, repair }: TextCall): ReplyCall => ({
+const replyCall = ({ name, tool, input, id, cutOff, unread, doubt, repair }: TextCall): ReplyCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
   input: textOf(input),
   repairs: [repair],
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),
+  ...(doubt !== undefined && { doubt }),
 })

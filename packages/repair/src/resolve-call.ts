@@ -20,6 +20,8 @@ export interface ParsedCall {
   readonly cutOff?: boolean
   /** Why it is refused whatever `input` reads as: it came as markup that could not be read. */
   readonly unread?: string
+  /** Why the model may not have meant it. With an effect it is run only after a person has agreed to it. */
+  readonly doubt?: string
 }
 
 /** What a call comes to. `repairs` begin with those of the call, then its name. */

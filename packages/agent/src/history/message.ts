@@ -27,6 +27,8 @@ export type AssistantPart =
       readonly cutOff?: true
       /** Why it can't be run: `input` is markup that nobody could read. */
       readonly unread?: string
+      /** Why the model may not have meant it. */
+      readonly doubt?: string
       readonly metadata?: ProviderMetadata
     }
 

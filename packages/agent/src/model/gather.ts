@@ -57,7 +57,7 @@ const LEFT_IN_TEXT = 'left in the text'
 
 export function createGathering(options: GatherOptions) {
   const { specs, families = all, opensInReasoning = false, maxReasoning = Infinity, onText, onReasoning } = options
-  const reply = createReply(specs, { families, opensInReasoning, announcements })
+  const reply = createReply(specs, { families, opensInReasoning, announcements, asks: true })
   const parts: (Growing | ReportedCall)[] = []
   let reasoned = 0
   let reported = 0
@@ -159,7 +159,7 @@ function withoutExcess(parts: readonly ReplyPart[], before: number): readonly Re
 
 const isSaid = (part: ReplyPart): boolean => part.type !== 'text' || part.text !== ''
 
-const toPart = ({ id, name, input, repairs, cutOff, unread }: ReplyCall, metadata?: ProviderMetadata): ReportedCall => ({
+const toPart = ({ id, name, input, repairs, cutOff, unread, doubt }: ReplyCall, metadata?: ProviderMetadata): ReportedCall => ({
   type: 'call',
   wireId: id,
   name,
@@ -167,5 +167,6 @@ const toPart = ({ id, name, input, repairs, cutOff, unread }: ReplyCall, metadat
   ...(repairs.length > 0 && { repairs }),
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),
+  ...(doubt !== undefined && { doubt }),
   ...(metadata && { metadata }),
 })

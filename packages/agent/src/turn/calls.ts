@@ -131,7 +131,7 @@ const interrupted = ({ tool }: { readonly tool: string }) =>
 function parsedCalls(message: AssistantMessage): readonly ParsedCall[] {
   const calls = callsOf(message)
   const last = calls.length - 1
-  return calls.map(({ callId, wireId, name, input, repairs, cutOff, unread }, ordinal) => ({
+  return calls.map(({ callId, wireId, name, input, repairs, cutOff, unread, doubt }, ordinal) => ({
     id: callId,
     step: message.step,
     ordinal,
@@ -140,6 +140,7 @@ function parsedCalls(message: AssistantMessage): readonly ParsedCall[] {
     input,
     ...(repairs && { repairs }),
     ...(unread !== undefined && { unread }),
+    ...(doubt !== undefined && { doubt }),
     ...((cutOff || (message.finishReason === 'length' && ordinal === last)) && { cutOff: true }),
   }))
 }

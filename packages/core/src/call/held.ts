@@ -50,7 +50,10 @@ export function heldCalls(services: Services) {
     const decided = decideOnChanges(policy, { tool, effect, input }, targetsOf(call), changes.targets, failed)
     if (decided.decision === 'deny') return result(discard(call, changes, refuse.denied('policy', decided.reason), ran))
     const uncertain = uncertainty(call)
-    const reasons = [uncertain?.reason, changes.forced, decided.forced ? decided.reason : undefined].filter((one) => one !== undefined)
+    const doubt = call.doubt === undefined ? undefined : refuse.doubted(call.doubt)
+    const reasons = [uncertain?.reason, changes.forced, decided.forced ? decided.reason : undefined, doubt].filter(
+      (one) => one !== undefined,
+    )
     const forced = reasons.length > 0
     if (decided.decision === 'allow' && !forced) return result(keep(call, changes, ran))
     const named = uncertain && { indeterminate: uncertain.ids }
@@ -64,7 +67,9 @@ export function heldCalls(services: Services) {
   async function apply({ call, request, ran }: HeldCall, decision: ApprovalDecision): Promise<CallRecord> {
     const { answer, reason } = services.resolve(call, request, decision)
     if (isStopped()) return discard(call, request.changes, refuse.cancelled(), ran)
-    return grants(answer) ? keep(call, request.changes, ran) : discard(call, request.changes, refuse.denied(answer, reason), ran)
+    if (grants(answer)) return keep(call, request.changes, ran)
+    const isUnclear = answer === 'nobody' && call.doubt !== undefined
+    return discard(call, request.changes, isUnclear ? refuse.notMeant(call.doubt) : refuse.denied(answer, reason), ran)
   }
 
   async function keep(call: PreparedCall, changes: ProposedChanges, ran: Ran): Promise<CallRecord> {

@@ -34,6 +34,8 @@ export interface PreparedCall extends CallIdentity {
   readonly secrets?: readonly string[]
   /** Where it is confined, so that running it has no effect: the effect of its tool is that of keeping what it did on its layer. */
   readonly confinement?: Exclude<Confinement, 'direct'>
+  /** Why the model may not have meant it: with an effect, a person has to agree. */
+  readonly doubt?: string
   /** Sentences that go with the result. */
   readonly notes: string[]
 }
@@ -108,6 +110,7 @@ export function preparedCall(call: ParsedCall, { tool, input, repairs, refusal, 
     target,
     ...(targets.length > 0 && (targets.length > 1 || targets[0] !== target) && { targets }),
     repairs,
+    ...(call.doubt !== undefined && { doubt: call.doubt }),
     notes: droppedNotes(repairs, name),
   }
 }

@@ -52,6 +52,15 @@ export const opensSecrets = (paths: readonly string[]): string =>
 export const secretsUnattended = (paths: readonly string[]): string =>
   `${opensSecrets(paths)}. A person can allow it, or name the file in their own message as @${paths[0]}`
 
+/** Why a person is asked about a call that the model wrote into its text. */
+export const doubted = (doubt: string): string => `the model wrote it into its text (${doubt}) and may not have meant to call it`
+
+/** Nobody can say whether the model meant the call, so the model is asked. */
+export const notMeant = (doubt: string): ToolError =>
+  notOk('malformed_call', `This call was written into the text (${doubt}), so it was not run. Nothing was done.`, {
+    details: { constraint: 'if it was meant, a call of the tool, made as the server offers it' },
+  })
+
 /** A caller that runs one approved call twice. */
 export const alreadyRun = (tool: string): ToolError =>
   not(`This call of ${tool} has been run before. An approval is for one call.`, 'before')

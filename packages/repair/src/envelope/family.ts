@@ -70,6 +70,8 @@ export interface MarkupCall {
   readonly damage?: string
   /** With the damage, where a value begins or ends is a judgement: good enough for a read, not for what has effects. */
   readonly unsure?: true
+  /** It reads without doubt, and nothing but `damage` says that it may not be meant as a call. */
+  readonly unmarked?: true
 }
 
 export type RawArguments =

@@ -20,6 +20,8 @@ export interface ReaderOptions {
   readonly opensInReasoning?: boolean
   /** Whether a sentence announces what follows, in other languages than English. */
   readonly announces?: (sentence: string) => boolean
+  /** See `ReplyOptions`. */
+  readonly asks?: boolean
 }
 
 /** What can be shown. */
@@ -55,7 +57,7 @@ interface Part {
 const NOTHING: Shown = { text: '', reasoning: '' }
 const THINK_END = '</think>'
 
-export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false, announces }: ReaderOptions): ReplyReader {
+export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false, announces, asks }: ReaderOptions): ReplyReader {
   const triggers = cachedTriggers(families)
   const named = families.filter(({ afterName }) => afterName)
   const whole = families.filter(({ begins }) => begins)
@@ -255,7 +257,7 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
         marked = true
         const { block, family } = piece
         const torn = !block.complete && isTorn(pieces[at + 1])
-        for (const call of block.calls) calls.push(textCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools))
+        for (const call of block.calls) calls.push(textCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools, asks))
       } else if (!marked) text += visible(raw)
       else if (!isTorn(piece)) {
         // White space between calls and after them, what ends a turn, and lone tags of calls belong to nobody.

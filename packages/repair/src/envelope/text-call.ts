@@ -21,15 +21,19 @@ export interface TextCall {
   readonly cutOff: boolean
   /** Why it can't be run as it came, however its text reads: nothing in it could be called, or too much of it is a guess. */
   readonly unread?: string
+  /** Why a person has to agree to it. */
+  readonly doubt?: string
   readonly repair: Repair
 }
 
 /** Of long markup, the beginning is kept for the note. */
 const MAX_NOTE = 500
 
-export function textCall(call: MarkupCall, family: Family, { complete }: Block, raw: string, tools: ToolIndex): TextCall {
+/** @param asks a call with an effect that may not be meant is put to a person; otherwise it is not run */
+export function textCall(call: MarkupCall, family: Family, { complete }: Block, raw: string, tools: ToolIndex, asks = false): TextCall {
   const tool = tools.resolve(call.name)
-  const unread = whyUnread(call, tool)
+  const isDoubtful = call.unmarked === true && isCareful(tool)
+  const unread = whyUnread(call, tool, isDoubtful && !asks)
   const damage = call.damage === undefined ? '' : `; ${call.damage}`
   return {
     name: call.name,
@@ -41,6 +45,7 @@ export function textCall(call: MarkupCall, family: Family, { complete }: Block, 
     // Without its closing markup nobody knows whether more was to come.
     cutOff: call.cutOff === true || (!complete && isCareful(tool)),
     ...(unread !== undefined && { unread }),
+    ...(unread === undefined && isDoubtful && call.damage !== undefined && { doubt: call.damage }),
     repair: {
       kind: 'envelope',
       from: raw.length > MAX_NOTE ? `${raw.slice(0, MAX_NOTE)}…` : raw,
@@ -53,8 +58,9 @@ export function textCall(call: MarkupCall, family: Family, { complete }: Block, 
 /** What a read may be run on is not good enough for an effect. */
 export const isCareful = (tool: ToolSpec | undefined): boolean => tool !== undefined && (tool.repair ?? levelFor(tool.effect)) !== 'full'
 
-function whyUnread({ arguments: given, damage, unsure }: MarkupCall, tool: ToolSpec | undefined): string | undefined {
-  return given.kind === 'unread' || (unsure && isCareful(tool)) ? (damage ?? 'nothing in it could be called') : undefined
+function whyUnread({ arguments: given, damage, unsure }: MarkupCall, tool: ToolSpec | undefined, isRefused: boolean): string | undefined {
+  const cannotRun = given.kind === 'unread' || isRefused || (unsure && isCareful(tool))
+  return cannotRun ? (damage ?? 'nothing in it could be called') : undefined
 }
 
 function inputOf({ arguments: given }: MarkupCall, schema: JsonSchema | undefined): TextCall['input'] {

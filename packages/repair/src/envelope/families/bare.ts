@@ -125,7 +125,7 @@ function readAny(source: Source, at: number): Block | undefined {
   return { calls: read.calls.map((call) => marked(call, 'it had no markup')), end: read.end + after.length, complete: true }
 }
 
-const marked = (call: MarkupCall, damage: string): MarkupCall => ({ ...call, damage: call.damage ?? damage, unsure: true })
+const marked = (call: MarkupCall, damage: string): MarkupCall => ({ ...call, damage: call.damage ?? damage, unmarked: true })
 
 /** A call that has not named its tool within this many characters is none. */
 const WINDOW = 400
