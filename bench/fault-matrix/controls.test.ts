@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { drive, using, workspace } from './drive.ts'
 import { leaks } from './leaks.ts'
 import type { Row } from './row.ts'
-import { keptRows } from './store.ts'
+import { keptRows, unansweredCalls } from './store.ts'
 
 const bad = call('raise', { entry: 'bad', as: 'retry' })
 const good = call('raise', { entry: 'good', as: 'retry' })
@@ -34,6 +34,17 @@ describe('the matrix notices', () => {
   ]
   it.each(rows)('%s', async (_, row, says) => {
     await expect(drive(row, 'openai')).rejects.toThrow(says)
+  })
+
+  it.each(['call', 'event'])('a call whose result is not kept as %s', async (kind) => {
+    const here = workspace()
+    await using model = await scriptedModel([look, say('Done.')])
+    const { flags, env } = using(model, 'openai', here.home)
+    expect(await here.run(['run', 'Do it.', ...flags], { env })).toMatchObject({ code: 0 })
+    const kept = keptRows(join(here.home, 'data', 'mulligan.db'))
+    rmSync(dirname(here.dir), { recursive: true, force: true })
+    expect(unansweredCalls(kept)).toEqual([])
+    expect(unansweredCalls(Object.fromEntries(Object.entries(kept).filter(([name]) => !name.startsWith(`${kind} `))))).not.toEqual([])
   })
 })
 

@@ -2,41 +2,43 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Each row of each table as JSON, under a name that says which. */
+/** Each row of each table as JSON, and each entry of the log as its line, under a name that says which. */
 export function keptRows(path: string): Record<string, string> {
   if (!existsSync(path)) return {}
   const database = new DatabaseSync(path, { readOnly: true })
   try {
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all()
-    return Object.fromEntries(
-      tables.flatMap(({ name }) =>
-        database
-          .prepare(`SELECT * FROM "${String(name)}"`)
-          .all()
-          .map((row, at) => [`${String(name)} ${at}`, JSON.stringify(row)] as const),
-      ),
+    const rows = tables.flatMap(({ name }) =>
+      database
+        .prepare(`SELECT * FROM "${String(name)}"`)
+        .all()
+        .flatMap((row) => (name === 'log' ? String(row['body']).split('\n') : [`${String(name)}\t${JSON.stringify(row)}`])),
     )
+    return Object.fromEntries(rows.map((row, at) => [`${row.slice(0, row.indexOf('\t'))} ${at}`, row]))
   } finally {
     database.close()
   }
 }
 
 interface KeptMessage {
-  readonly role: string
   readonly parts?: readonly { readonly type: string; readonly callId?: string }[]
 }
 
-/** Calls in kept messages that do not have exactly one result, in the table of calls and among the events. */
+/** Calls in kept messages that do not have exactly one result, among the calls and among the events. */
 export function unansweredCalls(kept: Readonly<Record<string, string>>): string[] {
-  const rows = (table: string) =>
-    Object.entries(kept)
-      .filter(([name]) => name.startsWith(`${table} `))
-      .map(([, text]) => JSON.parse(text) as Record<string, string>)
-  const asked = rows('messages')
-    .map(({ content = '' }) => JSON.parse(content) as KeptMessage)
-    .flatMap(({ parts = [] }) => parts.flatMap(({ type, callId }) => (type === 'call' && callId !== undefined ? [callId] : [])))
-  const stored = rows('calls').flatMap(({ id, result = '' }) => (typeof JSON.parse(result).ok === 'boolean' ? [id] : []))
-  const told = rows('events').flatMap(({ type, payload = '' }) => {
+  const entries = (kind: string) =>
+    Object.values(kept)
+      .map((line) => line.split('\t'))
+      .filter(([one]) => one === kind)
+  /** Of several versions the latest. */
+  const latest = <T>(kind: string) => [...new Map(entries(kind).map(([, id = '', json = '']) => [id, JSON.parse(json) as T]))]
+  const asked = latest<KeptMessage>('message').flatMap(([, { parts = [] }]) =>
+    parts.flatMap(({ type, callId }) => (type === 'call' && callId !== undefined ? [callId] : [])),
+  )
+  const stored = latest<{ readonly result?: { readonly ok?: unknown } }>('call').flatMap(([id, { result }]) =>
+    typeof result?.ok === 'boolean' ? [id] : [],
+  )
+  const told = entries('event').flatMap(([, , payload = '', type]) => {
     const { callId, late } = JSON.parse(payload) as { readonly callId?: string; readonly late?: boolean }
     return type === 'tool.result' && !late ? [callId] : []
   })

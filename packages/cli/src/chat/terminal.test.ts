@@ -188,7 +188,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     using here = place()
     await using model = await scriptedModel([say('Found.')], { models: ['only-one'] })
     await using found = await start(here, [], { env: { MULLIGAN_VLLM_URL: model.url.replace(/\/v1$/, '') } })
-    expect(await found.until('/help shows')).toMatch(/vllm\/only-one on this machine/)
+    expect(await found.until('/help lists')).toMatch(/vllm\/only-one on this machine/)
     await using none = await start(here, [], { columns: 100 })
     expect(await none.ended()).toBe(2)
     expect(await none.text()).toMatch(/mulligan: .*no model[\s\S]*--model/i)

@@ -21,7 +21,7 @@ async function opened(name: string, size: { columns?: number; rows?: number } = 
     env: { DATA: join(root, `${name}-data`), ...env },
     ...size,
   })
-  await screen.ready('What is to be')
+  await screen.ready('What should be')
   return screen
 }
 

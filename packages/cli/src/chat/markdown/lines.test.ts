@@ -169,7 +169,7 @@ describe('a line that continues below itself', () => {
     expect(hanging('? Sure? ✓ changed', 10)).toEqual(['? Sure? ✓', '  changed'])
     expect(hanging(`${colors.yellow('?')} Sure? ✓ changed`, 10)).toEqual([`${colors.yellow('?')} Sure? ✓`, '  changed'])
     expect(hanging('  | > y and on', 10)).toEqual(['  | > y', '    and on'])
-    expect(hanging(colors.dim('  Needs approval:'), 10)).toEqual([`  ${colors.dim('It asks')}`, `  ${colors.dim('because')}`])
+    expect(hanging(colors.dim('  Needs approval:'), 11)).toEqual([`  ${colors.dim('Needs')}`, `  ${colors.dim('approval:')}`])
     expect(hanging('no indent at all', 10)).toEqual(['no indent', 'at all'])
   })
 })

@@ -49,7 +49,7 @@ describe('the sandbox', () => {
     ])
     expect(told('none', there('bubblewrap'), there('none', 'none'))).toEqual([
       'none',
-      ['sandbox', 'lacking', expect.stringContaining('on this machine itself')],
+      ['sandbox', 'lacking', expect.stringContaining('directly on this machine')],
     ])
     expect(told('seatbelt', there('bubblewrap'))).toEqual([null, ['sandbox', 'missing', expect.stringContaining('seatbelt is not for')]])
   })
@@ -66,7 +66,7 @@ const hasSandbox = await sandboxThere()
 
 describe('layers', () => {
   it.each<[string, Probed, LayerSupport, RegExp]>([
-    ['are in force', there('bubblewrap'), { hold: 'overlay', by: 'overlayfs' }, /^ok overlayfs: commands run at once/],
+    ['are in force', there('bubblewrap'), { hold: 'overlay', by: 'overlayfs' }, /^ok overlayfs: commands run without asking first/],
     ['are not, and commands are read-only', there('docker'), { hold: 'none', by: 'no' }, /^lacking none \(no\): commands can't write/],
     ['are nothing without a sandbox', there('none'), { hold: 'none', by: 'no' }, /^unused none without a sandbox: .* ask before they run/],
   ])('%s', (_, backend, layers, says) => expect(layersOf(backend, layers)).toEqual([expect.stringMatching(says)]))
@@ -75,7 +75,7 @@ describe('layers', () => {
     using here = place()
     const layers = async (env: Readonly<Record<string, string>>) =>
       (await here.run(['doctor'], { env })).stdout.match(/^(.) layers +(.*)$/m)?.slice(1)
-    expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run at once|commands can't write/)])
+    expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run without asking first|commands can't write/)])
     expect(await layers({ MULLIGAN_SANDBOX_NETWORK: 'bridge' })).toEqual([
       '-',
       'not used: commands have network access, so they ask before they run',
@@ -110,7 +110,7 @@ describe('mulligan doctor', () => {
       1,
       expect.stringMatching(/^! model +no model was named, and none was found on this machine\n +Looked for:/m),
     ])
-    expect(stdout).toMatch(/^✗ sandbox +none can be opened/m)
+    expect(stdout).toMatch(/^✗ sandbox +no sandbox can be opened/m)
     expect(stdout).toMatch(/^✗ docker .*\n +.*[Ii]nstall/m)
   })
 

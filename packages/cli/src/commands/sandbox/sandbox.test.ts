@@ -111,7 +111,7 @@ describe('what is asked for wrongly', () => {
     [
       'a flag of the command',
       ['sandbox', 'run', 'ls', '-l'],
-      /unknown option '-l'\nA command is after --, as in mulligan sandbox run -- ls -l/,
+      /unknown option '-l'\nPut the command after --, as in mulligan sandbox run -- ls -l/,
     ],
     ['an unknown backend', ['sandbox', 'run', '--backend', 'bwrap', 'x'], /--backend.*Allowed choices are auto, bubblewrap/],
     ['no size', ['sandbox', 'run', '--memory', 'lots', 'x'], /--memory lots: .*512m/],

@@ -67,7 +67,11 @@ export async function extractPdf(bytes: Uint8Array<ArrayBuffer>, options: Extrac
   let stop: NodeJS.Timeout | undefined
   try {
     return await new Promise<Extracted>((resolve, reject) => {
-      const end = (how: Extracted['end']): void => resolve({ end: how, pages })
+      // Pages that the thread sent before it is terminated are dropped.
+      const end = (how: Extracted['end']): void => {
+        worker.removeAllListeners('message')
+        resolve({ end: how, pages })
+      }
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       stop = setTimeout(() => end('too_long'), seconds * 1000)
       // What is outside of the heap (unpacked streams) is not under the thread's own limit.
