@@ -66,6 +66,6 @@ describe('in text', () => {
   })
 
   it('but what a tool says to everybody does', async () => {
-    expect(new Set(await inText('tell', ['']))).toEqual(new Set(['stderr:', 'turns', 'calls', 'events']))
+    expect(new Set(await inText('tell', ['']))).toEqual(new Set(['stderr:', 'turns', 'call', 'event']))
   })
 })

@@ -167,7 +167,7 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
         search: ech  (Ctrl-R older, Esc keep)"
     `)
     await screen.keys('C-g')
-    await screen.until('What is to be')
+    await screen.until('What should be')
   })
 
   test('with colours', async () => {

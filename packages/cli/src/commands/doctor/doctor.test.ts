@@ -51,7 +51,7 @@ describe('the sandbox', () => {
       'none',
       ['sandbox', 'lacking', expect.stringContaining('directly on this machine')],
     ])
-    expect(told('seatbelt', there('bubblewrap'))).toEqual([null, ['sandbox', 'missing', expect.stringContaining('seatbelt is not for')]])
+    expect(told('seatbelt', there('bubblewrap'))).toEqual([null, ['sandbox', 'missing', expect.stringContaining('seatbelt is not available on')]])
   })
 
   it('that holds something in part says what would hold it', () => {
