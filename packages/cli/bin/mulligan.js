@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Runs on any Node: finds one that is new enough before anything newer is loaded. So no late syntax here.
 // biome-ignore-all lint/style/useNodejsImportProtocol: old versions do not know it
-import { existsSync, lstatSync, readdirSync, statSync } from 'fs'
 import nodeModule from 'module'
 import { dirname, join } from 'path'
 import { fileURLToPath } from 'url'
@@ -9,8 +8,16 @@ import { fileURLToPath } from 'url'
 const NEEDED = [22, 18]
 const here = dirname(fileURLToPath(import.meta.url))
 
-if (isNewEnough(process.versions.node)) start()
-else startOnNewer()
+/** Not by `import`, which reads every name of it and so loads its streams and promises; only old versions know no other way. */
+let fs
+if (process.getBuiltinModule) begin(process.getBuiltinModule('fs'))
+else import('fs').then((module) => begin(module.default))
+
+function begin(loaded) {
+  fs = loaded
+  if (isNewEnough(process.versions.node)) start()
+  else startOnNewer()
+}
 
 function isNewEnough(version) {
   const [major, minor] = version.split('.').map(Number)
@@ -22,7 +29,7 @@ function start() {
   delete process.env.MULLIGAN_STARTED_AGAIN
   const main = ['../dist/bundle/main.js', '../dist/main.js']
     .map((path) => new URL(path, import.meta.url))
-    .find((url) => existsSync(fileURLToPath(url)) && isCurrent(fileURLToPath(url)))
+    .find((url) => fs.existsSync(fileURLToPath(url)) && isCurrent(fileURLToPath(url)))
   if (!main) return stop('it is not built yet. Run `npm run build` (`npm ci` does it too).')
   // Compiled code is kept beside the bundle, where that can be written: compiling is a quarter of a start.
   if (nodeModule.enableCompileCache && main.href.includes('/bundle/')) nodeModule.enableCompileCache(fileURLToPath(new URL('.cache', main)))
@@ -36,9 +43,9 @@ function start() {
 function isCurrent(main) {
   const packages = join(here, '..', '..')
   const compiled = (name) => join(packages, name, 'dist', '.tsbuildinfo')
-  if (!main.includes('bundle') || !existsSync(join(here, '..', 'dist', '.tsbuildinfo'))) return true
-  const made = statSync(main).mtimeMs
-  return readdirSync(packages).every((name) => !existsSync(compiled(name)) || statSync(compiled(name)).mtimeMs <= made)
+  if (!main.includes('bundle') || !fs.existsSync(join(here, '..', 'dist', '.tsbuildinfo'))) return true
+  const made = fs.statSync(main).mtimeMs
+  return fs.readdirSync(packages).every((name) => !fs.existsSync(compiled(name)) || fs.statSync(compiled(name)).mtimeMs <= made)
 }
 
 /** The package `node` holds a Node of its own; a project that has it needs no other. */
@@ -77,15 +84,15 @@ function findNode() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node'
   for (let folder = here; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', 'node', 'bin', name)
-    if (existsSync(candidate) && isTrusted(join(folder, 'node_modules'))) return candidate
+    if (fs.existsSync(candidate) && isTrusted(join(folder, 'node_modules'))) return candidate
     if (folder === dirname(folder)) return undefined
   }
 }
 
 /** Anybody can make a `node_modules` in a folder above, such as /tmp: it counts if it is root's, ours, or of whoever installed this. */
 function isTrusted(folder) {
-  const owner = lstatSync(folder).uid
-  return owner === 0 || owner === lstatSync(here).uid || (process.getuid !== undefined && owner === process.getuid())
+  const owner = fs.lstatSync(folder).uid
+  return owner === 0 || owner === fs.lstatSync(here).uid || (process.getuid !== undefined && owner === process.getuid())
 }
 
 function stop(why) {

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, place } from './fixtures/cli.ts'
+import { BIN, type CliFixture, place, using } from './fixtures/cli.ts'
 
 /** Makes this Node say it is an old one. */
 const OLD = ['--import', 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.0"}})']
@@ -77,5 +78,29 @@ describe('bin/mulligan.js', () => {
     const { code, stdout, stderr } = await here.run(['a'], { bin, execArgv: OLD })
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(/needs Node 22\.18 or newer; this is 18\.20\.0\.\n.*npm install node@24/)
+  })
+})
+
+/** Tells at the first request whether Node's fetch is loaded, then loads it. */
+const AT_REQUEST = `
+  import { writeFileSync } from 'node:fs'
+  import { subscribe } from 'node:diagnostics_channel'
+  const isLoaded = () => process.moduleLoadList.some((name) => name.endsWith('deps/undici/undici'))
+  subscribe('http.client.request.created', () => {
+    const before = isLoaded()
+    new Headers()
+    writeFileSync(process.env.TOLD, JSON.stringify([before, isLoaded()]), { flag: 'wx' })
+  })
+`
+
+describe('the built command', () => {
+  it("has not loaded Node's fetch when it makes its first request", async () => {
+    using here = place()
+    await using model = await scriptedModel([say('Hello.')])
+    const told = join(here.dir, 'told.json')
+    const env = { TOLD: told, MULLIGAN_CONTEXT: '32768' }
+    const execArgv = ['--import', `data:text/javascript,${encodeURIComponent(AT_REQUEST)}`]
+    const { code, stderr } = await here.run(['run', 'hi', ...using(model)], { bin: BIN, execArgv, env })
+    expect([code, JSON.parse(readFileSync(told, 'utf8'))], stderr).toEqual([0, [false, true]])
   })
 })

@@ -7,12 +7,18 @@ const SELECTORS = /([\ufe00-\ufe0f])[\ufe00-\ufe0f]+/g
 const JOINERS = /[\u200c\u200d]+/g
 
 const SCRIPTS = 'Arab Syrc Nkoo Mand Mong Phag Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Tibt Mymr Khmr'
-const LETTERS = SCRIPTS.split(' ')
-  .map((script) => `\\p{Script_Extensions=${script}}`)
-  .join('')
-/** Joiners are part of how these scripts and emoji are written. */
-const BEFORE = [new RegExp(`[${LETTERS}]$`, 'u'), /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u] as const
-const AFTER = [new RegExp(`^[${LETTERS}]`, 'u'), /^\p{Extended_Pictographic}/u] as const
+
+/** What joiners belong to: these scripts, and emoji. Made on first use, because Unicode's tables take 15 ms. */
+let joined: ReturnType<typeof makeJoined> | undefined
+function makeJoined() {
+  const letters = SCRIPTS.split(' ')
+    .map((script) => `\\p{Script_Extensions=${script}}`)
+    .join('')
+  return {
+    before: [new RegExp(`[${letters}]$`, 'u'), /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u],
+    after: [new RegExp(`^[${letters}]`, 'u'), /^\p{Extended_Pictographic}/u],
+  } as const
+}
 
 export const withoutUnseen = (text: string): string =>
   text
@@ -21,7 +27,8 @@ export const withoutUnseen = (text: string): string =>
     .replace(JOINERS, (run: string, at: number, whole: string) => {
       const before = whole.slice(Math.max(0, at - 2), at)
       const after = whole.slice(at + run.length, at + run.length + 2)
-      const isLetters = BEFORE[0].test(before) && AFTER[0].test(after)
-      const isEmoji = run === '\u200d' && BEFORE[1].test(before) && AFTER[1].test(after)
+      joined ??= makeJoined()
+      const isLetters = joined.before[0].test(before) && joined.after[0].test(after)
+      const isEmoji = run === '\u200d' && joined.before[1].test(before) && joined.after[1].test(after)
       return run.length === 1 && (isLetters || isEmoji) ? run : ''
     })
