@@ -51,7 +51,10 @@ describe('the sandbox', () => {
       'none',
       ['sandbox', 'lacking', expect.stringContaining('directly on this machine')],
     ])
-    expect(told('seatbelt', there('bubblewrap'))).toEqual([null, ['sandbox', 'missing', expect.stringContaining('seatbelt is not available on')]])
+    expect(told('seatbelt', there('bubblewrap'))).toEqual([
+      null,
+      ['sandbox', 'missing', expect.stringContaining('seatbelt is not available on')],
+    ])
   })
 
   it('that holds something in part says what would hold it', () => {
@@ -75,7 +78,10 @@ describe('layers', () => {
     using here = place()
     const layers = async (env: Readonly<Record<string, string>>) =>
       (await here.run(['doctor'], { env })).stdout.match(/^(.) layers +(.*)$/m)?.slice(1)
-    expect(await layers({})).toEqual([expect.stringMatching(/[✓!]/), expect.stringMatching(/commands run without asking first|commands can't write/)])
+    expect(await layers({})).toEqual([
+      expect.stringMatching(/[✓!]/),
+      expect.stringMatching(/commands run without asking first|commands can't write/),
+    ])
     expect(await layers({ MULLIGAN_SANDBOX_NETWORK: 'bridge' })).toEqual([
       '-',
       'not used: commands have network access, so they ask before they run',
