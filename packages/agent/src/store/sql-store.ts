@@ -6,7 +6,18 @@ import { recordedJournal } from '../journal/journal.ts'
 import { claimSession, type FencedClaim } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import { joinHistory } from './history.ts'
-import { callEntry, type Entries, entriesOf, eventEntry, type Kind, type LogRow, messageEntry, stepEntry, wholeEvents } from './log.ts'
+import {
+  callEntry,
+  type Entries,
+  entriesOf,
+  eventEntry,
+  type Kind,
+  type LogRow,
+  messageEntry,
+  stepEntry,
+  wholeEvents,
+  wholeSteps,
+} from './log.ts'
 import { createQueue } from './queue.ts'
 import type { StoredSession, StoredTurn } from './schema.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
@@ -125,8 +136,8 @@ export function sqlStore(driver: Driver): Store {
     },
     journal: async (turnId, kept = []) => {
       const sessionId = sessionOf(turnId)
-      const { steps } = await logOf(sessionId, ['step'], turnId)
-      return recordedJournal(steps, kept, (row) => queue.add(stepEntry(sessionId, turnId, row)))
+      const steps = wholeSteps(await logOf(sessionId, ['event', 'step'], turnId))
+      return recordedJournal(steps, kept, (name, value) => queue.add(stepEntry(sessionId, turnId, name, value, queue.queued())))
     },
     close: async () => {
       await queue.flush().catch(() => undefined)
