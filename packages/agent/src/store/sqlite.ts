@@ -119,10 +119,8 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
       backups?.renew()
     },
     mayPass: (error) => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff),
-    afterTurn: () => {
-      lastEvents?.flush()
-      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0))
-    },
+    afterTurn: () =>
+      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0)),
     close: async () => {
       await backups?.finished()
       lastEvents?.close()
