@@ -24,6 +24,8 @@ import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './s
 
 export function sqlStore(driver: Driver): Store {
   const fences = new Map<string, number>()
+  /** By session, the turn that was started under the claim, as long as it has no steps. */
+  const fresh = new Map<string, string>()
   const queue = createQueue(driver, fences)
 
   async function read<Row>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> {
@@ -45,6 +47,7 @@ export function sqlStore(driver: Driver): Store {
 
   async function claim(sessionId: string, takeOver?: boolean): Promise<FencedClaim> {
     const claimed = await claimSession(driver, sessionId, takeOver)
+    fresh.delete(sessionId)
     if ('fence' in claimed) fences.set(sessionId, claimed.fence)
     return claimed
   }
@@ -93,6 +96,7 @@ export function sqlStore(driver: Driver): Store {
         { sessionId, sql: 'UPDATE sessions SET updated_at = ? WHERE id = ?', parameters: [now, sessionId] },
       )
       await queue.flush([sessionId])
+      fresh.set(sessionId, id)
     },
     endTurn: async (outcome) => {
       const { sessionId, turnId, status, answer } = outcome
@@ -136,7 +140,8 @@ export function sqlStore(driver: Driver): Store {
     },
     journal: async (turnId, kept = []) => {
       const sessionId = sessionOf(turnId)
-      const steps = wholeSteps(await logOf(sessionId, ['event', 'step'], turnId))
+      const steps = fresh.get(sessionId) === turnId ? [] : wholeSteps(await logOf(sessionId, ['event', 'step'], turnId))
+      fresh.delete(sessionId)
       return recordedJournal(steps, kept, (name, value) => queue.add(stepEntry(sessionId, turnId, name, value, queue.queued())))
     },
     close: async () => {
