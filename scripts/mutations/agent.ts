@@ -13,6 +13,14 @@ export const AGENT: readonly Mutation[] = [
     test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },
   },
   {
+    id: 'single-rows-are-fenced',
+    rule: 'store: a row that is written alone is refused too where the session was taken over',
+    file: 'packages/agent/src/store/sqlite.ts',
+    find: `AND fence = ?)`,
+    replace: `AND ? > 0)`,
+    test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },
+  },
+  {
     id: 'lost-commit-is-asked-for',
     rule: 'store: a commit whose answer was lost is not made twice',
     file: 'packages/agent/src/store/postgres.ts',

@@ -81,18 +81,19 @@ export function createAgent(options: AgentOptions): Agent {
     signal = new AbortController().signal,
   }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
-    if (sessionId === undefined) await store.createSession({ id, cwd, title: title(prompt) })
+    const isNew = sessionId === undefined
+    if (isNew) await store.createSession({ id, cwd, title: title(prompt) })
+    else await known(id)
     return exclusively(id, takeOver, async () => {
-      const last = await store.lastTurn(id)
+      const last = isNew ? undefined : await store.lastTurn(id)
       if (last?.status === 'running') await close(last, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt, ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = await emitter(id, turnId)
-      if (sessionId === undefined) await emit({ type: 'session.created', cwd })
-      await emit({ type: 'turn.started', prompt, ...who, resumed: false })
-      return turn(id, turnId, emit, signal)
+      const created = isNew ? [{ type: 'session.created', cwd } as const] : []
+      return turn(id, turnId, emit, signal, [...created, { type: 'turn.started', prompt, ...who, resumed: false }])
     })
   }
 
@@ -100,16 +101,17 @@ export function createAgent(options: AgentOptions): Agent {
     sessionId: string,
     { signal = new AbortController().signal, takeOver = false }: { readonly signal?: AbortSignal; readonly takeOver?: boolean } = {},
   ): Promise<TurnOutcome | undefined> {
+    await known(sessionId)
     return exclusively(sessionId, takeOver, async () => {
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
       const emit = await emitter(sessionId, last.id)
-      await emit({ type: 'turn.started', prompt: last.prompt, ...who, resumed: true })
-      return turn(sessionId, last.id, emit, signal, 'resumed')
+      return turn(sessionId, last.id, emit, signal, [{ type: 'turn.started', prompt: last.prompt, ...who, resumed: true }], 'resumed')
     })
   }
 
   async function compact(sessionId: string): Promise<CompactionReport | undefined> {
+    await known(sessionId)
     return exclusively(sessionId, false, async () => {
       const last = await store.lastTurn(sessionId)
       if (!last) return undefined
@@ -125,13 +127,15 @@ export function createAgent(options: AgentOptions): Agent {
 
   /** Gives the calls of a turn whose process ended their results. */
   const close = ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
-    turn(sessionId, id, emit, AbortSignal.abort(), 'closing')
+    turn(sessionId, id, emit, AbortSignal.abort(), [], 'closing')
 
+  /** @param opening its first events: emitted once all has been read, since reading would write each batch by itself */
   async function turn(
     sessionId: string,
     turnId: string,
     emit: (event: TurnEvent) => Promise<void>,
     signal: AbortSignal,
+    opening: readonly TurnEvent[],
     again?: 'resumed' | 'closing',
   ): Promise<TurnOutcome> {
     const all = await store.history(sessionId)
@@ -139,6 +143,10 @@ export function createAgent(options: AgentOptions): Agent {
     const mine = all.filter(isMine)
     const history = all.filter((message) => !isMine(message))
     const past = again ? await store.events({ sessionId, turnId }) : []
+    const journal = await store.journal(turnId, mine)
+    const compaction = await store.compaction(sessionId)
+    const indeterminate = await indeterminateCalls(store, sessionId, history)
+    for (const event of opening) await emit(event)
     return runTurn({
       ...options,
       model: effectiveModel(),
@@ -146,11 +154,11 @@ export function createAgent(options: AgentOptions): Agent {
       sessionId,
       turnId,
       limits: options.limits,
-      journal: await store.journal(turnId, mine),
+      journal,
       history,
-      compaction: await store.compaction(sessionId),
+      compaction,
       calibration,
-      indeterminate: await indeterminateCalls(store, sessionId, history),
+      indeterminate,
       ...before(past, mine),
       closing: again === 'closing',
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
@@ -180,9 +188,13 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  /** One turn of a session at a time, whoever asks. @throws UnknownSession, SessionBusy */
-  async function exclusively<T>(sessionId: string, takeOver: boolean, work: () => Promise<T>): Promise<T> {
+  /** @throws UnknownSession */
+  async function known(sessionId: string): Promise<void> {
     if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
+  }
+
+  /** One turn of a session at a time, whoever asks. @throws SessionBusy */
+  async function exclusively<T>(sessionId: string, takeOver: boolean, work: () => Promise<T>): Promise<T> {
     const claim = await store.claim(sessionId, { takeOver })
     if ('busy' in claim) throw new SessionBusy(sessionId, claim.busy)
     try {

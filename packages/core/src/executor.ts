@@ -119,10 +119,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       let { effect } = call
       for (const target of targetsOf(call)) effect = greaterEffect(effect, options.effectOf?.({ ...call, target }) ?? effect)
-      const secrets = (await tool.secrets?.(value as never)) ?? []
+      const secrets = (tool.secrets && (await tool.secrets(value as never))) ?? []
       // What leaves the machine is asked about beforehand.
-      const confinement = effect === 'external' ? 'direct' : await tool.layer?.confinement(value as never)
+      const confinement = effect !== 'external' && tool.layer && (await tool.layer.confinement(value as never))
       const isConfined = confinement === 'layer' || confinement === 'read-only'
+      if (effect === call.effect && !isConfined && secrets.length === 0) return call
       return {
         ...call,
         ...(isConfined ? { effect: 'read', confinement } : { effect }),

@@ -68,7 +68,7 @@ describe('the journal of a store', () => {
 
   async function rowsOf(): Promise<JournalRow[]> {
     const rows: JournalRow[] = []
-    const journal = recordedJournal([], [], async (row) => void rows.push(row))
+    const journal = recordedJournal([], [], (name, value) => void rows.push({ name, value: JSON.stringify(value) }))
     await journal.step('request 1', async () => message)
     await journal.step('execute 1/0', async () => done)
     return rows

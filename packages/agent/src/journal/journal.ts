@@ -29,11 +29,15 @@ export interface JournalRow {
  * the record of a call is left out of its step's value.
  *
  * @param kept what the store has of the turn's conversation
- * @param save keeps a new row
+ * @param save keeps a new value, as JSON in a row of that name
  */
-export function recordedJournal(rows: readonly JournalRow[], kept: readonly Message[], save: (row: JournalRow) => void): Journal {
+export function recordedJournal(
+  rows: readonly JournalRow[],
+  kept: readonly Message[],
+  save: (name: string, value: unknown) => void,
+): Journal {
   return journalOf(recordedValues(rows, kept), (name, value) => {
-    if (!isMessage(value)) save({ name, value: JSON.stringify(withoutRecord(value)) ?? 'null' })
+    if (!isMessage(value)) save(name, withoutRecord(value))
   })
 }
 

@@ -54,8 +54,12 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt }) => {
       const late = first.append([event(2, 'of the first'), { ...event(1, 'of the other'), sessionId: 'other' }], true)
       if (fenced) await expect(late).rejects.toThrow(SessionTakenOver)
       else await late
+      // A row alone takes another way.
+      const alone = first.append([event(3, 'alone')], true)
+      if (fenced) await expect(alone).rejects.toThrow(SessionTakenOver)
+      else await alone
       expect((await second.events({ sessionId: 's' })).map((one) => 'message' in one && one.message)).toEqual(
-        fenced ? ['of the second'] : ['of the second', 'of the first'],
+        fenced ? ['of the second'] : ['of the second', 'of the first', 'alone'],
       )
       // Another session of the same process is none of it.
       expect(await second.events({ sessionId: 'other' })).toHaveLength(1)

@@ -1,5 +1,5 @@
 /**
- * The last event of each session, kept beside a SQLite store: a line at most every {@link INTERVAL}, and at the end of a turn. What a removed `-wal` file or an older
+ * The last event of each session, kept beside a SQLite store: a line at most every {@link INTERVAL}. What a removed `-wal` file or an older
  * copy of the store takes with it leaves a sound database behind; here it is noticed.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
@@ -55,8 +55,11 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
 
   const last = new Map<string, number>()
   let flushed = 0
+  let timer: NodeJS.Timeout | undefined
 
   function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
     if (last.size === 0) return
     flushed = performance.now()
     if (size > MAX_BYTES) rewrite(new Map([...recordedIn(file).last, ...last]))
@@ -73,8 +76,8 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
         isNew ||= eventId === 0
       }
       if (durable || isNew || performance.now() - flushed > INTERVAL) flush()
+      else timer ??= setTimeout(flush, INTERVAL).unref()
     },
-    flush,
     forget: (sessionId: string): void => {
       last.delete(sessionId)
       add(lineOf([sessionId, DELETED]))

@@ -3,7 +3,7 @@
  * is to know of it, separated by tabs, which JSON has none of. A damaged line costs that one entry. Large parts are kept once: events
  * name the call or message that has them.
  */
-import { type CallRecord, type Effect, notOk } from '@mulligan/core'
+import { type CallRecord, type Effect, notOk, type ToolEvent } from '@mulligan/core'
 import type { AgentEvent } from '../events.ts'
 import { type AssistantMessage, ownWords, type UserMessage } from '../history/message.ts'
 import type { JournalRow } from '../journal/journal.ts'
@@ -17,10 +17,12 @@ export interface LogRow {
 export interface LogEntry {
   readonly sessionId: string
   readonly turnId: string
-  /** Of the event that it is. */
-  readonly eventId?: number
+  /** That it is. */
+  readonly event?: AgentEvent
   readonly line: string
 }
+
+type QueuedEvent = Pick<LogEntry, 'sessionId' | 'event'>
 
 export type Kind = 'message' | 'call' | 'event' | 'step'
 
@@ -38,16 +40,35 @@ export const callEntry = (sessionId: string, turnId: string, record: CallRecord)
   line: `call\t${record.id}\t${JSON.stringify(record)}\t${record.effect}\t${JSON.stringify(record.tool)}`,
 })
 
-export const stepEntry = (sessionId: string, turnId: string, { name, value }: JournalRow): LogEntry => ({
-  sessionId,
-  turnId,
-  line: `step\t${name}\t${value}`,
-})
+/** @param queued what is on its way too: of the step's events that are among it there is one copy */
+export function stepEntry(sessionId: string, turnId: string, name: string, value: unknown, queued: readonly QueuedEvent[]): LogEntry {
+  const { events } = (value ?? {}) as { readonly events?: readonly ToolEvent[] }
+  const kept = events ? { ...(value as object), events: namedEvents(events, queued) } : value
+  return { sessionId, turnId, line: `step\t${name}\t${JSON.stringify(kept) ?? 'null'}` }
+}
+
+/** The ids of those that are queued. From the end: what was written before is missing at the front of both. */
+function namedEvents(events: readonly ToolEvent[], queued: readonly QueuedEvent[]): readonly (ToolEvent | number)[] {
+  const named: (ToolEvent | number)[] = [...events]
+  let before = queued.length
+  for (let at = events.length - 1; at >= 0; at--) {
+    const { type, callId, late } = events[at] as ToolEvent & { readonly late?: boolean }
+    if (late) continue
+    const found = queued.findLastIndex(
+      ({ event }, index) => index < before && event?.type === type && event.callId === callId && !('late' in event),
+    )
+    const id = queued[found]?.event?.id
+    if (id === undefined) continue
+    named[at] = id
+    before = found
+  }
+  return named
+}
 
 export function eventEntry(event: AgentEvent): LogEntry {
   const { id = 0, sessionId, turnId, at, type } = event
   const named = type === 'message.completed' ? 'message' : event.type === 'tool.result' && !event.late ? 'result' : ''
-  return { sessionId, turnId, eventId: id, line: `event\t${id}\t${payloadOf(event, named)}\t${type}\t${at}` }
+  return { sessionId, turnId, event, line: `event\t${id}\t${payloadOf(event, named)}\t${type}\t${at}` }
 }
 
 /** What has a place of its own in the line, or in the row. */
@@ -101,6 +122,17 @@ export const wholeEvents = ({ messages, calls, events }: Entries): readonly Agen
     const result = event.type === 'tool.result' && !event.late ? calls.get(event.callId)?.result : undefined
     return result ? ({ ...event, result } as AgentEvent) : event
   })
+
+/** The steps, with the events that they only name. A step whose events are damaged is damaged too. */
+export function wholeSteps({ steps, events }: Entries): readonly JournalRow[] {
+  const known = new Map(events.map(({ id, sessionId, turnId, at, ...event }) => [id, event]))
+  return steps.map(({ name, value: json }) => {
+    const value = readJson<{ readonly events?: readonly (object | number)[] } | null>(json)
+    const whole = value?.events?.map((event) => (typeof event === 'number' ? known.get(event) : event))
+    if (whole === undefined) return { name, value: json }
+    return { name, value: whole.includes(undefined) ? '' : JSON.stringify({ ...value, events: whole }) }
+  })
+}
 
 /** Undefined where it is damaged: that costs the one value, and not the session. */
 export function readJson<T>(text: string): T | undefined {

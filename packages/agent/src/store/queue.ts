@@ -92,6 +92,8 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
   }
 
   return {
+    /** What is not being written yet. */
+    queued: (): readonly Queued[] => next.writes,
     /** Queued for the next turn of the event loop, together with all that comes until then. */
     add(...writes: readonly Queued[]): void {
       next.writes.push(...writes)
@@ -127,16 +129,16 @@ function withRows(queued: readonly Queued[]): readonly SessionWrite[] {
       continue
     }
     const { sessionId, turnId } = first
-    let { line: body, eventId } = first
+    let { line: body, event } = first
     for (let next = queued[at]; next && 'line' in next && next.turnId === turnId && body.length < MAX_ROW; next = queued[++at]) {
       body += `\n${next.line}`
-      eventId = next.eventId ?? eventId
+      event = next.event ?? event
     }
     writes.push({
       sessionId,
       sql: INSERT,
-      parameters: [sessionId, turnId, eventId ?? null, body],
-      ...(eventId !== undefined && { eventId }),
+      parameters: [sessionId, turnId, event?.id ?? null, body],
+      ...(event?.id !== undefined && { eventId: event.id }),
     })
   }
   return writes

@@ -6,13 +6,26 @@ import { recordedJournal } from '../journal/journal.ts'
 import { claimSession, type FencedClaim } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import { joinHistory } from './history.ts'
-import { callEntry, type Entries, entriesOf, eventEntry, type Kind, type LogRow, messageEntry, stepEntry, wholeEvents } from './log.ts'
+import {
+  callEntry,
+  type Entries,
+  entriesOf,
+  eventEntry,
+  type Kind,
+  type LogRow,
+  messageEntry,
+  stepEntry,
+  wholeEvents,
+  wholeSteps,
+} from './log.ts'
 import { createQueue } from './queue.ts'
 import type { StoredSession, StoredTurn } from './schema.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 export function sqlStore(driver: Driver): Store {
   const fences = new Map<string, number>()
+  /** By session, the turn that was started under the claim, as long as it has no steps. */
+  const fresh = new Map<string, string>()
   const queue = createQueue(driver, fences)
 
   async function read<Row>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> {
@@ -34,6 +47,7 @@ export function sqlStore(driver: Driver): Store {
 
   async function claim(sessionId: string, takeOver?: boolean): Promise<FencedClaim> {
     const claimed = await claimSession(driver, sessionId, takeOver)
+    fresh.delete(sessionId)
     if ('fence' in claimed) fences.set(sessionId, claimed.fence)
     return claimed
   }
@@ -82,6 +96,7 @@ export function sqlStore(driver: Driver): Store {
         { sessionId, sql: 'UPDATE sessions SET updated_at = ? WHERE id = ?', parameters: [now, sessionId] },
       )
       await queue.flush([sessionId])
+      fresh.set(sessionId, id)
     },
     endTurn: async (outcome) => {
       const { sessionId, turnId, status, answer } = outcome
@@ -125,8 +140,9 @@ export function sqlStore(driver: Driver): Store {
     },
     journal: async (turnId, kept = []) => {
       const sessionId = sessionOf(turnId)
-      const { steps } = await logOf(sessionId, ['step'], turnId)
-      return recordedJournal(steps, kept, (row) => queue.add(stepEntry(sessionId, turnId, row)))
+      const steps = fresh.get(sessionId) === turnId ? [] : wholeSteps(await logOf(sessionId, ['event', 'step'], turnId))
+      fresh.delete(sessionId)
+      return recordedJournal(steps, kept, (name, value) => queue.add(stepEntry(sessionId, turnId, name, value, queue.queued())))
     },
     close: async () => {
       await queue.flush().catch(() => undefined)

@@ -13,6 +13,8 @@ const MAX_STATEMENTS = 200
 /** SQLite's BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Anything else is wrong with the row itself, and would be again. */
 const PASSING = new Set([5, 6, 8, 10, 13, 14])
 
+const IF_FENCED = 'SELECT $1 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND fence = ?)'
+
 /** @throws Error when it can't be written or was written by a newer version */
 export function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -59,16 +61,27 @@ function transaction(database: DatabaseSync, work: () => void, prepare = (sql: s
 export function openSqlite(path: string, onWarning: (text: string) => void): Driver {
   const database = openDatabase(path)
   const prepared = new Map<string, StatementSync>()
+  /** Inserts that do nothing where the session was claimed anew. */
+  const fenced = new Map<string, StatementSync>()
 
-  function prepare(text: string): StatementSync {
-    const known = prepared.get(text)
+  function prepare(text: string, cache = prepared): StatementSync {
+    const known = cache.get(text)
     if (known) return known
-    const statement = database.prepare(text)
-    if (prepared.size < MAX_STATEMENTS) prepared.set(text, statement)
+    const statement = database.prepare(cache === fenced ? text.replace(/VALUES \((.*)\)$/, IF_FENCED) : text)
+    if (cache.size < MAX_STATEMENTS) cache.set(text, statement)
     return statement
   }
 
   const rows = <Row>(sql: string, parameters: readonly Value[]): readonly Row[] => prepare(sql).all(...parameters) as Row[]
+
+  /** A batch of one row, as nearly all are, takes one statement, which checks the fence too. @returns whether it was such a batch */
+  function insertFenced([row, ...more]: readonly SessionWrite[], fences: Fences): boolean {
+    const [fence, ...others] = fences
+    if (!row?.sql.startsWith('INSERT') || more.length > 0 || fence === undefined || others.length > 0) return false
+    const { changes } = prepare(row.sql, fenced).run(...row.parameters, ...fence)
+    if (changes === 0) throw new SessionTakenOver(row.sessionId)
+    return true
+  }
 
   function write(batch: readonly SessionWrite[], fences: Fences, durable: boolean): undefined {
     // WAL with synchronous=NORMAL does not promise the latest commits after a power failure.
@@ -82,7 +95,7 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
         if (lost !== undefined) throw new SessionTakenOver(lost)
         for (const { sql, parameters } of batch) prepare(sql).run(...parameters)
       }
-      transaction(database, checked, prepare)
+      if (!insertFenced(batch, fences)) transaction(database, checked, (sql) => prepare(sql))
     } finally {
       if (durable) database.exec('PRAGMA synchronous = NORMAL')
     }
@@ -106,14 +119,13 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
       backups?.renew()
     },
     mayPass: (error) => PASSING.has(Number((error as { errcode?: unknown }).errcode) & 0xff),
-    afterTurn: () => {
-      lastEvents?.flush()
-      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0))
-    },
+    afterTurn: () =>
+      backups?.startIfDue(() => Number(rows<{ last: number | null }>('SELECT max(seq) AS last FROM turns', [])[0]?.last ?? 0)),
     close: async () => {
       await backups?.finished()
       lastEvents?.close()
       prepared.clear()
+      fenced.clear()
       database.close()
     },
   }

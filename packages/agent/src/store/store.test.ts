@@ -266,6 +266,26 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     await Promise.all([store.close(), again.close()])
   })
 
+  it('keeps the events of a step once; where one of them is damaged, the step is taken again', async () => {
+    const path = await newPlace(folder)
+    const store = await openStore(path)
+    await fill(store)
+    const journal = await store.journal('s/1')
+    const start = (attempt: number) =>
+      ({ type: 'tool.started', callId: 's/1/1/0', tool: 'search', effect: 'read', inputHash: 'x', attempt }) as const
+    await store.append([{ id: 5, ...place, ...start(1) }], true)
+    await store.append([{ id: 6, ...place, ...start(2) }], false)
+    const done = { kind: 'ready', events: [start(1), start(2)] }
+    await journal.step('execute 1/0', async () => done)
+    const again = async () => (await store.journal('s/1')).step('execute 1/0', async () => 'again')
+    expect(await again()).toEqual(done)
+    await change(path, `UPDATE log SET body = replace(body, 'event\t5\t{', 'event\t5\t')`)
+    expect(await again()).toEqual(done)
+    await change(path, `UPDATE log SET body = replace(body, 'event\t6\t{', 'event\t6\t')`)
+    expect(await again()).toBe('again')
+    await store.close()
+  })
+
   it('of a newer version is refused with what to do, and left as it is', async () => {
     const path = await newPlace(folder)
     await (await openStore(path)).close()

@@ -178,7 +178,9 @@ describe('replayed', () => {
   /** The steps of the first call are recorded; `record` is what the store has of its outcome. */
   async function begun(record: (done: CallRecord) => CallRecord | undefined) {
     const rows: JournalRow[] = []
-    const first = await run(message, mailer().tools, { journal: recordedJournal([], [], async (row) => void rows.push(row)) })
+    const first = await run(message, mailer().tools, {
+      journal: recordedJournal([], [], (name, value) => void rows.push({ name, value: JSON.stringify(value) })),
+    })
     const { tools, sent } = mailer()
     const kept = rows.filter(({ name }) => name === 'calls 1' || name === 'prepare 1/0')
     const { records } = await run(message, tools, {
