@@ -123,7 +123,7 @@ onStores('a call leaked into the text', () => {
   it('is told as an event where it is not run, asked about or not', async () => {
     const told = ({ events }: Run) =>
       events.flatMap((event) => (event.type === 'message.quoted' ? [[event.asked, event.quoted.map(({ why }) => why)]] : []))
-    const fenced = `\`\`\`json\n${JSON.stringify({ name: 'search', arguments: { query: 'a' } })}\n\`\`\``
+    const fenced = `Save the note:\n\`\`\`json\n${JSON.stringify({ name: 'save', arguments: { path: 'a.md', text: 'x' } })}\n\`\`\``
     const insisted = await run([say(fenced), say(fenced)])
     expect(told(insisted)).toEqual([
       [true, ['in a code fence']],

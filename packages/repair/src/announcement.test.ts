@@ -274,7 +274,7 @@ describe('what was seen and not run is told', () => {
   it.each<readonly [string, string, boolean]>([
     ['<search query="x"/>', 'in no form that is read as a call', true],
     ['{"name": "seearch", "arguments": {"query": "x"}}', 'there is no tool named "seearch"', true],
-    ['```\nsearch(query="x")\n```', 'in a code fence', true],
+    ['Search for x:\n```\nsearch(query="x")\n```', 'in a code fence', true],
     [
       'Call `search(query="x")` whenever you like to have something found in one of the many files of this folder.',
       'in inline code',

@@ -2,6 +2,7 @@
 import type { Family, ToolIndex } from './envelope/family.ts'
 import { linesOf } from './envelope/lines.ts'
 import { quotedBetween } from './envelope/place.ts'
+import { cachedTriggers, hitsIn } from './envelope/triggers.ts'
 import { MAX_MARKUP } from './limits.ts'
 
 export interface Leftover {
@@ -12,6 +13,7 @@ export interface Leftover {
 /** Enough to say that there is something. */
 const MAX_LEFT = 8
 const MAX_RAW = 8000
+const MAX_OPENED = 1000
 const REACH = 2000
 
 /** `"name": "f"`, `name="f"`, `to=f`, `Action: f` at the start of a line. */
@@ -32,11 +34,18 @@ export function leftoverCalls(
   known: readonly { raw: string }[],
 ): readonly Leftover[] {
   if (text.length > MAX_MARKUP || tools.names.length === 0) return []
-  const taken = rangesOf(text, known)
-  const found = [...named(text, tools), ...matches(text, CALLED, tools), ...matches(text, TAGGED, tools), ...opened(text, families)]
+  const rest = known.reduce((left, { raw }) => left.replace(raw, ''), text)
+  const isNamed = tools.names.some((name) => rest.includes(name))
+  const found = [
+    ...(isNamed || rest.includes('{') ? named(text, tools) : []),
+    ...(isNamed ? [...matches(text, CALLED, tools), ...matches(text, TAGGED, tools)] : []),
+    ...(/[<[]/.test(rest) ? opened(text, families) : []),
+  ]
     .sort((a, b) => a.at - b.at)
-    .slice(0, 1000)
+    .slice(0, MAX_OPENED)
+  if (found.length === 0) return []
   const left: Leftover[] = []
+  const taken = rangesOf(text, known)
   const lines = linesOf(text)
   let done = 0
   for (const { at, why } of found) {
@@ -79,14 +88,10 @@ function named(text: string, tools: ToolIndex): Seen[] {
 /** Markup that nobody writes by hand, and that no family could read. */
 function opened(text: string, families: readonly Family[]): Seen[] {
   const seen: Seen[] = []
-  const openers = new Set(families.flatMap((family) => (family.strong ? family.openers.filter((opener) => /[<[|｜]/.test(opener)) : [])))
-  for (const opener of openers) {
-    let at = text.indexOf(opener)
-    for (let times = 0; at !== -1 && times < MAX_LEFT; times++) {
-      seen.push({ at, why: 'markup of a call that could not be read' })
-      at = text.indexOf(opener, at + opener.length)
-    }
-  }
+  const hits = hitsIn(text, cachedTriggers(families))
+  for (let hit = hits.next(); hit && seen.length < MAX_OPENED; hit = hits.next())
+    if ('<[]'.includes(text[hit.at] as string) && hit.families.some(({ strong }) => strong))
+      seen.push({ at: hit.at, why: 'markup of a call that could not be read' })
   return seen
 }
 

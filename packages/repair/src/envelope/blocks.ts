@@ -148,17 +148,10 @@ function allOrNone({ tools }: Source, pieces: readonly Piece[], quoted: Quoted[]
 
 /** Whether one call comes more than twice: a model that went round in circles. */
 function isLoop(pieces: readonly Piece[]): boolean {
-  const times = new Map<string, number>()
-  for (const piece of pieces) {
-    if (piece.kind !== 'markup') continue
-    for (const { name, arguments: given } of piece.block.calls) {
-      const key = `${name} ${JSON.stringify(given)}`
-      const seen = (times.get(key) ?? 0) + 1
-      if (seen > 2) return true
-      times.set(key, seen)
-    }
-  }
-  return false
+  const calls = pieces.flatMap((piece) => (piece.kind === 'markup' ? piece.block.calls : []))
+  if (calls.length < 3) return false
+  const all = calls.map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`).sort()
+  return all.some((one, at) => one === all[at + 2])
 }
 
 const isCarefulBlock = ({ calls }: Block, tools: ToolIndex): boolean => calls.some(({ name }) => isCareful(tools.resolve(name)))
