@@ -26,7 +26,7 @@ const CALLED =
 const TAGGED = /<([\w.-]{1,64})(?=[\s/>])/g
 const ARGUMENTS = /["'](?:arguments|parameters|args|params|input|kwargs)["']\s{0,3}:/
 
-/** @param known what was seen already, in order */
+/** @param known what was seen already */
 export function leftoverCalls(
   text: string,
   tools: ToolIndex,
@@ -34,23 +34,21 @@ export function leftoverCalls(
   known: readonly { raw: string }[],
 ): readonly Leftover[] {
   if (text.length > MAX_MARKUP || tools.names.length === 0) return []
-  const rest = known.reduce((left, { raw }) => left.replace(raw, ''), text)
+  const rest = known.reduce((left, { raw }) => left.replace(raw, ' '.repeat(raw.length)), text)
   const isNamed = tools.names.some((name) => rest.includes(name))
   const found = [
-    ...(isNamed || rest.includes('{') ? named(text, tools) : []),
-    ...(isNamed ? [...matches(text, CALLED, tools), ...matches(text, TAGGED, tools)] : []),
-    ...(/[<[]/.test(rest) ? opened(text, families) : []),
+    ...(isNamed || rest.includes('{') ? named(rest, tools) : []),
+    ...(isNamed ? [...matches(rest, CALLED, tools), ...matches(rest, TAGGED, tools)] : []),
+    ...(/[<[]/.test(rest) ? opened(rest, families) : []),
   ]
-    .sort((a, b) => a.at - b.at)
-    .slice(0, MAX_OPENED)
   if (found.length === 0) return []
+  found.sort((a, b) => a.at - b.at)
   const left: Leftover[] = []
-  const taken = rangesOf(text, known)
   const lines = linesOf(text)
   let done = 0
-  for (const { at, why } of found) {
+  for (const { at, why } of found.slice(0, MAX_OPENED)) {
     if (left.length === MAX_LEFT) break
-    if (at < done || taken.some(([start, end]) => at >= start && at < end)) continue
+    if (at < done) continue
     const end = endOf(text, at)
     const place = quotedBetween(text.slice(Math.max(0, at - REACH), at), text.slice(end, end + 200), lines.placeAt(at))
     left.push({ raw: text.slice(at, end), why: place ?? why ?? 'in no form that is read as a call' })
@@ -93,15 +91,6 @@ function opened(text: string, families: readonly Family[]): Seen[] {
     if ('<[]'.includes(text[hit.at] as string) && hit.families.some(({ strong }) => strong))
       seen.push({ at: hit.at, why: 'markup of a call that could not be read' })
   return seen
-}
-
-function rangesOf(text: string, known: readonly { raw: string }[]): readonly (readonly [number, number])[] {
-  let from = 0
-  return known.map(({ raw }) => {
-    const at = Math.max(text.indexOf(raw, from), text.indexOf(raw))
-    from = at === -1 ? from : at + raw.length
-    return [at, at + raw.length]
-  })
 }
 
 const BRACKETS: Readonly<Record<string, number>> = { '{': 1, '[': 1, '(': 1, '}': -1, ']': -1, ')': -1 }

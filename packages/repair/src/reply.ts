@@ -137,7 +137,7 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     const shown = { text: said.slice(before.text), reasoning: thought.slice(before.reasoning) }
     if (calls.length > 0) return { ...shown, calls: withNotRun(calls), quoted, unclear: false }
     const left = leftoverCalls(said, index, families, quoted)
-    const isAll = isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
+    const isAll = left.length > 0 && isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
     quoted.push(...left.map((one) => ({ ...one, open: isAll })))
     const hardlyMore = isHardlyMore(said.trim())
     const planned = thought === '' || thought.length > MAX_MARKUP ? [] : seenInThinking(thought, index, families)

@@ -56,10 +56,11 @@ const open = (why: string): NotMeant => ({ why, open: true })
 export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announces }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
-  const intent = lastIndex(sentence, INTENT)
-  if (SHOWN.test(sentence) || LABEL.test(sentence) || (SHOWN_UNLESS_MEANT.test(sentence) && intent === -1))
+  const intent = (): number => lastIndex(sentence, INTENT)
+  if (SHOWN.test(sentence) || LABEL.test(sentence) || (SHOWN_UNLESS_MEANT.test(sentence) && intent() === -1))
     return shown('shown as an example')
-  if (lastIndex(sentence, REFUSAL) > intent) return shown('after words that it is not made')
+  const refusal = lastIndex(sentence, REFUSAL)
+  if (refusal !== -1 && refusal > intent()) return shown('after words that it is not made')
   if (!sure && HEDGED.test(lead)) return open('after words that it does not fit')
   const goesOn = tail.trim()
   if (goesOn !== '') {
@@ -77,7 +78,7 @@ export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announce
   if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined
   const near = lead.trimEnd().slice(-NEAR)
   if (WAITS.test(near)) return shown('where a word of somebody is waited for')
-  return intent === -1 && !announces?.(sentence) ? open('not announced') : undefined
+  return intent() === -1 && !announces?.(sentence) ? open('not announced') : undefined
 }
 
 /** How far back what is said about an effect is looked at, in characters. */
