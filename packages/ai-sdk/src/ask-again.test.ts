@@ -8,7 +8,7 @@ import { type RepairToolCallsOptions, repairToolCalls } from './index.ts'
 import { run, searchTool } from './mulligan.fixture.ts'
 import { brief, finish, model, PARAMS, type Part, search, streamed, text } from './parts.fixture.ts'
 
-const FENCED = '```json\n{"name": "search", "arguments": {"query": "plans"}}\n```'
+const FENCED = 'Search the notes:\n```json\n{"name": "search", "arguments": {"query": "plans"}}\n```'
 
 /** A model that says one list of parts after the other. */
 function replies(...each: readonly (readonly Part[])[]) {
