@@ -78,8 +78,8 @@ export const REPAIR: readonly Mutation[] = [
     id: 'effects-end-the-reply',
     rule: 'repair: an effect that the answer goes on after is asked about',
     file: repair('envelope/intent.ts'),
-    find: `if (careful || !sure) return open('followed by more of the answer')`,
-    replace: `if (!sure) return open('followed by more of the answer')`,
+    find: `if (careful || !(sure || alone)) return open('followed by more of the answer')`,
+    replace: `if (!(sure || alone)) return open('followed by more of the answer')`,
     test: { file: repair('envelope/intent.test.ts'), name: 'is not meant beyond doubt' },
   },
   {
