@@ -2,6 +2,7 @@
 import type { Family, ToolIndex } from './envelope/family.ts'
 import { linesOf } from './envelope/lines.ts'
 import { quotedBetween } from './envelope/place.ts'
+import { cachedTriggers, hitsIn } from './envelope/triggers.ts'
 import { MAX_MARKUP } from './limits.ts'
 
 export interface Leftover {
@@ -12,6 +13,7 @@ export interface Leftover {
 /** Enough to say that there is something. */
 const MAX_LEFT = 8
 const MAX_RAW = 8000
+const MAX_OPENED = 1000
 const REACH = 2000
 
 /** `"name": "f"`, `name="f"`, `to=f`, `Action: f` at the start of a line. */
@@ -24,7 +26,7 @@ const CALLED =
 const TAGGED = /<([\w.-]{1,64})(?=[\s/>])/g
 const ARGUMENTS = /["'](?:arguments|parameters|args|params|input|kwargs)["']\s{0,3}:/
 
-/** @param known what was seen already, in order */
+/** @param known what was seen already */
 export function leftoverCalls(
   text: string,
   tools: ToolIndex,
@@ -32,16 +34,21 @@ export function leftoverCalls(
   known: readonly { raw: string }[],
 ): readonly Leftover[] {
   if (text.length > MAX_MARKUP || tools.names.length === 0) return []
-  const taken = rangesOf(text, known)
-  const found = [...named(text, tools), ...matches(text, CALLED, tools), ...matches(text, TAGGED, tools), ...opened(text, families)]
-    .sort((a, b) => a.at - b.at)
-    .slice(0, 1000)
+  const rest = known.reduce((left, { raw }) => left.replace(raw, ' '.repeat(raw.length)), text)
+  const isNamed = tools.names.some((name) => rest.includes(name))
+  const found = [
+    ...(isNamed || rest.includes('{') ? named(rest, tools) : []),
+    ...(isNamed ? [...matches(rest, CALLED, tools), ...matches(rest, TAGGED, tools)] : []),
+    ...(/[<[]/.test(rest) ? opened(rest, families) : []),
+  ]
+  if (found.length === 0) return []
+  found.sort((a, b) => a.at - b.at)
   const left: Leftover[] = []
   const lines = linesOf(text)
   let done = 0
-  for (const { at, why } of found) {
+  for (const { at, why } of found.slice(0, MAX_OPENED)) {
     if (left.length === MAX_LEFT) break
-    if (at < done || taken.some(([start, end]) => at >= start && at < end)) continue
+    if (at < done) continue
     const end = endOf(text, at)
     const place = quotedBetween(text.slice(Math.max(0, at - REACH), at), text.slice(end, end + 200), lines.placeAt(at))
     left.push({ raw: text.slice(at, end), why: place ?? why ?? 'in no form that is read as a call' })
@@ -79,24 +86,11 @@ function named(text: string, tools: ToolIndex): Seen[] {
 /** Markup that nobody writes by hand, and that no family could read. */
 function opened(text: string, families: readonly Family[]): Seen[] {
   const seen: Seen[] = []
-  const openers = new Set(families.flatMap((family) => (family.strong ? family.openers.filter((opener) => /[<[|｜]/.test(opener)) : [])))
-  for (const opener of openers) {
-    let at = text.indexOf(opener)
-    for (let times = 0; at !== -1 && times < MAX_LEFT; times++) {
-      seen.push({ at, why: 'markup of a call that could not be read' })
-      at = text.indexOf(opener, at + opener.length)
-    }
-  }
+  const hits = hitsIn(text, cachedTriggers(families))
+  for (let hit = hits.next(); hit && seen.length < MAX_OPENED; hit = hits.next())
+    if ('<[]'.includes(text[hit.at] as string) && hit.families.some(({ strong }) => strong))
+      seen.push({ at: hit.at, why: 'markup of a call that could not be read' })
   return seen
-}
-
-function rangesOf(text: string, known: readonly { raw: string }[]): readonly (readonly [number, number])[] {
-  let from = 0
-  return known.map(({ raw }) => {
-    const at = Math.max(text.indexOf(raw, from), text.indexOf(raw))
-    from = at === -1 ? from : at + raw.length
-    return [at, at + raw.length]
-  })
 }
 
 const BRACKETS: Readonly<Record<string, number>> = { '{': 1, '[': 1, '(': 1, '}': -1, ']': -1, ')': -1 }

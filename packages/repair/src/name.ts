@@ -51,7 +51,10 @@ export function indexNames<Tool extends Named>(tools: readonly Tool[]): NameInde
         claimed.set(alias.name, [...(claimed.get(alias.name) ?? []), { tool, alias: true, ...(alias.adapt && { adapt: alias.adapt }) }])
   for (const [name, entries] of claimed) if (entries.length === 1) exact.set(name, entries[0] as Entry<Tool>)
   const folded = new Map<string, Entry<Tool>[]>()
-  for (const [name, entry] of exact) folded.set(fold(name), [...(folded.get(fold(name)) ?? []), entry])
+  for (const [name, entry] of exact) {
+    const key = fold(name)
+    folded.set(key, [...(folded.get(key) ?? []), entry])
+  }
   return { names: tools.map((tool) => tool.name), exact, folded }
 }
 

@@ -79,6 +79,7 @@ export function readCallWith(
 export const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
 
 function resolveAll(parsed: FinishedReply['calls'], tools: readonly ToolSpec[]): Pick<ParsedReply, 'calls' | 'refused'> {
+  if (parsed.length === 0) return { calls: [], refused: [] }
   const index = indexNames(tools)
   const calls: ToolCall[] = []
   const refused: RefusedCall[] = []

@@ -5,7 +5,7 @@ import { fitJson } from './arguments/fit.ts'
 import { distinct, objectsIn } from './arguments/several.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown } from './envelope/reader.ts'
+import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown, seenInThinking } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
 import { isCareful, type TextCall } from './envelope/text-call.ts'
 import { leftoverCalls } from './leftover.ts'
@@ -81,11 +81,10 @@ const notRun = (raw: string, why: string): Repair => ({
 })
 
 /** Beyond so many words around it, quoted markup is part of an answer. */
-const FEW_WORDS = 12
-const isFewWords = (text: string): boolean => (text.match(/\p{L}+/gu)?.length ?? 0) <= FEW_WORDS
+const MORE_WORDS = /^\P{L}*(?:\p{L}+\P{L}+){12}\p{L}/u
+const isFewWords = (text: string): boolean => !MORE_WORDS.test(text)
 /** A longer text is not a single call. */
-const MAX_FENCED = 8000
-const FENCED = /^([^`]{0,200})(`{1,3})(?:[\w-]*\n)?([^`]+)\2([^`]{0,200})$/
+const MAX_ALONE = 8000
 
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
@@ -143,10 +142,11 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     const shown = { text: said.slice(before.text), reasoning: thought.slice(before.reasoning) }
     if (calls.length > 0) return { ...shown, calls: withNotRun(calls), quoted, unclear: false }
     const left = leftoverCalls(said, index, families, quoted)
-    const isAll = isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
+    const isAll = left.length > 0 && isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
     quoted.push(...left.map((one) => ({ ...one, open: isAll })))
     const hardlyMore = isHardlyMore(said.trim())
-    for (const raw of inThinking()) quoted.push({ raw, why: 'in the thinking', open: said.trim() === '' })
+    const planned = thought === '' || thought.length > MAX_MARKUP ? [] : seenInThinking(thought, index, families)
+    for (const raw of planned) quoted.push({ raw, why: 'in the thinking', open: said.trim() === '' })
     const unclear = hardlyMore || quoted.some(({ open }) => open)
     const announced = unclear || cutShort || index.names.length === 0 ? undefined : announcements?.announcementIn(said)
     if (announced !== undefined) quoted.push({ raw: announced, why: ANNOUNCED, open: true })
@@ -157,14 +157,6 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
   function withNotRun(calls: readonly ReplyCall[]): readonly ReplyCall[] {
     const notes = quoted.filter(({ open }) => open).map(({ raw, why }) => notRun(raw, why))
     return notes.length === 0 ? calls : calls.map((call, at) => (at === 0 ? { ...call, repairs: [...call.repairs, ...notes] } : call))
-  }
-
-  function inThinking(): readonly string[] {
-    if (thought.length > MAX_MARKUP) return []
-    const reader = createReplyReader(index, { families })
-    reader.push(thought)
-    const { calls, quoted: shown } = reader.end()
-    return [...new Set([...calls.flatMap(({ tool, repair }) => (tool ? [String(repair.from)] : [])), ...shown.map(({ raw }) => raw)])]
   }
 
   /**
@@ -193,17 +185,9 @@ export function createReply(tools: readonly ToolSpec[], { families, ...options }
     return `${known ?? name} ${read.kind === 'checked' && read.checked.ok ? canonical(read.input) : input}`
   }
 
-  /** Quoted calls with hardly a word around them, or a single fence with a call in it. */
-  function isHardlyMore(answer: string): boolean {
-    if (answer.length > MAX_FENCED) return false
-    const rest = quoted.reduce((left, { raw }) => left.replace(raw, ' '), answer)
-    if (quoted.length > 0 && isFewWords(rest)) return true
-    const [, before = '', , inner, after = ''] = FENCED.exec(answer) ?? []
-    if (inner === undefined || !isFewWords(before + after)) return false
-    const alone = createReplyReader(index, reading)
-    alone.push(inner)
-    return alone.end().calls.some(({ tool }) => tool)
-  }
+  /** Quoted calls with hardly a word around them. */
+  const isHardlyMore = (answer: string): boolean =>
+    quoted.length > 0 && answer.length <= MAX_ALONE && isFewWords(quoted.reduce((left, { raw }) => left.replace(raw, ' '), answer))
 
   return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning, end }
 }

@@ -1,6 +1,7 @@
 /** Several JSON objects run together in the place of one. */
 import { canonical } from '../canonical.ts'
 import { isRecord } from '../schema/validate.ts'
+import { closing, parseJson } from './brackets.ts'
 
 /** More objects than this in one call are not calls. */
 const MAX_OBJECTS = 50
@@ -15,15 +16,11 @@ export function objectsIn(text: string): readonly Record<string, unknown>[] | un
     const [gap = ''] = (objects.length === 0 ? /^\s*/ : /^[\s,;]*/).exec(text.slice(at, at + 100)) ?? []
     at += gap.length
     if (at >= text.length) break
-    const end = text[at] === '{' ? endOfObject(text, at) : undefined
-    if (end === undefined || objects.length === MAX_OBJECTS) return undefined
-    try {
-      const object: unknown = JSON.parse(text.slice(at, end))
-      if (!isRecord(object)) return undefined
-      objects.push(object)
-    } catch {
-      return undefined
-    }
+    const end = text[at] === '{' ? closing(text, at, text.length) : -1
+    if (end === -1 || objects.length === MAX_OBJECTS) return undefined
+    const object = parseJson(text.slice(at, end))
+    if (!isRecord(object)) return undefined
+    objects.push(object)
     at = end
   }
   return objects.length > 1 ? objects : undefined
@@ -34,30 +31,4 @@ export function distinct(objects: readonly Record<string, unknown>[]): readonly 
   const seen = new Map(objects.map((object) => [canonical(object), object]))
   if (seen.size > 1) seen.delete('{}')
   return [...seen.values()]
-}
-
-const INTERESTING = /["{}]/g
-
-function endOfObject(text: string, from: number): number | undefined {
-  let depth = 0
-  INTERESTING.lastIndex = from
-  for (let found = INTERESTING.exec(text); found; found = INTERESTING.exec(text)) {
-    if (found[0] === '{') depth++
-    else if (found[0] === '}') {
-      if (--depth === 0) return found.index + 1
-    } else {
-      const end = endOfString(text, found.index)
-      if (end === undefined) return undefined
-      INTERESTING.lastIndex = end
-    }
-  }
-  return undefined
-}
-
-function endOfString(text: string, from: number): number | undefined {
-  for (let at = from + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === '"') return at + 1
-  }
-  return undefined
 }

@@ -1,6 +1,6 @@
 /** Takes a reply apart: text, reasoning, and blocks of markup that are calls. */
 import { MAX_MARKUP } from '../limits.ts'
-import type { Block, Family, Source, ToolIndex } from './family.ts'
+import type { Block, Family, MarkupCall, Source, ToolIndex } from './family.ts'
 import { whyNotMeant } from './intent.ts'
 import type { Lines } from './lines.ts'
 import { quotedBetween } from './place.ts'
@@ -135,13 +135,23 @@ export function piecesOf(hunt: Hunt, from: number, fresh: boolean): Pieces {
 /** Of several calls in one reply none is made where another may have been meant as well: a part of what was asked helps nobody. */
 function allOrNone({ tools }: Source, pieces: readonly Piece[], quoted: Quoted[], doubted: readonly Quoted[]): readonly Piece[] {
   const open = doubted.filter((one) => one.open)
-  if (open.length === 0) return pieces
-  const onlyCareful = open.every(({ careful }) => careful)
+  const again = open.length === 0 && isLoop(pieces)
+  if (open.length === 0 && !again) return pieces
+  const onlyCareful = !again && open.every(({ careful }) => careful)
   return pieces.map((piece) => {
     if (piece.kind !== 'markup' || (onlyCareful && !isCarefulBlock(piece.block, tools))) return piece
-    quoted.push({ start: piece.start, end: piece.end, why: 'beside a call that is in doubt', open: true })
+    const why = again ? 'the same call again and again' : 'beside a call that is in doubt'
+    quoted.push({ start: piece.start, end: piece.end, why, open: true })
     return { kind: 'text', start: piece.start, end: piece.end }
   })
+}
+
+/** Whether one call comes more than twice: a model that went round in circles. */
+function isLoop(pieces: readonly Piece[]): boolean {
+  const calls = pieces.flatMap((piece) => (piece.kind === 'markup' ? piece.block.calls : []))
+  if (calls.length < 3) return false
+  const all = calls.map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`).sort()
+  return all.some((one, at) => one === all[at + 2])
 }
 
 const isCarefulBlock = ({ calls }: Block, tools: ToolIndex): boolean => calls.some(({ name }) => isCareful(tools.resolve(name)))
@@ -199,12 +209,20 @@ function judged({ tools }: Source, { pieces, lead, tail }: Group, quoted: Quoted
     const sure = family.strong && block.calls.some(({ name }) => tools.resolve(name))
     const careful = isCarefulBlock(block, tools)
     const inLine = !family.strong && /\S[ \t]*$/.test(lead)
-    const doubt = whyNotMeant({ lead, tail, sure, careful, inLine, announces })
+    const doubt = whyNotMeant({ lead, tail, sure, careful, inLine, announces }) ?? (block.calls.some(isGuess) ? GUESS : undefined)
     if (!doubt) return piece
     quoted.push({ start, end, careful, ...doubt })
     return { kind: 'text', start, end }
   })
 }
+
+/** Values that stand for one that is not known. */
+const STAND_IN =
+  /[:[,]"(?:|<[^<>"]*>|unknown|unspecified|not (?:provided|specified|known)|n\/?a|path\/to\/[^"]*|your_\w+|\w+_(?:here|path|not_provided))"/i
+const GUESS = { why: 'with a value that only stands for one', open: true }
+
+const isGuess = ({ unsure, unmarked, arguments: given }: MarkupCall): boolean =>
+  (unsure ?? unmarked) === true && given.kind === 'object' && STAND_IN.test(JSON.stringify(given.value))
 
 interface Found {
   readonly start: number

@@ -17,6 +17,9 @@ const REFUSAL =
 /** A person is to say something first, or it is over already. */
 const WAITS =
   /\?|\b(?:confirm|shall i|should i|would you|do you want|if you|before i|once you|already|as requested|unless|please|dry.?run|ignore|injection|suspicious)\b/i
+/** What was asked does not fit the tool: the call is a suggestion. */
+const HEDGED =
+  /\b(?:no (?:\w+ )?(?:function|tool)s?|(?:do|does|did)(?: not|n't) (?:provide|mention|specify)|(?:i'll|i will|i am|i'm|we|let's) assum\w+)\b/i
 /** Words that say nothing about what follows. */
 const NEUTRAL =
   /^\W*(?:sure|ok|okay|certainly|of course|alright|all right|right|got it|great|understood|yes|absolutely|here (?:is|are) the (?:tool |function )?calls?|(?:the )?(?:tool|function) calls?)\W*$/i
@@ -53,13 +56,15 @@ const open = (why: string): NotMeant => ({ why, open: true })
 export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announces }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
-  const intent = lastIndex(sentence, INTENT)
-  if (SHOWN.test(sentence) || LABEL.test(sentence) || (SHOWN_UNLESS_MEANT.test(sentence) && intent === -1))
+  const intent = (): number => lastIndex(sentence, INTENT)
+  if (SHOWN.test(sentence) || LABEL.test(sentence) || (SHOWN_UNLESS_MEANT.test(sentence) && intent() === -1))
     return shown('shown as an example')
-  if (lastIndex(sentence, REFUSAL) > intent) return shown('after words that it is not made')
+  const refusal = lastIndex(sentence, REFUSAL)
+  if (refusal !== -1 && refusal > intent()) return shown('after words that it is not made')
+  if (!sure && HEDGED.test(lead)) return open('after words that it does not fit')
   const goesOn = tail.trim()
   if (goesOn !== '') {
-    if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )/u.test(tail)) return shown('in the middle of a sentence')
+    if (/^[ \t]*(?:[,;)\]”"'’»`]|\p{Ll}|[-–—] )|^[ \t]+\p{Lo}|^[をはがもでにと]/u.test(tail)) return shown('in the middle of a sentence')
     const alone = !careful && lead.trim() === ''
     if (alone && (sure || /^[^\S\n]*\S/.test(tail))) return undefined
     const words = goesOn.slice(0, 200).split(/\s+/).length
@@ -73,7 +78,7 @@ export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announce
   if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined
   const near = lead.trimEnd().slice(-NEAR)
   if (WAITS.test(near)) return shown('where a word of somebody is waited for')
-  return intent === -1 && !announces?.(sentence) ? open('not announced') : undefined
+  return intent() === -1 && !announces?.(sentence) ? open('not announced') : undefined
 }
 
 /** How far back what is said about an effect is looked at, in characters. */

@@ -44,7 +44,7 @@ function fenceAfter(text: string, before: string | undefined): string | undefine
   return fence
 }
 
-const TAG = /<(\/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,300})?>/y
+const TAG = /<(\/?)([A-Za-z][\w.:-]{0,60})(?:[^\S\n][^<>\n]{0,300})?>/y
 /** Markup of calls, and elements that hold nothing. */
 const NO_QUOTE =
   /^(?:tool_calls?|toolcall|function_calls?|invoke|parameters?|function|arg_key|arg_value|tools?_sep|seed:tool_call|longcat_tool_call|minimax:tool_call|antml:.*|think(?:ing)?|reasoning|seed:think|br|hr|img|input|meta|link|p|li|ul|ol)$/i

@@ -39,6 +39,12 @@ function split(text: string, cuts: readonly number[]): readonly string[] {
   return [0, ...at].map((from, index) => text.slice(from, at[index] ?? text.length))
 }
 
+it('a tag that is broken by a line is none, in whatever pieces it comes', () => {
+  const text = `<tool_\ncall>\n${CALL}\n</tool_call>`
+  expect(read(text)).toEqual(read([text]))
+  expect(read([text]).calls).toMatchObject([{ name: 'look_up' }])
+})
+
 describe('replies with calls', () => {
   it.each(ROWS.map((row) => [row.id, row] as const))('%s', (_, row) => {
     const { calls, text, refused, quoted } = parse(row.raw, {}, row.tools)

@@ -11,7 +11,7 @@ import { OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
 import { sourceOf } from './source.ts'
 import { skip } from './syntax/json-extent.ts'
 import { type TextCall, textCall } from './text-call.ts'
-import { hitsIn, type Triggers, triggersOf } from './triggers.ts'
+import { cachedTriggers, hitsIn } from './triggers.ts'
 
 export interface ReaderOptions {
   /** Which families to look for, in order. */
@@ -284,11 +284,19 @@ function partial(text: string, tag: string): number {
   return 0
 }
 
-const triggersByFamilies = new WeakMap<readonly Family[], Triggers>()
-function cachedTriggers(families: readonly Family[]): Triggers {
-  const known = triggersByFamilies.get(families) ?? triggersOf(families)
-  triggersByFamilies.set(families, known)
-  return known
+const piecesOfThinking = (text: string, tools: ToolIndex, families: readonly Family[], whole: readonly Family[] = []) =>
+  piecesOf(
+    { source: sourceOf(text, tools), triggers: cachedTriggers(families), named: [], whole, lines: linesOf(text) },
+    0,
+    whole.length > 0,
+  )
+
+/** What looks like a call in thinking. */
+export function seenInThinking(text: string, tools: ToolIndex, families: readonly Family[]): readonly string[] {
+  const whole = families.filter(({ begins }) => begins)
+  const { pieces, quoted } = piecesOfThinking(text, tools, families, whole)
+  const isCall = (piece: Piece): boolean => piece.kind === 'markup' && piece.block.calls.some(({ name }) => tools.resolve(name))
+  return [...new Set([...pieces.filter(isCall), ...quoted].map(({ start, end }) => text.slice(start, end)))]
 }
 
 /**
@@ -296,9 +304,7 @@ function cachedTriggers(families: readonly Family[]): Triggers {
  * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
  */
 export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly TextCall[] {
-  const source = sourceOf(reasoning, tools)
-  const hunt = { source, triggers: cachedTriggers(families), named: [], whole: [], lines: linesOf(reasoning) }
-  const { pieces } = piecesOf(hunt, 0, false)
+  const { pieces } = piecesOfThinking(reasoning, tools, families)
   const calls: TextCall[] = []
   for (const piece of pieces.toReversed()) {
     if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue

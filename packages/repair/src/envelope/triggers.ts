@@ -79,6 +79,13 @@ export function triggersOf(families: readonly Family[]): Triggers {
   return { chars, bits, follows, last, byKey, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
 }
 
+const known = new WeakMap<readonly Family[], Triggers>()
+export function cachedTriggers(families: readonly Family[]): Triggers {
+  const triggers = known.get(families) ?? triggersOf(families)
+  known.set(families, triggers)
+  return triggers
+}
+
 function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
   const offset = RARE.map((char) => text.indexOf(char)).find((at) => at !== -1)
   if (offset === undefined) throw new TypeError(`the opener ${JSON.stringify(text)} has none of ${RARE.join(' ')}`)

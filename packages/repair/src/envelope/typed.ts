@@ -1,11 +1,12 @@
 /** From keys with raw text to values: the schema decides what `1` is. */
 
+import { parseJson } from '../arguments/brackets.ts'
 import { tryJson } from '../arguments/try-json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { typesOf } from '../schema/types.ts'
 import { deref, isRecord } from '../schema/validate.ts'
 import type { TextEntry } from './family.ts'
-import { type Cursor, readLiteral } from './syntax/python.ts'
+import { type Cursor, readLiteral, WORDS } from './syntax/python.ts'
 
 /** Where several values come for one key, the last one stands, as in JSON. */
 export function typeTexts(entries: readonly TextEntry[], schema: JsonSchema | undefined): Record<string, unknown> {
@@ -33,16 +34,10 @@ function valueFor(text: string, schema: unknown, root: JsonSchema): unknown {
   return takes.size > 0 ? fromLiteral(text) : fromJsonOrText(text)
 }
 
-const LITERALS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null }
-
 function fromJson(text: string): unknown {
   const trimmed = text.trim()
-  if (Object.hasOwn(LITERALS, trimmed)) return LITERALS[trimmed]
-  try {
-    return JSON.parse(trimmed)
-  } catch {
-    return text
-  }
+  if (Object.hasOwn(WORDS, trimmed)) return WORDS[trimmed]
+  return parseJson(trimmed) ?? text
 }
 
 /** JSON, or a list or an object as Python writes it, `{'a': None}`: also when it came as a text in JSON. */

@@ -112,3 +112,27 @@ describe('several calls with words between', () => {
     expect({ calls, quoted: quoted.length, unclear }).toEqual({ calls: [], quoted: 2, unclear: true })
   })
 })
+
+describe('a call that stands like one, and was hardly meant', () => {
+  const ask = (text: string): readonly (string | boolean)[] => {
+    const { calls, quoted } = parseToolCalls(text, toolsOf('read'))
+    return [String(calls.length), ...quoted.flatMap(({ why, open }) => [why, open])]
+  }
+  it.each([
+    ['[\'forecast(city="unknown")\']', 'with a value that only stands for one'],
+    ["[{'name': 'forecast', 'parameters': {'city': ''}}]", 'with a value that only stands for one'],
+    ['There is no specific function for it, but this one is near:\n\n[forecast(city="Lisbon")]', 'after words that it does not fit'],
+  ])('%s', (text, why) => expect(ask(text)).toEqual(['0', why, true]))
+
+  it('the same call again and again', () => {
+    const call = '<tool_call>{"name": "forecast", "arguments": {"city": "Lisbon"}}</tool_call>\n'
+    expect(ask(call.repeat(3))).toEqual(['0', ...Array.from({ length: 3 }, () => ['the same call again and again', true]).flat()])
+    expect(ask(call + call)).toEqual(['2'])
+  })
+
+  it('JSON in a fence of source code', () => {
+    const call = '{"name": "forecast", "arguments": {"city": "Lisbon"}}'
+    expect(run(`\`\`\`python\n${call}\n\`\`\``)).toBe(0)
+    expect(run(`\`\`\`json\n${call}\n\`\`\``)).toBe(1)
+  })
+})

@@ -111,8 +111,12 @@ function withTags({ text }: Source, block: Block): Block {
 /** What was read last without coming to anything. Of several calls all are meant, or none: a part of it is not read again. */
 const inVain = new WeakMap<Source, { readonly from: number; readonly to: number }>()
 
+/** An object among source code is data. */
+const DATA = /\s*`{3}(?:py|python|js|javascript|ts|typescript|java|ruby|go|php)\s*\[?\s*\{/y
+
 function readAny(source: Source, at: number): Block | undefined {
   const { text } = source
+  if (sticky(DATA, text, at) > at) return undefined
   const vain = inVain.get(source)
   if (vain && at > vain.from && at < vain.to) return undefined
   const read = readBareCalls(source, sticky(BEFORE, text, at), BETWEEN)

@@ -1,4 +1,6 @@
 /** A value after its key: from its opening tag, or where that should be, to its end. */
+
+import { parseJson } from '../../arguments/brackets.ts'
 import { typesOf } from '../../schema/types.ts'
 import { isRecord } from '../../schema/validate.ts'
 import type { ToolIndex } from '../family.ts'
@@ -41,28 +43,15 @@ function unescaped(text: string, key: string, draft: Draft, tools: ToolIndex): s
   if (!/^(?:\s|\\[nrt])*[[{]/.test(text) || !text.includes('\\"')) return text
   const properties = tools.resolve(draft.name)?.parameters?.['properties']
   if (isRecord(properties) && Object.hasOwn(properties, key) && takesText(properties[key])) return text
-  if (isJson(text)) return text
-  try {
-    const inner: unknown = JSON.parse(`"${text.replace(/[\n\r\t]/g, (one) => JSON.stringify(one).slice(1, -1))}"`)
-    if (typeof inner !== 'string' || !isJson(inner)) return text
-    draft.doubted('a value was escaped twice')
-    return inner
-  } catch {
-    return text
-  }
+  if (parseJson(text) !== undefined) return text
+  const inner = parseJson(`"${text.replace(/[\n\r\t]/g, (one) => JSON.stringify(one).slice(1, -1))}"`)
+  if (typeof inner !== 'string' || parseJson(inner) === undefined) return text
+  draft.doubted('a value was escaped twice')
+  return inner
 }
 
 function takesText(schema: unknown): boolean {
   if (!isRecord(schema)) return false
   const parts = schema['anyOf'] ?? schema['oneOf']
   return typesOf(schema).includes('string') || (Array.isArray(parts) && parts.some(takesText))
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

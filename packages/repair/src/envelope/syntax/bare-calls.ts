@@ -3,9 +3,10 @@
  * `f {"a": 1}`, `{"tool_calls": […]}`. JSON, Python and calls are one grammar here: a call is a value too.
  */
 import { bareName } from '../../name.ts'
+import { isRecord } from '../../schema/validate.ts'
 import type { MarkupCall, Source, ToolIndex } from '../family.ts'
 import { sourceOf } from '../source.ts'
-import { callOf, isRecord, saysArguments } from './call-object.ts'
+import { callOf, saysArguments } from './call-object.ts'
 import { type Cursor, type Literal, readLiteral, take } from './python.ts'
 import { readCall } from './python-call.ts'
 

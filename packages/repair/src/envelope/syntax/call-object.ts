@@ -1,4 +1,5 @@
 /** From JSON that was read to the calls in it, in the shapes that models and providers give a call. */
+import { isRecord } from '../../schema/validate.ts'
 import type { MarkupCall, RawArguments, ToolIndex } from '../family.ts'
 
 export const NAMES = ['name', 'tool_name', 'recipient_name', 'function_name', 'tool', 'function']
@@ -56,10 +57,6 @@ export function argumentsOf(value: unknown): RawArguments {
 export function saysArguments(value: Readonly<Record<string, unknown>>): boolean {
   const call = isRecord(value['function']) ? { ...value, ...value['function'] } : value
   return ARGUMENTS.some((key) => Object.hasOwn(call, key))
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What stands for a quote with Gemma: at the ends of a text it was left over, and is nobody's. */

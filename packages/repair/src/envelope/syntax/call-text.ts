@@ -1,7 +1,10 @@
 /** Calls from a text that should be JSON. Broken JSON still gives name and arguments apart, so that the tool decides about mending. */
+
+import { parseJson } from '../../arguments/brackets.ts'
+import { isRecord } from '../../schema/validate.ts'
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
-import { argumentsOf, callsOf, isRecord, nameless } from './call-object.ts'
-import { type Extent, isInString, jsonExtent, nearest, parseJson, skip, standing } from './json-extent.ts'
+import { argumentsOf, callsOf, NAMES, nameless } from './call-object.ts'
+import { type Extent, isInString, jsonExtent, nearest, skip, standing } from './json-extent.ts'
 import { type Cursor, readLiteral, stringEnd } from './python.ts'
 
 export interface CallsText {
@@ -22,7 +25,7 @@ interface Start {
 const HEAD = new RegExp(
   [
     String.raw`\{\s*(?:["']?(?:id|type|index|tool_call_id)["']?\s*:\s*(?:"[^"]{0,200}"|'[^']{0,200}'|\d+)\s*,\s*){0,4}`,
-    String.raw`(?:["']?function["']?\s*:\s*\{\s*)?["'“]?(?:name|tool_name|recipient_name|function_name|tool|function)["'”]?\s*:\s*`,
+    String.raw`(?:["']?function["']?\s*:\s*\{\s*)?["'“]?(?:${NAMES.join('|')})["'”]?\s*:\s*`,
     String.raw`["'“]([^"'“”\n]{1,200})["'”]\s*(?:,\s*["'“]?(arguments|parameters|args|input)["'”]?\s*:\s*)?`,
   ].join(''),
   'y',

@@ -1,6 +1,9 @@
 /** Gemma's own notation of values: `{k:<|"|>text<|"|>,n:5,l:[true]}`. Nothing in a text is escaped, its quotes are tokens. */
+
+import { parseJson } from '../../arguments/brackets.ts'
 import type { Source } from '../family.ts'
 import { skip } from './json-extent.ts'
+import { WORDS } from './python.ts'
 
 export interface GemmaReader {
   readonly source: Source
@@ -107,7 +110,6 @@ function readText(reader: GemmaReader): string {
 
 const JSON_TEXT = /"(?:[^"\\\n]|\\.)*"(?=\s*[,}\]])/y
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null, True: true, False: false, None: null }
 
 function readBare(reader: GemmaReader): unknown {
   const { text } = reader.source
@@ -122,12 +124,7 @@ function readBare(reader: GemmaReader): unknown {
     reader.damage ??= 'a text had quotes of another kind'
     return word
   }
-  if (quoted !== undefined || NUMBER.test(word))
-    try {
-      return JSON.parse(word)
-    } catch {
-      return word
-    }
+  if (quoted !== undefined || NUMBER.test(word)) return parseJson(word) ?? word
   return Object.hasOwn(WORDS, word) ? WORDS[word] : word
 }
 

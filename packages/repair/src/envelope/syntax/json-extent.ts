@@ -1,4 +1,5 @@
 /** How far JSON reaches in a text, by its brackets and strings alone: what stands between them may be broken. */
+import { closing, quoteAfter } from '../../arguments/brackets.ts'
 import type { Source } from '../family.ts'
 
 export interface Extent {
@@ -26,23 +27,6 @@ export function jsonExtent(source: Source, at: number): Extent {
   return end === -1 ? { end: limit, closed: false } : { end, closed: true }
 }
 
-function closing(text: string, at: number, limit: number): number {
-  let depth = 0
-  for (let i = at; i < limit; i++) {
-    const character = text[i]
-    if (character === '"') i = quoteAfter(text, i + 1, limit)
-    else if (character === '{' || character === '[') depth++
-    else if ((character === '}' || character === ']') && --depth === 0) return i + 1
-  }
-  return -1
-}
-
-function quoteAfter(text: string, at: number, limit: number): number {
-  let i = at
-  while (i < limit && text[i] !== '"') i += text[i] === '\\' ? 2 : 1
-  return i
-}
-
 /** Whether `position` stands inside a string of the JSON that begins at `at`. */
 export function isInString(text: string, at: number, position: number): boolean {
   for (let i = at; i < position; i++) {
@@ -51,15 +35,6 @@ export function isInString(text: string, at: number, position: number): boolean 
     if (i >= position) return true
   }
   return false
-}
-
-/** What strict JSON says, undefined where it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The first position from `at` on that holds none of `characters`. */

@@ -1,8 +1,8 @@
 /** Calls in Python's notation: `f(x="y", n=1)`, in a list or one after the other. */
 
 import { typesOf } from '../../schema/types.ts'
+import { isRecord } from '../../schema/validate.ts'
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
-import { isRecord } from './call-object.ts'
 import { nearest } from './json-extent.ts'
 import { type Cursor, fail, type Literal, readLiteral, space, stringEnd, take, takeCharacter } from './python.ts'
 

@@ -16,7 +16,8 @@ const DEPTH = 100
 const SPACE = /\s*/y
 const NUMBER = /[+-]?(?:0[xX][\da-fA-F]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])/y
 const WORD = /[A-Za-z_]\w*/y
-const WORDS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null, true: true, false: false, null: null }
+/** The literals of Python and JSON. */
+export const WORDS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null, true: true, false: false, null: null }
 const QUOTE = /([rRuU]?)("""|'''|"|')/y
 
 /** Reads the literal at the cursor; undefined, and the cursor anywhere, when there is none. */
