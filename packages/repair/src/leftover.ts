@@ -21,7 +21,7 @@ const NAMED =
   /(?:["']?\b(?:name|tool|tool_name|function|function_name|action|recipient_name)["']?\s{0,3}[:=]\s{0,3}["']|(?<=[\s<|])(?:to|function|invoke|name)=|^[ \t]*(?:action|tool|function|call)[ \t]{0,3}:[ \t]{0,3})(?:functions\.)?([\w.:/-]{1,64})/gim
 /** `f(x=1)`, `f({`, `f {"x": …`, `f()`. */
 const CALLED =
-  /(?<![\w.-])([A-Za-z_][\w.-]{0,63})(?:\((?=\s{0,5}(?:\)|["'{[]|-?\d|\w{1,40}\s{0,2}[=:]|True|False|None))| ?\{(?=\s{0,5}(?:["'}]|\w{1,40}\s{0,2}[:=])))/g
+  /(?<![\w.-])([A-Za-z_](?:\\_|[\w.-]){0,63})(?:\((?=\s{0,5}(?:\)|["'{[]|-?\d|\w{1,40}\s{0,2}[=:]|True|False|None))| ?\{(?=\s{0,5}(?:["'}]|\w{1,40}\s{0,2}[:=])))/g
 /** `<f>`, `<f query="x"/>`. */
 const TAGGED = /<([\w.-]{1,64})(?=[\s/>])/g
 const ARGUMENTS = /["'](?:arguments|parameters|args|params|input|kwargs)["']\s{0,3}:/
@@ -35,7 +35,8 @@ export function leftoverCalls(
 ): readonly Leftover[] {
   if (text.length > MAX_MARKUP || tools.names.length === 0) return []
   const rest = known.reduce((left, { raw }) => left.replace(raw, ' '.repeat(raw.length)), text)
-  const isNamed = tools.names.some((name) => rest.includes(name))
+  const plain = unescaped(rest)
+  const isNamed = tools.names.some((name) => plain.includes(name))
   const found = [
     ...(isNamed || rest.includes('{') ? named(rest, tools) : []),
     ...(isNamed ? [...matches(rest, CALLED, tools), ...matches(rest, TAGGED, tools)] : []),
@@ -57,6 +58,9 @@ export function leftoverCalls(
   return left
 }
 
+/** Without what Markdown puts before an underscore. */
+const unescaped = (text: string): string => text.replaceAll('\\_', '_')
+
 interface Seen {
   readonly at: number
   readonly why?: string
@@ -64,7 +68,7 @@ interface Seen {
 
 function matches(text: string, pattern: RegExp, tools: ToolIndex): Seen[] {
   const seen: Seen[] = []
-  for (const { index, 1: name = '' } of text.matchAll(pattern)) if (tools.exact(name)) seen.push({ at: index })
+  for (const { index, 1: name = '' } of text.matchAll(pattern)) if (tools.exact(unescaped(name))) seen.push({ at: index })
   return seen
 }
 
