@@ -133,9 +133,9 @@ describe.each([
 /** Bytes, minified and gzipped, from the tarballs. */
 describe('sizes', () => {
   it.each([
-    ['core, all of it', `export * from '@mulligan/core'`, 31_200],
-    ['an executor and its tools', `export { createExecutor, defineTool, ModelRetry, render } from '@mulligan/core'`, 29_700],
-    ['one family of models', `export { glm, parseWith } from '@mulligan/repair'`, 26_700],
+    ['core, all of it', `export * from '@mulligan/core'`, 32_500],
+    ['an executor and its tools', `export { createExecutor, defineTool, ModelRetry, render } from '@mulligan/core'`, 31_000],
+    ['one family of models', `export { glm, parseWith } from '@mulligan/repair'`, 29_700],
   ])('%s', async (_, code, most) => {
     expect(await bundleSize(project.dir, code)).toBeLessThanOrEqual(most)
   })

@@ -6,7 +6,7 @@ import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 /** What this package may cost a page, with all of it in use and what it uses of repair: its own part, and the whole. */
-const MAX_OWN_BYTES = 21_400
+const MAX_OWN_BYTES = 21_500
 const MAX_BYTES = 32_400
 const GLOBALS = { setTimeout, clearTimeout, AbortController, AbortSignal, performance }
 
