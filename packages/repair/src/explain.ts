@@ -45,7 +45,10 @@ export function explainWith(
 
   function placed(raw: string): Pick<Seen, 'at' | 'line' | 'raw'> {
     const known = raw.replace(/…$/, '')
-    const at = text.indexOf(known, (found.get(known) ?? -1) + 1)
+    const last = found.get(known) ?? -1
+    const next = text.indexOf(known, last + 1)
+    // Several calls may stand in one text.
+    const at = next === -1 ? last : next
     if (at !== -1) found.set(known, at)
     return { at, line: at === -1 ? 0 : text.slice(0, at).split('\n').length, raw }
   }

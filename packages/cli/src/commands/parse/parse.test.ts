@@ -116,6 +116,11 @@ describe('mulligan parse', () => {
       { at: 13, line: 1, form: 'glm', outcome: 'not run', why: 'in inline code' },
       { line: 3, form: '', outcome: 'not run' },
     ])
+    here.write('said.txt', 'search(query="a"); search(query="b")')
+    expect(JSON.parse(await explain('--json')).seen).toMatchObject([
+      { at: 0, outcome: 'run', call: { arguments: { query: 'a' } } },
+      { at: 0, outcome: 'run', call: { arguments: { query: 'b' } } },
+    ])
     here.write('said.txt', 'It is late.')
     expect(await explain()).toContain('Nothing that looks like a call was seen.')
     here.write('said.txt', `${GLM.slice(0, -40)}`)
