@@ -178,7 +178,7 @@ export const AGENT: readonly Mutation[] = [
     file: 'packages/agent/src/turn/role.ts',
     find: `return reason === undefined ? policy(request)`,
     replace: `return reason !== '' ? policy(request)`,
-    test: { file: 'packages/agent/src/turn/lean/lean.test.ts', name: 'what a role withholds' },
+    test: { file: 'packages/agent/src/turn/tool-selection/tool-selection.test.ts', name: 'what a role withholds' },
   },
   {
     id: 'context-is-kept-within',

@@ -11,7 +11,7 @@ import type { TurnRow } from './store/store.ts'
 import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 import { openWindow } from './turn/open-window.ts'
-import { createPreamble } from './turn/preamble.ts'
+import { createRequestPrefix } from './turn/request-prefix.ts'
 import { runTurn } from './turn/turn.ts'
 import type { TurnContext } from './turn/turn-context.ts'
 
@@ -120,8 +120,8 @@ export function createAgent(options: AgentOptions): Agent {
       const history = await store.history(sessionId)
       const compaction = await store.compaction(sessionId)
       const effective = effectiveModel()
-      const preamble = createPreamble({ ...options, model: effective, history })
-      return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, preamble).compact()
+      const prefix = createRequestPrefix({ ...options, model: effective, history })
+      return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, prefix).compact()
     })
   }
 

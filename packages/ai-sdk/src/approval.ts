@@ -15,7 +15,7 @@ async function approval(
   messages: readonly ModelMessage[],
   { theirs, isRunHere }: { readonly theirs: () => GivenStatus | PromiseLike<GivenStatus>; readonly isRunHere: boolean },
 ): Promise<Status> {
-  const outcome = await turn.judged(call, messages)
+  const outcome = await turn.prepared(call, messages)
   // Nobody is asked about a call that is refused anyway; it is told when it is to run, and here where it runs elsewhere.
   if (outcome?.kind === 'result') return isRunHere ? statusOf(undefined) : { type: 'denied', reason: render(outcome.record.result) }
   const ours: Status = outcome?.kind === 'approval' ? { type: 'user-approval', reason: outcome.request.reason } : statusOf(undefined)

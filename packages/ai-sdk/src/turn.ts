@@ -40,14 +40,14 @@ export interface Turn {
   readonly askedAgain: () => void
   /** The turn is stopped with it. */
   readonly stopWith: (signal: AbortSignal | undefined) => void
-  /** Understands a call and judges it, for the first time. */
+  /** Resolves a call and applies the policy, the first time. */
   readonly admit: (call: SdkCall, more?: Partial<ParsedCall>) => Promise<Prepared>
   /** Whether a call would be resolved, which counts nothing. */
   readonly fits: (call: SdkCall) => Promise<boolean>
   /** What became of a call that was admitted. */
   readonly outcomeOf: (toolCallId: string) => Prepared | undefined
   /** What is to be asked or told of a call before it runs. Undefined of one that a person has said yes to. */
-  readonly judged: (call: SdkCall, messages: readonly ModelMessage[]) => Promise<Prepared | undefined>
+  readonly prepared: (call: SdkCall, messages: readonly ModelMessage[]) => Promise<Prepared | undefined>
   /** The SDK's user said no. */
   readonly deny: (call: PreparedCall, reason: string | undefined) => Promise<CallRecord>
   /** Runs a call. @returns the tool's own value @throws ToolCallError when it comes to anything else */
@@ -123,7 +123,7 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
   const fits = async (call: SdkCall): Promise<boolean> =>
     (await createExecutor({ tools: await tools }).prepare(incoming(call))).kind !== 'result'
 
-  async function judged(call: SdkCall, messages: readonly ModelMessage[]): Promise<Prepared | undefined> {
+  async function prepared(call: SdkCall, messages: readonly ModelMessage[]): Promise<Prepared | undefined> {
     const { toolCallId } = call
     if (!outcomes.has(toolCallId) && approvedIn(messages).has(toolCallId)) return undefined
     await open(messages)
@@ -191,7 +191,7 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     admit,
     fits,
     outcomeOf: (toolCallId) => outcomes.get(toolCallId),
-    judged,
+    prepared,
     deny: async (call, reason) => (await open([])).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' })),
     run,
     emit,

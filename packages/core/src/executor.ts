@@ -35,7 +35,7 @@ import { runTool, systemClock } from './run/run-tool.ts'
 import { createBreakers } from './run/transient.ts'
 import type { Effect, Tool } from './tool.ts'
 import { awaitsAnswer, grants, hasBegun, isGranted } from './turn/approvals.ts'
-import { closedUntil, judge } from './turn/counters.ts'
+import { closedUntil, countFailure } from './turn/counters.ts'
 import { earlierDenial } from './turn/denials.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { acknowledged, type IndeterminateCall, locate, NONE_INDETERMINATE, overlapping, withTargets } from './turn/indeterminate.ts'
@@ -422,7 +422,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return bounded
     }
     const effect = counter.name === call.tool ? call.effect : 'read'
-    const verdict = judge(state.counters, { tool: counter.name, effect, retries: counter.retries, step: call.step, result: bounded })
+    const verdict = countFailure(state.counters, { tool: counter.name, effect, retries: counter.retries, step: call.step, result: bounded })
     const { free, triesLeft, closes, until } = verdict
     const result: ToolError = free ? bounded : { ...bounded, details: { ...bounded.details, triesLeft } }
     emit({ ...resultEvent(call, result), ...more })

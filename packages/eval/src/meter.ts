@@ -26,7 +26,7 @@ export function metered(model: LanguageModelV4): Meter {
     tokensOut += counted(outputTokens.total)
   }
 
-  async function watched<T>(request: () => PromiseLike<T>): Promise<T> {
+  async function observed<T>(request: () => PromiseLike<T>): Promise<T> {
     requests++
     fault = undefined
     try {
@@ -53,12 +53,12 @@ export function metered(model: LanguageModelV4): Meter {
       modelId: model.modelId,
       supportedUrls: model.supportedUrls,
       doGenerate: async (options) => {
-        const result = await watched(() => model.doGenerate(options))
+        const result = await observed(() => model.doGenerate(options))
         spend(result.usage)
         return result
       },
       doStream: async (options) => {
-        const result = await watched(() => model.doStream(options))
+        const result = await observed(() => model.doStream(options))
         return { ...result, stream: result.stream.pipeThrough(watch()) }
       },
     },

@@ -63,7 +63,7 @@ export async function runTask(task: EvalTask, run: number, arm: Arm, conditions:
       task: task.id,
       run,
       arm,
-      ...judged(ended, miss, fault),
+      ...verdictOn(ended, miss, fault),
       ended,
       ...spent,
       calls: outcome?.calls ?? 0,
@@ -110,7 +110,7 @@ const ENDED: Readonly<Partial<Record<Ended, Failure>>> = {
 }
 
 /** What was done counts, however the run ended; the server's absence is nobody's failure. */
-function judged(ended: Ended, miss: Miss | undefined, fault: Metered['fault']): Pick<RunRecord, 'ok' | 'failure' | 'says'> {
+function verdictOn(ended: Ended, miss: Miss | undefined, fault: Metered['fault']): Pick<RunRecord, 'ok' | 'failure' | 'says'> {
   if (ended === 'provider' && isAbsence(fault)) return { ok: false, failure: 'not measured', says: 'the model’s server could not be had' }
   if (!miss) return { ok: true }
   return { ok: false, failure: ENDED[ended] ?? miss.reason, says: miss.says }

@@ -22,17 +22,17 @@ const TIMEOUT = 60
 export function openTools({ dir, outputs }: TaskFolder, backend: 'auto' | BackendName | undefined): RunTools {
   const workspace = createWorkspace(dir, { outputs: { dir: outputs } })
   const ran: string[] = []
-  const watched = (tools: readonly Tool[]): readonly Tool[] =>
+  const observed = (tools: readonly Tool[]): readonly Tool[] =>
     wrapTools(tools, (run, input, ctx, { name }) => {
       ran.push(name)
       return run(input, ctx)
     })
   const files = fileTools(workspace)
-  if (backend === undefined) return { tools: watched(files), ran, run: async () => undefined, close: async () => undefined }
+  if (backend === undefined) return { tools: observed(files), ran, run: async () => undefined, close: async () => undefined }
   const sandbox = folderSandbox({ workspace: dir, backend }, () => undefined)
   const shell = shellTools({ workspace, sandbox: sandbox.open, timeout: TIMEOUT, network: backend === 'none' ? 'bridge' : 'none' })
   return {
-    tools: watched([...files, ...withoutDestructive(shell.tools, dir)]),
+    tools: observed([...files, ...withoutDestructive(shell.tools, dir)]),
     ran,
     run: async (command) => exitCode(await sandbox.open(), command),
     close: async () => {

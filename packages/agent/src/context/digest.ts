@@ -22,7 +22,7 @@ export interface Digest {
 
 export interface DigestSource {
   readonly lines: Lines
-  readonly standing: SessionFacts
+  readonly facts: SessionFacts
   /** The user's messages, where they are few enough to be kept whole. */
   readonly users: readonly string[] | undefined
   readonly userTokens: number
@@ -50,18 +50,18 @@ const SPILLS = 'Whole outputs that can be read in pages:'
 const CALLS = 'Calls so far:'
 
 export function digestText(source: DigestSource, budget: DigestBudget): Digest {
-  const { standing } = source
+  const { facts } = source
   const head = `[The earlier part of this conversation, ${source.messages} messages and ${source.calls} calls, shortened by the engine so that the rest fits. Lines are quoted as they were; what is missing can be read again with the same calls.]`
   const begun = estimateText(head)
   const open = Math.floor((budget.open - begun) * OPEN_SHARE)
-  const denials = standing.denied()
-  const unknown = refusals(UNKNOWN, standing.unknown(), denials.length > 0 ? open * UNKNOWN_SHARE : open)
+  const denials = facts.denied()
+  const unknown = refusals(UNKNOWN, facts.unknown(), denials.length > 0 ? open * UNKNOWN_SHARE : open)
   const denied = refusals(DENIED, denials, open - unknown.tokens)
-  const closed = section(CLOSED, standing.closed().length > 0 ? [`- ${standing.closed().join(', ')}`] : [], 200)
+  const closed = section(CLOSED, facts.closed().length > 0 ? [`- ${facts.closed().join(', ')}`] : [], 200)
   const told = begun + sum([unknown, denied, closed])
   const user = userSection(source, budget.open - told)
-  const lists = standing.lists().map(({ tool, text }) => section(`${tool}, as it stands:`, text.split('\n'), budget.log))
-  const log = logSections(standing, budget.log)
+  const lists = facts.lists().map(({ tool, text }) => section(`${tool}, as it stands:`, text.split('\n'), budget.log))
+  const log = logSections(facts, budget.log)
   const lines = Math.max(budget.lines, budget.total - told - sum([user, ...lists, ...log]))
   const best = source.lines.best(['model', 'result'], lines - 2 * HEADING)
   const model = section(MODEL, bulleted(best.filter((line) => line.source === 'model').map(({ text }) => text)), Infinity)
@@ -157,18 +157,18 @@ function quoted(lines: readonly Line[]): readonly string[] {
   )
 }
 
-function logSections(standing: SessionFacts, budget: number): readonly Section[] {
+function logSections(facts: SessionFacts, budget: number): readonly Section[] {
   const changed = section(
     CHANGED,
-    standing
+    facts
       .changed()
       .map(timesText)
       .map((one) => `- ${clip(one, 160)}`),
     budget * 0.35,
   )
-  const failed = section(FAILED, bulleted(standing.failed()), budget * 0.3)
-  const spills = section(SPILLS, bulleted(standing.spills()), budget * 0.15)
-  return [changed, failed, spills, section(CALLS, standing.calls().map(tallyText), budget - sum([changed, failed, spills]))]
+  const failed = section(FAILED, bulleted(facts.failed()), budget * 0.3)
+  const spills = section(SPILLS, bulleted(facts.spills()), budget * 0.15)
+  return [changed, failed, spills, section(CALLS, facts.calls().map(tallyText), budget - sum([changed, failed, spills]))]
 }
 
 const timesText = ({ what, times }: Counted): string => (times > 1 ? `${what} ×${times}` : what)

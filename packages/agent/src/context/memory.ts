@@ -37,7 +37,7 @@ export type DigestOf = (tool: string) => 'notes' | 'latest' | undefined
 
 export function createMemory(digestOf: DigestOf): Memory {
   const lines = createLines()
-  const standing = createFacts((tool) => digestOf(tool) === 'latest')
+  const facts = createFacts((tool) => digestOf(tool) === 'latest')
   let users: string[] = []
   let userTokens = 0
   let last = { text: -1, tokens: 0 }
@@ -54,7 +54,7 @@ export function createMemory(digestOf: DigestOf): Memory {
 
   function user(text: string): void {
     messages++
-    standing.nextTurn()
+    facts.nextTurn()
     lines.mention(text)
     const added = lines.add(text, { source: 'user', label: '', bonus: USER + (messages === 1 ? FIRST_TASK : 0) })
     last = { text: added, tokens: estimateText(text) }
@@ -72,7 +72,7 @@ export function createMemory(digestOf: DigestOf): Memory {
 
   function record(one: CallRecord): void {
     calls++
-    standing.add(one)
+    facts.add(one)
     const { tool, target, effect, result } = one
     const inputs = words(one.input)
     for (const text of inputs) lines.mention(text)
@@ -93,7 +93,7 @@ export function createMemory(digestOf: DigestOf): Memory {
     digest: (budget, { withoutLast = false } = {}) => {
       const whole = userTokens <= MAX_WHOLE ? (withoutLast ? users.slice(0, -1) : users) : undefined
       const user = { users: whole, userTokens: userTokens - (withoutLast ? last.tokens : 0), except: withoutLast ? last.text : -1 }
-      return digestText({ lines, standing, ...user, messages, calls }, budget)
+      return digestText({ lines, facts, ...user, messages, calls }, budget)
     },
   }
 }

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { agentModel, PROTOCOLS, stores } from '../agent.fixture.ts'
 import { type AgentEvent, type AgentOptions, createAgent, openStore, type Store } from '../index.ts'
 import { onStores } from '../stores.fixture.ts'
-import { MANY, others } from '../turn/lean/lean.fixture.ts'
+import { MANY, others } from '../turn/tool-selection/tool-selection.fixture.ts'
 
 const WINDOW = 8000
 const page = (name: string, lines: number): string =>

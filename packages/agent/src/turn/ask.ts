@@ -10,8 +10,8 @@ import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
 import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
-import type { Preamble } from './preamble.ts'
 import { COME_TO_THE_POINT, conclude, NUDGE } from './prompt.ts'
+import type { RequestPrefix } from './request-prefix.ts'
 import type { TurnContext } from './turn-context.ts'
 
 export type Asked =
@@ -20,10 +20,10 @@ export type Asked =
   | { readonly kind: 'aborted' }
 
 /** @returns asks for the reply of a step, and saves it. `concluding`: it is the last one; `nudge`: the one before was empty. */
-export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, preamble: Preamble) {
+export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, prefix: RequestPrefix) {
   const { turnId, model, store } = context
   // Also those that are not sent: a model that knows their names may write a call of one into its text.
-  const specs = preamble.tools.map(toSpec)
+  const specs = prefix.tools.map(toSpec)
 
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
     const asked = await attempts(step, concluding, nudge)
@@ -54,7 +54,7 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
       try {
         const reply = await (noStream ? requestWhole : requestModel)(model.model, {
           prompt: instructed(window.prompt, concluding ? conclude(concluding) : (told ?? (nudge ? NUDGE : undefined))),
-          tools: preamble.sent().map(toFunctionTool),
+          tools: prefix.sent().map(toFunctionTool),
           specs,
           opensInReasoning: model.opensInReasoning ?? false,
           ...(model.families && { families: model.families }),

@@ -1,15 +1,15 @@
 /** The window of a session, as a turn and a compaction by hand open it. */
 import { type ContextWindow, createContextWindow } from '../context/window.ts'
-import type { Preamble } from './preamble.ts'
+import type { RequestPrefix } from './request-prefix.ts'
 import type { TurnContext } from './turn-context.ts'
 
 export type OpenContext = Pick<TurnContext, 'turnId' | 'model' | 'history' | 'compaction' | 'calibration' | 'emit'>
 
-export function openWindow(context: OpenContext, preamble: Preamble): ContextWindow {
+export function openWindow(context: OpenContext, prefix: RequestPrefix): ContextWindow {
   const { model, turnId, history, compaction, calibration, emit } = context
   return createContextWindow({
     target: {
-      system: preamble.system,
+      system: prefix.system,
       model: model.id,
       turnId,
       ...(model.model.provider.startsWith('anthropic') && { idPattern: /^[a-zA-Z0-9_-]+$/ }),
@@ -17,8 +17,8 @@ export function openWindow(context: OpenContext, preamble: Preamble): ContextWin
     history,
     compaction,
     calibration,
-    tools: preamble.sent,
-    digestOf: (name) => preamble.tools.find((tool) => tool.name === name)?.digest,
+    tools: prefix.sent,
+    digestOf: (name) => prefix.tools.find((tool) => tool.name === name)?.digest,
     emit,
   })
 }

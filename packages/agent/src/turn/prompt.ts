@@ -2,8 +2,8 @@
 import { tokensIn } from '@mulligan/core'
 import type { StoppedBy } from '../outcome.ts'
 import { type Instructions, instructionsText, type Skill, skillsText } from './guidance.ts'
-import { promptBudget } from './lean/budget.ts'
 import type { Role } from './role.ts'
+import { promptBudget } from './tool-selection/budget.ts'
 
 export interface PromptOptions {
   readonly role?: Role | undefined

@@ -26,8 +26,8 @@ import { startClock } from './clock.ts'
 import { egressPolicy, namedBy } from './egress-policy.ts'
 import { ledgerOf, summary } from './ledger.ts'
 import { openWindow } from './open-window.ts'
-import { createPreamble } from './preamble.ts'
 import { createRecordedCalls } from './recorded-calls.ts'
+import { createRequestPrefix } from './request-prefix.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** Replies without words and calls that are asked for again. */
@@ -50,20 +50,20 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const { turnId, model, store, journal, signal } = context
   const limits: Limits = { ...DEFAULT_LIMITS, ...context.limits }
   const clock = startClock(limits.seconds, signal)
-  const preamble = createPreamble(context)
-  const window = openWindow(context, preamble)
-  const ask = createAsk(context, window, clock, preamble)
+  const prefix = createRequestPrefix(context)
+  const window = openWindow(context, prefix)
+  const ask = createAsk(context, window, clock, prefix)
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
   /** The store could not take the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = false
-  const egress = egressPolicy({ tools: preamble.tools, history: context.history, records })
+  const egress = egressPolicy({ tools: prefix.tools, history: context.history, records })
   const calls = createRecordedCalls({
     executor: {
-      tools: preamble.tools,
-      policy: egress.withReason(preamble.policy),
+      tools: prefix.tools,
+      policy: egress.withReason(prefix.policy),
       effectOf: egress.effectOf,
       tainted: egress.tainted,
       isNamed: namedBy(context.history),
@@ -208,7 +208,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       signal: clock.signal,
       begun: context.begun,
     })
-    preamble.learn(done)
+    prefix.learn(done)
     window.push(message, { role: 'results', turnId, step: message.step, records: done })
     records.push(...done)
   }

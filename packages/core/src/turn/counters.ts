@@ -54,7 +54,7 @@ interface Failure {
 }
 
 /** Pure: what this failure will cost, before it is recorded. */
-export function judge(counters: Counters, failure: Failure): Verdict {
+export function countFailure(counters: Counters, failure: Failure): Verdict {
   const { tool, effect, retries, step, result } = failure
   const count = counters.counts[keyOf(tool, result)]
   const failures = (count?.failures ?? 0) + (count?.step === step ? 0 : 1)

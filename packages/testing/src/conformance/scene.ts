@@ -77,10 +77,10 @@ async function call(
   const tool = tools.find((one) => one.name === name)
   if (!tool) throw new Error(`the tools made for a fresh workspace have no ${name}`)
   const stop = new AbortController()
-  const watched = watch(tool, how, stop)
+  const observed = watch(tool, how, stop)
   const timeout = Math.min(how.timeout ?? tool.timeout, timeoutMs / 1000)
   const executor = createExecutor({
-    tools: tools.map((one) => (one === tool ? { ...tool, timeout, execute: watched.execute } : one)),
+    tools: tools.map((one) => (one === tool ? { ...tool, timeout, execute: observed.execute } : one)),
     policy: () => ({ decision: 'allow', reason: 'conformance' }),
     maxResultTokens: UNBOUNDED,
     signal: stop.signal,
@@ -93,7 +93,7 @@ async function call(
   if (prepared.kind === 'approval') throw new Error(`${name} asked for an approval where everything is allowed`)
   const record = prepared.kind === 'ready' ? await executor.execute(prepared.call) : prepared.record
   const after = await workspace.snapshot()
-  return { input, record, text: render(record.result), before, after, dir: workspace.dir, ...watched.state }
+  return { input, record, text: render(record.result), before, after, dir: workspace.dir, ...observed.state }
 }
 
 /** The tool's `execute` with an eye on it: whether it was reached, and whether it is over. */

@@ -1,13 +1,13 @@
 /** What a turn begins every request with: the system prompt, and which tools are sent. */
 import type { CallRecord, Policy, Tool } from '@mulligan/core'
-import { promptBudget } from './lean/budget.ts'
-import { chooseTools } from './lean/choose.ts'
-import { foundTools } from './lean/found.ts'
 import { promptTokens, systemPrompt } from './prompt.ts'
 import { rolePolicy, toolsOf } from './role.ts'
+import { promptBudget } from './tool-selection/budget.ts'
+import { chooseTools } from './tool-selection/choose.ts'
+import { foundTools } from './tool-selection/found.ts'
 import type { TurnContext } from './turn-context.ts'
 
-export interface Preamble {
+export interface RequestPrefix {
   readonly system: string
   /** For the executor: also those that are not sent, and those that the role does not have, which it refuses. */
   readonly tools: readonly Tool[]
@@ -18,12 +18,12 @@ export interface Preamble {
   readonly learn: (records: readonly CallRecord[]) => void
 }
 
-export type PreambleContext = Pick<
+export type PrefixContext = Pick<
   TurnContext,
   'cwd' | 'tools' | 'role' | 'lean' | 'policy' | 'model' | 'history' | 'instructions' | 'skills'
 >
 
-export function createPreamble(context: PreambleContext): Preamble {
+export function createRequestPrefix(context: PrefixContext): RequestPrefix {
   const { cwd, tools, role, lean, policy, model, history } = context
   const { contextTokens } = model
   const system = systemPrompt(cwd, { role, contextTokens, instructions: context.instructions?.(), skills: context.skills?.() })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MANY } from './lean.fixture.ts'
 import { searchTools } from './search.ts'
+import { MANY } from './tool-selection.fixture.ts'
 
 const names = (query: string) => searchTools(query, MANY).map(({ name }) => name)
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { agentModel, PROTOCOLS, save, search } from '../../agent.fixture.ts'
 import { createAgent, memoryStore } from '../../index.ts'
 import { promptBudget } from './budget.ts'
-import { MANY, others } from './lean.fixture.ts'
+import { MANY, others } from './tool-selection.fixture.ts'
 
 interface Body {
   readonly system?: unknown
