@@ -200,7 +200,7 @@ export const AGENT: readonly Mutation[] = [
     id: 'digest-keeps-denials',
     rule: 'small models: a denial and an unknown effect stay known after a compaction',
     file: 'packages/agent/src/context/memory.ts',
-    find: `standing.add(one)`,
+    find: `facts.add(one)`,
     replace: ``,
     test: { file: 'packages/agent/src/context/memory.test.ts', name: 'has open denials and indeterminate calls' },
   },
