@@ -62,8 +62,8 @@ export function explainWith(
     const form = /as (\S+) does/.exec(envelope?.why ?? '')?.[1] ?? formAt(place.at)
     const read = readOne(call, names)
     if ('error' in read) return { ...place, form, outcome: 'refused', call: { name: read.name }, why: `${read.errorType}: ${read.error}` }
-    const mended = read.repairs.filter(({ kind }) => kind !== 'dropped').map(({ kind, why }) => `${kind}: ${why}`)
-    return { ...place, form, outcome: 'run', call: { name: read.name, arguments: read.arguments }, why: mended.join('; ') }
+    const repairs = read.repairs.filter(({ kind }) => kind !== 'dropped').map(({ kind, why }) => `${kind}: ${why}`)
+    return { ...place, form, outcome: 'run', call: { name: read.name, arguments: read.arguments }, why: repairs.join('; ') }
   })
   const left = quoted.map(({ raw, why, open }): Seen => {
     const place = placed(raw)

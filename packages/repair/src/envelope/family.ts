@@ -77,7 +77,7 @@ export interface MarkupCall {
 export type RawArguments =
   /** Read already: from JSON, a Python literal, a family's own notation. */
   | { readonly kind: 'object'; readonly value: Readonly<Record<string, unknown>> }
-  /** Text that is to be one JSON object, as it stood: broken JSON is mended later, and refused by the tool's policy. */
+  /** Text that is to be one JSON object, as it stood: broken JSON is repaired later, and refused by the tool's policy. */
   | { readonly kind: 'json'; readonly text: string }
   /** Markup that says nothing that could be called; `damage` says why. Never run. */
   | { readonly kind: 'unread'; readonly text: string }

@@ -1,6 +1,7 @@
 import { defineTool, ok, type Tool, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
+import { untilAborted } from '../../until-aborted.ts'
 
 const MAX_CHARS = 2000
 const MAX_OPTIONS = 9
@@ -61,7 +62,7 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
       // One question at a time, although reads run side by side.
       const asked = last.then(() => askOne(ask, call, signal))
       last = asked.catch(() => undefined)
-      return unlessAborted(asked, signal)
+      return untilAborted(signal, () => asked)
     },
   })
 }
@@ -69,8 +70,8 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
 async function askOne(ask: Ask, call: Input, signal: AbortSignal): Promise<ToolOk> {
   const { question, options } = call
   for (let blank = 0; blank < MAX_BLANK; blank++) {
-    signal.throwIfAborted()
-    const given = await unlessAborted(ask({ question, ...(options.length > 0 ? { options } : {}) }, signal), signal)
+    // The port may not heed the signal.
+    const given = await untilAborted(signal, () => ask({ question, ...(options.length > 0 ? { options } : {}) }, signal))
     if ('declined' in given) return unanswered(call, WHY[given.declined])
     const answer = given.answer.trim()
     if (answer !== '') return answered(answer, options)
@@ -98,16 +99,6 @@ function unanswered({ default: fallback }: Input, why: string): ToolOk {
   throw new ToolFailure(`${why} Go on with the safest assumption, and say in your answer which one.`, {
     errorType: 'permission',
     status: 'denied',
-  })
-}
-
-/** The port may not heed the signal. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason)
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 }
 
