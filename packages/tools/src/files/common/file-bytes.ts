@@ -2,8 +2,6 @@
 import { openInside } from '../../workspace/contain.ts'
 import type { Resolved } from '../../workspace/resolved.ts'
 
-export { sha256 } from '../../sha256.ts'
-
 /** The bytes of a file of at most `most` bytes, or only how many there are. */
 export async function readWhole(file: Resolved, most: number): Promise<{ readonly size: number; readonly bytes?: Buffer }> {
   const handle = await openInside(file.root, file.absolute)

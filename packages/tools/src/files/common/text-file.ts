@@ -1,8 +1,9 @@
 /** A file that is to be changed: its text, and what it takes to write it back byte for byte. */
 import { ToolFailure } from '@mulligan/core'
+import { sha256 } from '../../sha256.ts'
 import type { Resolved } from '../../workspace/workspace.ts'
 import { decode, type Encoding, sniff } from './encoding.ts'
-import { readWhole, sha256 } from './file-bytes.ts'
+import { readWhole } from './file-bytes.ts'
 import type { FileLimits } from './limits.ts'
 import { HEAD_BYTES } from './magic.ts'
 import { size } from './page.ts'
