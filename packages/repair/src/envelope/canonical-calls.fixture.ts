@@ -1,4 +1,4 @@
-/** How each family writes calls when nothing goes wrong: what rows and decoys are made of. Of several ways, each is named after the family. */
+/** Canonical calls of each family, from which rows and decoys are built. Variants are named after their family. */
 
 export interface Written {
   readonly name: string
@@ -44,7 +44,7 @@ const xtml = (call: Written, at: number): string => {
 }
 const plamo = (tag: string, inside: string): string => `<|plamo:begin_${tag}:plamo|>${inside}<|plamo:end_${tag}:plamo|>`
 
-/** The family of a way to write. */
+/** Returns the family of a writer. */
 export const familyOf = (writer: string): string => writer.replace(/:.*/, '')
 
 export const WRITERS: Readonly<Record<string, Writer>> = {

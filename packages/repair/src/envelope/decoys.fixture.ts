@@ -1,4 +1,4 @@
-/** Markup that is shown and not meant: every way to show it, for every family. */
+/** Markup that is shown but not meant as a call: every way to show it, for every family. */
 import type { ToolSpec } from '../tool-spec.ts'
 import { familyOf, WRITERS } from './canonical-calls.fixture.ts'
 import { ONE, TOOLS } from './rows.fixture.ts'
@@ -13,7 +13,7 @@ export interface Decoy {
 
 type Show = (markup: string) => string
 
-/** A fence that is longer than any in what it holds. */
+/** A fence longer than any fence inside it. */
 function fenced(markup: string, character: string, language = ''): string {
   const longest = Math.max(2, ...[...markup.matchAll(/`+|~+/g)].map(([run]) => (run[0] === character ? run.length : 0)))
   const fence = character.repeat(longest + 1)
@@ -58,7 +58,7 @@ export const MECHANISMS: Readonly<Record<string, Show>> = {
 
 export const DECOYS: readonly Decoy[] = Object.entries(MECHANISMS).flatMap(([mechanism, show]) =>
   Object.entries(WRITERS)
-    // What has no markup of its own is a call where it is all of the reply, in a fence or not.
+    // A call without markup counts if it is the whole reply, fenced or not.
     .filter(([writer]) => mechanism !== 'in a fence' || familyOf(writer) !== 'bare')
     .map(
       ([writer, write]): Decoy => ({

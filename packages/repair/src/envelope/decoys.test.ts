@@ -7,7 +7,7 @@ import { families } from './registry.ts'
 import { TOOLS } from './rows.fixture.ts'
 import { indexTools, sourceOf } from './source.ts'
 
-/** All that can be read at any place where it could begin. */
+/** Everything that can be read at any possible start. */
 function naive(raw: string, tools: ReturnType<typeof indexTools>): number {
   const source = sourceOf(raw, tools)
   let calls = 0

@@ -1,92 +1,93 @@
-/** What a family of models writes around a call when its server does not take it off. One file a family; `families/index.ts` lists them. */
+/**
+ * Types for model families: the markup that a family writes around calls when its server does not remove it. `registry.ts` lists the
+ * families.
+ */
 import type { ToolSpec } from '../tool-spec.ts'
 
-/** A family's markup: by what it is recognised, and how one block of it is read. */
+/** Describes how a family's markup is recognised and how one block of it is read. */
 export interface Family {
-  /** For notes, profiles and `--family`: `glm`, `hermes`. */
+  /** Used in notes, profiles and `--family`: `glm`, `hermes`. */
   readonly id: string
   /**
-   * Texts that begin a block, matched exactly. The stream holds text back only while it could become one of them.
-   * Several families may share one: the first whose `read` gives a block has it.
+   * Strings that begin a block, matched exactly. The stream holds text back only while it could become one of them. Several families
+   * may share an opener; the first whose `read` returns a block wins.
    */
   readonly openers: readonly string[]
-  /** Where `families` has several with the same opener, the higher is tried first: markup with more structure before plain JSON. Default 0. */
-  readonly precedence?: number
   /**
-   * The openers are markup that nobody types by hand (special tokens, tags of the family). Without: bare JSON, `[f(x=1)]`,
-   * a name on a line of its own; these count only at the start of a line, with exact names, and with nothing after them.
+   * A block may also begin with a tool name alone at the start of a line, followed by one of these strings with at most white space
+   * between.
    */
-  readonly strong: boolean
-  /** A block may also begin with a tool's name, alone at the start of a line, with one of these after it and white space at most between. */
   readonly afterName?: readonly string[]
   /**
-   * Of a family without markup: whether calls can begin at `at`, by their first characters. Asked at its openers, and where a
-   * reply begins. `maybe`: the text ends too early to tell.
+   * For families without markup of their own: returns whether calls can begin at `at`, judging by the first characters. Called at the
+   * family's openers and at the start of a reply. `maybe` means that the text ends too early to tell. Such openers (bare JSON,
+   * `[f(x=1)]`) count only at the start of a line, with exact names and with nothing after them. Without it, the openers are taken for
+   * markup that nobody types by hand (special tokens, tags of the family).
    */
   readonly begins?: (text: string, at: number, tools: ToolIndex) => 'no' | 'maybe' | 'yes'
   /**
-   * Reads the block that begins at `at`, where one of the openers stands. Undefined: it is none of this family's.
-   * Linear in what it consumes; never throws; never looks back before `at`.
+   * Reads the block that begins at `at`, the position of an opener. Returns undefined if the block does not belong to this family.
+   * Takes linear time in what it consumes; never throws and never looks back before `at`.
    */
   readonly read: (source: Source, at: number) => Block | undefined
 }
 
-/** The text of a reply, and what is known while it is read. */
+/** The text of a reply and the state kept while it is read. */
 export interface Source {
   readonly text: string
   readonly tools: ToolIndex
-  /** Position of the next `needle` from `from` on, -1 when there is none: asked again for one that is not there, it costs nothing. */
+  /** Returns the next position of `needle` at or after `from`, or -1. Repeating a search that found nothing costs nothing. */
   readonly find: (needle: string, from: number) => number
 }
 
-/** Which names are tools, whatever wrapping or case they come in. */
+/** Looks up tools by name, whatever the prefix, suffix or case of the name. */
 export interface ToolIndex {
-  /** By the tool's own name or a declared alias, exactly. */
+  /** Finds a tool by its exact name or a declared alias. */
   readonly exact: (name: string) => ToolSpec | undefined
-  /** Also through known prefixes, suffixes, case and separators; undefined where that is ambiguous. */
+  /** Like `exact`, but tolerates known prefixes, suffixes, case and separators. Returns undefined if the name is ambiguous. */
   readonly resolve: (name: string) => ToolSpec | undefined
-  /** All that `exact` knows. */
+  /** All names that `exact` accepts. */
   readonly names: readonly string[]
 }
 
-/** One block of markup: one call, or several that stand together. */
+/** One block of markup: a single call or several adjacent calls. */
 export interface Block {
-  /** Where it ends: the first character after it. White space that belongs to the markup is inside. */
+  /** The position after the block. White space that belongs to the markup is part of the block. */
   readonly end: number
   readonly calls: readonly MarkupCall[]
-  /** It has its closing markup, or its family needs none and the payload is whole. */
+  /** Whether the closing markup is present, or the family needs none and the payload is complete. */
   readonly complete: boolean
 }
 
-/** A call as it was written. What its values are, the tool's schema decides later. */
+/** A call as written. The tool's schema determines its value types later. */
 export interface MarkupCall {
   readonly name: string
-  /** The provider's id, where the markup carries one that means something (`functions.read:0`). */
+  /** The provider's id, if the markup carries a meaningful one (`functions.read:0`). */
   readonly id?: string
   readonly arguments: RawArguments
-  /** The text ended inside this call: its arguments are not to be trusted. */
+  /** The text ended inside this call, so its arguments cannot be trusted. */
   readonly cutOff?: true
-  /** What was wrong with the markup, in a few words: "the opening <arg_value> was missing". Absent where it was canonical. */
+  /** A short description of what was wrong with the markup: "the opening <arg_value> was missing". Absent if it was canonical. */
   readonly damage?: string
-  /** With the damage, where a value begins or ends is a judgement: good enough for a read, not for what has effects. */
+  /** The damage leaves the boundaries of a value uncertain: good enough for a read, but not for a call with effects. */
   readonly unsure?: true
-  /** It reads without doubt, and nothing but `damage` says that it may not be meant as a call. */
+  /** The call is unambiguous; only `damage` suggests that it may not be meant as a call. */
   readonly unmarked?: true
 }
 
 export type RawArguments =
-  /** Read already: from JSON, a Python literal, a family's own notation. */
+  /** Already parsed: from JSON, a Python literal or a family's own notation. */
   | { readonly kind: 'object'; readonly value: Readonly<Record<string, unknown>> }
-  /** Text that is to be one JSON object, as it stood: broken JSON is repaired later, and refused by the tool's policy. */
+  /** Text that should be one JSON object, as written. Broken JSON is repaired later or refused by the tool's policy. */
   | { readonly kind: 'json'; readonly text: string }
-  /** Markup that says nothing that could be called; `damage` says why. Never run. */
+  /** Markup that contains nothing callable; `damage` says why. Never run. */
   | { readonly kind: 'unread'; readonly text: string }
-  /** Keys with the raw text of their values, in order: whether `1` is a number or a text the schema says. */
+  /** Keys and the raw text of their values, in order. The schema decides whether `1` is a number or a string. */
   | { readonly kind: 'texts'; readonly entries: readonly TextEntry[] }
 
 export interface TextEntry {
   readonly key: string
   readonly text: string
-  /** The markup itself says that it is a text (`string="true"`) or that it is JSON (`string="false"`). */
+  /** Set if the markup itself marks the value as text (`string="true"`) or as JSON (`string="false"`). */
   readonly as?: 'text' | 'json'
 }

@@ -13,7 +13,7 @@ import { indexTools } from './source.ts'
 /** `MULLIGAN_FUZZ_MS` is for long runs by hand. */
 const MS = Number(process.env['MULLIGAN_FUZZ_MS'] ?? 2500)
 
-/** Whole tags out of canonical calls, so that closers and separators come too. */
+/** Whole tags from canonical calls, so that closers and separators are included. */
 const TAGS = [...new Set(Object.values(WRITERS).flatMap((write) => write([ONE]).match(/<[^<>]{1,40}>|\[[A-Z_]+\]|```\w*/g) ?? []))]
 const fragment = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...families.flatMap(({ openers }) => openers), ...TAGS) },
@@ -43,7 +43,7 @@ const fragment = fc.oneof(
   },
 )
 const written = fc.constantFrom(...Object.values(WRITERS)).map((write) => write([ONE]))
-/** A canonical call that lost a piece of itself. */
+/** A canonical call with a piece removed. */
 const torn = fc.tuple(written, fc.nat(200), fc.nat(30)).map(([text, at, length]) => text.slice(0, at) + text.slice(at + length))
 const reply = fc
   .array(fc.oneof({ weight: 6, arbitrary: fragment }, { weight: 1, arbitrary: torn }), { maxLength: 40 })
@@ -84,7 +84,7 @@ it(
         expect(calls.length + refused.length).toBeLessThanOrEqual(text.length)
         for (const { name } of calls) expect(INDEX.exact(name)).toBeDefined()
         expect(shownBy(text, size, opensInReasoning)).toEqual(shownBy(text, text.length + 1, opensInReasoning))
-        // Twice, and few families share an opener.
+        // Each text is read twice, and few families share an opener.
         expect(reads).toBeLessThanOrEqual(2 * 8 * text.length)
       }),
       { numRuns: Number.POSITIVE_INFINITY, interruptAfterTimeLimit: MS, markInterruptAsFailure: false },
@@ -102,7 +102,7 @@ const reported = fc.record({
 type Piece = typeof piece extends fc.Arbitrary<infer Value> ? Value : never
 type Reported = typeof reported extends fc.Arbitrary<infer Value> ? Value : never
 
-/** What comes of two texts and the reasoning beside them, in deltas of that size. */
+/** Reads two texts and the accompanying reasoning, in deltas of the given size. */
 function comesOf(pieces: readonly Piece[], size: number, calls: readonly Reported[], opensInReasoning: boolean, cutShort: boolean) {
   const read = createReply(TOOLS, { families, opensInReasoning })
   const shown = { text: { first: '', second: '' }, reasoning: '' }
@@ -138,7 +138,7 @@ it('a reply of several texts, reasoning and reported calls is the same in whatev
         expect(streamed.end).toEqual(whole.end)
         expect(streamed.shown.text).toEqual(whole.shown.text)
         expect(streamed.shown.reasoning.length).toBe(whole.shown.reasoning.length)
-        // Each reported call is still there, and all that are cut short have a last one.
+        // Every reported call is still present, and every truncated reply has a last one.
         expect(new Set(whole.end.calls.flatMap(({ reported: at }) => at ?? []))).toEqual(new Set(calls.keys()))
         if (cutShort && whole.end.calls.length > 0) expect(whole.end.calls.some(({ cutOff }) => cutOff)).toBe(true)
       },

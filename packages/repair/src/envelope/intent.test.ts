@@ -10,7 +10,7 @@ const toolsOf = (effect: Effect) => [
 const CALL = '<tool_call>{"name": "drop_table", "arguments": {"table": "users"}}</tool_call>'
 const run = (text: string, effect: Effect = 'external') => parseToolCalls(text, toolsOf(effect)).calls.length
 
-/** `X` is the call. */
+/** `X` stands for the call. */
 const MEANT = [
   'X',
   'Let me do that. X',

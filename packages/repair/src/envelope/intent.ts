@@ -1,58 +1,58 @@
-/** What an answer says around a call: whether it is made, or shown, refused, planned or only talked about. */
+/** Decides from the text around a call whether it is being made or only shown, refused, planned or discussed. */
 
-/** Ways to say that what follows is shown, whatever is intended. Each ends where the block begins. */
+/** Phrases that introduce a quoted example, whatever the model intends. Each ends where the block begins. */
 const SHOWN =
-  /\b(?:for example|e\.g\.|for instance|such as|an? (?:\w+ ){0,2}example(?: of \w+(?: \w+)?)?|example(?: \d+)?|written (?:as|like)|write it as|like (?:this|so)|as follows|instead of|rather than|hypothetically|step \d+|(?:actual|expected) output|would (?:be|look|write|send|emit|call|use|output)|(?:you|one|models?|it|they|users?) (?:can|could|should|must|might|may) (?:write|send|emit|call|use|output|answer|reply)|the (?:model|assistant) (?:writes?|emits?|sends?|answers?|outputs?|says))(?:\s+[\w'-]+){0,5}\s*[*_]*[:,.]?[*_]*$/i
-/** A word before a colon, that says what kind of thing follows. */
+  /\b(?:e\.g\.|for instance|such as|an? (?:\w+ ){0,2}example(?: of \w+(?: \w+)?)?|example(?: \d+)?|written (?:as|like)|write it as|like (?:this|so)|as follows|instead of|rather than|hypothetically|step \d+|(?:actual|expected) output|would (?:be|look|write|send|emit|call|use|output)|(?:you|one|models?|it|they|users?) (?:can|could|should|must|might|may) (?:write|send|emit|call|use|output|answer|reply)|the (?:model|assistant) (?:writes?|emits?|sends?|answers?|outputs?|says))(?:\s+[\w'-]+){0,5}\s*[*_]*[:,.]?[*_]*$/i
+/** A word before a colon that says what kind of text follows. */
 const LABEL =
   /(?:^|[.\n])\W*(?:use|correct|wrong|right|good|bad|corrected|before|after|input|output|note|result|expected|actual|response)\b\s*[*_]*[:：][*_]*$/i
-/** Ways to say so that are also said of what one is about to do. */
+/** Phrases that introduce an example but may also announce an action. */
 const SHOWN_UNLESS_MEANT =
-  /\b(?:looks? like|looked like|examples?|formats?|syntax|template|says|said|reads|contains?|contained|shows|showed|printed|prints|returned|returns|replied|wrote|writes|states|includes?|holds|emits?|emitted|outputs|sends|(?:text|string|line|markup|output|contents?|payload|snippet|message|result|response|log) (?:is|was|are|were))(?:\s+[\w'-]+){0,3}\s*[*_]*[:,]?[*_]*$/i
-/** Whoever announces what they do next quotes nobody. */
+  /\b(?:look(?:s|ed)? like|examples?|formats?|syntax|template|says|said|reads|contain(?:s|ed)?|show(?:s|ed)|print(?:s|ed)|return(?:s|ed)|replied|wrote|writes|states|includes?|holds|emits?|emitted|outputs|sends|(?:text|string|line|markup|output|contents?|payload|snippet|message|result|response|log) (?:is|was|are|were))(?:\s+[\w'-]+){0,3}\s*[*_]*[:,]?[*_]*$/i
+/** An announced action is not a quotation. */
 const INTENT =
   /\b(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|going to|i need to|i should|i must|i want to|now i|i can|i am|i'm|first,? i|next,? i|then i)\b|(?:^|[.!?\n]\s*|\b(?:now|so|first|next|then),? )[A-Z]?[a-z]{2,}ing\b/gi
 const REFUSAL =
   /\b(?:(?:will|would|shall|can|could|should|do|did|does|must|am|have)(?: not|n't)|won't|can't|cannot|never|refuse(?:s|d)?|without (?:running|calling|executing|making|sending)|not (?:call|run|execut|going|been|mak|send)\w*|avoid)\b/gi
-/** A person is to say something first, or it is over already. */
+/** The user has to reply first, or the action is already over. */
 const WAITS =
   /\?|\b(?:confirm|shall i|should i|would you|do you want|if you|before i|once you|already|as requested|unless|please|dry.?run|ignore|injection|suspicious)\b/i
-/** What was asked does not fit the tool: the call is a suggestion. */
+/** The request does not fit the tool, so the call is only a suggestion. */
 const HEDGED =
   /\b(?:no (?:\w+ )?(?:function|tool)s?|(?:do|does|did)(?: not|n't) (?:provide|mention|specify)|(?:i'll|i will|i am|i'm|we|let's) assum\w+)\b/i
-/** Words that say nothing about what follows. */
+/** Words that say nothing about the text that follows. */
 const NEUTRAL =
   /^\W*(?:sure|ok|okay|certainly|of course|alright|all right|right|got it|great|understood|yes|absolutely|here (?:is|are) the (?:tool |function )?calls?|(?:the )?(?:tool|function) calls?)\W*$/i
-/** What ends a turn, and says nothing. */
+/** Tokens that end a turn and carry no content. */
 export const END_TOKENS =
   /<\/s>|<\|(?:im_end|eot_id|eom_id|endoftext|end|return|call|user|observation|END_OF_TURN_TOKEN|end_of_text|end_of_turn|eos)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>|\[\/?INST\]|\[e~\[/g
-/** A longer text after a call is an answer, and no afterthought. In words. */
+/** Text after a call with more words than this is an answer rather than an afterthought. */
 const AFTERTHOUGHT = 12
 
 export interface Surroundings {
-  /** The text before, as far as it is of the same answer. */
+  /** The preceding text that belongs to the same answer. */
   readonly lead: string
   readonly tail: string
-  /** The markup is nobody's but a call's, and names a tool. */
+  /** The markup is used only for calls, and it names a tool. */
   readonly sure: boolean
-  /** It has effects: it is to be meant beyond doubt. */
+  /** The tool has effects, so the call must clearly be intended. */
   readonly careful: boolean
-  /** Whether the sentence before announces it, in other languages than English. */
+  /** Returns whether the preceding sentence announces the call, for languages other than English. */
   readonly announces?: ((sentence: string) => boolean) | undefined
-  /** It has no markup, and stands on a line with words. */
+  /** The call has no markup and shares its line with words. */
   readonly inLine: boolean
 }
 
 export interface NotMeant {
   readonly why: string
-  /** It may well have been meant: the model is asked. Else it is part of the answer. */
+  /** The call may well have been intended, so the model is asked. Otherwise it is part of the answer. */
   readonly open: boolean
 }
 
 const shown = (why: string): NotMeant => ({ why, open: false })
 const open = (why: string): NotMeant => ({ why, open: true })
 
-/** Why a block is doubtful; undefined when it stands like a call. */
+/** Returns why a block is doubtful, or undefined if it looks like a real call. */
 export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announces }: Surroundings): NotMeant | undefined {
   const tail = after.replace(END_TOKENS, '')
   const sentence = lastSentence(lead)
@@ -81,21 +81,17 @@ export function whyNotMeant({ lead, tail: after, sure, careful, inLine, announce
   return intent() === -1 && !announces?.(sentence) ? open('not announced') : undefined
 }
 
-/** How far back what is said about an effect is looked at, in characters. */
+/** How far back the text is searched for statements about an effect, in characters. */
 const NEAR = 200
 
-function lastIndex(text: string, pattern: RegExp): number {
-  let last = -1
-  for (const { index } of text.matchAll(pattern)) last = index
-  return last
-}
+const lastIndex = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].at(-1)?.index ?? -1
 
 function lastSentence(text: string): string {
   const near = text.slice(-300).trimEnd()
   const from = Math.max(
     ...['. ', '! ', '? ', '.\n', '!\n', '?\n', '\n\n', '。'].map((end) => {
       const at = near.lastIndexOf(end, near.length - 2)
-      // "e.g. " and its like end no sentence.
+      // Abbreviations such as "e.g. " do not end a sentence.
       return at === -1 || /\b(?:e\.g|i\.e|etc)$/i.test(near.slice(0, at)) ? -1 : at + end.length - 1
     }),
   )

@@ -1,9 +1,9 @@
 /**
- * Calls in plain notations, without markup of a family, that are shown and not meant: documentation, a quoted log, source
- * code, a diary of what was done, a question back. In several languages.
+ * Calls in plain notations, without a family's markup, that are shown but not meant: documentation, a quoted log, source code, a diary
+ * of past actions, a question. In several languages.
  */
 
-/** One call each, of `look_up`. */
+/** Each is one call of `look_up`. */
 export const NOTATIONS: Readonly<Record<string, string>> = {
   Python: 'look_up(query="first snow", limit=3)',
   'two in Python': `look_up(query='first snow'); look_up(query='last snow')`,

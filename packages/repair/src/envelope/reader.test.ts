@@ -5,7 +5,9 @@ import { type ParseOptions, parseWith } from '../parse-with.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import { WRITERS } from './canonical-calls.fixture.ts'
 import { DECOYS } from './decoys.fixture.ts'
-import { createReplyReader, type ReaderOptions } from './reader.ts'
+import * as exported from './families/index.ts'
+import type { ReaderOptions } from './read-reply.ts'
+import { createReplyReader } from './reader.ts'
 import { families } from './registry.ts'
 import { ONE, ROWS, TOOLS } from './rows.fixture.ts'
 import { indexTools } from './source.ts'
@@ -20,7 +22,7 @@ function parse(raw: string, options: ParseOptions = {}, tools: readonly ToolSpec
 
 const INDEX = indexTools(TOOLS)
 
-/** The reply in pieces: what was shown on the way, and the whole. */
+/** Reads the reply in pieces. Returns the text shown along the way and the final result. */
 function read(chunks: Iterable<string>, options: Partial<ReaderOptions> = {}) {
   const reader = createReplyReader(INDEX, { families, ...options })
   let text = ''
@@ -199,4 +201,9 @@ describe('what is refused', () => {
       { name: 'look_uqs', errorType: 'unknown_tool', details: { suggestion: 'look_up' } },
     ])
   })
+})
+
+it('every family that is exported is tried', () => {
+  expect(new Set(families)).toEqual(new Set(Object.values(exported)))
+  expect(families).toHaveLength(Object.values(exported).length)
 })

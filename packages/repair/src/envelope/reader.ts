@@ -1,157 +1,131 @@
 /**
- * Reads a reply as it streams in: what can be shown is handed out at once, and what may be a call is held back until the
- * reply has ended and it can be told. Text once handed out is never taken back.
+ * Reads a reply as it streams in. Text that can be shown is returned at once; possible calls are held back until the reply ends. Text
+ * that was returned is never taken back.
  */
 
-import { MAX_NAME, nameBefore, type Piece, piecesOf, type Quoted, REACH } from './blocks.ts'
+import { skip } from '../text.ts'
+import { MAX_NAME, nameOf, REACH } from './blocks.ts'
 import type { Family, ToolIndex } from './family.ts'
-import { END_TOKENS } from './intent.ts'
-import { linesOf } from './lines.ts'
-import { OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
-import { sourceOf } from './source.ts'
-import { skip } from './syntax/json-extent.ts'
-import { type TextCall, textCall } from './text-call.ts'
-import { cachedTriggers, hitsIn } from './triggers.ts'
+import { linesOf, OUTSIDE, type Place, placeAfter, quotedBetween } from './place.ts'
+import {
+  NOTHING,
+  type ReaderOptions,
+  type ReadReply,
+  type ReplyReader,
+  readFrom,
+  readUnclosed,
+  type Shown,
+  THINK_END,
+  wholeReader,
+} from './read-reply.ts'
+import { cachedTriggers, hitsIn, type Triggers } from './triggers.ts'
 
-export interface ReaderOptions {
-  /** Which families to look for, in order. */
-  readonly families: readonly Family[]
-  /** The reply begins inside the reasoning: all of it up to `</think>` is thinking. Without that tag, all of it is text. Default false. */
-  readonly opensInReasoning?: boolean
-  /** Whether a sentence announces what follows, in other languages than English. */
-  readonly announces?: (sentence: string) => boolean
-  /** See `ReplyOptions`. */
-  readonly asks?: boolean
-}
-
-/** What can be shown. */
-export interface Shown {
-  readonly text: string
-  readonly reasoning: string
-}
-
-export interface ReadReply extends Shown {
-  readonly calls: readonly TextCall[]
-  /** Calls that were not read, because they are quoted, shown as an example, or part of the thinking; and why that is thought. */
-  readonly quoted: readonly { readonly raw: string; readonly why: string; readonly open: boolean }[]
-}
-
-export interface ReplyReader {
-  /** The next piece of text. Returns what can be shown by now. */
-  readonly push: (delta: string) => Shown
-  /** The reply has ended. Returns what is still to be shown, and the calls of the whole. */
-  readonly end: () => ReadReply
-}
-
-/** Tags of calls without one. */
-const LONE_TAGS =
-  /<\/?(?:tool_calls?|function_calls?|invoke|function|parameter|arg_key|arg_value)>|<\|tool_calls?(?:_section)?_(?:begin|end)\|>/g
-/** Marks of reasoning that are taken as they come; a reply with more of them is looked at when it has ended, in one pass. */
+/** The number of reasoning marks handled while streaming. A reply with more of them is processed in one pass at the end. */
 const MAX_MARKS = 16
-interface Part {
-  readonly text: string
-  /** There is more that can be shown, in another mode. */
-  readonly more: boolean
+
+/** Collects every partial opener or mark that a text may end in, and the length of the longest. */
+function beginningsOf(triggers: Triggers) {
+  const found = known.get(triggers)
+  if (found) return found
+  const texts = [...new Set([...triggers.needles.values()].flat())].map(({ text }) => text)
+  const beginnings = new Set(texts.flatMap((text) => Array.from({ length: text.length - 1 }, (_, at) => text.slice(0, at + 1))))
+  const made = { beginnings, longest: Math.max(...texts.map(({ length }) => length)) }
+  known.set(triggers, made)
+  return made
 }
 
-const NOTHING: Shown = { text: '', reasoning: '' }
-const THINK_END = '</think>'
+const known = new WeakMap<Triggers, { readonly beginnings: ReadonlySet<string>; readonly longest: number }>()
 
-export function createReplyReader(tools: ToolIndex, { families, opensInReasoning = false, announces, asks }: ReaderOptions): ReplyReader {
+export function createReplyReader(tools: ToolIndex, options: ReaderOptions): ReplyReader {
+  const { families, opensInReasoning, whole: isWhole } = options
+  if (isWhole) return wholeReader(tools, options)
   const triggers = cachedTriggers(families)
+  const { beginnings, longest } = beginningsOf(triggers)
   const named = families.filter(({ afterName }) => afterName)
   const whole = families.filter(({ begins }) => begins)
-  /** The end of what was shown, and all that was not. */
+  /** The end of the text already shown, plus everything not yet shown. */
   let kept = ''
   let shown = 0
-  /** Where the line begins in which what was not shown begins, and what is open there. */
+  /** Start of the line where the unshown text begins, and what is open there. */
   let line = 0
   let place: Place = OUTSIDE
   let mode: 'opening' | 'text' | 'reasoning' | 'held' = opensInReasoning ? 'opening' : 'text'
-  let close = ''
+  let close = THINK_END
   let anyText = false
-  /** Nothing but white space was shown since the text began: all of it may be calls. */
+  /** Only white space has been shown since the text began, so the whole text may consist of calls. */
   let fresh = true
   let marks = 0
+  /** The closing tag of a tag that is part of the text. */
+  let inside: string | undefined
   const held: string[] = []
-  /** What was shown as reasoning, and may turn out to be the answer. */
-  const opened: string[] = []
+  /** Text shown as reasoning that may turn out to be the answer. */
+  let opened = ''
+  let out = { text: '', reasoning: '' }
 
   function push(delta: string): Shown {
     if (mode === 'held') {
       held.push(delta)
-      return NOTHING
+      return { text: '', reasoning: '' }
     }
     kept += delta
-    let text = ''
-    let reasoning = ''
-    for (let more = true; more; ) {
-      if (mode === 'text') {
-        const part = showText()
-        text += part.text
-        more = part.more
-      } else {
-        const part = showReasoning()
-        reasoning += part.text
-        more = part.more
-      }
-    }
+    out = { text: '', reasoning: '' }
+    while (showMore());
     trim()
-    return { text, reasoning }
+    return out
   }
 
-  /** Shows text up to the first place where a block may begin. `more`: it became reasoning. */
-  function showText(): Part {
+  const showMore = (): boolean => (mode === 'text' ? showText() : mode !== 'held' && showReasoning())
+
+  /** Shows text up to the first place where a block may begin. Returns true if more can be shown after it. */
+  function showText(): boolean {
     if (fresh) {
       const verdict = verdictAt(skip(kept, shown), whole)
       if (verdict === 'yes') mode = 'held'
-      if (verdict !== 'no') return { text: '', more: false }
+      if (verdict !== 'no') return false
     }
     const lines = linesOf(kept, place, line)
     const hits = hitsIn(kept, triggers, shown)
     const end = safeEnd()
-    let text = ''
-    for (let hit = hits.next(); hit; hit = hits.next()) {
+    for (let hit = hits.next(); hit && hit.at < end; hit = hits.next()) {
       const { at, mark, families: here } = hit
-      if (at >= end) break
       if (at < shown) continue
       if (mark) {
-        if (isQuoted(at, lines.placeAt(at))) continue
-        text += showUpTo(at)
-        if (++marks > MAX_MARKS) {
-          mode = 'held'
-          return { text, more: false }
+        if (quotedBetween(kept.slice(Math.max(0, at - REACH), at), '', lines.placeAt(at)) !== undefined) continue
+        if (mark.kind === 'open' && mark.isWord && !(fresh && kept.slice(shown, at).trim() === '')) {
+          inside ??= mark.close
+          continue
         }
-        if (mark.kind === 'open') {
-          mode = 'reasoning'
-          close = mark.close
+        if (mark.text === inside) {
+          inside = undefined
+          continue
         }
+        showUpTo(at)
+        mode = ++marks > MAX_MARKS ? 'held' : mark.kind === 'open' ? 'reasoning' : 'text'
+        if (marks > MAX_MARKS) return false
+        if (mark.kind === 'open') close = mark.close
         restart(at + mark.text.length)
-        return { text, more: true }
+        return true
       }
-      const afterName = named.some((family) => family.afterName?.some((after) => kept.startsWith(after, at)))
-      const name = afterName ? nameBefore(kept, at, lines, tools) : undefined
+      const name = nameOf({ source: { text: kept, tools }, named, lines }, at)
       const start = name !== undefined && name >= shown ? name : at
-      if (start === at && !here.some((family) => family.strong)) {
-        const verdict = verdictAt(at, here)
-        if (verdict === 'no') continue
-        if (verdict === 'maybe') return { text: text + showUpTo(Math.min(start, end)), more: false }
-      }
-      // In a fence all that follows is quoted too; by what else it may be, the end will tell.
-      if (lines.placeAt(start).fence !== undefined) continue
-      mode = 'held'
-      return { text: text + showUpTo(start), more: false }
+      const verdict = start !== at || here.some(({ begins }) => !begins) ? 'yes' : verdictAt(at, here)
+      // Inside a fence everything that follows is quoted too. Other kinds of quotation are decided at the end.
+      if (verdict === 'no' || (verdict === 'yes' && lines.placeAt(start).fence !== undefined)) continue
+      if (verdict === 'yes') mode = 'held'
+      showUpTo(verdict === 'yes' ? start : Math.min(start, end))
+      return false
     }
-    return { text: text + showUpTo(end), more: false }
+    showUpTo(end)
+    return false
   }
 
-  /** Whether calls of families without markup can begin at `at`. */
+  /** Returns whether calls of families without markup can begin at `at`. */
   function verdictAt(at: number, here: readonly Family[]): 'no' | 'maybe' | 'yes' {
     const verdicts = here.map((family) => family.begins?.(kept, at, tools))
     return verdicts.includes('yes') ? 'yes' : verdicts.includes('maybe') ? 'maybe' : 'no'
   }
 
-  function showUpTo(end: number): string {
+  function showUpTo(end: number): void {
     const text = kept.slice(shown, end)
     const newline = text.lastIndexOf('\n')
     if (newline !== -1) {
@@ -161,10 +135,10 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     }
     shown = Math.max(shown, end)
     fresh &&= text.trim() === ''
-    return visible(text)
+    out.text += visible(text)
   }
 
-  /** White space at the beginning of a reply is shown with what follows it, if anything does. */
+  /** Holds back white space at the start of a reply until visible text follows. */
   function visible(text: string): string {
     if (anyText) return text
     const trimmed = text.trimStart()
@@ -172,21 +146,21 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     return trimmed
   }
 
-  function showReasoning(): Part {
-    const tag = mode === 'opening' ? THINK_END : close
-    const at = kept.indexOf(tag, shown)
-    const text = kept.slice(shown, at === -1 ? kept.length - partial(kept.slice(shown), tag) : at)
+  function showReasoning(): boolean {
+    const at = kept.indexOf(close, shown)
+    const text = kept.slice(shown, at === -1 ? kept.length - partial(kept.slice(shown), close) : at)
     shown += text.length
+    out.reasoning += text
     if (at === -1) {
-      if (mode === 'opening') opened.push(text)
-      return { text, more: false }
+      if (mode === 'opening') opened += text
+      return false
     }
     mode = 'text'
-    restart(at + tag.length)
-    return { text, more: true }
+    restart(at + close.length)
+    return true
   }
 
-  /** What comes after reasoning is a text of its own: nothing in the thinking quotes it. */
+  /** Starts a new text after reasoning, which cannot quote what follows it. */
   function restart(at: number): void {
     kept = kept.slice(at)
     shown = line = 0
@@ -194,19 +168,15 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     place = OUTSIDE
   }
 
-  const isQuoted = (at: number, where: Place): boolean => quotedBetween(kept.slice(Math.max(0, at - REACH), at), '', where) !== undefined
-
-  /** Up to where nothing that has only begun can be a block. */
+  /** Returns the position up to which no partial text can become a block. */
   function safeEnd(): number {
     let end = kept.length
-    for (let at = Math.max(shown, kept.length - triggers.longest + 1); at < end; at++) {
-      const texts = triggers.byFirst.get(kept[at] as string)
-      if (texts?.some((text) => text.length > kept.length - at && text.startsWith(kept.slice(at)))) end = at
-    }
+    for (let at = Math.max(shown, kept.length - longest + 1); at < end; at++)
+      if (beginnings.has(kept[at] as string) && beginnings.has(kept.slice(at))) end = at
     return named.length > 0 ? Math.max(shown, nameStart(end)) : end
   }
 
-  /** Where the line of `end` begins, if it may be a tool's name and the beginning of a block; else `end`. */
+  /** Returns the start of the line of `end` if that line may be a tool name that begins a block; otherwise `end`. */
   function nameStart(end: number): number {
     const offset = Math.max(0, end - MAX_NAME * 3)
     const near = kept.slice(offset, end)
@@ -218,12 +188,12 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
     return tools.exact(near.slice(start, last).trim()) ? offset + start : end
   }
 
-  /** Lets go of what was shown and quotes nothing any more. */
+  /** Discards shown text that can no longer affect quoting. */
   function trim(): void {
     if (mode === 'opening' || mode === 'reasoning') restart(shown)
     if (shown < REACH * 2) return
     const cut = Math.max(kept.lastIndexOf('\n', shown - REACH) + 1, shown - REACH)
-    // What is left of a very long line does not begin one.
+    // The rest of a very long line is not the start of a line.
     const inside = cut > line ? '.' : ''
     kept = inside + kept.slice(cut)
     shown -= cut - inside.length
@@ -232,87 +202,19 @@ export function createReplyReader(tools: ToolIndex, { families, opensInReasoning
 
   function end(): ReadReply {
     kept += held.join('')
-    if (mode === 'opening') {
-      // The tag never came: it may have been no reasoning, so it is shown; of its calls only those are made that thinking may hold.
-      kept = opened.join('') + kept.slice(shown)
-      restart(0)
-      if (callsInReasoning(kept, tools, families).length === 0) return { text: visible(kept), reasoning: '', calls: [], quoted: [] }
-    }
-    if (mode === 'reasoning') return { text: '', reasoning: kept.slice(shown), calls: [], quoted: [] }
-    if (shown === kept.length) return { ...NOTHING, calls: [], quoted: [] }
-    const hunt = { source: sourceOf(kept, tools), triggers, named, whole, lines: linesOf(kept, place, line), announces }
-    const { pieces, quoted } = piecesOf(hunt, shown, fresh)
-    return readPieces(pieces, quoted)
+    if (mode === 'opening') return readUnclosed(opened + kept.slice(shown), tools, options)
+    if (mode === 'reasoning') return { ...NOTHING, reasoning: kept.slice(shown) }
+    return shown === kept.length
+      ? NOTHING
+      : readFrom(kept, tools, options, { shown, fresh, anyText, inside, lines: linesOf(kept, place, line) })
   }
-
-  function readPieces(pieces: readonly Piece[], quoted: readonly Quoted[]): ReadReply {
-    const calls: TextCall[] = []
-    let text = ''
-    let reasoning = ''
-    let marked = false
-    for (const [at, piece] of pieces.entries()) {
-      const raw = kept.slice(piece.start, piece.end)
-      if (piece.kind === 'reasoning') reasoning += raw
-      else if (piece.kind === 'markup') {
-        marked = true
-        const { block, family } = piece
-        const torn = !block.complete && isTorn(pieces[at + 1])
-        for (const call of block.calls) calls.push(textCall(torn ? { ...call, cutOff: true } : call, family, block, raw, tools, asks))
-      } else if (!marked) text += visible(raw)
-      else if (!isTorn(piece)) {
-        // White space between calls and after them, what ends a turn, and lone tags of calls belong to nobody.
-        const left = raw.replace(END_TOKENS, '').replace(LONE_TAGS, '')
-        if (left.trim() !== '') text += visible(left)
-      }
-    }
-    return { text, reasoning, calls, quoted: quoted.map(({ start, end, why, open }) => ({ raw: kept.slice(start, end), why, open })) }
-  }
-
-  /** The text ended inside a tag. */
-  const isTorn = (piece: Piece | undefined): boolean =>
-    piece?.kind === 'text' &&
-    piece.end === kept.length &&
-    /^\s*<[^<>]{0,200}$/.test(kept.slice(piece.start, Math.min(piece.end, piece.start + 300)))
 
   return { push, end }
 }
 
-/** How many characters at the end of `text` begin `tag`. */
+/** Returns how many characters at the end of `text` match the start of `tag`. */
 function partial(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length--)
     if (tag.startsWith(text.slice(text.length - length))) return length
   return 0
-}
-
-const piecesOfThinking = (text: string, tools: ToolIndex, families: readonly Family[], whole: readonly Family[] = []) =>
-  piecesOf(
-    { source: sourceOf(text, tools), triggers: cachedTriggers(families), named: [], whole, lines: linesOf(text) },
-    0,
-    whole.length > 0,
-  )
-
-/** What looks like a call in thinking. */
-export function seenInThinking(text: string, tools: ToolIndex, families: readonly Family[]): readonly string[] {
-  const whole = families.filter(({ begins }) => begins)
-  const { pieces, quoted } = piecesOfThinking(text, tools, families, whole)
-  const isCall = (piece: Piece): boolean => piece.kind === 'markup' && piece.block.calls.some(({ name }) => tools.resolve(name))
-  return [...new Set([...pieces.filter(isCall), ...quoted].map(({ start, end }) => text.slice(start, end)))]
-}
-
-/**
- * Calls that a model made inside its thinking and then stopped. For a reply that has nothing else: only reads, only in
- * complete and undamaged markup, and only where the thinking ends with them. Whatever else looks like a call there is a plan.
- */
-export function callsInReasoning(reasoning: string, tools: ToolIndex, families: readonly Family[]): readonly TextCall[] {
-  const { pieces } = piecesOfThinking(reasoning, tools, families)
-  const calls: TextCall[] = []
-  for (const piece of pieces.toReversed()) {
-    if (piece.kind === 'text' && reasoning.slice(piece.start, piece.end).trim() === '') continue
-    if (piece.kind !== 'markup' || !piece.family.strong) break
-    const raw = reasoning.slice(piece.start, piece.end)
-    calls.unshift(...piece.block.calls.map((call) => textCall(call, piece.family, piece.block, raw, tools)))
-  }
-  return calls.every(({ tool, canonical, cutOff, unread }) => tool?.effect === 'read' && canonical && !cutOff && unread === undefined)
-    ? calls
-    : []
 }

@@ -1,12 +1,11 @@
-/** Thinking that a server left in the text: where it opens and where it ends. */
+/** Finds the start and end of reasoning that a server left in the text. */
 
-/** Opening and closing tags, by family of models. A closing tag alone ends a reasoning that began with the reply. */
+/** Tags that people write about too: they begin reasoning only where a text begins. */
+const WORDS = ['think', 'thinking', 'reasoning', 'seed:think', 'thought']
+
+/** Opening and closing tags, by model family. A lone closing tag ends reasoning that began with the reply. */
 const TAGS: readonly (readonly [open: string, close: string])[] = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['<reasoning>', '</reasoning>'],
-  ['<seed:think>', '</seed:think>'],
-  ['<thought>', '</thought>'],
+  ...WORDS.map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[THINK]', '[/THINK]'],
   ['<|START_THINKING|>', '<|END_THINKING|>'],
   ['<|inner_prefix|>', '<|inner_suffix|>'],
@@ -19,7 +18,7 @@ const TAGS: readonly (readonly [open: string, close: string])[] = [
   ['<|plamo:begin_think:plamo|>', '<|plamo:end_think:plamo|>'],
 ]
 
-/** Tags that only separate: they are taken out of the text. */
+/** Tags that only act as separators; they are removed from the text. */
 const SEPARATORS = [
   '[END FINAL RESPONSE]',
   '<|start|>assistant<|channel|>final<|message|>',
@@ -34,12 +33,12 @@ const SEPARATORS = [
 const CLOSERS = ['[BEGIN FINAL RESPONSE]']
 
 export type Mark =
-  | { readonly kind: 'open'; readonly text: string; readonly close: string }
+  | { readonly kind: 'open'; readonly text: string; readonly close: string; readonly isWord: boolean }
   | { readonly kind: 'close'; readonly text: string }
   | { readonly kind: 'separator'; readonly text: string }
 
 export const MARKS: readonly Mark[] = [
-  ...TAGS.map(([text, close]): Mark => ({ kind: 'open', text, close })),
+  ...TAGS.map(([text, close]): Mark => ({ kind: 'open', text, close, isWord: WORDS.includes(text.slice(1, -1)) })),
   ...[...TAGS.map(([, close]) => close).filter((close) => close !== '<|end|>'), ...CLOSERS].map((text): Mark => ({ kind: 'close', text })),
   ...SEPARATORS.map((text): Mark => ({ kind: 'separator', text })),
 ]

@@ -1,4 +1,4 @@
-/** Replies made of others: cut, joined, doubled, escaped, with tags of other families in them; and what must hold of each. */
+/** Builds replies from others (cut, joined, doubled, escaped, with other families' tags) and checks what must hold for each. */
 import { announcements } from '../announcement.ts'
 import { parseToolCalls } from '../parse-tool-calls.ts'
 import { createReply } from '../reply.ts'
@@ -10,7 +10,7 @@ export interface Seed {
   readonly tools: readonly ToolSpec[]
 }
 
-/** Numbers from 0 up to `below`, the same for the same seed. */
+/** Returns pseudo-random numbers from 0 up to `below`, the same for the same seed. */
 export type Random = (below: number) => number
 
 /** mulberry32 */
@@ -45,7 +45,7 @@ const BITS = [
   '🙂',
 ]
 
-/** One reply out of a seed, and at times of another. */
+/** Returns a mutated seed reply, sometimes combined with another. */
 export function mutated(seed: Seed, other: Seed, random: Random): string {
   let text = seed.raw.slice(0, MAX_LENGTH)
   const at = (): number => Math.floor(random(text.length + 1))
@@ -79,7 +79,7 @@ export function mutated(seed: Seed, other: Seed, random: Random): string {
   return text
 }
 
-/** What the reply says in pieces of random length. */
+/** Reads the reply in pieces of random length. */
 function streamed(text: string, tools: readonly ToolSpec[], random: Random, opensInReasoning: boolean) {
   const reply = createReply(tools, { families, opensInReasoning, announcements })
   const shown = { text: '', reasoning: '' }
@@ -95,11 +95,11 @@ function streamed(text: string, tools: readonly ToolSpec[], random: Random, open
   return { ...end, text: shown.text + rest, reasoning: shown.reasoning + reasoning }
 }
 
-/** Milliseconds of CPU that a character may take, and a reply besides, however slow the machine is. */
+/** Milliseconds of CPU allowed per character, and additionally per reply, however slow the machine is. */
 const PER_CHARACTER = 0.25
 const BESIDES = 400
 
-/** What is wrong with how a reply is read; undefined when nothing is. Never throws. */
+/** Returns what is wrong with how a reply is read; undefined if nothing is. Never throws. */
 export function faultIn(text: string, tools: readonly ToolSpec[], random: Random): string | undefined {
   const opensInReasoning = random(4) < 1
   try {

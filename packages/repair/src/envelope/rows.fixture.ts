@@ -1,4 +1,4 @@
-/** Replies with calls in the text, by family: as their templates have them, and as they arrive damaged. */
+/** Replies with calls in the text, by family: as their templates write them, and damaged. */
 import type { ToolSpec } from '../tool-spec.ts'
 import { familyOf, WRITERS, type Written } from './canonical-calls.fixture.ts'
 
@@ -8,7 +8,7 @@ export interface Row {
   readonly raw: string
   readonly tools: readonly ToolSpec[]
   readonly calls: readonly Written[]
-  /** What is left to show, without the white space around it. */
+  /** The remaining text, trimmed. */
   readonly text: string
 }
 
@@ -18,7 +18,7 @@ const tool = (name: string, types: Readonly<Record<string, string>>): ToolSpec =
   effect: 'read',
 })
 
-/** All of them read: nothing is refused for what it would do. */
+/** All tools are reads, so nothing is refused for its effect. */
 export const TOOLS: readonly ToolSpec[] = [
   tool('look_up', { query: 'string', limit: 'integer' }),
   tool('open_page', { path: 'string', raw: 'boolean' }),
@@ -59,7 +59,7 @@ const CLOCK: Written = { name: 'clock', arguments: {} }
 
 type Special = readonly [family: string, name: string, raw: string, calls: readonly Written[], text?: string]
 
-/** GLM, and what servers and quantisation make of it. */
+/** GLM, including output damaged by servers and quantisation. */
 const GLM: readonly Special[] = [
   ['glm', 'on one line', `<tool_call>look_up${K('query')}${V('snow')}</tool_call>`, [SNOW]],
   ['glm', 'no arguments', '<tool_call>clock</tool_call>', [CLOCK]],
@@ -115,7 +115,7 @@ const GLM: readonly Special[] = [
   ],
 ]
 
-/** Dialects and slips of the others. */
+/** Dialects and slips of the other families. */
 const OTHERS: readonly Special[] = [
   ['hermes', 'no closing tag', '<tool_call>\n{"name": "look_up", "arguments": {"query": "snow"}}', [SNOW]],
   ['hermes', 'arguments as a text', '<tool_call>{"name": "look_up", "arguments": "{\\"query\\": \\"snow\\"}"}</tool_call>', [SNOW]],
@@ -192,7 +192,7 @@ const OTHERS: readonly Special[] = [
 const JSON_CALL = '{"name": "look_up", "arguments": {"query": "snow"}}'
 const both = [SNOW, CLOCK]
 
-/** Replies that are nothing but calls, and calls with the model's own words after them on their line or before. */
+/** Replies that consist only of calls, and calls with the model's own words before or after them on the same line. */
 const BARE: readonly (readonly [name: string, raw: string, calls: readonly Written[], text?: string])[] = [
   ['a call in Python', 'look_up(query="snow")', [SNOW]],
   ['behind white space', '\n\n   look_up(query="snow")\n', [SNOW]],

@@ -1,4 +1,4 @@
-/** The text of a reply and the names of the tools, in the form in which families read them. */
+/** Prepares the text of a reply and the tool names for the family readers. */
 import { indexNames, resolveName } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
@@ -10,14 +10,16 @@ export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
     names: [...index.exact.keys()],
     exact: (name) => index.exact.get(name)?.tool,
     resolve: (name) => {
-      // A reply may hold thousands of names that are none: what is near them is not looked for.
+      const known = index.exact.get(name)
+      if (known?.alias === false) return known.tool
+      // A reply may contain thousands of names that are not tools, so no suggestions are computed.
       const resolved = resolveName(name, index, [])
       return resolved.kind === 'tool' ? resolved.tool : undefined
     },
   }
 }
 
-/** A source whose `find` remembers what is not there: a text full of openers without closers is still read in linear time. */
+/** Creates a source whose `find` remembers failed searches, so that a text full of openers without closers is still read in linear time. */
 export function sourceOf(text: string, tools: ToolIndex): Source {
   const known = new Map<string, { from: number; at: number }>()
   return {
@@ -25,7 +27,7 @@ export function sourceOf(text: string, tools: ToolIndex): Source {
     tools,
     find: (needle, from) => {
       const last = known.get(needle)
-      // What was found from an earlier position on holds for every position up to it.
+      // A result found from an earlier position is valid for every position up to it.
       if (last && from >= last.from && (last.at === -1 || from <= last.at)) return last.at
       const at = text.indexOf(needle, from)
       known.set(needle, { from, at })

@@ -1,83 +1,52 @@
-/** Finds the next place in a text where markup may begin. Where such places are far apart, the engine's own search goes there. */
+/** Finds the next place in a text where markup may begin. */
 import type { Family } from './family.ts'
 import { MARKS, type Mark } from './reasoning.ts'
 
-/** An opener of a family, or a mark of reasoning, by the first character of it that is rare in prose. */
+/** A family's opener or a reasoning mark. */
 interface Needle {
   readonly text: string
-  /** Where in `text` the trigger stands. */
+  /** Offset in `text` of its first character that is rare in prose. */
   readonly offset: number
   readonly family?: Family
   readonly mark?: Mark
 }
 
-export interface Triggers {
-  readonly chars: readonly string[]
-  /** By the code of a character: the bit of the trigger that it is. */
-  readonly bits: Uint8Array
-  /** By the code of a character: the bits of the triggers that it can follow. */
-  readonly follows: Uint8Array
-  /** The bits of triggers that are at the end of an opener, or one before it: anything can follow them. */
-  readonly last: number
-  /** By `keyOf` the first three characters from the trigger on: what begins earlier first, then what is longer. */
-  readonly byKey: ReadonlyMap<number, readonly Needle[]>
-  /** What a text may end in the middle of, by its first character. */
-  readonly byFirst: ReadonlyMap<string, readonly string[]>
-  readonly longest: number
-}
+export type Triggers = ReturnType<typeof triggersOf>
 
 export interface Hit {
   readonly at: number
   readonly mark?: Mark
-  /** Families that have an opener here, in order. Those without markup of their own only at the start of a line. */
+  /** Families with this opener, in order. Families without markup match only at the start of a line. */
   readonly families: readonly Family[]
 }
 
-export interface Hits {
-  readonly next: () => Hit | undefined
-  /** Goes on from further ahead. */
-  readonly skipTo: (to: number) => void
-  /** Goes on from further ahead, where a new text begins. */
-  readonly restart: (at: number) => void
-}
+const RARE = /[<[{◁`=>:]/
 
-const RARE = ['<', '[', '{', '◁', '`', '=', '>', ':'] as const
-const CODES = 0x10000
-
-/** One number for a trigger and the two characters after it. Some share one: the needles are compared in full. */
-const keyOf = (bit: number, next: number, third: number): number =>
-  ((31 - Math.clz32(bit)) << 28) | ((next & 0x3fff) << 14) | (third & 0x3fff)
-
-export function triggersOf(families: readonly Family[]): Triggers {
-  const needles: Needle[] = MARKS.map((mark) => needle(mark.text, { mark }))
-  for (const family of families)
-    for (const opener of [...family.openers, ...(family.afterName ?? [])]) needles.push(needle(opener, { family }))
+function triggersOf(families: readonly Family[]) {
+  const openers = families.flatMap((family) => [...family.openers, ...(family.afterName ?? [])].map((text) => ({ text, family })))
+  const all = [...MARKS.map((mark) => ({ text: mark.text, mark })), ...openers]
+  const needles = all.map((one): Needle => {
+    const offset = one.text.search(RARE)
+    if (offset === -1) throw new TypeError(`the opener ${JSON.stringify(one.text)} has none of ${RARE.source}`)
+    return { ...one, offset }
+  })
   // Array.sort is stable, so families keep their order.
   needles.sort((a, b) => b.offset - a.offset || b.text.length - a.text.length)
-  const chars = [...new Set(needles.map(({ text, offset }) => text[offset] as string))]
-  const bits = new Uint8Array(CODES)
-  for (const [index, char] of chars.entries()) bits[char.charCodeAt(0)] = 1 << index
-  const follows = new Uint8Array(CODES)
-  const byKey = new Map<number, readonly Needle[]>()
-  let last = 0
-  const bitOf = ({ text, offset }: Needle): number => bits[text.charCodeAt(offset)] as number
-  const isLast = ({ text, offset }: Needle): boolean => offset + 2 >= text.length
-  const key = (one: Needle): number =>
-    isLast(one) ? keyOf(bitOf(one), 0, 0) : keyOf(bitOf(one), one.text.charCodeAt(one.offset + 1), one.text.charCodeAt(one.offset + 2))
-  for (const one of needles) {
-    const bit = bitOf(one)
-    const next = one.text.charCodeAt(one.offset + 1)
-    if (isLast(one)) last |= bit
-    else follows[next] = (follows[next] as number) | bit
-    byKey.set(
-      key(one),
-      needles.filter((other) => key(other) === key(one) || (isLast(other) && bitOf(other) === bit)),
-    )
+  const tailOf = ({ text, offset }: Needle): string => text.slice(offset)
+  const tails = [...new Set(needles.map(tailOf))].sort((a, b) => b.length - a.length)
+  const sources = tails.map((tail) => {
+    const before = needles.filter((one) => tailOf(one) === tail).map(({ text, offset }) => escaped(text.slice(0, offset)))
+    return `${before.includes('') ? '' : `(?<=${before.join('|')})`}${escaped(tail)}`
+  })
+  return {
+    /** Matches any opener or mark, from its first rare character on. */
+    pattern: new RegExp(sources.join('|'), 'g'),
+    /** Maps each match of the pattern to the possible needles: earlier starts first, then longer ones. */
+    needles: new Map(tails.map((tail) => [tail, needles.filter((one) => tail.startsWith(tailOf(one)))])),
   }
-  const byFirst = new Map<string, string[]>()
-  for (const { text } of needles) byFirst.set(text[0] as string, [...(byFirst.get(text[0] as string) ?? []), text])
-  return { chars, bits, follows, last, byKey, byFirst, longest: Math.max(...needles.map(({ text }) => text.length)) }
 }
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 const known = new WeakMap<readonly Family[], Triggers>()
 export function cachedTriggers(families: readonly Family[]): Triggers {
@@ -86,65 +55,25 @@ export function cachedTriggers(families: readonly Family[]): Triggers {
   return triggers
 }
 
-function needle(text: string, of: Pick<Needle, 'family' | 'mark'>): Needle {
-  const offset = RARE.map((char) => text.indexOf(char)).find((at) => at !== -1)
-  if (offset === undefined) throw new TypeError(`the opener ${JSON.stringify(text)} has none of ${RARE.join(' ')}`)
-  return { text, offset, ...of }
-}
-
-/** How far each character is looked at before the engine searches, where triggers stand close together, and where they don't. */
-const NEAR = 256
-const FAR = 8
-
-/** The hits of a text in order. */
-export function hitsIn(text: string, { chars, bits, follows, last, byKey }: Triggers, from = 0): Hits {
-  const ahead = new Map<string, number>()
+/** Returns the hits of a text in order. */
+export function hitsIn(text: string, { pattern, needles }: Triggers, from = 0) {
   let at = from
   let floor = 0
-  let reach = NEAR
-
-  /** The next trigger from `at` on. */
-  function trigger(): number {
-    const near = Math.min(text.length, at + reach)
-    for (let i = at; i < near; i++) {
-      const bit = bits[text.charCodeAt(i)] as number
-      if (bit !== 0 && (bit & (last | (follows[text.charCodeAt(i + 1) || 0] as number))) !== 0) return i
-    }
-    let first = text.length
-    for (const char of chars) {
-      let found = ahead.get(char)
-      if (found === undefined || found < near) {
-        const next = text.indexOf(char, near)
-        found = next === -1 ? text.length : next
-        ahead.set(char, found)
-      }
-      if (found < first) first = found
-    }
-    reach = first - at > NEAR / 2 ? FAR : NEAR
-    return first
-  }
-
-  function next(): Hit | undefined {
-    for (;;) {
-      const found = trigger()
-      if (found >= text.length) return undefined
-      at = found + 1
-      const bit = bits[text.charCodeAt(found)] as number
-      const needles = byKey.get(keyOf(bit, text.charCodeAt(at), text.charCodeAt(at + 1))) ?? byKey.get(keyOf(bit, 0, 0))
-      const hit = needles && hitAt(text, found, needles, from, floor)
-      if (hit) return hit
-    }
-  }
-
-  const skipTo = (to: number): void => {
-    at = Math.max(at, to)
-  }
   return {
-    next,
-    skipTo,
-    restart: (to) => {
-      floor = to
-      skipTo(to)
+    next(): Hit | undefined {
+      for (;;) {
+        pattern.lastIndex = at
+        const found = pattern.exec(text)
+        at = found ? found.index + 1 : text.length
+        if (!found) return undefined
+        const hit = hitAt(text, found.index, needles.get(found[0]) ?? [], from, floor)
+        if (hit) return hit
+      }
+    },
+    /** Continues further ahead; `isNew` means that a new text begins there. */
+    skipTo(to: number, isNew = false): void {
+      at = Math.max(at, to)
+      if (isNew) floor = to
     },
   }
 }
@@ -156,18 +85,18 @@ function hitAt(text: string, trigger: number, needles: readonly Needle[], from: 
     const start = trigger - offset
     if (start < from || (at !== undefined && start !== at) || !text.startsWith(opener, start)) continue
     if (mark) return families.length === 0 ? { at: start, mark, families } : { at: at as number, families }
-    if (!family?.strong && !beginsLine(text, start, floor) && !followsSentence(text, start)) continue
+    if (family?.begins && !beginsLine(text, start, floor) && !followsSentence(text, start)) continue
     at = start
     if (family && !families.includes(family)) families.push(family)
   }
   return at === undefined ? undefined : { at, families }
 }
 
-/** A list of calls in Python's notation may stand behind the end of a sentence, on its line. */
+/** A list of calls in Python notation may follow the end of a sentence on the same line. */
 const followsSentence = (text: string, at: number): boolean =>
   text[at] === '[' && /^[.!?…:] \[\w/.test(text.slice(Math.max(0, at - 2), at + 2))
 
-/** Markdown takes up to three spaces before a block; what has more is code. */
+/** Markdown allows up to three spaces before a block; deeper indentation is code. */
 const MAX_INDENT = 3
 
 function beginsLine(text: string, at: number, floor: number): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { typeTexts } from './typed.ts'
+import { typeTexts } from './text-call.ts'
 
 const typed = (text: string, schema: unknown): unknown =>
   typeTexts([{ key: 'a', text }], { type: 'object', properties: { a: schema } } as Parameters<typeof typeTexts>[1])['a']

@@ -20,7 +20,7 @@ const NOTATIONS = [
 ]
 const run = (text: string, effect: Effect = 'read') => parseToolCalls(text, toolsOf(effect)).calls.length
 
-/** `X` is the call. */
+/** `X` stands for the call. */
 const SHOWN = [
   'For example:\n\n```python\nX\n```\n',
   'A call looks like this:\n\n```json\nX\n```\n\nThe server takes it off again.',
@@ -73,7 +73,7 @@ describe('what only shows a call', () => {
   ])('what names no call, or more than is known: %s', (text) => expect(run(text)).toBe(0))
 })
 
-/** What families without markup write when nothing goes wrong. */
+/** Canonical calls of families without markup. */
 const PLAIN = /: (?:alone|two calls|after text|after reasoning|args|on a line of its own|after a line)$/
 
 describe('with an effect', () => {

@@ -1,35 +1,32 @@
 /**
- * Calls without markup, in any notation of JSON or Python: `{"name": …, "parameters": {…}}` (Llama 3, joined by `;`), a list of
- * them (xLAM), `[f(x="y")]` (Llama 4, Gemma), a name with JSON under it (Functionary). A reply that is nothing but calls is read
- * whatever stands around them: a fence, quotes, tags that were left behind.
+ * Reads calls without markup, in any notation of JSON or Python: `{"name": …, "parameters": {…}}` (Llama 3, joined by `;`), a list of
+ * them (xLAM), `[f(x="y")]` (Llama 4, Gemma), a name with JSON below it (Functionary). A reply that consists only of calls is read
+ * whatever surrounds them: a fence, quotes, leftover tags.
  */
+import { matchAt, past, skip } from '../../text.ts'
 import type { Block, Family, MarkupCall, Source, ToolIndex } from '../family.ts'
 import { END_TOKENS } from '../intent.ts'
 import { isKnown, LISTS, readBareCalls } from '../syntax/bare-calls.ts'
 import { ARGUMENTS, NAMES } from '../syntax/call-object.ts'
-import { headAt, readArguments, readCalls } from '../syntax/call-text.ts'
-import { sticky } from '../syntax/json-between.ts'
-import { skip } from '../syntax/json-extent.ts'
-import { readPythonCalls } from '../syntax/python-call.ts'
-import { readOpened } from './gemma.ts'
+import { ARGUMENTS_FIRST, headAt, readCalls, readNamed } from '../syntax/call-text.ts'
+import { GEMMA, readGemmaCall } from '../syntax/gemma-call.ts'
+import { readPythonCalls } from '../syntax/python.ts'
 
-/** Some models write it for `<tool_call>`. */
+/** Some models write it instead of `<tool_call>`. */
 const TURN = '<|im_start|>'
 
-/** Gemma's, without the token before it. */
+/** Gemma's prefix, without the token before it. */
 const CALL = 'call:'
 
 export const bare: Family = {
   id: 'bare',
-  precedence: -1,
   openers: ['{', '[', TURN],
   afterName: ['{'],
-  strong: false,
   begins,
   read(source, at) {
     if (refusedIn(source).has(at)) return undefined
     if (source.text.startsWith(CALL, at)) {
-      const block = readOpened(source, at)
+      const block = readGemmaCall(source, at, { ...GEMMA, opener: '' })
       if (!block?.calls.every(({ name }) => isKnown(source.tools, name))) return undefined
       return { ...block, calls: block.calls.map((call) => marked(call, 'its opening token was missing')) }
     }
@@ -37,54 +34,49 @@ export const bare: Family = {
   },
 }
 
-const ARGUMENTS_FIRST = /\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/y
 const LIST = /\[\s*([A-Za-z_][\w.-]{0,127})\s*\(/y
 const HEAD = /([^\s{]{1,128})[ \t]*\r?\n\s*(?=\{)/y
 
-/** JSON objects with the exact names of tools, and with arguments, broken or not. */
+/** Reads JSON objects with exact tool names and with arguments, broken or not. */
 function readJson(source: Source, at: number): Block | undefined {
   const { text, tools } = source
   const from = text[at] === '[' ? skip(text, at + 1) : at
   if (text[skip(text, from + 1)] !== '"') return undefined
-  const isTool = (name: string): boolean => tools.exact(name.replace(/^functions\./, '')) !== undefined
+  const isTool = (name: string): boolean => tools.exact(name.startsWith('functions.') ? name.slice(10) : name) !== undefined
   const head = headAt(text, from)
-  ARGUMENTS_FIRST.lastIndex = from
-  if (head ? !head.arguments || !isTool(head.name) : !ARGUMENTS_FIRST.test(text)) return undefined
+  if (head ? !head.arguments || !isTool(head.name) : past(ARGUMENTS_FIRST, text, from) === from) return undefined
   const { calls, end, whole, starts } = readCalls(source, at, [])
   const other = calls.findLastIndex((call) => !isTool(call.name))
   if (other !== -1) for (const start of starts) if (start.calls <= other) refusedIn(source).add(start.at)
   if (calls.length === 0 || other !== -1) return undefined
-  // Llama 3 closes more than it opened.
+  // Llama 3 writes too many closing brackets.
   return withTags(source, { calls, end: skip(text, end, '}]'), complete: whole })
 }
 
 const refused = new WeakMap<Source, Set<number>>()
 
-/** Where rows begin that hold something else than calls of tools: each would be read again from its every call, in quadratic time. */
+/** Starts of rows that contain something other than tool calls. Reading them again from each of their calls would take quadratic time. */
 function refusedIn(source: Source): Set<number> {
   const known = refused.get(source) ?? new Set()
   refused.set(source, known)
   return known
 }
 
-/** A list of calls in Python's notation. */
+/** Reads a list of calls in Python notation. */
 function readList(source: Source, at: number): Block | undefined {
   const { text, tools } = source
-  LIST.lastIndex = at
-  const name = LIST.exec(text)?.[1]
+  const name = matchAt(LIST, text, at)?.[1]
   if (name === undefined || !tools.exact(name)) return undefined
   const read = readPythonCalls(source, at)
   if (!read?.calls.every((call) => tools.exact(call.name))) return undefined
   return withTags(source, { calls: read.calls, end: read.end, complete: read.whole })
 }
 
-/** The name of a tool alone on a line, and JSON under it. */
+/** Reads a tool name alone on a line, with JSON below it. */
 function readUnderName(source: Source, at: number): Block | undefined {
-  HEAD.lastIndex = at
-  const name = HEAD.exec(source.text)?.[1]
-  const read = name !== undefined && source.tools.exact(name) ? readArguments(source, HEAD.lastIndex, []) : undefined
-  if (!read || name === undefined) return undefined
-  return { calls: [{ name, arguments: read.arguments, ...(read.cut && { cutOff: true }) }], end: read.end, complete: !read.cut }
+  const name = matchAt(HEAD, source.text, at)?.[1]
+  const read = name !== undefined && source.tools.exact(name) ? readNamed(source, { name }, HEAD.lastIndex, []) : undefined
+  return read && { calls: [read.call], end: read.end, complete: read.whole }
 }
 
 /** The beginning of a turn, of a fence or of inline code. */
@@ -93,22 +85,22 @@ const TAG =
   /<(?![^<>\s]{0,40}(?:response|result|output))[/|]*[^<>\s]{0,40}(?:tool|TOOL|func|call|CALL|action|ACTION|plugin|im_start)[^<>\s]{0,40}>|\[\/?[A-Z_]{3,20}\]/
 const END = END_TOKENS.source
 const TAGS = new RegExp(String.raw`(?:\s|${END}|${TAG.source})*`, 'y')
-/** Separators, fences, and tags that speak of calls or end a turn. */
+/** Separators, fences, and tags that relate to calls or end a turn. */
 const BETWEEN = new RegExp(String.raw`(?:[\s,;)\]*]|\x60{1,3}(?:[\w-]*(?=\s))?|${END}|${TAG.source})*`, 'y')
 
 /** Something else that looks like a call. */
 const MORE = /[A-Za-z_][\w.]{0,127}\(|[{[]\s*["'{]/y
 
-/** Tags that close what was not opened belong to the calls. What they are for is a guess. */
+/** Adds stray closing tags to the block. Their purpose is a guess. */
 function withTags({ text }: Source, block: Block): Block {
-  const end = sticky(TAGS, text, block.end)
+  const end = past(TAGS, text, block.end)
   const tags = text.slice(block.end, end).trimEnd()
   return tags.replace(END_TOKENS, '').trim() === '' || !block.complete
     ? block
     : { ...block, calls: block.calls.map((call) => marked(call, 'its opening tag was missing')), end: block.end + tags.length }
 }
 
-/** What was read last without coming to anything. Of several calls all are meant, or none: a part of it is not read again. */
+/** The last range read without success. Several calls are run all together or not at all, so a part of them is not read again. */
 const inVain = new WeakMap<Source, { readonly from: number; readonly to: number }>()
 
 /** An object among source code is data. */
@@ -116,12 +108,12 @@ const DATA = /\s*`{3}(?:py|python|js|javascript|ts|typescript|java|ruby|go|php)\
 
 function readAny(source: Source, at: number): Block | undefined {
   const { text } = source
-  if (sticky(DATA, text, at) > at) return undefined
+  if (past(DATA, text, at) > at) return undefined
   const vain = inVain.get(source)
   if (vain && at > vain.from && at < vain.to) return undefined
-  const read = readBareCalls(source, sticky(BEFORE, text, at), BETWEEN)
-  const end = sticky(BETWEEN, text, read.end)
-  if (read.calls.length === 0 || sticky(MORE, text, end) > end) {
+  const read = readBareCalls(source, past(BEFORE, text, at), BETWEEN)
+  const end = past(BETWEEN, text, read.end)
+  if (read.calls.length === 0 || past(MORE, text, end) > end) {
     inVain.set(source, { from: at, to: read.reached })
     return undefined
   }
@@ -131,7 +123,7 @@ function readAny(source: Source, at: number): Block | undefined {
 
 const marked = (call: MarkupCall, damage: string): MarkupCall => ({ ...call, damage: call.damage ?? damage, unmarked: true })
 
-/** A call that has not named its tool within this many characters is none. */
+/** A call must name its tool within this many characters. */
 const WINDOW = 400
 const OPEN = /[\s[{("']*/y
 const WORD = /[\w.-]*(?:\\_[\w.-]*)*/y
@@ -142,7 +134,7 @@ const NAMED = new RegExp(String.raw`["'](?:${NAMES.join('|')})["']\s*:\s*["']([^
 /** The beginning of a fence or a token. */
 const PARTIAL = /^(?:<\|?[a-z_]{0,8}\|?|\*)$/
 
-/** Whether what begins at `at` can be calls, by its first characters. */
+/** Returns whether calls can begin at `at`, judging by the first characters. */
 function begins(text: string, at: number, tools: ToolIndex): 'no' | 'maybe' | 'yes' {
   if (text[at] === '<' && text.length - at >= TURN.length && !text.startsWith(TURN, at)) return 'no'
   const first = text[at] ?? ''
@@ -150,10 +142,10 @@ function begins(text: string, at: number, tools: ToolIndex): 'no' | 'maybe' | 'y
   const near = text.slice(at, at + WINDOW)
   const unsure = near.length < WINDOW ? 'maybe' : 'no'
   if (CALL.startsWith(near)) return unsure
-  const before = near.startsWith(CALL) ? CALL.length : sticky(BEFORE, near, 0)
+  const before = near.startsWith(CALL) ? CALL.length : past(BEFORE, near, 0)
   if (PARTIAL.test(near.slice(before))) return unsure
-  const start = sticky(OPEN, near, before)
-  const end = sticky(WORD, near, start)
+  const start = past(OPEN, near, before)
+  const end = past(WORD, near, start)
   const whole = near.slice(start, end).replaceAll('\\_', '_').replace(/\.$/, '')
   const prefix = tools.exact(whole) ? '' : (PREFIXES.find((one) => whole.startsWith(one)) ?? '')
   const word = whole.slice(prefix.length)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
 import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
-import { glm } from './glm.ts'
+import { glm } from './index.ts'
 
 const SPECS = [
   tool('note', { title: 'string', body: 'string', pinned: 'boolean' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
 import { type Reading, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
-import { hunyuan } from './hunyuan.ts'
+import { hunyuan } from './index.ts'
 
 const SPECS = [tool('route', { from: 'string', to: 'string', stops: 'integer' }), tool('clock', {})]
 const readAll = readingOf(hunyuan, SPECS)

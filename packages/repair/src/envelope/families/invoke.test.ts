@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
 import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
-import { dsml } from './dsml.ts'
-import { invoke } from './invoke.ts'
+import { dsml, invoke } from './index.ts'
 
 const SPECS = [tool('shell', { command: 'string', note: 'string', limit: 'integer' }), tool('clock', {})]
 const readAll = readingOf(invoke, SPECS)

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
-import { apertus } from './apertus.ts'
-import { cohere } from './cohere.ts'
-import { commandR } from './command-r.ts'
-import { functools } from './functools.ts'
-import { gigachat } from './gigachat.ts'
-import { granite } from './granite.ts'
-import { hermes } from './hermes.ts'
-import { hyperclova } from './hyperclova.ts'
-import { internlm2 } from './internlm2.ts'
-import { k2Horizon } from './k2-horizon.ts'
-import { longcat } from './longcat.ts'
-import { nemotron } from './nemotron.ts'
-import { pangu } from './pangu.ts'
+import {
+  apertus,
+  cohere,
+  commandR,
+  functools,
+  gigachat,
+  granite,
+  hermes,
+  hyperclova,
+  internlm2,
+  k2Horizon,
+  longcat,
+  nemotron,
+  pangu,
+  rwkv,
+  toolCalls,
+} from './index.ts'
 import { reading } from './read.fixture.ts'
-import { rwkv } from './rwkv.ts'
-import { toolCalls } from './tool-calls.ts'
 
 const one = '{"name":"quote","arguments":{"symbol":"ACME","days":3}}'
 const two = '{"name":"ports","arguments":{}}'

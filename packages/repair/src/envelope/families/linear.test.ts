@@ -1,42 +1,44 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
-import { apertus } from './apertus.ts'
-import { bare } from './bare.ts'
-import { cohere } from './cohere.ts'
-import { commandR } from './command-r.ts'
-import { deepseek } from './deepseek.ts'
-import { functionaryV3 } from './functionary-v3.ts'
-import { functools } from './functools.ts'
-import { gemma } from './gemma.ts'
-import { gigachat } from './gigachat.ts'
-import { granite } from './granite.ts'
-import { harmony } from './harmony.ts'
-import { hermes } from './hermes.ts'
-import { hyperclova } from './hyperclova.ts'
-import { internlm2 } from './internlm2.ts'
-import { k2Horizon } from './k2-horizon.ts'
-import { kimi } from './kimi.ts'
-import { kimiK3 } from './kimi-k3.ts'
-import { lfm2 } from './lfm2.ts'
-import { llamaFunction } from './llama-function.ts'
-import { llama3 } from './llama3.ts'
-import { llama4 } from './llama4.ts'
-import { longcat } from './longcat.ts'
-import { minimaxM3 } from './minimax-m3.ts'
-import { mistral } from './mistral.ts'
-import { nemotron } from './nemotron.ts'
-import { olmo } from './olmo.ts'
-import { pangu } from './pangu.ts'
-import { plamo } from './plamo.ts'
-import { pythonicTags } from './pythonic-tags.ts'
+import {
+  apertus,
+  bare,
+  cohere,
+  commandR,
+  deepseek,
+  functionaryV3,
+  functools,
+  gemma,
+  gigachat,
+  granite,
+  harmony,
+  hermes,
+  hyperclova,
+  internlm2,
+  k2Horizon,
+  kimi,
+  kimiK3,
+  lfm2,
+  llama3,
+  llama4,
+  llamaFunction,
+  longcat,
+  minimaxM3,
+  mistral,
+  nemotron,
+  olmo,
+  pangu,
+  plamo,
+  pythonicTags,
+  rwkv,
+  solar,
+  solarOpen2,
+  step3,
+  toolCalls,
+  toolCode,
+} from './index.ts'
 import { blocksIn, sourceFor } from './read.fixture.ts'
-import { rwkv } from './rwkv.ts'
-import { solar } from './solar.ts'
-import { solarOpen2 } from './solar-open2.ts'
-import { step3 } from './step3.ts'
-import { toolCalls } from './tool-calls.ts'
-import { toolCode } from './tool-code.ts'
 
 const FAMILIES: readonly Family[] = [
   ...[apertus, cohere, commandR, deepseek, functionaryV3, functools, gemma, gigachat, granite, harmony, hermes, internlm2, kimi, lfm2],
@@ -44,10 +46,10 @@ const FAMILIES: readonly Family[] = [
   ...[hyperclova, k2Horizon, kimiK3, minimaxM3, plamo, pythonicTags, rwkv, solarOpen2, step3],
 ]
 
-/** What may follow an opener without end. */
+/** Text that may follow an unclosed opener. */
 const TAILS = ['{"', '{"name":"quote","arguments":{', 'quote(', '[quote(a=[']
 
-/** What were not linear would run out of time. */
+/** Anything that is not linear would time out. */
 const readAll = (family: Family, unit: string, size: number): unknown =>
   blocksIn(family, sourceFor(unit.repeat(Math.ceil(size / unit.length))))
 

@@ -1,16 +1,18 @@
-/** MiniMax M3: elements of any name, each tag behind a token, `]<]minimax[>[<invoke name="f">]<]minimax[>[<key>v]<]minimax[>[</key>`. What is nested is an object or a list. */
-import type { Family, MarkupCall, Source, TextEntry } from '../family.ts'
-import { skip } from '../syntax/json-extent.ts'
-import { type CallRead, Draft, endsAt, matchAt } from '../syntax/tags.ts'
+/**
+ * MiniMax M3: elements with any name, each tag after a token, `]<]minimax[>[<invoke name="f">]<]minimax[>[<key>v]<]minimax[>[</key>`.
+ * Nested elements are objects or lists.
+ */
+import { matchAt, past, skip } from '../../text.ts'
+import type { Family, Source } from '../family.ts'
+import { blockOf, type CallRead, Draft, endsAt } from '../syntax/tags.ts'
 
 const TOKEN = ']<]minimax[>['
-const at = (tag: string): RegExp => new RegExp(String.raw`\]<\]minimax\[>\[<${tag}>`, 'y')
-const LIST = at('tool_call')
-const LIST_END = at('/tool_call')
-const INVOKE = at(String.raw`invoke\s+name="([^"<>]{1,128})"\s*`)
-const INVOKE_END = at('/invoke')
-const OPEN = at(String.raw`([A-Za-z_][^<>/\s]{0,127})`)
-const CLOSE = at('/([^<>]{1,128})')
+const tag = (source: string): RegExp => new RegExp(String.raw`\]<\]minimax\[>\[<${source}>`, 'y')
+const LIST = tag('(/?)tool_call')
+const INVOKE = tag(String.raw`invoke\s+name="([^"<>]{1,128})"\s*`)
+const INVOKE_END = tag('/invoke')
+const OPEN = tag(String.raw`([A-Za-z_][^<>/\s]{0,127})`)
+const CLOSE = tag('/([^<>]{1,128})')
 const DEPTH = 50
 
 type Value = string | readonly Value[] | { readonly [key: string]: Value }
@@ -19,76 +21,66 @@ type Read = { readonly value: Value; readonly end: number } | 'cut' | 'broken'
 export const minimaxM3: Family = {
   id: 'minimax-m3',
   openers: [`${TOKEN}<tool_call>`, `${TOKEN}<invoke `],
-  strong: true,
   read(source, from) {
     const { text } = source
-    const calls: MarkupCall[] = []
-    let end = from + (matchAt(LIST, text, from)?.[0].length ?? 0)
-    for (;;) {
+    const calls: CallRead[] = []
+    for (let end = past(LIST, text, from); ; ) {
       const next = skip(text, end)
       const head = matchAt(INVOKE, text, next)
-      if (!head?.[1]) break
-      const { call, end: after } = readCall(source, next + head[0].length, head[1])
+      const close = matchAt(LIST, text, next)
+      if (!head?.[1]) return close?.[1] ? blockOf(calls, next + close[0].length, true) : blockOf(calls, end, false)
+      const call = readCall(source, next + head[0].length, head[1])
       calls.push(call)
-      end = after
+      end = call.end
     }
-    if (calls.length === 0) return undefined
-    const next = skip(text, end)
-    const close = matchAt(LIST_END, text, next)
-    return { calls, end: close ? next + close[0].length : end, complete: close !== undefined }
   },
 }
 
 function readCall(source: Source, from: number, name: string): CallRead {
   const { text } = source
   const draft = new Draft(name)
-  for (let position = skip(text, from); ; position = skip(text, position)) {
-    const close = matchAt(INVOKE_END, text, position)
-    if (close) return draft.done(position + close[0].length, true)
-    const open = matchAt(OPEN, text, position)
-    const key = open?.[1]
-    if (!open || key === undefined)
-      return endsAt(text, position) ? draft.cutOff(text) : draft.unreadable(text.slice(from, position), position)
-    const read = readValue(source, position + open[0].length, key, 0)
+  for (let at = skip(text, from); ; at = skip(text, at)) {
+    const close = past(INVOKE_END, text, at)
+    if (close > at) return draft.done(close, true)
+    const [whole = '', key] = matchAt(OPEN, text, at) ?? []
+    if (key === undefined && endsAt(text, at)) return draft.cutOff(text)
+    const read = key === undefined ? 'broken' : readValue(source, at + whole.length, key, 0)
     if (read === 'cut') return draft.cutOff(text)
-    if (read === 'broken') return draft.unreadable(text.slice(from, position), position)
-    draft.add(entry(key, read.value))
-    position = read.end
+    if (key === undefined || read === 'broken') return draft.unreadable(text.slice(from, at), at)
+    const { value } = read
+    // Nested texts are typed by the schema, as those at the top level are.
+    draft.add(typeof value === 'string' ? { key, text: value } : { key, text: JSON.stringify(value), as: 'json' })
+    at = read.end
   }
 }
 
-/** Texts in what is nested become what the schema says, as those at the top do. */
-const entry = (key: string, value: Value): TextEntry =>
-  typeof value === 'string' ? { key, text: value } : { key, text: JSON.stringify(value), as: 'json' }
-
-/** The value of the element `key` whose opening tag ends at `from`. */
+/** Reads the value of the element `key` whose opening tag ends at `from`. */
 function readValue(source: Source, from: number, key: string, depth: number): Read {
   const { text } = source
   const children: [string, Value][] = []
-  for (let position = from; ; ) {
-    const token = source.find(TOKEN, position)
+  for (let at = from; ; ) {
+    const token = source.find(TOKEN, at)
     if (token === -1) return 'cut'
-    const between = text.slice(position, token)
+    const between = text.slice(at, token)
+    const isMixed = between.trim() !== ''
     const close = matchAt(CLOSE, text, token)
-    if (close) {
-      if (close[1] !== key || (children.length > 0 && between.trim() !== '')) return 'broken'
-      return { value: children.length > 0 ? grouped(children) : between, end: token + close[0].length }
-    }
-    const open = matchAt(OPEN, text, token)
-    const child = open?.[1]
-    if (!open || child === undefined) return token + TOKEN.length >= text.length ? 'cut' : 'broken'
-    if (between.trim() !== '' || depth > DEPTH) return 'broken'
-    const read = readValue(source, token + open[0].length, child, depth + 1)
+    if (close && (close[1] !== key || (children.length > 0 && isMixed))) return 'broken'
+    if (close) return { value: children.length > 0 ? grouped(children) : between, end: token + close[0].length }
+    const [whole = '', child] = matchAt(OPEN, text, token) ?? []
+    if (child === undefined && token + TOKEN.length >= text.length) return 'cut'
+    if (child === undefined || isMixed || depth > DEPTH) return 'broken'
+    const read = readValue(source, token + whole.length, child, depth + 1)
     if (typeof read === 'string') return read
     children.push([child, read.value])
-    position = read.end
+    at = read.end
   }
 }
 
-/** `<item>`s are a list; a name that comes again has a list of its values. */
+/** Groups children: `<item>`s form a list, and a repeated name gets a list of its values. */
 function grouped(children: readonly (readonly [string, Value])[]): Value {
   if (children.every(([name]) => name === 'item')) return children.map(([, value]) => value)
-  const names = [...new Set(children.map(([name]) => name))]
-  const values = (name: string): readonly Value[] => children.filter(([one]) => one === name).map(([, value]) => value)
-  return Object.fromEntries(names.map((name) => [name, values(name).length > 1 ? values(name) : (values(name)[0] as Value)]))
+  const groups = Object.entries(Object.groupBy(children, ([name]) => name))
+  return Object.fromEntries(
+    groups.map(([name, group = []]) => [name, group.length > 1 ? group.map(([, value]) => value) : (group[0]?.[1] as Value)]),
+  )
 }

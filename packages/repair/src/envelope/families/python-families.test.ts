@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
-import { bare } from './bare.ts'
-import { lfm2 } from './lfm2.ts'
-import { llama3 } from './llama3.ts'
-import { llama4 } from './llama4.ts'
-import { olmo } from './olmo.ts'
-import { pythonicTags } from './pythonic-tags.ts'
+import { bare, lfm2, llama3, llama4, olmo, pythonicTags, toolCode } from './index.ts'
 import { reading } from './read.fixture.ts'
-import { toolCode } from './tool-code.ts'
 
 type Row = readonly [family: Family, text: string, calls: readonly string[], rest: string]
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexTools, sourceOf } from '../source.ts'
 import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
-import { qwenCoder } from './qwen-coder.ts'
+import { qwenCoder } from './index.ts'
 
 const SPECS = [tool('Save', { file: 'string', text: 'string', force: 'boolean' }), tool('clock', {})]
 const readAll = readingOf(qwenCoder, SPECS)

@@ -1,4 +1,4 @@
-/** Families read here as the engine reads them, told in few words. */
+/** Reads families as the engine does and formats the results briefly. */
 import type { ToolSpec } from '../../tool-spec.ts'
 import type { Block, Family, MarkupCall, Source } from '../family.ts'
 import { indexTools, sourceOf } from '../source.ts'
@@ -15,7 +15,7 @@ export const TOOLS: readonly ToolSpec[] = [
 
 export const sourceFor = (text: string): Source => sourceOf(text, indexTools(TOOLS))
 
-/** Every block from the left, as the engine asks for them. */
+/** Returns all blocks from left to right, as the engine reads them. */
 export function blocksIn(family: Family, source: Source): readonly Block[] {
   const blocks: Block[] = []
   for (let at = next(family, source, 0); at !== -1; ) {
@@ -32,14 +32,14 @@ function next(family: Family, source: Source, from: number): number {
   return found.length === 0 ? -1 : Math.min(...found)
 }
 
-/** `name(arguments)`, `!` for damage, `…` for cut off, `#id`; the arguments as JSON, or in `«»` as they stood. */
+/** Formats a call as `name(arguments)`, with `!` for damage, `…` for cut off and `#id`; the arguments are JSON, or raw text in `«»`. */
 const told = (call: MarkupCall): string => {
   const given =
     call.arguments.kind === 'object' ? JSON.stringify(call.arguments.value) : `«${'text' in call.arguments ? call.arguments.text : ''}»`
   return `${call.name}(${given})${call.damage ? '!' : ''}${call.cutOff ? '…' : ''}${call.id ? `#${call.id}` : ''}`
 }
 
-/** The calls in a text; what is left of it is in the brackets' place, `?` where a block is not complete. */
+/** Formats the calls in a text, with the remaining text in brackets and `?` for an incomplete block. */
 export function reading(family: Family, written: string): { readonly calls: readonly string[]; readonly rest: string } {
   const source = sourceFor(written)
   const calls: string[] = []

@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
-import { deepseek } from './deepseek.ts'
-import { gemma } from './gemma.ts'
-import { harmony } from './harmony.ts'
-import { hermes } from './hermes.ts'
-import { kimi } from './kimi.ts'
-import { lfm2 } from './lfm2.ts'
-import { mistral } from './mistral.ts'
+import { deepseek, gemma, harmony, hermes, kimi, lfm2, mistral } from './index.ts'
 import { blocksIn, sourceFor } from './read.fixture.ts'
 
-/** What a reader that looks for its closer in the text would stop at. */
+/** Text at which a reader that only searches for its closer would stop. */
 const MARKUP = [
   '</tool_call>',
   '<tool_call>',

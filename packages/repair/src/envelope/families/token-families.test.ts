@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
-import { bare } from './bare.ts'
-import { deepseek } from './deepseek.ts'
-import { functionaryV3 } from './functionary-v3.ts'
-import { gemma } from './gemma.ts'
-import { harmony } from './harmony.ts'
-import { kimi } from './kimi.ts'
-import { llamaFunction } from './llama-function.ts'
-import { mistral } from './mistral.ts'
-import { plamo } from './plamo.ts'
+import { bare, deepseek, functionaryV3, gemma, harmony, kimi, llamaFunction, mistral, plamo, solar } from './index.ts'
 import { reading } from './read.fixture.ts'
-import { solar } from './solar.ts'
 
 type Row = readonly [family: Family, text: string, calls: readonly string[], rest: string]
 

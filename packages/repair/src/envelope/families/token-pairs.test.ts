@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Family } from '../family.ts'
 import { indexTools, sourceOf } from '../source.ts'
 import { type Row, readingOf, readThrough, tool } from '../syntax/reading.fixture.ts'
-import { kimiK3 } from './kimi-k3.ts'
-import { minimaxM3 } from './minimax-m3.ts'
-import { solarOpen2 } from './solar-open2.ts'
-import { step3 } from './step3.ts'
+import { kimiK3, minimaxM3, solarOpen2, step3 } from './index.ts'
 
 const SPECS = [tool('route', { from: 'string', to: 'string', stops: 'integer', via: 'array', map: 'object' }), tool('clock', {})]
 const NO_END = 'the closing tag of a value was missing'
@@ -27,7 +24,7 @@ const Q = (key: string, value: string): string => `<steptml:parameter name="${ke
 const T = (...calls: string[]): string =>
   `<｜tool_calls_begin｜>${calls.map((call) => `<｜tool_call_begin｜>${call}<｜tool_call_end｜>`).join('<｜tool_sep｜>')}<｜tool_calls_end｜>`
 
-/** Tags as MiniMax M3 has them, from plain ones. */
+/** Converts plain tags to MiniMax M3's. */
 const M = (text: string): string => text.replaceAll('<', ']<]minimax[>[<')
 
 const TABLES: readonly (readonly [Family, [string, string, ...Row[]][]])[] = [

@@ -1,21 +1,15 @@
 /**
- * Reads text that is nothing but calls, in whatever notation: `f(a=1); g()`, `["f(a=1)"]`, `[{'name': 'f', 'params': {…}}]`,
- * `f {"a": 1}`, `{"tool_calls": […]}`. JSON, Python and calls are one grammar here: a call is a value too.
+ * Reads text that consists only of calls, in any notation: `f(a=1); g()`, `["f(a=1)"]`, `[{'name': 'f', 'params': {…}}]`, `f {"a":
+ * 1}`, `{"tool_calls": […]}`. JSON, Python and calls form one grammar here: a call is a value too.
  */
 import { bareName } from '../../name.ts'
 import { isRecord } from '../../schema/validate.ts'
+import { skip, tokenAt } from '../../text.ts'
 import type { MarkupCall, Source, ToolIndex } from '../family.ts'
 import { sourceOf } from '../source.ts'
 import { callOf, saysArguments } from './call-object.ts'
-import { type Cursor, type Literal, readLiteral, take } from './python.ts'
-import { readCall } from './python-call.ts'
-
-export interface BareCalls {
-  readonly calls: readonly MarkupCall[]
-  readonly end: number
-  /** How far the text was read, for calls or in vain. */
-  readonly reached: number
-}
+import type { CallsRead } from './call-text.ts'
+import { type Cursor, type Literal, readCall, readLiteral, readPythonCalls, take } from './python.ts'
 
 /** A call among values. */
 class Called {
@@ -26,14 +20,14 @@ class Called {
 }
 
 const NAME = /[A-Za-z_][\w.-]{0,127}(?:\\_[\w.-]{0,127}){0,9}/y
-/** What may stand between a name and the object of its arguments. */
+/** Text allowed between a name and its arguments object. */
 const BEFORE_OBJECT = /\s*:?\s*(?=\{)/y
 const SEPARATORS = /[\s,;]*/y
-/** In how many strings calls may stand. */
+/** How many levels of strings may wrap calls. */
 const DEPTH = 3
 
-/** The calls from `at` on, as many as stand side by side with what `between` matches between them. */
-export function readBareCalls(source: Source, at: number, between = SEPARATORS, depth = 0): BareCalls {
+/** Returns the calls from `at` on, separated by text that `between` matches; `reached`: how far the text was read. */
+export function readBareCalls(source: Source, at: number, between = SEPARATORS, depth = 0) {
   const { text } = source
   const cursor: Cursor = { text, at, cut: false, call: (from) => called(source, from) }
   const calls: MarkupCall[] = []
@@ -49,18 +43,18 @@ export function readBareCalls(source: Source, at: number, between = SEPARATORS, 
   return { calls, end, reached: cursor.at }
 }
 
-/** The name of a known tool, as it was written. */
+/** Returns whether this is the name of a known tool, as written. */
 export const isKnown = (tools: ToolIndex, name: string): boolean =>
   tools.exact(name) !== undefined || tools.exact(bareName(name)) !== undefined
 
-/** The call at the cursor, where the name of a tool stands. */
+/** Reads the call at the cursor, which is at a tool name. */
 function called(source: Source, cursor: Cursor): Literal {
   const { text } = cursor
   const from = cursor.at
   NAME.lastIndex = from
   const name = NAME.exec(text)?.[0].replace(/\.+$/, '')
   if (name === undefined || !isKnown(source.tools, name)) return undefined
-  // No call stands among its arguments.
+  // Its arguments cannot contain calls.
   const inside: Cursor = { text, at: from, cut: false }
   const call = readCall(inside, source, true) ?? readNamed(inside, name, from + name.length)
   cursor.at = inside.at
@@ -76,7 +70,7 @@ function readNamed(cursor: Cursor, name: string, after: number): MarkupCall | un
 
 export const LISTS = ['tool_calls', 'function_calls', 'calls']
 
-/** The calls that a value stands for; undefined where any part of it is something else. */
+/** Returns the calls that a value represents; undefined if any part of it is something else. */
 function callsIn(source: Source, value: unknown, depth: number): readonly MarkupCall[] | undefined {
   if (value instanceof Called) return [value.call]
   if (typeof value === 'string') return depth < DEPTH ? callsOfText(source, value, depth + 1) : undefined
@@ -95,4 +89,13 @@ function callsOfText({ tools }: Source, text: string, depth: number): readonly M
   const inner = sourceOf(text, tools)
   const read = readBareCalls(inner, 0, SEPARATORS, depth)
   return read.calls.length > 0 && /^[\s,;)]*$/.test(text.slice(read.end)) ? read.calls : undefined
+}
+
+/** Reads calls in Python notation up to a stop. Calls that are not valid Python but name tools and arguments are accepted for reads. */
+export function readPython(source: Source, at: number, stops: readonly string[]): CallsRead | undefined {
+  const read = readPythonCalls(source, at, stops)
+  if (read?.calls.every((call) => call.arguments.kind !== 'unread')) return read
+  const { calls, end } = readBareCalls(source, at)
+  if (calls.length === 0 || !tokenAt(source.text, skip(source.text, end), stops)) return read
+  return { calls: calls.map((call) => ({ ...call, damage: 'it was not Python', unsure: true })), end, whole: true }
 }

@@ -1,59 +1,55 @@
-/** Calls from a text that should be JSON. Broken JSON still gives name and arguments apart, so that the tool decides about mending. */
+/**
+ * Reads calls from text that should be JSON. In broken JSON, the name and the arguments are still separated, so that the tool decides
+ * about repairs.
+ */
 
-import { parseJson } from '../../arguments/brackets.ts'
 import { isRecord } from '../../schema/validate.ts'
+import { matchAt, parseJson, past, skip, stringEnd, tokenAt } from '../../text.ts'
 import type { MarkupCall, RawArguments, Source } from '../family.ts'
 import { argumentsOf, callsOf, NAMES, nameless } from './call-object.ts'
-import { type Extent, isInString, jsonExtent, nearest, skip, standing } from './json-extent.ts'
-import { type Cursor, readLiteral, stringEnd } from './python.ts'
+import { afterNoise, type Extent, isInString, jsonExtent, nearest } from './closers.ts'
+import { type Cursor, readLiteral } from './python.ts'
 
-export interface CallsText {
+export interface CallsRead {
   readonly calls: readonly MarkupCall[]
   readonly end: number
-  /** Nothing was still open where it ends. */
+  /** Nothing was left open at its end. */
   readonly whole: boolean
-  /** Where each object or list of the row begins: from there on, the rest of it reads the same. */
-  readonly starts: readonly Start[]
 }
 
-interface Start {
-  readonly at: number
-  /** How many calls stand before it. */
-  readonly calls: number
-}
+/** A position and the number of calls before it. */
+type Start = Readonly<Record<'at' | 'calls', number>>
 
 const HEAD = new RegExp(
   [
     String.raw`\{\s*(?:["']?(?:id|type|index|tool_call_id)["']?\s*:\s*(?:"[^"]{0,200}"|'[^']{0,200}'|\d+)\s*,\s*){0,4}`,
-    String.raw`(?:["']?function["']?\s*:\s*\{\s*)?["'“]?(?:${NAMES.join('|')})["'”]?\s*:\s*`,
-    String.raw`["'“]([^"'“”\n]{1,200})["'”]\s*(?:,\s*["'“]?(arguments|parameters|args|input)["'”]?\s*:\s*)?`,
+    String.raw`(?:["']?function["']?\s*:\s*\{\s*)?["'\u201c]?(?:${NAMES.join('|')})["'\u201d]?\s*:\s*`,
+    String.raw`["'\u201c]([^"'\u201c\u201d\n]{1,200})["'\u201d]\s*(?:,\s*["'\u201c]?(arguments|parameters|args|input)["'\u201d]?\s*:\s*)?`,
   ].join(''),
   'y',
 )
-const ARGUMENTS_FIRST = /\{\s*"(?:arguments|parameters)"\s*:\s*/y
+export const ARGUMENTS_FIRST = /\{\s*"(?:arguments|parameters)"\s*:\s*/y
 const NAME_LAST = /\s*,\s*"(?:name|tool_name)"\s*:\s*"([^"\n]{1,200})"/y
 
-/** The name in an object that looks like a call, and where its arguments begin, if it says so. */
-export function headAt(text: string, at: number): { readonly name: string; readonly end: number; readonly arguments: boolean } | undefined {
-  HEAD.lastIndex = at
-  const found = HEAD.exec(text)
-  return found ? { name: found[1] as string, end: HEAD.lastIndex, arguments: found[2] !== undefined } : undefined
+/** Returns the name in an object that looks like a call, and the start of its arguments if it has any. */
+export function headAt(text: string, at: number) {
+  const found = matchAt(HEAD, text, at)
+  return found && { name: found[1] as string, end: at + found[0].length, arguments: found[2] !== undefined }
 }
 
 /**
  * Reads the calls from `at` on: an object, a list, or several in a row.
- * @param stops markup at which even broken JSON ends
+ * @param stops markup that ends even broken JSON
  */
-export function readCalls(source: Source, at: number, stops: readonly string[]): CallsText {
+export function readCalls(source: Source, at: number, stops: readonly string[]): CallsRead & { readonly starts: readonly Start[] } {
   const calls: MarkupCall[] = []
   const starts: Start[] = []
-  const { end, whole } = readRow(source, at, [...stops, '\n{'], calls, starts)
-  return { calls, end, whole, starts }
+  return { calls, starts, ...readRow(source, at, [...stops, '\n{'], calls, starts) }
 }
 
-type Read = Pick<CallsText, 'end' | 'whole'>
+type Read = Pick<CallsRead, 'end' | 'whole'>
 
-/** @param starts absent in a list, which holds no other */
+/** @param starts start of each object or list in the row; absent inside a list, which cannot contain lists */
 function readRow(source: Source, at: number, stops: readonly string[], calls: MarkupCall[], starts?: Start[]): Read {
   const { text } = source
   for (let end = at; ; ) {
@@ -61,53 +57,45 @@ function readRow(source: Source, at: number, stops: readonly string[], calls: Ma
     const isList = text[next] === '[' && starts !== undefined && (next === at || text[skip(text, next + 1)] === '{')
     if (text[next] !== '{' && !isList) return { end, whole: true }
     starts?.push({ at: next, calls: calls.length })
-    const read = isList ? readList(source, next, stops, calls) : readOne(source, next, stops, calls)
+    const read = readItem(source, next, stops, calls)
     if (!read.whole) return read
     end = read.end
   }
 }
 
-function readList(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
-  const { text } = source
+/** Reads an object or a list of calls. */
+function readItem(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
+  const { text, tools } = source
   const extent = jsonExtent(source, at)
-  const value = strict(text, at, extent)
+  // JSON cannot begin with two braces.
+  const isDoubled = extent.closed && text.startsWith('{{', at)
+  const value = isDoubled ? parseJson(text.slice(at + 1, extent.end - 1)) : strict(text, at, extent)
+  const isList = text[at] === '['
   if (value !== undefined) {
-    calls.push(...callsOf(value, source.tools))
+    const found = callsOf(value, tools)
+    calls.push(...(isDoubled ? found.map((call) => ({ ...call, damage: 'its braces were doubled' })) : found))
     return { end: extent.end, whole: true }
   }
+  if (isList) return readList(source, at, stops, calls)
+  const written = headAt(text, at) || argumentsFirst(source, at, text.length) ? undefined : pythonDict(source, at)
+  const { end, cut } = written ? { end: written.end, cut: false } : brokenEnd(source, at, extent, stops)
+  calls.push(...(written?.calls ?? [broken(source, at, end, cut)]))
+  return { end, whole: !cut }
+}
+
+/** Reads a broken list by treating its content as a row. */
+function readList(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
+  const { text } = source
   const inner = readRow(source, at + 1, stops, calls)
   const end = skip(text, inner.end, ' \t\r\n,')
   if (!inner.whole) return inner
   if (text[end] === ']') return { end: end + 1, whole: true }
-  // A call that lost its brace took the bracket of the list for it.
+  // A call without its closing brace used up the bracket of the list.
   if (text[inner.end - 1] === ']' && calls.at(-1)?.damage !== undefined) return inner
-  return { end: inner.end, whole: standing(text, end, stops) !== '' }
+  return { end: inner.end, whole: tokenAt(text, end, stops) !== '' }
 }
 
-function readOne(source: Source, at: number, stops: readonly string[], calls: MarkupCall[]): Read {
-  const { text } = source
-  const extent = jsonExtent(source, at)
-  const value = strict(text, at, extent)
-  if (value !== undefined) {
-    calls.push(...callsOf(value, source.tools))
-    return { end: extent.end, whole: true }
-  }
-  const doubled = extent.closed && text[at + 1] === '{' ? parseJson(text.slice(at + 1, extent.end - 1)) : undefined
-  if (doubled !== undefined) {
-    calls.push(...callsOf(doubled, source.tools).map((call) => ({ ...call, damage: 'its braces were doubled' })))
-    return { end: extent.end, whole: true }
-  }
-  const written = headAt(text, at) || argumentsFirst(source, at, text.length) ? undefined : pythonDict(source, at)
-  if (written) {
-    calls.push(...written.calls)
-    return { end: written.end, whole: true }
-  }
-  const { end, cut } = brokenEnd(source, at, extent, stops)
-  calls.push(broken(source, at, end, cut))
-  return { end, whole: !cut }
-}
-
-/** `{'arguments': {…}, "name": 'f'}`: its name is found only when all of it is read. */
+/** Reads `{'arguments': {…}, "name": 'f'}`, whose name is known only once all of it has been read. */
 function pythonDict({ text, tools }: Source, at: number): { readonly calls: readonly MarkupCall[]; readonly end: number } | undefined {
   const cursor: Cursor = { text, at, cut: false }
   const calls = callsOf(readLiteral(cursor)?.value, tools)
@@ -118,12 +106,12 @@ function pythonDict({ text, tools }: Source, at: number): { readonly calls: read
 
 const strict = (text: string, at: number, extent: Extent): unknown => (extent.closed ? parseJson(text.slice(at, extent.end)) : undefined)
 
-/** How many places of markup are looked at for the end of broken JSON. */
+/** How many places with markup are checked for the end of broken JSON. */
 const PLACES = 8
 
 /**
- * Where broken JSON ends. Its quotes are in doubt, and with them what its brackets say: markup right after a closing bracket ends
- * it first of all, so that two broken calls don't become one; markup elsewhere may stand inside a string.
+ * Finds the end of broken JSON. Its quotes are unreliable, and so are its brackets. Markup right after a closing bracket has priority,
+ * so that two broken calls do not merge into one; markup elsewhere may be inside a string.
  */
 function brokenEnd(source: Source, at: number, extent: Extent, stops: readonly string[]): { readonly end: number; readonly cut: boolean } {
   const { text } = source
@@ -139,18 +127,18 @@ function brokenEnd(source: Source, at: number, extent: Extent, stops: readonly s
   }
   if (extent.closed) {
     const next = skip(text, extent.end, ' \t\r\n,;`}')
-    const followed = next === text.length || text[next] === '{' || text[next] === ']' || standing(text, next, stops) !== ''
+    const followed = next === text.length || text[next] === '{' || text[next] === ']' || tokenAt(text, next, stops) !== ''
     const stop = first === -1 && !followed ? nearest(source, stops, extent.end) : first
     return { end: followed || stop === -1 ? extent.end : stop, cut: false }
   }
-  // Inside a string to the last: the text was cut off, and its markup is part of what was being written.
+  // The text ends inside a string: it was cut off, and its markup belongs to the value being written.
   return first === -1 || isInString(text, at, first) ? { end: text.length, cut: true } : { end: first, cut: false }
 }
 
-/** One call ends at `stop` and the next begins: a brace that is missing before it does not make them one. */
+/** Returns whether one call ends at `stop` and another begins, so that a missing brace before it does not merge them. */
 function isPair(text: string, stop: number, stops: readonly string[]): boolean {
-  const first = standing(text, stop, stops)
-  return !first.startsWith('\n') && standing(text, skip(text, stop + first.length), stops) !== ''
+  const first = tokenAt(text, stop, stops)
+  return !first.startsWith('\n') && tokenAt(text, skip(text, stop + first.length), stops) !== ''
 }
 
 function endsHere(text: string, stop: number): boolean {
@@ -174,22 +162,19 @@ function broken(source: Source, at: number, end: number, cut: boolean): MarkupCa
   return { ...(argumentsFirst(source, at, end) ?? nameless(text.slice(at, end).trim())), ...cutOff }
 }
 
-/** An object with the brackets that it lacks at its end; undefined where none are missing, or a value is. */
+/** Returns an object with its missing closing brackets added; undefined if none are missing, or a value is. */
 function withBrackets(text: string): string | undefined {
   const open: string[] = []
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i] as string
-    if (character === '"') {
-      const end = stringEnd(text, i + 1, '"')
-      if (end === -1) return undefined
-      i = end
-    } else if (character === '{' || character === '[') open.push(character === '{' ? '}' : ']')
-    else if ((character === '}' || character === ']') && open.pop() !== character) return undefined
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] as string
+    if (character === '"') at = stringEnd(text, at + 1, '"')
+    if (at === -1 || ('}]'.includes(character) && open.pop() !== character)) return undefined
+    if ('{['.includes(character)) open.push(character === '{' ? '}' : ']')
   }
   return text.startsWith('{') && open.length > 0 && /["\w}\]]$/.test(text) ? text + open.toReversed().join('') : undefined
 }
 
-/** The text of the arguments in a broken call: without the bracket of the call itself. */
+/** Returns the text of the arguments in a broken call, without the bracket of the call itself. */
 function innerArguments(source: Source, at: number, end: number, cut: boolean): RawArguments {
   const { text } = source
   const rest = text.slice(at, end).trim()
@@ -207,43 +192,41 @@ function innerArguments(source: Source, at: number, end: number, cut: boolean): 
 }
 
 function argumentsFirst(source: Source, at: number, end: number): MarkupCall | undefined {
-  ARGUMENTS_FIRST.lastIndex = at
-  if (!ARGUMENTS_FIRST.test(source.text)) return undefined
-  const from = ARGUMENTS_FIRST.lastIndex
+  const { text } = source
+  const from = past(ARGUMENTS_FIRST, text, at)
+  if (from === at) return undefined
   const extent = jsonExtent(source, from)
-  NAME_LAST.lastIndex = extent.end
-  const name = extent.closed && extent.end < end ? NAME_LAST.exec(source.text)?.[1] : undefined
+  const name = extent.closed && extent.end < end ? matchAt(NAME_LAST, text, extent.end)?.[1] : undefined
   if (name === undefined) return undefined
-  return { name, arguments: { kind: 'json', text: source.text.slice(from, extent.end) }, damage: 'the JSON of the call was broken' }
-}
-
-export interface ArgumentsText {
-  readonly arguments: RawArguments
-  readonly end: number
-  readonly cut: boolean
+  return { name, arguments: { kind: 'json', text: text.slice(from, extent.end) }, damage: 'the JSON of the call was broken' }
 }
 
 const FENCE = /\s*```(?:json)?\s*/y
 
-/** Reads the arguments of a call whose name stands elsewhere: an object, in a fence or not. Undefined: no object begins here. */
-export function readArguments(source: Source, at: number, stops: readonly string[]): ArgumentsText | undefined {
+/**
+ * Reads the arguments of a call whose name is known: an object, possibly in a fence. Returns undefined if no object begins here.
+ * @param anything pass on arguments that are not an object as text, up to a stop
+ */
+export function readNamed(source: Source, known: Omit<MarkupCall, 'arguments'>, at: number, stops: readonly string[], anything = false) {
   const { text } = source
-  FENCE.lastIndex = at
-  const fenced = FENCE.test(text)
-  const from = fenced ? FENCE.lastIndex : skip(text, at)
-  if (from >= text.length) return { arguments: { kind: 'json', text: '' }, end: text.length, cut: true }
-  if (standing(text, from, stops)) return { arguments: argumentsOf(undefined), end: from, cut: false }
-  if (text[from] !== '{') return undefined
+  const read = (given: RawArguments, end: number, cut = false) => {
+    const call: MarkupCall = { ...known, arguments: given, ...(cut && { cutOff: true }) }
+    return { call, end, whole: !cut }
+  }
+  const fenced = past(FENCE, text, at)
+  const from = skip(text, fenced)
+  if (from >= text.length) return read({ kind: 'json', text: '' }, text.length, true)
+  if (tokenAt(text, from, stops)) return read(argumentsOf(undefined), from)
+  if (text[from] !== '{') {
+    const stop = nearest(source, stops, at)
+    const end = stop === -1 ? text.length : stop
+    return anything ? read({ kind: 'json', text: text.slice(at, end).trim() }, end, stop === -1) : undefined
+  }
+  const isFenced = fenced > at
   const extent = jsonExtent(source, from)
   const value = strict(text, from, extent)
-  const bound =
-    value === undefined ? brokenEnd(source, from, extent, fenced ? [...stops, '\n```'] : stops) : { end: extent.end, cut: false }
-  const raw = text.slice(from, bound.end).trim()
-  const read: RawArguments = isRecord(value) ? { kind: 'object', value } : { kind: 'json', text: raw }
-  return { arguments: read, end: fenced ? afterFence(text, bound.end) : bound.end, cut: bound.cut }
-}
-
-function afterFence(text: string, at: number): number {
-  const next = skip(text, at)
-  return text.startsWith('```', next) ? next + 3 : at
+  const { end, cut } =
+    value === undefined ? brokenEnd(source, from, extent, isFenced ? [...stops, '\n```'] : stops) : { end: extent.end, cut: false }
+  const given: RawArguments = isRecord(value) ? { kind: 'object', value } : { kind: 'json', text: text.slice(from, end).trim() }
+  return read(given, isFenced ? afterNoise(text, end, ['```']) : end, cut)
 }

@@ -1,9 +1,9 @@
-/** For tests of the families: a text read to its end, in a form that fits a table. */
+/** Test helper for families: reads a whole text and formats the result for a table. */
 import type { ToolSpec } from '../../tool-spec.ts'
 import type { Family, RawArguments } from '../family.ts'
 import { indexTools, sourceOf } from '../source.ts'
 
-/** Name, values by key, then "cut off" and what was damaged. */
+/** Formats the name, the values by key, then "cut off" and the damage. */
 export type Row = readonly [name: string, values: Readonly<Record<string, string>> | string, ...marks: string[]]
 
 export interface Reading {
@@ -17,7 +17,7 @@ export const tool = (name: string, types: Readonly<Record<string, string>>): Too
   parameters: { type: 'object', properties: Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }])) },
 })
 
-/** All blocks from the beginning on, line breaks between them aside, and what is left. */
+/** Reads consecutive blocks from the start, ignoring line breaks between them, and returns the remaining text. */
 export function readingOf(family: Family, tools: readonly ToolSpec[]): (text: string) => Reading {
   const index = indexTools(tools)
   return (text) => {
@@ -43,7 +43,10 @@ function valuesOf(given: RawArguments): Readonly<Record<string, string>> | strin
   return given.kind === 'object' ? JSON.stringify(given.value) : given.text
 }
 
-/** Calls `read` as the engine does, at each opener from the left. Gives where it ends: the length of the text, or it is stuck. */
+/**
+ * Calls `read` as the engine does, at each opener from left to right. Returns the end position, which is the length of the text unless
+ * the reader is stuck.
+ */
 export function readThrough(family: Family, text: string, tools: readonly ToolSpec[]): number {
   const source = sourceOf(text, indexTools(tools))
   let at = 0

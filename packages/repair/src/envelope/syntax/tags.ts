@@ -1,26 +1,24 @@
-/** What all grammars of tags have in common: white space, names, values as they stand between tags. */
+/** Helpers shared by all tag grammars: white space, names and values between tags. */
 import { isRecord } from '../../schema/validate.ts'
+import { matchEnd, past } from '../../text.ts'
 import type { Block, MarkupCall, TextEntry, ToolIndex } from '../family.ts'
-
-/** A regular expression with the flag `y`, at one place. */
-export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at
-  return pattern.exec(text) ?? undefined
-}
 
 const BLANK = /(?:\s|\\[nrt])*/y
 
-/** The end of the white space at `at`, also where a server has escaped it to `\n`. */
-export const blankEnd = (text: string, at: number): number => at + (matchAt(BLANK, text, at)?.[0].length ?? 0)
+/**
+ * Returns the end of the white space at `at`, including white space that a server escaped to `
+ * `.
+ */
+export const blankEnd = (text: string, at: number): number => past(BLANK, text, at)
 
 export const isBlank = (text: string, from: number, to: number): boolean => blankEnd(text, from) >= to
 
-/** What may be the name of a tool or of a parameter: prose is not. */
+/** A possible name of a tool or parameter, as opposed to prose. */
 const NAME = /^[\p{L}_$][^\s<>{}[\]()"'`,;=|\\]{0,127}$/u
 
 export const isName = (text: string): boolean => NAME.test(text)
 
-/** The parameters a tool declares; undefined where the tool is unknown or declares none. */
+/** Returns the parameters that a tool declares; undefined if the tool is unknown or declares none. */
 export function parametersOf(name: string, tools: ToolIndex): ReadonlySet<string> | undefined {
   const properties = tools.resolve(name)?.parameters?.['properties']
   return isRecord(properties) ? new Set(Object.keys(properties)) : undefined
@@ -28,29 +26,28 @@ export function parametersOf(name: string, tools: ToolIndex): ReadonlySet<string
 
 const PARTIAL = /<\/?[\p{L}_:｜|]*$/uy
 
-/** The text ends at `at`, or in the first characters of a tag there. */
-export const endsAt = (text: string, at: number): boolean =>
-  at >= text.length || (text[at] === '<' && matchAt(PARTIAL, text, at) !== undefined)
+/** Returns whether the text ends at `at` or in a partial tag there. */
+export const endsAt = (text: string, at: number): boolean => at >= text.length || (text[at] === '<' && matchEnd(PARTIAL, text, at) >= 0)
 
-/** The text ends at `at`, or in the first characters of a closing tag there: what stands before is whole. */
+/** Returns whether the text ends at `at` or in a partial closing tag there, so that everything before is complete. */
 export const endsClosedAt = (text: string, at: number): boolean => at >= text.length || (text.startsWith('</', at) && endsAt(text, at))
 
-/** One call and where it ends. */
+/** A call and its end. */
 export interface CallRead {
   readonly call: MarkupCall
   readonly end: number
-  /** Its own closing tag was there. */
+  /** Whether its own closing tag was present. */
   readonly closed: boolean
 }
 
-/** What is found out about a call while it is read. */
+/** Collects the parts of a call while it is read. */
 export class Draft {
   readonly #entries = new Map<string, TextEntry>()
   readonly #damage = new Set<string>()
   #unsure = false
   readonly name: string
 
-  /** The key whose value, where it is the only one, may be all arguments as one JSON object. */
+  /** The key whose value, if it is the only one, may be a JSON object with all arguments. */
   readonly #whole: string | undefined
 
   constructor(name: string, whole?: string) {
@@ -62,14 +59,14 @@ export class Draft {
     return this.#entries.size
   }
 
-  /** A key that comes again replaces what it had. */
+  /** Adds a value. A repeated key replaces the earlier value. */
   add(entry: TextEntry): void {
     const before = this.#entries.get(entry.key)
     if (before && before.text !== entry.text) this.doubted(`the parameter ${entry.key} came twice with different values`)
     this.#entries.set(entry.key, entry)
   }
 
-  /** A parameter that was added goes on: it has this text. */
+  /** Appends text to a parameter that was already added. */
   extend(key: string, text: string): void {
     const entry = this.#entries.get(key)
     if (entry) this.#entries.set(key, { ...entry, text })
@@ -79,13 +76,13 @@ export class Draft {
     if (what) this.#damage.add(what)
   }
 
-  /** Damage after which where a value begins or ends is a judgement. */
+  /** Records damage that leaves the boundaries of a value uncertain. */
   doubted(what: string | undefined): void {
     if (what) this.#unsure = true
     this.damaged(what)
   }
 
-  /** The text ended inside: what came so far is for the message to the model only. */
+  /** Finishes a call that the text ended in. Its content is used only in the message to the model. */
   cutOff(text: string): CallRead {
     return { call: { ...this.#call(), cutOff: true }, end: text.length, closed: false }
   }
@@ -95,7 +92,7 @@ export class Draft {
     return { call: this.#call(), end, closed }
   }
 
-  /** The markup says nothing that could be called: its text is handed on to be refused. */
+  /** Finishes a call with nothing callable in its markup. The text is passed on to be refused. */
   unreadable(markup: string, end: number): CallRead {
     const damage = 'a parameter had no key or no value'
     return { call: { name: this.name, arguments: { kind: 'unread', text: markup }, damage }, end, closed: false }
@@ -112,12 +109,12 @@ export class Draft {
   }
 }
 
-/** The call with one more thing that was wrong, named first. */
+/** Returns the call with one more fault, listed first. */
 export function withDamage(read: CallRead, what: string): CallRead {
   return { ...read, call: { ...read.call, damage: read.call.damage ? `${what}; ${read.call.damage}` : what } }
 }
 
-/** A block of the calls read, unless there is none. */
+/** Builds a block from the calls read. Returns undefined if there are none. */
 export function blockOf(calls: readonly CallRead[], end: number, complete: boolean): Block | undefined {
   return calls.length === 0 ? undefined : { end, calls: calls.map((one) => one.call), complete }
 }

@@ -1,70 +1,87 @@
-/** Families that write a call between tokens, its name first and the JSON of its arguments after it. */
-import type { Block, MarkupCall, Source } from '../family.ts'
-import { readArguments } from './call-text.ts'
-import { afterCloser, nearest, skip, standing } from './json-extent.ts'
+/** Families that write a call's name first and then the JSON of its arguments. */
+import { matchAt, past, skip, tokenAt } from '../../text.ts'
+import type { Family, MarkupCall } from '../family.ts'
+import { readNamed } from './call-text.ts'
+import { afterCloser, closedBlock } from './closers.ts'
 
-export interface TokenGrammar {
-  /** Before the first call. */
-  readonly begin: readonly string[]
-  /** Before each call. */
+interface TokenGrammar {
+  /** Tokens before the first call. */
+  readonly begin?: readonly string[]
+  /** Token before each call. */
   readonly call: string
   readonly callEnd: readonly string[]
-  /** After the last call, in any number. */
+  /** Tokens after the last call, in any number. */
   readonly end: readonly string[]
-  /** What stands between the token of the call and its arguments. */
-  readonly header: (text: string, at: number) => TokenHeader | undefined
+  /** The text between the call token and the arguments, as a sticky expression whose first group is the name. */
+  readonly header: RegExp | ((text: string, at: number) => TokenHeader | undefined)
 }
 
-export interface TokenHeader {
-  readonly name: string
-  readonly id?: string
-  readonly end: number
-  readonly damage?: string
-}
+export type TokenHeader = Omit<MarkupCall, 'arguments'> & { readonly end: number }
 
-/** A header that the text ends in: it may end in a token. */
+/** A header cut off by the end of the text, possibly inside a token. */
 const CUT = /^[^\s<{]{0,200}(?:<[^\s<>]{0,40})?$/
 
-export function readTokenCalls(source: Source, at: number, grammar: TokenGrammar): Block | undefined {
-  const { text } = source
-  const stops = [...grammar.callEnd, ...grammar.end, grammar.call, ...grammar.begin]
-  const section = standing(text, at, grammar.begin)
-  const calls: MarkupCall[] = []
-  let end = at + section.length
-  for (;;) {
-    const next = skip(text, end)
-    const opened = text.startsWith(grammar.call, next)
-    if (!opened && (calls.length > 0 || !section)) break
-    const from = opened ? next + grammar.call.length : next
-    const header = grammar.header(text, from)
-    if (!header) {
-      if (CUT.test(text.slice(from, from + 256))) return { calls, end: text.length, complete: false }
-      break
-    }
-    const { call, end: after, cut } = readCall(source, header, stops)
-    calls.push(call)
-    if (cut) return { calls, end: text.length, complete: false }
-    const close = skip(text, after, ' \t\r\n}`')
-    const closed = afterCloser(text, close, grammar.callEnd)
-    end = closed > close ? closed : after
-  }
-  if (calls.length === 0) return undefined
-  for (;;) {
-    const next = skip(text, end)
-    const closed = afterCloser(text, next, grammar.end)
-    if (closed === next) return { calls, end, complete: true }
-    end = closed
+/** Creates a family of consecutive calls, each between its own tokens. */
+export function tokenCalls(id: string, ...dialects: readonly TokenGrammar[]): Family {
+  return {
+    id,
+    openers: dialects.flatMap(({ begin = [], call }) => [...begin, call]),
+    read(source, at) {
+      const { text } = source
+      const grammar = dialects.find(({ begin = [], call }) => tokenAt(text, at, [...begin, call]) !== '')
+      if (!grammar) return undefined
+      const { begin = [], call: opener, callEnd, end: ends, header } = grammar
+      const stops = [...callEnd, ...ends, opener, ...begin]
+      const section = tokenAt(text, at, begin)
+      const calls: MarkupCall[] = []
+      let end = at + section.length
+      for (;;) {
+        const next = skip(text, end)
+        const opened = text.startsWith(opener, next)
+        if (!opened && (calls.length > 0 || !section)) break
+        const from = opened ? next + opener.length : next
+        const head = typeof header === 'function' ? header(text, from) : headerOf(header, text, from)
+        if (!head) {
+          if (CUT.test(text.slice(from, from + 256))) return { calls, end: text.length, complete: false }
+          break
+        }
+        const { end: after, ...known } = head
+        const read = readNamed(source, known, after, stops, true)
+        if (!read) break
+        calls.push(read.call)
+        const block = closedBlock(source, calls, read, callEnd, ' \t\r\n}`')
+        if (!block.complete) return { ...block, end: text.length }
+        end = block.end
+      }
+      if (calls.length === 0) return undefined
+      for (let next = skip(text, end); afterCloser(text, next, ends) > next; next = skip(text, end)) end = afterCloser(text, next, ends)
+      return { calls, end, complete: true }
+    },
   }
 }
 
-function readCall(source: Source, header: TokenHeader, stops: readonly string[]): { call: MarkupCall; end: number; cut: boolean } {
-  const { text } = source
-  const { name, id, damage, end } = header
-  const known = { name, ...(id !== undefined && { id }), ...(damage !== undefined && { damage }) }
-  const read = readArguments(source, end, stops)
-  if (read) return { call: { ...known, arguments: read.arguments, ...(read.cut && { cutOff: true }) }, end: read.end, cut: read.cut }
-  const stop = nearest(source, stops, end)
-  const cut = stop === -1
-  const raw = { kind: 'json', text: text.slice(end, cut ? text.length : stop).trim() } as const
-  return { call: { ...known, arguments: raw, ...(cut && { cutOff: true }) }, end: cut ? text.length : stop, cut }
+function headerOf(pattern: RegExp, text: string, at: number): TokenHeader | undefined {
+  const found = matchAt(pattern, text, at)
+  return found && { name: found[1] as string, end: at + found[0].length }
 }
+
+interface Headed {
+  /** The text before the arguments, as a sticky expression whose first group is the name. */
+  readonly head: RegExp
+  readonly closers?: readonly string[]
+  readonly stops?: readonly string[]
+  /** Accept known tool names only. */
+  readonly known?: true
+}
+
+/** Creates a family of single calls whose name is part of the opening markup. */
+export const headedCall = (id: string, openers: readonly string[], { head, closers = [], stops = [], known }: Headed): Family => ({
+  id,
+  openers,
+  read(source, at) {
+    const name = matchAt(head, source.text, at)?.[1]
+    if (name === undefined || (known && !source.tools.resolve(name))) return undefined
+    const read = readNamed(source, { name }, past(head, source.text, at), [...closers, ...stops, ...openers])
+    return read && closedBlock(source, [read.call], read, closers, ' \t\r\n}>')
+  },
+})

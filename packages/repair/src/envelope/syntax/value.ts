@@ -1,15 +1,15 @@
-/** Where a value between tags ends, although it may hold the very tags that end it, and although those may be missing. */
+/** Finds the end of a value between tags, although the value may contain those very tags and its closing tag may be missing. */
 
 import { isBlank } from './tags.ts'
 
-/** A tag of the grammar in what follows a value's beginning. */
+/** A tag of the grammar after the start of a value. */
 export interface Mark {
   readonly kind:
     | 'parameter' // begins the next parameter and its value
-    | 'value' // opens a value only
+    | 'value' // only opens a value
     | 'value-close'
-    | 'odd-close' // closes something else, and is written where a value should be closed
-    | 'call' // begins a call that has at least a name and the beginning of a parameter
+    | 'odd-close' // closes something else, but is used to close a value
+    | 'call' // begins a call with at least a name and the start of a parameter
     | 'call-close'
     | 'wrapper-close'
   readonly at: number
@@ -18,32 +18,36 @@ export interface Mark {
 
 export interface Markup {
   readonly next: (text: string, from: number) => Mark | undefined
-  /** Markup that may stand after a value begins here, white space aside. */
+  /** Returns whether markup that may follow a value begins here, ignoring white space. */
   readonly goesOn: (text: string, at: number) => boolean
-  /** Nothing more comes here, or another call: what ended before did end. */
+  /** Returns whether nothing more follows here, or another call does, so that the value before has ended. */
   readonly isOver: (text: string, at: number) => boolean
 }
 
 export interface ValueEnd {
   readonly end: number
-  /** Where reading goes on. */
+  /** Where reading continues. */
   readonly next: number
   readonly damage?: string
 }
 
-/** How many tags are looked at beyond a likely end for proof that it was only quoted. A bound keeps the whole linear. */
+/** How many tags after a likely end are checked for evidence that it was only quoted. The bound keeps reading linear. */
 const LOOKAHEAD = 32
 
 /**
- * The end of the value that begins at `from`: the first closing tag that markup follows and that closes nothing opened inside.
- * Calls quoted in the value are stepped over. Where no such end is, the first likely one. Undefined: the text ends inside.
+ * Returns the end of the value that begins at `from`: the first closing tag that is followed by markup and closes nothing opened
+ * inside the value. Skips calls quoted in the value. If there is no such end, returns the first likely one; undefined if the text ends
+ * inside the value.
  */
 export function endOfValue(text: string, from: number, markup: Markup): ValueEnd | undefined {
   let likely: (ValueEnd & { readonly after: number }) | undefined
   let left = LOOKAHEAD
   let calls = 0
   let open = 0
-  /** A closing tag was passed that closes nothing: it may be quoted, or the text of two parameters whose tag between was lost. */
+  /**
+   * A closing tag was passed that closes nothing. It may be quoted, or the value may be the text of two parameters with the tag
+   * between them lost.
+   */
   let held = false
   for (let mark = markup.next(text, from); mark; mark = markup.next(text, mark.end)) {
     if (likely && left-- === 0) return likely
@@ -78,7 +82,7 @@ function unclosed(mark: Mark): ValueEnd & { readonly after: number } {
   return { end: mark.at, next: mark.at, after: mark.end, damage: 'the closing tag of a value was missing' }
 }
 
-/** The call seems to end here, and words later there is one more end of a value, of none that was opened: this end was in the value. */
+/** Returns whether a seeming end is part of the value: after more words, another value ends that was never opened. */
 function isQuoted(text: string, close: Mark, markup: Markup): boolean {
   let mark = markup.next(text, close.end)
   let words = false
