@@ -1,35 +1,38 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Repair } from '../repair.ts'
-import { type Call, step } from './calls.ts'
-import { earlierIds, idFor, randomId } from './ids.ts'
-import { advance, NOTHING } from './scan.ts'
+import { advance, type Call, NOTHING, step } from './calls.ts'
+import { earlierIds, idFor, randomId } from './rules.ts'
 
 interface Made {
   readonly name: string
   readonly input: string
 }
 
-/** What a reader makes of the entries, that goes by index and takes the first id and name. */
+/** Returns what a reader makes of the entries if it goes by index and takes the first id and name. */
 function read(entries: readonly unknown[]): { readonly calls: Made[]; readonly ids: unknown[]; readonly repairs: readonly Repair[] } {
   let count = 0
-  let calls: readonly Call[] = []
+  const held: Call[] = []
   const repairs: Repair[] = []
   const made = new Map<unknown, { id: unknown; name: string; input: string }>()
   for (const entry of entries) {
-    const next = step(calls, entry as Record<string, unknown>, { earlier: new Set(), newId: () => `new${count++}` })
-    calls = next.calls
-    repairs.push(...next.repairs)
-    const called = next.entry?.['function'] as { name?: string; arguments?: string } | undefined
-    if (!next.entry) continue
-    const call = made.get(next.entry['index']) ?? { id: next.entry['id'], name: '', input: '' }
-    made.set(next.entry['index'], { ...call, name: call.name + (called?.name ?? ''), input: call.input + (called?.arguments ?? '') })
+    const rules = {
+      earlier: new Set<string>(),
+      newId: () => `new${count++}`,
+      cutOff: 'keep' as const,
+      onRepair: (one: Repair) => repairs.push(one),
+    }
+    const next = step(held, entry as Record<string, unknown>, rules)
+    if (next === undefined || next === 'dropped') continue
+    const called = next['function'] as { name?: string; arguments?: string } | undefined
+    const call = made.get(next['index']) ?? { id: next['id'], name: '', input: '' }
+    made.set(next['index'], { ...call, name: call.name + (called?.name ?? ''), input: call.input + (called?.arguments ?? '') })
   }
   const all = [...made.values()]
   return { calls: all.map(({ name, input }) => ({ name, input })), ids: all.map((call) => call.id), repairs }
 }
 
-/** How a server writes its calls. What nobody could tell apart is left out: see below. */
+/** How a server writes its calls. Ambiguous combinations are left out: see below. */
 const server = fc.record({
   index: fc.constantFrom('right', 'zero', 'missing', 'null', 'text'),
   id: fc.constantFrom('right', 'repeated', 'missing', 'blank', 'same', 'changing'),
@@ -70,7 +73,7 @@ function write(calls: readonly Made[], how: Server): unknown[] {
   })
 }
 
-/** With a new id and the name in every delta, each could be a call; with a late name and no label before it, none could. */
+/** With a new id and the name in every delta, each could be a call; with a late name and no earlier label, none could. */
 const isPossible = ({ id, name, index }: Server): boolean =>
   !(id === 'changing' && name !== 'first' && name !== 'null later' && name !== 'blank later') &&
   !(name === 'late' && !(index === 'right' || index === 'text' || id === 'repeated' || id === 'right'))

@@ -1,46 +1,32 @@
-/** Which call a delta belongs to, whatever the server did to its id and index: on id first, then name, then index, then on whether the arguments are whole. */
+/**
+ * Assigns deltas to calls, whatever the server did to their ids and indexes. Matches by id first, then name, then index, then by
+ * whether the arguments are complete.
+ */
 import { MAX_CALLS_PER_REPLY } from '../limits.ts'
-import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
-import { type Ids, idFor } from './ids.ts'
-import { advance, NOTHING, type Scan } from './scan.ts'
+import { type Fields, idFor, type Rules, tell, wire } from './rules.ts'
 
-type Entry = Readonly<Record<string, unknown>>
-
-/** A call of one choice, as far as it has come. */
+/** A call of one choice, as received so far. */
 export interface Call {
-  /** As they go out; the id once it has begun. */
+  /** As sent on; the id is set once the call has begun. */
   readonly index: number
-  readonly id: string
-  /** As they came. */
-  readonly wireId: string | undefined
+  id: string
+  /** As received. */
+  wireId: string | undefined
   readonly wireIndex: number | undefined
-  /** Undefined: held back, since a call without a name cannot begin. */
-  readonly name: string | undefined
-  readonly text: string
-  readonly scan: Scan
-  /** Its name came again after it was whole: either a mere repetition, or the next call begins. The arguments will tell. */
-  readonly isNamedAgain: boolean
-  /** The fields of a call that is held back. */
-  readonly held: Entry
-  /** What was repaired in it: noted once, not for every delta. */
-  readonly noted: readonly string[]
-}
-
-export interface CallStep {
-  readonly calls: readonly Call[]
-  /** What goes out: the entry itself where nothing was repaired, nothing where it is held back or a mere repetition. */
-  readonly entry: Entry | undefined
-  readonly repairs: readonly Repair[]
-  /** It began a call beyond {@link MAX_CALLS_PER_REPLY}. */
-  readonly dropped?: boolean
-}
-
-interface Delta {
-  readonly id: string | undefined
-  readonly index: number | undefined
-  readonly name: string | undefined
-  readonly text: string
+  /** Undefined while the call is held back, since a call without a name cannot begin. */
+  name: string | undefined
+  text: string
+  scan: Scan
+  /**
+   * Its name was sent again after the call was complete. This is either a repetition or the start of the next call; the arguments will
+   * show which.
+   */
+  isNamedAgain: boolean
+  /** Fields of a call that is held back. */
+  held: Fields
+  /** Repairs already noted for this call, so that each is noted once rather than for every delta. */
+  readonly noted: Set<string>
 }
 
 export const WHY = {
@@ -53,26 +39,31 @@ export const WHY = {
   arguments: 'the arguments were not text',
   function: 'a delta had no function',
   again: 'the whole call was sent twice',
-  legacy: 'a call of the old kind, function_call',
 } as const
 
-/** One entry of `delta.tool_calls`. */
-export function step(calls: readonly Call[], entry: Entry, ids: Ids): CallStep {
+/**
+ * Adds one entry of `delta.tool_calls` to the calls. Returns the entry to send on (the same object if nothing was repaired), undefined
+ * if it is held back or a repetition, or `dropped` if it begins a call beyond {@link MAX_CALLS_PER_REPLY}.
+ */
+export function step(calls: Call[], entry: Fields, rules: Rules): Fields | 'dropped' | undefined {
   const delta = readDelta(entry)
   const call = owner(calls, delta)
-  // Each entry is compared with all calls before it: without a limit, the work would grow with the square of their number.
-  if (calls.length >= MAX_CALLS_PER_REPLY && (!call || call.scan.state === 'whole'))
-    return { calls, entry: undefined, repairs: [], dropped: delta.name !== undefined && (!call || begins(delta)) }
-  if (!call) return open(calls, entry, delta, delta.name, ids)
+  const isWhole = call?.scan.state === 'whole'
+  // Each entry is compared with all earlier calls; without a limit, the work would be quadratic.
+  if (calls.length >= MAX_CALLS_PER_REPLY && (!call || isWhole))
+    return delta.name !== undefined && (!call || begins(delta)) ? 'dropped' : undefined
+  if (!call) return resume(calls, open(calls, delta), entry, delta, rules)
   if (isRepetition(call, delta)) {
-    const { noted, repairs } = note(call, [[WHY.again, entry, undefined]])
-    return { calls: replace(calls, { ...call, noted }), entry: undefined, repairs }
+    note(call, rules, WHY.again, entry, undefined)
+    return undefined
   }
-  if (call.isNamedAgain && call.scan.state === 'whole' && delta.text.trim() !== '') return open(calls, entry, delta, call.name, ids)
-  return call.name === undefined ? resume(calls, call, entry, delta, ids) : proceed(calls, call, entry, delta)
+  if (call.isNamedAgain && isWhole && delta.text.trim() !== '') return resume(calls, open(calls, delta), entry, delta, rules, call.name)
+  return call.name === undefined ? resume(calls, call, entry, delta, rules) : proceed(call, entry, delta, rules)
 }
 
-function readDelta(entry: Entry): Delta {
+type Delta = ReturnType<typeof readDelta>
+
+function readDelta(entry: Fields) {
   const { id, index } = entry
   const called = isRecord(entry['function']) ? entry['function'] : {}
   const place = typeof index === 'string' && /^\d+$/.test(index) ? Number(index) : index
@@ -81,20 +72,21 @@ function readDelta(entry: Entry): Delta {
     index: typeof place === 'number' && Number.isInteger(place) && place >= 0 ? place : undefined,
     name: filled(called['name']),
     text: argumentText(called['arguments']) ?? '',
+    called,
   }
 }
 
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
 
-/** Arguments as the text they should have been; undefined for none. */
+/** Returns the arguments as the text they should have been; undefined if there are none. */
 export const argumentText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : value === undefined || value === null ? undefined : JSON.stringify(value)
 
 const begins = (delta: Delta): boolean => /^\s*[{["]/.test(delta.text)
-/** A piece from the middle of an object: no call begins like this. */
+/** Returns whether this is a piece from the middle of an object, which cannot begin a call. */
 const isMiddle = (delta: Delta): boolean => delta.text.trim() !== '' && !begins(delta)
 
-/** The call that a delta continues; undefined: it begins another. */
+/** Returns the call that a delta continues, or undefined if it begins another. */
 function owner(calls: readonly Call[], delta: Delta): Call | undefined {
   const there = delta.index === undefined ? undefined : calls.findLast((call) => call.wireIndex === delta.index)
   const sameId = delta.id === undefined ? [] : calls.filter((call) => call.wireId === delta.id)
@@ -107,115 +99,135 @@ function owner(calls: readonly Call[], delta: Delta): Call | undefined {
 }
 
 function ofKnownId(known: Call, there: Call | undefined, delta: Delta): Call | undefined {
+  const isWhole = known.scan.state === 'whole'
   const moved = delta.index !== undefined && known.wireIndex !== undefined && delta.index !== known.wireIndex
-  if (delta.name === undefined && moved) return there ?? (known.scan.state === 'whole' && begins(delta) ? undefined : known)
-  if (delta.name === undefined) return known
+  if (delta.name === undefined) return moved ? (there ?? (isWhole && begins(delta) ? undefined : known)) : known
   if (known.name === undefined) return known
   if (known.name !== delta.name || moved) return undefined
-  return known.scan.state === 'whole' && begins(delta) && !isRepetition(known, delta) ? undefined : known
+  return isWhole && begins(delta) && !isRepetition(known, delta) ? undefined : known
 }
 
 function ofName(near: Call | undefined, delta: Delta): Call | undefined {
   if (!near || near.name === undefined) return near
   if (near.name !== delta.name) return undefined
-  // An id of its own makes it a call of its own, unless the call before is in the middle of an object that this continues.
+  // A separate id means a separate call, unless this continues the unfinished object of the previous call.
   if (delta.id !== undefined) return near.scan.state === 'open' && isMiddle(delta) ? near : undefined
   return near.scan.state === 'whole' && begins(delta) ? undefined : near
 }
 
-/** The call that arguments without any label belong to. */
+/** Returns the call that unlabelled arguments belong to. */
 function openCall(calls: readonly Call[]): Call | undefined {
   const last = calls.at(-1)
   return last?.scan.state === 'whole' ? (calls.findLast((call) => call.scan.state === 'open') ?? last) : last
 }
 
-/** Arguments under an index that nothing began under. */
+/** Returns the call that arguments belong to if no call began under their index. */
 function stray(last: Call | undefined, delta: Delta): Call | undefined {
   if (!last) return undefined
   const isUnplaced = last.wireIndex === undefined && last.scan.state !== 'whole'
   return isUnplaced || (last.scan.state === 'open' && isMiddle(delta)) ? last : undefined
 }
 
-/** To run a call twice is worse than to lose one that is the same in everything, its id included. */
+/** Returns whether the delta repeats a call exactly, including its id. Running a call twice is worse than losing an identical one. */
 const isRepetition = (call: Call, delta: Delta): boolean =>
   call.scan.state === 'whole' && delta.id !== undefined && delta.id === call.wireId && delta.name === call.name && delta.text === call.text
 
-function open(calls: readonly Call[], entry: Entry, delta: Delta, name: string | undefined, ids: Ids): CallStep {
+function open(calls: Call[], { id: wireId, index: wireIndex }: Delta): Call {
   const places = calls.map((call) => call.index)
-  const index =
-    delta.index !== undefined && !places.includes(delta.index) ? delta.index : places.reduce((next, place) => Math.max(next, place + 1), 0)
-  const call: Call = {
-    index,
-    id: '',
-    wireId: delta.id,
-    wireIndex: delta.index,
-    name: undefined,
-    text: '',
-    scan: NOTHING,
-    isNamedAgain: false,
-    held: {},
-    noted: [],
-  }
-  return resume([...calls, call], call, entry, delta, ids, name)
+  const isFree = wireIndex !== undefined && !places.includes(wireIndex)
+  const index = isFree ? wireIndex : places.reduce((next, place) => Math.max(next, place + 1), 0)
+  const more = { id: '', name: undefined, text: '', scan: NOTHING, isNamedAgain: false, held: {}, noted: new Set<string>() }
+  const call: Call = { index, wireId, wireIndex, ...more }
+  calls.push(call)
+  return call
 }
 
-/** A call without a name yet: it begins where the name is there, with all that came before. */
-function resume(calls: readonly Call[], call: Call, entry: Entry, delta: Delta, ids: Ids, name: string | undefined = delta.name): CallStep {
-  const text = call.text + delta.text
+/** Continues a call without a name. The call begins once the name arrives, with everything received before. */
+function resume(calls: readonly Call[], call: Call, entry: Fields, delta: Delta, rules: Rules, name = delta.name): Fields | undefined {
   const isFirst = Object.keys(call.held).length === 0
   const held = { ...entry, ...call.held }
-  const wireId = call.wireId ?? delta.id
-  const grown: Call = { ...call, wireId, text, name, scan: advance(call.scan, delta.text), held }
-  if (name === undefined) return { calls: replace(calls, grown), entry: undefined, repairs: [] }
-  const called = isRecord(entry['function']) ? entry['function'] : {}
+  call.wireId ??= delta.id
+  call.text += delta.text
+  call.scan = advance(call.scan, delta.text)
+  call.held = held
+  if (name === undefined) return undefined
   const taken = calls.filter((other) => other.name !== undefined).map((other) => other.id)
-  const id = idFor(wireId, taken, ids)
-  const found: Fault[] = []
-  if (held['index'] !== call.index) found.push([WHY.index, held['index'], call.index])
-  if (id !== (isFirst ? entry['id'] : wireId)) found.push([WHY.id, wireId, id])
-  if (!isFirst) found.push([WHY.lateName, undefined, name])
-  if (name !== delta.name) found.push([WHY.earlyName, delta.name, name])
-  if (typeof (called['arguments'] ?? '') !== 'string') found.push([WHY.arguments, called['arguments'], delta.text])
-  const { noted, repairs } = note(grown, found)
-  const next = replace(calls, { ...grown, id, noted, held: {} })
-  if (found.length === 0) return { calls: next, entry, repairs }
-  const begun = { ...held, index: call.index, id, type: 'function', function: { ...called, name, arguments: text } }
-  return { calls: next, entry: begun, repairs }
+  const id = idFor(call.wireId, taken, rules)
+  const { called } = delta
+  const found = [
+    held['index'] !== call.index && note(call, rules, WHY.index, held['index'], call.index),
+    id !== (isFirst ? entry['id'] : call.wireId) && note(call, rules, WHY.id, call.wireId, id),
+    !isFirst && note(call, rules, WHY.lateName, undefined, name),
+    name !== delta.name && note(call, rules, WHY.earlyName, delta.name, name),
+    !isText(called) && note(call, rules, WHY.arguments, called['arguments'], delta.text),
+  ]
+  Object.assign(call, { id, name, held: {} })
+  if (!found.some(Boolean)) return entry
+  return { ...held, index: call.index, id, type: 'function', function: { ...called, name, arguments: call.text } }
 }
 
-function proceed(calls: readonly Call[], call: Call, entry: Entry, delta: Delta): CallStep {
+const isText = (called: Fields): boolean => typeof (called['arguments'] ?? '') === 'string'
+
+function proceed(call: Call, entry: Fields, delta: Delta, rules: Rules): Fields {
   const { id, ...rest } = entry
-  const { name, ...called } = isRecord(entry['function']) ? entry['function'] : {}
-  const found: Fault[] = []
-  if (!isRecord(entry['function'])) found.push([WHY.function, entry['function'], {}])
-  if (entry['index'] !== call.index) found.push([WHY.index, entry['index'], call.index])
+  const { name, ...called } = delta.called
   const keepsId = delta.id === undefined ? typeof id !== 'number' : id === call.id
-  if (!keepsId) found.push([WHY.laterId, id, call.id])
   const keepsName = typeof name === 'string' && name.trim() === ''
-  if (name !== undefined && !keepsName) found.push([WHY.name, name, undefined])
-  if (typeof (called['arguments'] ?? '') !== 'string') found.push([WHY.arguments, called['arguments'], delta.text])
-  const { noted, repairs } = note(call, found)
-  const isNamedAgain = call.scan.state === 'whole' && (call.isNamedAgain || delta.name !== undefined)
-  const grown = { ...call, text: call.text + delta.text, scan: advance(call.scan, delta.text), isNamedAgain, noted }
-  const next = replace(calls, grown)
-  if (found.length === 0) return { calls: next, entry, repairs }
-  const repaired = {
+  const found = [
+    !isRecord(entry['function']) && note(call, rules, WHY.function, entry['function'], {}),
+    entry['index'] !== call.index && note(call, rules, WHY.index, entry['index'], call.index),
+    !keepsId && note(call, rules, WHY.laterId, id, call.id),
+    name !== undefined && !keepsName && note(call, rules, WHY.name, name, undefined),
+    !isText(called) && note(call, rules, WHY.arguments, called['arguments'], delta.text),
+  ]
+  call.isNamedAgain = call.scan.state === 'whole' && (call.isNamedAgain || delta.name !== undefined)
+  call.text += delta.text
+  call.scan = advance(call.scan, delta.text)
+  if (!found.some(Boolean)) return entry
+  return {
     ...rest,
     index: call.index,
     ...(keepsId && 'id' in entry && { id }),
     function: { ...called, ...(keepsName && { name }), ...(delta.text !== '' && { arguments: delta.text }) },
   }
-  return { calls: next, entry: repaired, repairs }
 }
 
-const replace = (calls: readonly Call[], call: Call): readonly Call[] => calls.map((one) => (one.index === call.index ? call : one))
+function note(call: Call, rules: Rules, why: string, from: unknown, to: unknown): true {
+  if (!call.noted.has(why)) tell(rules, wire(from, to, why))
+  call.noted.add(why)
+  return true
+}
 
-type Fault = readonly [why: string, from: unknown, to: unknown]
+export interface Scan {
+  readonly depth: number
+  readonly inString: boolean
+  readonly escaped: boolean
+  /**
+   * `empty`: only white space. `open`: inside an object, list or string. `whole`: closed. `other`: text followed after it was closed,
+   * or it is a bare word, which may or may not be complete.
+   */
+  readonly state: 'empty' | 'open' | 'whole' | 'other'
+}
 
-function note(call: Call, found: readonly Fault[]): { readonly noted: readonly string[]; readonly repairs: readonly Repair[] } {
-  const fresh = found.filter(([why]) => !call.noted.includes(why))
-  return {
-    noted: [...call.noted, ...fresh.map(([why]) => why)],
-    repairs: fresh.map(([why, from, to]) => ({ kind: 'wire', from, to, why })),
+export const NOTHING: Scan = { depth: 0, inString: false, escaped: false, state: 'empty' }
+
+export function advance(scan: Scan, text: string): Scan {
+  let { depth, inString, escaped, state } = scan
+  for (let at = 0; at < text.length && state !== 'other'; at++) {
+    const char = text[at] as string
+    if (inString) {
+      if (escaped) escaped = false
+      else if (char === '\\') escaped = true
+      else if (char === '"') inString = false
+      if (!inString && depth === 0) state = 'whole'
+      continue
+    }
+    if (char === ' ' || char === '\n' || char === '\r' || char === '\t') continue
+    if (state === 'whole') state = 'other'
+    else if (char === '"') [inString, state] = [true, 'open']
+    else if (char === '{' || char === '[') [depth, state] = [depth + 1, 'open']
+    else if (char === '}' || char === ']') [depth, state] = [depth - 1, depth === 1 ? 'whole' : depth < 1 ? 'other' : 'open']
+    else if (depth === 0) state = 'other'
   }
+  return { depth, inString, escaped, state }
 }

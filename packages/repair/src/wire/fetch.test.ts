@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 
-/** A first delta and a later one, as healthy servers send them. */
+/** A first delta and a later one, as correct servers send them. */
 const first = (index: unknown, id: unknown, name: unknown, args: unknown = '') => ({
   index,
   id,
@@ -30,7 +30,7 @@ const W = ['write', '{"path":"c"}'] as const
 interface Fault {
   readonly what: string
   readonly sse: string
-  /** Who gets the reply wrong without the wrapper: the provider package, or a plain reader that goes by index. */
+  /** Which reader misreads the reply without the wrapper: the provider package, or a plain reader that goes by index. */
   readonly harms: readonly ('provider' | 'plain')[]
   readonly calls: readonly (readonly [name: string, input: string])[]
   readonly finish?: string

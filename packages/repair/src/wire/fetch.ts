@@ -1,28 +1,25 @@
-/** `fetch` for providers of chat completions, with what servers get wrong about calls repaired before the provider reads it. */
+/** A `fetch` for chat-completions providers that repairs servers' mistakes in calls before the provider reads the response. */
 import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
-import type { Rules } from './chunk.ts'
-import { asChunks, asReply, rawOutput } from './failed-parse.ts'
-import type { CutOff } from './finish.ts'
-import { earlierIds, randomId } from './ids.ts'
-import { parseJson } from './json.ts'
+import { tryJson } from '../text.ts'
+import { asChunks, asReply, handedOn } from './failed-parse.ts'
 import { repairReply } from './message.ts'
+import { type CutOff, earlierIds, type Rules, randomId } from './rules.ts'
 import { formatEvent } from './sse.ts'
 import { repairStream } from './stream.ts'
-import { tell } from './tell.ts'
 
 export interface RepairFetchOptions {
   readonly fetch?: typeof fetch
-  /** Told of each repair: for events and logs. */
+  /** Called for each repair, for events and logs. */
   readonly onRepair?: (repair: Repair) => void
   /**
-   * The last call of a reply that was cut off by its length. `refuse`: it is handed on so that it cannot be read, and the
-   * model hears of it. `keep`: the finish reason stays `length`, for a caller that knows what to do.
+   * How to handle the last call of a reply that was cut off by its length. `refuse`: the call is passed on in an unreadable form, and
+   * the model is told. `keep`: the finish reason stays `length`, for callers that handle it.
    */
   readonly cutOff?: CutOff
 }
 
-/** Larger bodies go on unread. */
+/** Larger bodies are passed on unread. */
 const MAX_ERROR_BYTES = 1024 * 1024
 const MAX_REPLY_BYTES = 16 * 1024 * 1024
 
@@ -34,9 +31,10 @@ export function repairFetch(options: RepairFetchOptions = {}): typeof fetch {
     const request = requestBody(init?.body)
     const kind = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
     if (!response.ok) return repairError(response, request, options)
-    const rules = { earlier: earlierIds(request), newId: randomId, cutOff: options.cutOff ?? 'refuse' }
-    if (kind === 'text/event-stream') return rewritten(response, repairStream(response.body, { ...rules, onRepair: options.onRepair }))
-    return kind === 'application/json' ? repairWhole(response, rules, options) : response
+    const { cutOff = 'refuse', onRepair } = options
+    const rules: Rules = { earlier: earlierIds(request), newId: randomId, cutOff, onRepair }
+    if (kind === 'text/event-stream') return rewritten(response, repairStream(response.body, rules))
+    return kind === 'application/json' ? repairWhole(response, rules) : response
   }
 }
 
@@ -45,39 +43,29 @@ function isChat(input: unknown): boolean {
   return /\/chat\/completions\/?$/.test(url.replace(/[?#].*$/s, ''))
 }
 
-/** The request as the provider wrote it; undefined if it cannot be read without taking it away from the server. */
+/** Returns the request as the provider wrote it; undefined if reading it would consume it. */
 function requestBody(body: unknown): unknown {
-  if (typeof body === 'string') return parseJson(body)
-  return body instanceof Uint8Array ? parseJson(new TextDecoder().decode(body)) : undefined
+  if (typeof body === 'string') return tryJson(body)
+  return body instanceof Uint8Array ? tryJson(new TextDecoder().decode(body)) : undefined
 }
 
-async function repairWhole(response: Response, rules: Rules, options: RepairFetchOptions): Promise<Response> {
+async function repairWhole(response: Response, rules: Rules): Promise<Response> {
   const body = await peek(response, MAX_REPLY_BYTES)
-  if (!isRecord(body)) return response
-  const { reply, repairs } = repairReply(body, rules)
-  for (const repair of repairs) tell(options.onRepair, repair)
+  const reply = isRecord(body) ? repairReply(body, rules) : body
   return reply === body ? response : instead(response, JSON.stringify(reply))
 }
 
-/** An error that is a call the server could not read becomes a reply with the model's text, in the form that was asked for. */
+/** Turns an error about a call that the server could not read into a reply with the model's text, in the requested form. */
 async function repairError(response: Response, request: unknown, options: RepairFetchOptions): Promise<Response> {
   if (!isRecord(request)) return response
-  const body = await peek(response, MAX_ERROR_BYTES)
-  const raw = rawOutput(body)
+  const raw = handedOn(await peek(response, MAX_ERROR_BYTES), options)
   if (raw === undefined) return response
-  tell(options.onRepair, {
-    kind: 'wire',
-    from: body,
-    to: raw,
-    why: 'the server could not read the call: the text of the model is handed on',
-  })
-  const found = { status: 200, statusText: 'OK' }
-  if (request['stream'] !== true) return instead(response, JSON.stringify(asReply(raw)), { ...found, type: 'application/json' })
+  if (request['stream'] !== true) return instead(response, JSON.stringify(asReply(raw)), 'application/json')
   const events = asChunks(raw).map((chunk) => new TextDecoder().decode(formatEvent(chunk)))
-  return instead(response, `${events.join('')}data: [DONE]\n\n`, { ...found, type: 'text/event-stream' })
+  return instead(response, `${events.join('')}data: [DONE]\n\n`, 'text/event-stream')
 }
 
-/** The JSON of a body, which stays readable; undefined if it is too large, broken off, or no JSON. */
+/** Returns the JSON of a body and leaves the body readable. Returns undefined if it is too large, incomplete or not valid JSON. */
 async function peek(response: Response, limit: number): Promise<unknown> {
   if (Number(response.headers.get('content-length') ?? 0) > limit) return undefined
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.clone().body?.getReader()
@@ -88,39 +76,36 @@ async function peek(response: Response, limit: number): Promise<unknown> {
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       size += part.value.length
       if (size > limit) {
-        // Settles only when the response itself is cancelled too: not to be waited for.
+        // Settles only when the response itself is cancelled too, so do not await it.
         reader?.cancel().catch(() => undefined)
         return undefined
       }
       text += decoder.decode(part.value, { stream: true })
     }
   } catch {
-    // Whoever reads the response meets the same error.
+    // Reading the response causes the same error.
     return undefined
   }
-  return parseJson(text + decoder.decode())
+  return tryJson(text + decoder.decode())
 }
 
-interface Changed {
-  readonly status?: number
-  readonly statusText?: string
-  readonly type?: string
-}
-
-/** Another body in the place of one that was read already. */
-function instead(response: Response, body: string, changed: Changed = {}): Response {
+/**
+ * Replaces a body that was already read.
+ * @param type content type of a reply that replaces an error
+ */
+function instead(response: Response, body: string, type?: string): Response {
   response.body?.cancel().catch(() => undefined)
-  return rewritten(response, body, changed)
+  return rewritten(response, body, type)
 }
 
-function rewritten(response: Response, body: string | ReadableStream<Uint8Array>, { type, ...changed }: Changed = {}): Response {
+function rewritten(response: Response, body: string | ReadableStream<Uint8Array>, type?: string): Response {
   const headers = new Headers(response.headers)
   headers.delete('content-length')
   headers.delete('content-encoding')
   if (type !== undefined) headers.set('content-type', type)
   const { status, statusText, url, redirected } = response
-  const next = new Response(body, { status, statusText, headers, ...changed })
-  // A constructed response has neither of its own.
+  const next = new Response(body, type === undefined ? { status, statusText, headers } : { status: 200, statusText: 'OK', headers })
+  // A constructed response has neither property.
   Object.defineProperties(next, { url: { value: url }, redirected: { value: redirected } })
   return next
 }

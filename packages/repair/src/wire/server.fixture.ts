@@ -1,4 +1,4 @@
-/** A real server on this machine, and the real provider that reads what it sends. */
+/** A real server on this machine and the real provider that reads its responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -40,7 +40,7 @@ export const json = (value: unknown, status = 200): Answer => ({
   body: JSON.stringify(value),
 })
 
-/** What a reader made of a reply. */
+/** The result of reading a reply. */
 export interface Read {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: string }[]
   readonly text: string
@@ -65,7 +65,7 @@ const ask = (url: string, own: typeof fetch | undefined, earlier: readonly strin
   return { model, request: { prompt: prompt(earlier), tools } }
 }
 
-/** The reply as the provider package reads it from the stream. */
+/** Returns the reply as the provider package reads it from the stream. */
 export async function streamed(url: string, own?: typeof fetch, earlier: readonly string[] = []): Promise<Read> {
   const calls: Read['calls'][number][] = []
   const errors: string[] = []
@@ -86,7 +86,7 @@ export async function streamed(url: string, own?: typeof fetch, earlier: readonl
   return { calls, text, finish, errors }
 }
 
-/** The reply as the provider package reads it whole. */
+/** Returns the reply as the provider package reads it in one piece. */
 export async function generated(url: string, own?: typeof fetch, earlier: readonly string[] = []): Promise<Read> {
   try {
     const { model, request } = ask(url, own, earlier)
@@ -104,7 +104,7 @@ export async function generated(url: string, own?: typeof fetch, earlier: readon
   }
 }
 
-/** The reply as a plain reader has it, which goes by the index alone and appends every piece: most clients are like this. */
+/** Returns the reply as read by a plain reader that uses only the index and appends every piece, as most clients do. */
 export function byIndex(sse: string): Read {
   const calls: { id: string; name: string; input: string }[] = []
   let finish: string | undefined
@@ -128,7 +128,7 @@ export function byIndex(sse: string): Read {
 export const chunk = (delta: unknown, reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`
 
-/** A streamed reply with these entries of `tool_calls`, one a chunk. */
+/** Builds a streamed reply with these `tool_calls` entries, one per chunk. */
 export const reply = (entries: readonly unknown[], reason: string | null = 'tool_calls'): string =>
   [
     chunk({ role: 'assistant', content: '' }),

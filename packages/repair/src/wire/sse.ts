@@ -1,31 +1,31 @@
-/** Server-sent events with the bytes they came in: what needs no repair continues exactly as it came. */
+/** Splits server-sent events and keeps their bytes, so that events without repairs are passed on unchanged. */
 
 export interface SseEvent {
   readonly raw: Uint8Array
-  /** Its data lines, joined. Undefined: it has none, or is too large to be looked at. */
+  /** Its data lines, joined. Undefined if it has none or is too large to be checked. */
   readonly data: string | undefined
   /** Its other lines: comments, `event`, `id`. */
   readonly fields: readonly string[]
-  /** The blank line that ends it has come. */
+  /** Whether the blank line that ends it has arrived. */
   readonly ended: boolean
 }
 
-/** An event larger than this continues unread. */
+/** Larger events are passed on unread. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 const LF = 10
 const CR = 13
 
-/** Bytes in any portions to whole events. The portions never show in what comes out. */
+/** Splits bytes, however they are chunked, into whole events. The chunking does not affect the output. */
 export class SseSplitter {
   readonly #limit: number
-  #buffer = new Uint8Array(4096)
-  /** The event that is not whole yet is from here to `#end`. */
-  #from = 0
-  #end = 0
-  /** Where its last line begins, and how far it was looked through. */
-  #line = 0
-  #seen = 0
+  /** The unfinished event. */
+  #parts: Uint8Array[] = []
+  #size = 0
+  /** The last line is empty so far. */
+  #isBlank = true
+  /** The last byte was a CR, which may be the first half of a CRLF. */
+  #isHalf = false
   #isFirst = true
   #isTooLarge = false
 
@@ -34,62 +34,47 @@ export class SseSplitter {
   }
 
   push(bytes: Uint8Array): SseEvent[] {
-    this.#append(bytes)
     const events: SseEvent[] = []
-    const buffer = this.#buffer
-    let at = this.#seen
-    while (at < this.#end) {
-      const byte = buffer[at]
-      if (byte !== LF && byte !== CR) {
-        at++
-        continue
+    let from = 0
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]
+      const ended = this.#isHalf || byte === LF
+      if (ended && this.#isBlank) {
+        const to = byte === LF ? at + 1 : at
+        events.push(this.#take(bytes.subarray(from, to), true))
+        from = to
       }
-      // It may be the half of a CRLF.
-      if (byte === CR && at + 1 === this.#end) break
-      const next = byte === CR && buffer[at + 1] === LF ? at + 2 : at + 1
-      if (at === this.#line) events.push(this.#take(next, true))
-      this.#line = next
-      at = next
+      this.#isBlank = byte === LF || byte === CR ? ended || this.#isBlank : false
+      this.#isHalf = byte === CR
     }
-    this.#seen = at
-    if (at - this.#from > this.#limit) {
+    this.#parts.push(bytes.slice(from))
+    this.#size += bytes.length - from
+    if (this.#size > this.#limit) {
       this.#isTooLarge = true
-      events.push(this.#take(at, false))
+      events.push(this.#take(new Uint8Array(), false))
       this.#isTooLarge = true
     }
     return events
   }
 
-  /** What is left when the stream ends. */
+  /** Returns the remaining event at the end of the stream. */
   end(): SseEvent | undefined {
-    if (this.#from === this.#end) return undefined
-    return this.#take(this.#end, this.#seen < this.#end && this.#seen === this.#line)
+    return this.#size === 0 ? undefined : this.#take(new Uint8Array(), this.#isHalf && this.#isBlank)
   }
 
-  #take(to: number, ended: boolean): SseEvent {
-    const raw = this.#buffer.slice(this.#from, to)
-    const unread = this.#isTooLarge || raw.length > this.#limit
-    const event = unread ? { raw, data: undefined, fields: [], ended } : { raw, ...read(raw, this.#isFirst), ended }
-    this.#from = to
-    this.#isFirst = false
-    this.#isTooLarge = false
-    return event
-  }
-
-  #append(bytes: Uint8Array): void {
-    const live = this.#end - this.#from
-    if (this.#end + bytes.length > this.#buffer.length) {
-      const room = live + bytes.length
-      const target = room * 2 > this.#buffer.length ? new Uint8Array(room * 2) : this.#buffer
-      target.set(this.#buffer.subarray(this.#from, this.#end))
-      this.#buffer = target
-      this.#line -= this.#from
-      this.#seen -= this.#from
-      this.#from = 0
-      this.#end = live
+  #take(last: Uint8Array, ended: boolean): SseEvent {
+    const raw = new Uint8Array(this.#size + last.length)
+    let at = 0
+    for (const part of [...this.#parts, last]) {
+      raw.set(part, at)
+      at += part.length
     }
-    this.#buffer.set(bytes, this.#end)
-    this.#end += bytes.length
+    const unread = this.#isTooLarge || raw.length > this.#limit
+    const event = { raw, ...(unread ? { data: undefined, fields: [] } : read(raw, this.#isFirst)), ended }
+    this.#parts = []
+    this.#size = 0
+    this.#isFirst = this.#isTooLarge = false
+    return event
   }
 }
 
@@ -109,6 +94,6 @@ function read(raw: Uint8Array, isFirst: boolean): Pick<SseEvent, 'data' | 'field
 
 const encoder = new TextEncoder()
 
-/** The bytes of an event: without the blank line where it was missing, since whoever reads it may count on that. */
+/** Returns the bytes of an event. Omits the final blank line if the original had none, since a reader may rely on that. */
 export const formatEvent = (value: unknown, fields: readonly string[] = [], ended = true): Uint8Array =>
   encoder.encode(`${fields.map((line) => `${line}\n`).join('')}data: ${JSON.stringify(value)}${ended ? '\n\n' : ''}`)

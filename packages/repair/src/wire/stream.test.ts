@@ -6,7 +6,7 @@ import { repairStream } from './stream.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** The stream in these portions, repaired. Ids are numbers, so that two runs can be compared. */
+/** Repairs the stream in these chunks. Ids are numbers, so that two runs can be compared. */
 async function repaired(parts: readonly Uint8Array[], maxEventBytes?: number): Promise<string> {
   let count = 0
   const rules = { earlier: new Set(['old']), newId: () => `id${count++}`, cutOff: 'refuse' as const }
@@ -29,7 +29,7 @@ const entry = (index: unknown, id: unknown, name: unknown, args: unknown) => ({
 })
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 25 })
 
-/** A healthy reply as some server might write it: text, reasoning, calls in pieces, pings, its own line ends and spacing. */
+/** A correct reply as a server might write it: text, reasoning, calls in pieces, pings, and its own line endings and spacing. */
 const healthy = fc
   .record({
     eol: fc.constantFrom('\n', '\r\n'),
@@ -61,7 +61,7 @@ const healthy = fc
     return `${bom ? '\ufeff' : ''}${data.map((one) => `${space}${one}${eol}${eol}`).join(`: ping${eol}${eol}`)}`
   })
 
-/** Anything at all that could come as a delta. */
+/** Anything that could arrive as a delta. */
 const faulty = fc
   .record({
     entries: fc.array(

@@ -1,45 +1,32 @@
-/** A streamed reply on its way through: every event that needs no repair leaves as the bytes it came in. */
+/** Repairs a streamed reply. Events without repairs are passed on as the bytes received. */
 import { droppedCalls } from '../limits.ts'
-import type { Repair } from '../repair.ts'
 import { isRecord } from '../schema/validate.ts'
-import { droppedIn, missingEnd, NO_REPLY, type Repaired, type Reply, type Rules, repairChunk } from './chunk.ts'
-import { asChunks, rawOutput } from './failed-parse.ts'
-import { parseJson } from './json.ts'
+import { tryJson } from '../text.ts'
+import { missingEnd, type Reply, repairChunk } from './chunk.ts'
+import { asChunks, handedOn } from './failed-parse.ts'
+import { type Rules, tell } from './rules.ts'
 import { formatEvent, type SseEvent, SseSplitter } from './sse.ts'
-import { tell } from './tell.ts'
 
 export interface StreamOptions extends Rules {
-  readonly onRepair?: ((repair: Repair) => void) | undefined
   readonly maxEventBytes?: number
 }
 
-/** Reads no further than it is read itself; cancel and errors pass through as they are. */
+/** Reads only as fast as its consumer. Cancellation and errors pass through unchanged. */
 export function repairStream(body: ReadableStream<Uint8Array>, options: StreamOptions): ReadableStream<Uint8Array> {
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const splitter = new SseSplitter(options.maxEventBytes)
-  let reply = NO_REPLY
-  let dropped = 0
-  const send = (events: readonly SseEvent[], controller: ReadableStreamDefaultController<Uint8Array>): boolean => {
-    for (const event of events) {
-      const next = repairEvent(reply, event, options)
-      dropped = Math.max(dropped, droppedIn(next.reply))
-      reply = next.reply
-      for (const bytes of next.out) controller.enqueue(bytes)
-      for (const repair of next.repairs) tell(options.onRepair, repair)
-    }
-    return events.length > 0
-  }
+  const reply: Reply = { head: {}, choices: new Map(), dropped: 0 }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         for (;;) {
-          const part = await reader.read()
-          if (!part.done && !send(splitter.push(part.value), controller)) continue
-          if (!part.done) return
-          const last = splitter.end()
-          if (last) send([last], controller)
-          if (dropped > 0) tell(options.onRepair, droppedCalls(dropped))
-          return controller.close()
+          const { done, value } = await reader.read()
+          const last = done ? splitter.end() : undefined
+          const events = done ? (last ? [last] : []) : splitter.push(value)
+          for (const event of events) for (const bytes of repairEvent(reply, event, options)) controller.enqueue(bytes)
+          if (done && reply.dropped > 0) tell(options, droppedCalls(reply.dropped))
+          if (done) return controller.close()
+          if (events.length > 0) return
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -48,41 +35,30 @@ export function repairStream(body: ReadableStream<Uint8Array>, options: StreamOp
   )
 }
 
-interface RepairedEvent {
-  readonly reply: Reply
-  readonly out: readonly Uint8Array[]
-  readonly repairs: readonly Repair[]
-}
-
-function repairEvent(reply: Reply, event: SseEvent, rules: Rules): RepairedEvent {
-  const data = event.data?.trim()
-  if (data === undefined || data === '') return { reply, out: [event.raw], repairs: [] }
+function repairEvent(reply: Reply, event: SseEvent, rules: Rules): readonly Uint8Array[] {
+  const data = event.data?.trim() ?? ''
   if (data === '[DONE]') {
-    const { chunks, repairs } = missingEnd(reply)
-    return { reply: NO_REPLY, out: [...chunks.map((chunk) => formatEvent(chunk)), event.raw], repairs }
+    const chunks = missingEnd(reply, rules)
+    reply.choices.clear()
+    reply.head = {}
+    return [...chunks.map((chunk) => formatEvent(chunk)), event.raw]
   }
-  const body = parseJson(data)
-  if (!isRecord(body)) return { reply, out: [event.raw], repairs: [] }
-  if (Array.isArray(body['choices'])) return written(event, repairChunk(reply, body, rules))
-  return failedParse(reply, event, body) ?? { reply, out: [event.raw], repairs: [] }
-}
-
-function written(event: SseEvent, { reply, before, chunk, repairs }: Repaired): RepairedEvent {
-  const own = chunk ? formatEvent(chunk, event.fields, event.ended) : event.raw
-  return { reply, out: [...before.map((one) => formatEvent(one)), own], repairs }
-}
-
-/** An error in the middle of a stream. After a call began, its text might tell of the same call again: then it stays an error. */
-function failedParse(reply: Reply, event: SseEvent, body: unknown): RepairedEvent | undefined {
-  const raw = rawOutput(body)
-  if (raw === undefined || !event.ended || [...reply.choices.values()].some((choice) => choice.calls.length > 0)) return undefined
-  const chunks = asChunks(raw, reply.head)
-  const ended: Reply = { head: reply.head, choices: new Map([[0, { calls: [], reason: 'stop' }]]) }
-  const repair: Repair = {
-    kind: 'wire',
-    from: body,
-    to: raw,
-    why: 'the server could not read the call: the text of the model is handed on',
+  const body = tryJson(data)
+  if (!isRecord(body)) return [event.raw]
+  const { choices } = body
+  if (Array.isArray(choices)) {
+    const out = repairChunk(reply, body, choices, rules)
+    return out.map((one, at) =>
+      one === body ? event.raw : at < out.length - 1 ? formatEvent(one) : formatEvent(one, event.fields, event.ended),
+    )
   }
-  return { reply: ended, out: chunks.map((chunk) => formatEvent(chunk)), repairs: [repair] }
+  // An error in the middle of a stream. After a call has begun, the error's text might contain the same call again, so it stays an
+  // error.
+  const hasCalls = [...reply.choices.values()].some(({ calls }) => calls.length > 0)
+  const raw = event.ended && !hasCalls ? handedOn(body, rules) : undefined
+  if (raw === undefined) return [event.raw]
+  const out = asChunks(raw, reply.head).map((chunk) => formatEvent(chunk))
+  reply.choices.clear()
+  reply.choices.set(0, { calls: [], reason: 'stop', foreign: false })
+  return out
 }
