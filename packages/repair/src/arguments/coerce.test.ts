@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import type { JsonSchema } from '../schema/types.ts'
 import { validate } from '../schema/validate.ts'
 import { type CoerceOptions, coerce } from './coerce.ts'
 
@@ -19,7 +19,7 @@ const list = { type: 'array', items: text }
 
 type Case = [what: string, schema: JsonSchema, from: unknown, to: unknown, options?: CoerceOptions]
 
-/** What is repaired, and what it becomes. */
+/** Inputs that are repaired, and the results. */
 const REPAIRED: Case[] = [
   ['a number as text', object({ n: { type: 'number' } }), { n: ' 1.5e3 ' }, { n: 1500 }],
   ['a whole number as text', object({ n: whole }), { n: '-7' }, { n: -7 }],
@@ -67,7 +67,7 @@ REPAIRED.push(
   ['a token of quoting, of a read', object({ s: text }), { s: '<|"|>a<|"|>' }, { s: 'a' }, LENIENT],
 )
 
-/** What is left as it is: for the validator to refuse, or because it fits. */
+/** Inputs that are left unchanged, either for the validator to refuse or because they fit. */
 const LEFT: Case[] = [
   ['a list as text in a union, of an effect', object({ l: { type: ['array', 'string'] } }), { l: '["a"]' }, undefined],
   ['a list of others as text in a union', object({ l: { anyOf: [text, { ...list, items: whole }] } }), { l: '["a"]' }, undefined, LENIENT],
@@ -243,7 +243,7 @@ describe('hostile input', () => {
   ])('a text with 10,000 levels in it stays a text', (deep) =>
     expect(coerce(object({ l: { type: ['array', 'object'] } }), { l: deep }, LENIENT).value).toEqual({ l: deep }))
 
-  /** Steps are counted and not seconds: reading each member of the input a few times is linear. */
+  /** Counts steps rather than seconds: reading each member of the input a few times is linear. */
   const reads = (size: number, schema: JsonSchema, make: (size: number) => Record<string, unknown>): number => {
     let count = 0
     const input = make(size)

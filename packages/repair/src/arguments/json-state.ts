@@ -1,11 +1,12 @@
-/** What the parts of the tolerant JSON reader share: the text, what is open, what was repaired, and white space. */
+/** State shared by the parts of the tolerant JSON reader: the text, open brackets, repairs and white space. */
+import { matchEnd } from '../text.ts'
 
 export interface JsonFix {
-  /** A few words: 'a trailing comma', 'single quotes', 'an unescaped quote'. */
+  /** A short description: 'a trailing comma', 'single quotes', 'an unescaped quote'. */
   readonly what: string
-  /** In characters. */
+  /** Position in characters. */
   readonly position: number
-  /** The repair decided which characters a string has, or made bare words a string: not for tools with effects. */
+  /** The repair determined the contents of a string or turned bare words into one. Not allowed for tools with effects. */
   readonly changesText: boolean
 }
 
@@ -19,39 +20,36 @@ export interface Refusal {
 
 export interface State {
   readonly text: string
-  /** The first fault ends the reading: a quote is then a quote, and the end of a string is never in doubt. */
+  /** Stop at the first fault. A quote is then always a quote, so the end of a string is never in doubt. */
   readonly strict: boolean
-  readonly partial: boolean | undefined
-  readonly pythonic: boolean | undefined
-  /** What closes the objects and lists that are open. */
+  /** Closing brackets of the objects and lists that are open. */
   readonly open: string[]
   readonly fixes: Map<string, JsonFix>
   position: number
-  /** How many strings have quotes in them that are not escaped: where each string ends is then an inference. */
+  /** Number of strings that contain unescaped quotes, so that their end had to be inferred. */
   quotesGuessed: number
-  /** A text has an apostrophe that is not escaped in single quotes. */
+  /** A single-quoted string contains an unescaped apostrophe. */
   apostrophes?: boolean
-  /** A text in a list begins or ends as no text does, but as what is between two quotes of one text may. */
+  /** A string in a list begins or ends in an unusual way, as the text between two quotes inside one string may. */
   edgesUnclear?: boolean
-  /** A list has two texts or more, which may be one with quotes in it. */
+  /** A list has two or more strings, which may be one string that contains quotes. */
   textsInList?: boolean
   /** A comma, colon, bracket or quote was added or ignored. */
   structureGuessed?: boolean
-  /** Where the one bracket that may be missing was missed. */
+  /** Position of the single bracket that may be missing. */
   missing?: number
-  /** Nothing but closing brackets follows. */
+  /** Only closing brackets follow. */
   closing?: boolean
-  /** Where the last text without quotes ended. */
+  /** End of the last unquoted string. */
   bareEnd?: number
-  /** A text without quotes ended where the next key began, without a comma. */
+  /** An unquoted string ended at the next key without a comma. */
   wordBeforeKey?: boolean
 }
 
-/** Ends the reading from any depth. It never leaves `readJson`. */
-export class Stop extends Error {
+/** Thrown to stop the reader from any depth. Never leaves `readJson`. Not an `Error`, because recording a stack trace is slow. */
+export class Stop {
   readonly refusal: Refusal
   constructor(why: string, position: number, cutOff = false) {
-    super(why)
     this.refusal = { ok: false, why, position, cutOff }
   }
 }
@@ -61,14 +59,14 @@ export const cutOff = ({ text }: State): Stop => new Stop('the text ends before 
 export const misplaced = (position: number): Stop => new Stop('what stands here does not belong here', position)
 export const unclear = (position: number, isCutOff = false): Stop => new Stop('what is meant here is not clear', position, isCutOff)
 
-/** One note per kind of fault, at its first place. */
+/** Records a fault, once per kind, at its first position. */
 export function fix(state: State, what: string, position: number, changesText = false): void {
   if (state.strict) throw new Stop(what, position)
   const known = state.fixes.get(what) ?? { position, changesText: false }
   state.fixes.set(what, { what, position: known.position, changesText: changesText || known.changesText })
 }
 
-/** As `fix`, for what changes where things begin and end. */
+/** Like `fix`, for repairs that change where values begin and end. */
 export function restructure(state: State, what: string, position: number, changesText = false): void {
   state.structureGuessed = true
   fix(state, what, position, changesText)
@@ -77,35 +75,26 @@ export function restructure(state: State, what: string, position: number, change
 const JSON_SPACE = /[ \t\n\r]*/y
 export const SPACE = /\s*/y
 const COMMENT = /\/\*.*?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]*/sy
-/** Looking ahead goes past short comments only: many places must not share the work behind one long comment. */
+/** Lookahead skips short comments only, so that a long comment is not scanned again from many positions. */
 const SPACE_AND_COMMENTS = /(?:\s+|\/\*.{0,196}?(?:\*\/|$)|(?:\/\/|(?<=(?:^|\n)[ \t]*)#)[^\n]{0,198}(?![^\n]))*/sy
 
-/** Where a sticky pattern ends that begins here; -1 when it does not match. */
-export function matchEnd(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : -1
-}
-
-/** Goes past white space and comments, and notes them. */
+/** Skips white space and comments and records the comments. */
 export function skip(state: State): void {
   const { text } = state
   for (;;) {
     state.position = matchEnd(JSON_SPACE, text, state.position)
     const space = matchEnd(SPACE, text, state.position)
     if (space > state.position) fix(state, 'special white space', state.position)
-    const comment = matchEnd(COMMENT, text, space)
-    if (comment > space) noteComment(state, space, comment)
-    else if (space === state.position) return
-    state.position = Math.max(comment, space)
+    const end = matchEnd(COMMENT, text, space)
+    if (end <= space && space === state.position) return
+    state.position = Math.max(end, space)
+    if (end <= space) continue
+    const comment = text.slice(space, end)
+    // It may be a string without its opening quote.
+    if (comment.split('"').length % 2 === 0 || comment.includes('\\"') || state.fixes.has('single quotes')) throw unclear(space)
+    fix(state, 'a comment', space)
   }
 }
 
-/** What looks like a comment may be a text whose first quote is missing. */
-function noteComment(state: State, from: number, to: number): void {
-  const comment = state.text.slice(from, to)
-  if (comment.split('"').length % 2 === 0 || comment.includes('\\"') || state.fixes.has('single quotes')) throw unclear(from)
-  fix(state, 'a comment', from)
-}
-
-/** The same without notes. */
+/** Like `skip`, without recording anything. Returns the new position. */
 export const peek = ({ text }: State, from: number): number => matchEnd(SPACE_AND_COMMENTS, text, from)

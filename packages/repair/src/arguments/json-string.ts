@@ -1,13 +1,15 @@
-/** Strings, for the tolerant JSON reader: where one ends when quotes inside are not escaped, and what it says. */
-import { cutOff, fix, matchEnd, peek, restructure, SPACE, type State, unclear } from './json-state.ts'
+/** Reads strings for the tolerant JSON reader: finds the end of a string with unescaped quotes and decodes it. */
 
-/** What closes a string, by what opened it. */
+import { matchEnd } from '../text.ts'
+import { cutOff, fix, peek, restructure, SPACE, type State, unclear } from './json-state.ts'
+
+/** Maps each opening quote to its closing quote. */
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '”': '”', '‘': '’', '’': '’' }
 
 export const isQuote = (char: string | undefined): boolean => char !== undefined && Object.hasOwn(QUOTES, char)
 export const isCloser = (char: string): boolean => '}])'.includes(char)
 
-/** More than a long file has; no text should make the reader weigh a million of them. */
+/** Maximum number of quotes inside a string. No long file reaches it, and it bounds the reader's work. */
 const MAX_INSIDE = 20_000
 const WORD = /[\p{L}\p{N}_]/u
 const LETTER = /\p{L}/u
@@ -17,10 +19,10 @@ const BARE_KEY_AHEAD = /[A-Za-z_$][\w$.-]{0,100}\s*(?::|$)/y
 const ITEM_AHEAD = /["'“”‘’{[]|(?:-?\d[\d.eE+-]{0,30}|true|false|null|True|False|None)\s*(?:[,\]})]|$)/y
 const QUOTED_ITEM_AHEAD =
   /(?:"(?:[^"\\]|\\.){0,200}"|'(?:[^'\\]|\\.){0,200}'|[“”][^“”]{0,200}”)\s*(?:[,\]})"'“”{[]|$)|-?\d|true|false|null/sy
-/** What may be behind the value and mean nothing. */
+/** Meaningless text that may follow the value. */
 export const TAIL = /(?:[\s,;)\]}]|\[\s*\]|\{\s*\})*/y
 
-/** Reads the string whose quote is at the position, and goes behind it. */
+/** Reads the string that starts at the current position and moves past it. */
 export function readString(state: State, isKey = false): string {
   const { text, position: start } = state
   const quote = text[start] as string
@@ -47,12 +49,12 @@ export function readString(state: State, isKey = false): string {
 const isApostrophe = (text: string, at: number): boolean =>
   /['’]/.test(text[at] as string) && WORD.test(text[at - 1] as string) && WORD.test(text[at + 1] ?? '')
 
-/** Quotes that were found not to end the string: pairs, as in prose and markup, or ones that look like no delimiter tell that it is so. */
+/** Accepts quotes that do not end the string. Pairs, as in prose and markup, and quotes that cannot be delimiters are evidence of that. */
 function acceptInside(state: State, inside: readonly number[], end: number): void {
   const { text, position: start } = state
   const inList = state.open.at(-1) !== '}'
   let paired = inside.length % 2 === 0
-  /** None is where a quote that delimits a string would be. */
+  /** No later quote is where a delimiter would be. */
   let plain = !text.includes(text[end] as string, end + 1)
   let afterComma = false
   let inWord = false
@@ -80,7 +82,10 @@ function acceptInside(state: State, inside: readonly number[], end: number): voi
   fix(state, 'an unescaped quote', inside[0] as number, true)
 }
 
-/** Between two quotes of one text stand words or a separator; what is between two texts looks otherwise. */
+/**
+ * Returns whether `between` is text between two quotes inside one string, such as words or a separator, rather than between two
+ * strings.
+ */
 function isBetweenQuotes(between: string, inList: boolean): boolean {
   if (between.includes('\n') || (inList && !WORD.test(between))) return false
   return !/^[\s,:}\]]/.test(between) || (!inList && /^(?:[,:;] ?| |[}\]])$/.test(between))
@@ -88,7 +93,7 @@ function isBetweenQuotes(between: string, inList: boolean): boolean {
 
 const endsClosed = (text: string): boolean => /[}\])`]$/.test(text.slice(-200).trimEnd())
 
-/** Whether what follows could follow the end of a string value. */
+/** Returns whether the following text could come after a string value. */
 function fits(state: State, from: number, quote: string): boolean {
   const { text, open } = state
   const matches = (pattern: RegExp): boolean => matchEnd(pattern, text, at) >= 0
@@ -97,7 +102,7 @@ function fits(state: State, from: number, quote: string): boolean {
   let comma = false
   for (;;) {
     if (at >= text.length) return true
-    if (depth === 0) return state.partial || endsHere(state, at, quote)
+    if (depth === 0) return endsHere(state, at, quote)
     const char = text[at] as string
     if (isCloser(char)) {
       const match = open.lastIndexOf(char, depth - 1)
@@ -112,7 +117,7 @@ function fits(state: State, from: number, quote: string): boolean {
   return matches(KEY_AHEAD) || ((comma || text.slice(from, at).includes('\n')) && matches(BARE_KEY_AHEAD))
 }
 
-/** Past white space and comments, but not past a comment that may be text of the same string. */
+/** Skips white space and comments, except comments that may be part of the same string. */
 function ahead(state: State, from: number, quote: string): number {
   const at = peek(state, from)
   if (state.text.slice(from, at).includes(quote)) throw unclear(from)
@@ -129,36 +134,33 @@ function endsHere(state: State, at: number, quote: string): boolean {
   )
 }
 
-/** A quote that is missing right before the last brackets; anything else that has no end was cut off. */
+/** Handles a string without a closing quote. The quote may be missing right before the last brackets; otherwise the string was cut off. */
 function unclosed(state: State, start: number, mustClose: boolean): string {
   const { text } = state
   const closers = state.open.toReversed().join('')
   const rest = text.slice(start, start + 400).trimEnd()
   const value = rest.slice(0, rest.length - closers.length)
   const isPlain = /^[\p{L}\p{N}_ ./@-]*[\p{L}\p{N}_.]$/u.test(value)
-  if (mustClose || state.strict || state.partial || text.length >= start + 400 || !rest.endsWith(closers) || !isPlain) throw cutOff(state)
+  if (mustClose || state.strict || text.length >= start + 400 || !rest.endsWith(closers) || !isPlain) throw cutOff(state)
   state.position = start + value.length
   restructure(state, 'a missing quote', state.position, true)
   return value
 }
 
-/** What JSON knows behind a backslash. */
+/** Escapes that JSON supports, without the backslash. */
 const KNOWN = /^(["\\/bfnrt]|u....)$/
-/** Escapes of other languages: a model that writes one may mean that character, or the two it wrote. */
+/** Escapes of other languages. A model may mean that character or the two characters it wrote. */
 const FOREIGN = /[\n\r'$`uUx0-9vae]/
 const ESCAPE = /\\(u[\da-fA-F]{4}|.?)/gs
-const PYTHON_ESCAPE = /\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|.?)/gs
 
 function decode(state: State, from: number, to: number, close: string): string {
-  const { pythonic } = state
   const raw = state.text.slice(from, to)
   const control = raw.search(/[\u0000-\u001f]/)
   if (control >= 0) fix(state, `a raw ${/[\n\r]/.test(raw) ? 'line break' : 'control character'} in a string`, from + control)
-  const pattern = pythonic ? PYTHON_ESCAPE : ESCAPE
   let invalid = -1
   let changesText = false
-  for (const { index, 1: said = '' } of raw.matchAll(pattern)) {
-    if (said === close || (pythonic && (said === "'" || /^[xU]./.test(said)))) continue
+  for (const { index, 1: said = '' } of raw.matchAll(ESCAPE)) {
+    if (said === close) continue
     const isKnown = KNOWN.test(said)
     if (!isKnown && invalid < 0) invalid = index
     if (isKnown ? !'"\\/'.includes(said) : FOREIGN.test(said)) changesText = true
@@ -169,10 +171,9 @@ function decode(state: State, from: number, to: number, close: string): string {
     return raw.replaceAll(/(^\\\\)|\\\\/g, (_, network?: string) => network ?? '\\')
   }
   if (invalid >= 0) fix(state, 'an unescaped backslash', from + invalid, changesText)
-  return raw.replaceAll(pattern, (whole, said: string) => {
+  return raw.replaceAll(ESCAPE, (whole, said: string) => {
     if (said === close || said === "'") return said
-    if (/^[xU]./.test(said)) return String.fromCodePoint(Number.parseInt(said.slice(1), 16))
-    // Where there are escapes that JSON lacks, it is a pattern: `\b` and `\f` are then no backspace and no form feed.
+    // A string with escapes unknown to JSON is a pattern, so `\b` and `\f` are not a backspace and a form feed.
     return KNOWN.test(said) && !(invalid >= 0 && /^[bf]/.test(said)) ? JSON.parse(`"${whole}"`) : whole
   })
 }

@@ -1,23 +1,24 @@
-/** Objects, lists and scalars, for the tolerant JSON reader. */
+/** Reads objects, lists and scalars for the tolerant JSON reader. */
 import { equal } from '../canonical.ts'
-import { cutOff, fix, matchEnd, misplaced, peek, restructure, type State, Stop, skip, unclear } from './json-state.ts'
+import { matchEnd } from '../text.ts'
+import { cutOff, fix, misplaced, peek, restructure, type State, Stop, skip, unclear } from './json-state.ts'
 import { isCloser, isQuote, readString } from './json-string.ts'
 
 const MAX_DEPTH = 200
 const NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[\s,\]})]|\/\*|$)/y
 const CONSTANT = /(?:true|false|null|True|False|None)(?=[\s,\]})]|\/\*|$)/y
 const BARE_KEY = /[A-Za-z_$][\w$.-]*|\d+/y
-/** A word, and the next key right after it: only a comma is missing. */
+/** A word directly followed by the next key, with only the comma missing. */
 const WORD_BEFORE_KEY = /[\w.$-]{1,100}(?=\s+"[\w.$-]{1,100}"\s*:)/y
 const BARE = /[^,{}[\]\n\r]{1,1000}/y
-/** Bare words that a reader could take for something else than text. */
+/** Bare words that may not be meant as text. */
 const NOT_TEXT =
   /^(?:true|false|null|none|nan|[+-]?inf(?:inity)?|undefined|nil)$|^(?:\.\.|…)|["'`“”‘’\\()<>;]|^\S*\s[^:]*:|:$|.\/\*|^[+-]?[\d.].*\s/i
-/** Numbers that were cut off, or of another language: neither a number nor a text for certain. */
+/** Truncated numbers or numbers in another language's notation: neither clearly a number nor clearly text. */
 const NO_NUMBER = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)e[+-]?$|^[+-]?0(?:x[\da-f_]*|[ob]\d*)$|^[+-]?\d[\d_]*_[\d_]*(?:\.\d*)?$|^[+-]?\d+n$/i
-/** What begins an item that no comma comes before. */
+/** The start of an item that has no comma before it. */
 const PLAIN_ITEM = /["'“”{[]|-?\d|true|false|null/y
-/** How texts begin and end, other than what is between two quotes of one text. */
+/** Usual beginnings and endings of strings, unlike the text between two quotes inside one string. */
 const EDGES = /^(?=.*[\p{L}\p{N}_])["\p{L}\p{N}_<({[/$.-](?:.*["\p{L}\p{N}_>)}\].!?;\\])?$/su
 const PLAIN_KEY = /^[\w.$-]+$/
 
@@ -25,22 +26,17 @@ export function readValue(state: State): unknown {
   const char = state.text[state.position]
   if (char === undefined) throw cutOff(state)
   if (char === '{') return readObject(state)
-  if (char === '[' || (char === '(' && state.pythonic)) return readList(state, char)
+  if (char === '[') return readList(state)
   return isQuote(char) ? readString(state) : readScalar(state)
 }
 
 const inObject = ({ open }: State): boolean => open.at(-1) === '}'
 
 /**
- * What is between two brackets, and the commas in it.
- * @param mayFollow whether what begins here is plainly another part, though no comma came before
+ * Reads the parts between two brackets and the commas between them.
+ * @param follows returns whether the text here clearly begins another part although no comma came before
  */
-function readParts(
-  state: State,
-  closer: string,
-  mayFollow: (end: number) => boolean,
-  readPart: (noComma: boolean, end: number) => void,
-): void {
+function readParts(state: State, closer: string, follows: (end: number) => boolean, read: (noComma: boolean, end: number) => void) {
   if (state.open.length >= MAX_DEPTH) throw new Stop('nested too deep to be read', state.position)
   state.open.push(closer)
   state.position++
@@ -59,10 +55,10 @@ function readParts(
     }
     const noComma = after === 'part'
     if (noComma) {
-      if (!mayFollow(end)) throw misplaced(state.position)
+      if (!follows(end)) throw misplaced(state.position)
       restructure(state, 'a missing comma', end)
     }
-    readPart(noComma, end)
+    read(noComma, end)
     after = 'part'
   }
   close(state, after === 'comma')
@@ -110,18 +106,17 @@ function readMember(state: State, mayLackColon: boolean): unknown {
   return value
 }
 
-function readList(state: State, opener: string): readonly unknown[] {
+function readList(state: State): readonly unknown[] {
   const list: unknown[] = []
   let guessed = false
   let hasQuotes = false
-  // Two words or numbers on one line may be one text without its quotes.
+  // Two words or numbers on one line may be one unquoted string.
   const areWords = (end: number): boolean => [state.text[end - 1], state.text[state.position]].every((one) => /[\w.-]/.test(one ?? ''))
   const mayFollow = (end: number): boolean =>
     matchEnd(PLAIN_ITEM, state.text, state.position) >= 0 &&
     state.bareEnd !== end &&
     (!areWords(end) || state.text.slice(end, state.position).includes('\n'))
-  if (opener === '(') fix(state, 'a Python tuple', state.position)
-  readParts(state, opener === '(' ? ')' : ']', mayFollow, (noComma, end) => {
+  readParts(state, ']', mayFollow, (noComma, end) => {
     const quotes = state.quotesGuessed
     const item = readValue(state)
     list.push(item)
@@ -134,7 +129,7 @@ function readList(state: State, opener: string): readonly unknown[] {
   return list
 }
 
-/** Two texts of a list, or one with `", "` in it: no key tells, so that what looks like either is refused. */
+/** Rejects lists in which two strings may be one, or one that contains `", "` may be two. Lists have no keys to tell these apart. */
 function checkEdges(state: State, list: readonly unknown[], guessed: boolean, hasQuotes: boolean): void {
   const texts = list.filter((item) => typeof item === 'string')
   if (texts.length < 2) return
@@ -144,14 +139,14 @@ function checkEdges(state: State, list: readonly unknown[], guessed: boolean, ha
   state.edgesUnclear = true
 }
 
-/** Closes the innermost container: with its bracket, before the bracket of the one around it, or with a wrong one at the very end. */
+/** Closes the innermost container: at its own bracket, at the bracket of the enclosing container, or at a wrong one at the very end. */
 function close(state: State, comma: boolean): void {
   const { text, position, open } = state
   const closer = text[position] as string
   const expected = open.at(-1) as string
   const outer = open.length - 1 - open.lastIndexOf(closer)
   if (comma && closer !== expected) throw misplaced(position)
-  if (comma && closer !== ')') fix(state, 'a trailing comma', position)
+  if (comma) fix(state, 'a trailing comma', position)
   state.position++
   if (outer > open.length - 1) {
     if (!onlyClosersFollow(state, position)) throw misplaced(position)
@@ -165,10 +160,9 @@ function close(state: State, comma: boolean): void {
   open.pop()
 }
 
-/** Exactly one bracket for each that is open: one more, and an opening bracket may be what is missing. */
+/** Checks that exactly one bracket follows for each open one. An extra bracket may mean that an opening bracket is missing. */
 function onlyClosersFollow(state: State, from: number): boolean {
   const { text, open } = state
-  if (state.partial) return false
   if (!state.closing) {
     const end = matchEnd(/[\s)\]}]*/y, text, from)
     state.closing =
@@ -189,7 +183,10 @@ function readScalar(state: State): unknown {
   return /^n/i.test(name) ? null : /^t/i.test(name)
 }
 
-/** What begins with a zero or a plus may be a code or a telephone number: its characters stay. A schema can still make it a number. */
+/**
+ * Reads a number. One that begins with a zero or a plus may be a code or a telephone number, so it stays a string. A schema can still
+ * turn it into a number.
+ */
 function readNumber(state: State, end: number): unknown {
   const { text, position } = state
   const digits = text.slice(position, end)
@@ -208,7 +205,7 @@ function readBare(state: State): string {
   const word = inObject(state) ? matchEnd(WORD_BEFORE_KEY, text, position) : -1
   const limit = word >= 0 ? word : matchEnd(BARE, text, position)
   if (limit < 0) throw misplaced(position)
-  // Another one after it, and the text may go on in quotes.
+  // If another one follows, the text may continue in quotes.
   if (state.wordBeforeKey) throw unclear(position)
   state.wordBeforeKey = word >= 0
   const bare = text

@@ -1,45 +1,37 @@
 /**
- * One JSON value as models write it: what is plainly meant is read and noted, what has two readings is refused,
- * and a text that ends in the middle is never completed. In linear time, and without throwing.
+ * Reads one JSON value as models write it. Clear intent is read and noted, ambiguous text is refused, and truncated text is never
+ * completed. Takes linear time and does not throw.
  */
-import { fix, type JsonFix, matchEnd, misplaced, peek, type Refusal, restructure, type State, Stop, skip, unclear } from './json-state.ts'
+
+import { matchEnd } from '../text.ts'
+import { fix, type JsonFix, misplaced, peek, type Refusal, restructure, type State, Stop, skip, unclear } from './json-state.ts'
 import { TAIL } from './json-string.ts'
 import { readValue } from './json-value.ts'
 
 export type { JsonFix } from './json-state.ts'
 
-export type LooseJson = { readonly ok: true; readonly value: unknown; readonly end: number; readonly fixes: readonly JsonFix[] } | Refusal
+export type LooseJson = { readonly ok: true; readonly value: unknown; readonly fixes: readonly JsonFix[] } | Refusal
 
-export interface ReadJsonOptions {
-  /** Where to begin; default 0. */
-  readonly from?: number
-  /** Only the value is read, and `end` says where it stopped. By default nothing but noise may come after it. */
-  readonly partial?: boolean
-  /** Strings have the escapes of Python, and a tuple is a list. */
-  readonly pythonic?: boolean
+/** Reads one object or list, first strictly, then tolerantly. Valid JSON is returned unchanged, without fixes. */
+export function readJson(text: string): LooseJson {
+  const exact = attempt(text, true)
+  return exact.ok ? exact : attempt(text, false)
 }
 
-/** Reads one object or list: strictly, and what that refuses with tolerance. Valid JSON comes back as it is, without fixes. */
-export function readJson(text: string, options: ReadJsonOptions = {}): LooseJson {
-  const exact = attempt(text, true, options)
-  return exact.ok ? exact : attempt(text, false, options)
-}
-
-export function attempt(text: string, strict: boolean, { from = 0, partial, pythonic }: ReadJsonOptions = {}): LooseJson {
+export function attempt(text: string, strict: boolean): LooseJson {
   const fixes = new Map<string, JsonFix>()
-  const state: State = { text, strict, partial, pythonic, open: [], fixes, position: Math.max(0, from), quotesGuessed: 0 }
+  const state: State = { text, strict, open: [], fixes, position: 0, quotesGuessed: 0 }
   try {
     const fenced = begin(state)
     const value = readValue(state)
-    const end = state.position
-    if (!partial) finish(state, fenced)
+    finish(state, fenced)
     const noted = [...fixes.values()].sort((a, b) => a.position - b.position)
     if (
       (state.quotesGuessed > 0 && (state.structureGuessed || state.textsInList)) || //
       (state.apostrophes && state.edgesUnclear)
     )
       throw unclear(noted[0]?.position ?? 0)
-    return { ok: true, value, end, fixes: noted }
+    return { ok: true, value, fixes: noted }
   } catch (error) {
     if (error instanceof Stop) return error.refusal
     throw error
@@ -47,10 +39,10 @@ export function attempt(text: string, strict: boolean, { from = 0, partial, pyth
 }
 
 const FENCE = /```[\w-]*\s*$/
-/** `options: {…}` without the braces around it is one member of an object, not the object. */
+/** `options: {…}` without surrounding braces is a member of an object, not the object itself. */
 const NAME = /^[\s,]*[\w$.-]+\s*[:=]\s*$/
 
-/** Goes to the first bracket. True when the value is in a code fence. */
+/** Moves to the first bracket. Returns true if the value is in a code fence. */
 function begin(state: State): boolean {
   const { text } = state
   skip(state)
@@ -69,7 +61,7 @@ function begin(state: State): boolean {
   return fence >= 0
 }
 
-/** Behind the value may be brackets too many, commas, empty brackets, the end of the fence, and a remark that has nothing of JSON. */
+/** Checks the text after the value: extra brackets, commas, empty brackets, the end of the fence, or a remark without any JSON. */
 function finish(state: State, fenced: boolean): void {
   const { text } = state
   const end = state.position

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RepairLevel } from '../repair.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import type { JsonSchema } from '../schema/types.ts'
 import { type RepairOptions, repairArguments } from './repair-arguments.ts'
 
 const text = { type: 'string' }

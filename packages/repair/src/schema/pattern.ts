@@ -1,14 +1,14 @@
-/** Patterns that may take exponential time on a text that does not match: `^(a+)+$` hangs on forty letters. */
+/** Detects patterns that may take exponential time on text that does not match: `^(a+)+$` hangs on forty letters. */
 
-/** From here on, a number of repetitions counts as any number. */
+/** From this number on, repetitions count as unbounded. */
 const MANY = 10
 
 interface Alternative {
-  /** Everything in it that stands for one character. */
+  /** All parts that match one character. */
   readonly atoms: string[]
-  /** Those that every match holds. */
+  /** The parts present in every match. */
   readonly fixed: string[]
-  /** What is repeated without bound, each as the atoms in it. */
+  /** Unbounded repetitions, each as a list of its atoms. */
   readonly loops: (readonly string[])[]
 }
 
@@ -18,28 +18,26 @@ interface Group {
 }
 
 const newAlternative = (): Alternative => ({ atoms: [], fixed: [], loops: [] })
-const newGroup = (token = ''): Group => ({ alternatives: [newAlternative()], looksAround: /[=!]$/.test(token) })
-const TOKEN = /\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<\w+>|:))?|./gisu
-const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y
+const newGroup = (opening = ''): Group => ({ alternatives: [newAlternative()], looksAround: /[=!]$/.test(opening) })
+/** What stands for nothing by itself, or else an atom or the end of a group, with its quantifier. */
+const PART =
+  /([|^$]|\\b|\((?:\?(?:<?[=!]|<\w+>|:))?)|(\\[pPu]\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[a-z]|\\k<[^>]*>|\\.|\[(?:\\.|[^\]\\])*\]|.)(?:([*+?])|\{(\d+)(,?)(\d*)\})?\??/gisu
 
 /**
- * True when a group that repeats without bound holds something else that does, and nothing that must be between
- * tells one repetition from the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
+ * Returns true if an unbounded group contains another unbounded repetition and no required separator distinguishes one repetition from
+ * the next: `(a+)+`, but not `(-[a-z]+)*`. Errs on the side of caution.
  */
 export function isExplosive(pattern: string): boolean {
   const groups: Group[] = [newGroup()]
-  for (let at = 0; at < pattern.length; ) {
-    TOKEN.lastIndex = at
-    const token = TOKEN.exec(pattern)?.[0] ?? (pattern[at] as string)
-    at += token.length
+  for (const [, frame, token = '', sign, from = '1', comma, to = ''] of pattern.matchAll(PART)) {
     const group = groups.at(-1) as Group
-    if (/^(?:[|(^$]|\\b)/i.test(token)) {
-      if (token === '|') group.alternatives.push(newAlternative())
-      if (token[0] === '(') groups.push(newGroup(token))
+    if (frame) {
+      if (frame === '|') group.alternatives.push(newAlternative())
+      if (frame[0] === '(') groups.push(newGroup(frame))
       continue
     }
-    const { least, most, length } = quantifier(pattern, at)
-    at += length
+    const least = sign ? Number(sign === '+') : Number(from)
+    const most = sign ? (sign === '?' ? 1 : Infinity) : comma ? Number(to || Infinity) : least
     if (token !== ')') {
       const alternative = group.alternatives.at(-1) as Alternative
       alternative.atoms.push(token)
@@ -61,13 +59,13 @@ export function isExplosive(pattern: string): boolean {
   return false
 }
 
-/** Some loop may run on into the next repetition. */
+/** Returns whether a loop may continue into the next repetition. */
 const isUnseparated = ({ loops, fixed }: Alternative): boolean =>
   loops.some((atoms) => !fixed.some((one) => !atoms.some((atom) => overlap(atom, one))))
 
 const SAMPLE = [...Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code)), '\u2028', '一', '😀']
 
-/** Whether two atoms can stand for the same character; when in doubt they can. */
+/** Returns whether two atoms can match the same character. If in doubt, they can. */
 function overlap(one: string, other: string): boolean {
   try {
     const [a, b] = [one, other].map((atom) => new RegExp(`^(?:${atom})$`, 'su')) as [RegExp, RegExp]
@@ -77,18 +75,13 @@ function overlap(one: string, other: string): boolean {
   }
 }
 
-function quantifier(pattern: string, at: number): { readonly least: number; readonly most: number; readonly length: number } {
-  QUANTIFIER.lastIndex = at
-  const [text = '', sign, from = '1', comma, to = from] = QUANTIFIER.exec(pattern) ?? []
-  const least = sign ? Number(sign === '+') : Number(from)
-  const most = sign ? (sign === '?' ? 1 : Infinity) : comma && !to ? Infinity : Number(comma ? to : from)
-  return { least, most, length: text.length }
-}
-
-/** Keywords whose values are data and no schemas. */
+/** Keywords whose values are data rather than schemas. */
 const DATA = ['const', 'enum', 'default', 'examples']
 
-/** @throws TypeError that names the field of the first pattern that may hang. */
+/**
+ * Rejects schemas with patterns that may hang.
+ * @throws TypeError that names the field of the first such pattern
+ */
 export function refuseExplosivePatterns(schema: unknown, path: readonly string[] = [], seen: Set<unknown> = new Set()): void {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
   seen.add(schema)

@@ -1,9 +1,6 @@
-/** Type names as people write them in a schema, in those of JSON Schema: `float`, `OBJECT`, `list[str]`, `array|string`. */
-import type { JsonSchema } from './json-schema.ts'
+/** Maps type names as people write them in schemas to those of JSON Schema: `float`, `OBJECT`, `list[str]`, `array|string`. */
 
-const STANDARD = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
-
-/** Other names of each type, from Python, Java, TypeScript, C, SQL and protocol buffers. In lower case. */
+/** Other names of each standard type, in lower case, from Python, Java, TypeScript, C, SQL and protocol buffers. */
 const OTHER_NAMES: Readonly<Record<string, RegExp>> = {
   string: /^(?:str|text|char|varchar|uri|url|email|uuid|date|datetime|date-time|path|filepath)$/,
   number: /^(?:float|double|decimal|real|numeric|num)\d*$/,
@@ -14,10 +11,10 @@ const OTHER_NAMES: Readonly<Record<string, RegExp>> = {
   null: /^(?:none|nonetype|nil|void|undefined)$/,
 }
 
-/** A longer name is a sentence. */
+/** A longer name is a sentence. In characters. */
 const MAX_NAME = 200
 
-/** The types a schema allows; empty when it doesn't say, or says what nobody can check. */
+/** Returns the types that a schema allows; empty if it names none or only types that cannot be checked. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   const { type, nullable } = schema
   const types = typeof type === 'string' ? typesNamed(type) : Array.isArray(type) ? unionOf(type.map(memberOf)) : []
@@ -26,26 +23,18 @@ export function typesOf(schema: JsonSchema): readonly string[] {
 
 const memberOf = (type: unknown): readonly string[] => (type === null ? ['null'] : typeof type === 'string' ? typesNamed(type) : [])
 
-/** A union with a part that takes anything takes anything. */
+/** Merges the types of a union. If one part accepts anything, so does the union. */
 const unionOf = (parts: readonly (readonly string[])[]): readonly string[] =>
   parts.some((part) => part.length === 0) ? [] : [...new Set(parts.flat())]
 
-const known = new Map<string, readonly string[]>([...STANDARD].map((name) => [name, [name]]))
-
-function typesNamed(name: string): readonly string[] {
-  const found = known.get(name)
-  if (found) return found
-  if (known.size > 1000) known.clear()
-  const types = name.length > MAX_NAME ? [] : read(name.trim().toLowerCase())
-  known.set(name, types)
-  return types
-}
+const typesNamed = (name: string): readonly string[] =>
+  Object.hasOwn(OTHER_NAMES, name) ? [name] : name.length > MAX_NAME ? [] : read(name.trim().toLowerCase())
 
 function read(name: string): readonly string[] {
   const [, wrapper, inner = ''] = /^(?:typing\.)?(optional|union)\s*[[<](.*)[\]>]$/.exec(name) ?? []
   if (wrapper === 'optional') return unionOf([read(inner), ['null']])
   if (name.endsWith('?')) return unionOf([read(name.slice(0, -1)), ['null']])
-  // What a list holds is between brackets; `string[]` is a list.
+  // Item types are between brackets; `string[]` is a list.
   let text = wrapper ? inner : name
   for (let before = ''; before !== text; ) {
     before = text
@@ -56,7 +45,9 @@ function read(name: string): readonly string[] {
 }
 
 function typeNamed(name: string): readonly string[] {
-  if (STANDARD.has(name)) return [name]
-  const found = Object.keys(OTHER_NAMES).find((type) => OTHER_NAMES[type]?.test(name))
+  const found = Object.keys(OTHER_NAMES).find((type) => type === name || OTHER_NAMES[type]?.test(name))
   return found === undefined ? [] : [found]
 }
+
+/** A JSON Schema (2020-12) as plain data. */
+export type JsonSchema = { readonly [keyword: string]: unknown }

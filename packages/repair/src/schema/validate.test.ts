@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { coerce } from '../arguments/coerce.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './types.ts'
 import { describe as phrase, validate } from './validate.ts'
 
 const ajv = new Ajv.default({ strict: false, allErrors: false, validateFormats: false, logger: false })
@@ -28,7 +28,7 @@ const number = fc.integer({ min: -5, max: 5 })
 const types = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object', 'null')
 const PATTERNS = fc.constantFrom('^a', 'b$', '^.$', '[0-9]')
 
-/** Every keyword that is supported, in any mixture. */
+/** Every supported keyword, in any mixture. */
 const { schema } = fc.letrec<{ schema: JsonSchema | boolean; some: readonly (JsonSchema | boolean)[] }>((tie) => ({
   some: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
   schema: fc.oneof(
@@ -98,7 +98,7 @@ describe('the verdict', () => {
       }),
       { numRuns: samples(800, 4000) },
     )
-    // A comparison of refusals only would say little.
+    // Comparing only refusals would prove little.
     expect(Math.min(valid, invalid)).toBeGreaterThan(200)
   })
 
@@ -106,7 +106,7 @@ describe('the verdict', () => {
     fc.assert(
       fc.property(schema, schema, value, (one, other, given) => {
         const merged = { $defs: DEFS, ...(typeof one === 'object' ? one : {}), ...(typeof other === 'object' ? other : {}) }
-        // ajv takes `contains` for met where a list is shorter than the `prefixItems` beside it; the specification does not.
+        // ajv treats `contains` as satisfied if a list is shorter than the `prefixItems` beside it; the specification does not.
         if ('contains' in merged && 'prefixItems' in merged) return
         expect(validate(merged, given).length === 0).toBe(ajv.compile(merged)(given))
       }),

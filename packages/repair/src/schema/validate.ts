@@ -1,25 +1,20 @@
-/** JSON Schema 2020-12 over plain data, with issues a hint can be made of. No code generation, so it runs on edge runtimes. */
+/**
+ * Validates plain data against JSON Schema 2020-12 and reports issues suitable for hints. Generates no code, so it runs on edge
+ * runtimes.
+ */
 import { canonical, equal } from '../canonical.ts'
 import { nearest } from '../did-you-mean.ts'
 import type { Issue } from './issue.ts'
-import type { JsonSchema } from './json-schema.ts'
 import { isExplosive } from './pattern.ts'
-import { typesOf } from './types.ts'
+import { type JsonSchema, typesOf } from './types.ts'
 
 type Path = readonly (string | number)[]
-interface Context {
-  readonly root: JsonSchema
-  readonly issues: Issue[]
-  readonly depth: number
-  /** What references have led to without going deeper into the value: to come to it again asks nothing new. */
-  readonly open: readonly unknown[]
-}
 
 const MAX_DEPTH = 200
 
 export type Issues = readonly [Issue, ...Issue[]]
 
-/** What a schema says of a value. */
+/** The result of checking a value against a schema. */
 export type JsonCheck = { readonly ok: true } | { readonly ok: false; readonly issues: Issues }
 
 export function checkJson(schema: JsonSchema, value: unknown): JsonCheck {
@@ -27,42 +22,119 @@ export function checkJson(schema: JsonSchema, value: unknown): JsonCheck {
   return first ? { ok: false, issues: [first, ...more] } : { ok: true }
 }
 
-/** What is wrong with `value`; empty when nothing is. Unknown keywords, `format` and remote `$ref`s are not checked. */
-export function validate(schema: JsonSchema, value: unknown, root: JsonSchema = schema): Issue[] {
+/** Records a failed keyword; `more` may name a place other than the value itself. */
+type Fail = (keyword: string, constraint: string, more?: Partial<Issue>) => void
+
+/** Returns the issues of `value`; empty if it is valid. Unknown keywords, `format` and remote `$ref`s are not checked. */
+export function validate(given: JsonSchema, input: unknown, root: JsonSchema = given): Issue[] {
   const issues: Issue[] = []
-  node(schema, value, [], { root, issues, depth: 0, open: [] })
+
+  /** Returns the issues of one schema on its own. */
+  function issuesOf(schema: unknown, value: unknown, path: Path, depth: number, open: readonly unknown[]): Issue[] {
+    const before = issues.length
+    node(schema, value, path, depth, open)
+    return issues.splice(before)
+  }
+
+  /** @param open schemas already reached by references without going deeper into the value; visiting one again checks nothing new */
+  function node(schema: unknown, value: unknown, path: Path, depth: number, open: readonly unknown[] = []): void {
+    const fail: Fail = (keyword, constraint, more) => {
+      issues.push({ path, keyword, value, constraint, ...more })
+    }
+    if (schema === false) fail('false', 'absent')
+    if (!isRecord(schema)) return
+    if (depth > MAX_DEPTH) {
+      fail('depth', `at most ${MAX_DEPTH} levels deep`)
+      return
+    }
+    const target = deref(schema, root)
+    if (target !== schema && !open.includes(target)) node(target, value, path, depth + 1, [...open, target])
+    if (!isOfType(schema, value)) {
+      fail('type', typesText(typesOf(schema)))
+      return
+    }
+    values(schema, value, fail)
+    if (typeof value === 'string') strings(schema, value, fail)
+    else if (typeof value === 'number') numbers(schema, value, fail)
+    else if (Array.isArray(value)) arrays(schema, value, path, depth + 1, fail)
+    else if (isRecord(value)) objects(schema, value, path, depth + 1, fail)
+    combined(schema, value, path, depth + 1, open, fail)
+  }
+
+  function arrays(schema: JsonSchema, value: readonly unknown[], path: Path, depth: number, fail: Fail): void {
+    const { uniqueItems, contains, minContains } = schema
+    limit(schema, 'minItems', value.length, fail, 'a list of at least #')
+    limit(schema, 'maxItems', value.length, fail, 'a list of at most #', (bound) => value.slice(0, bound))
+    if (uniqueItems === true && new Set(value.map((item) => canonical(item))).size < value.length)
+      fail('uniqueItems', 'a list without doubles')
+    for (const [at, item] of value.entries()) node(itemSchema(schema, at), item, [...path, at], depth)
+    if (contains !== undefined && minContains !== 0 && !value.some((item) => issuesOf(contains, item, [], depth, []).length === 0))
+      fail('contains', 'a list that holds the required item')
+  }
+
+  function objects(schema: JsonSchema, value: Record<string, unknown>, path: Path, depth: number, fail: Fail): void {
+    const properties = recordOf(schema['properties'])
+    const patterns = Object.entries(recordOf(schema['patternProperties']))
+    const extra = schema['additionalProperties']
+    const keys = Object.keys(value)
+    const declared = Object.keys(properties)
+    const missing = (key: unknown): key is string => !Object.hasOwn(value, key as string)
+    const unknown: string[] = []
+    for (const key of keys) {
+      const children = patterns.filter(([pattern]) => regex(pattern)?.test(key)).map(([, child]) => child)
+      if (Object.hasOwn(properties, key)) children.unshift(properties[key])
+      if (children.length === 0)
+        if (extra === false) unknown.push(key)
+        else children.push(extra)
+      for (const child of children) node(child, value[key], [...path, key], depth)
+    }
+    const require = (key: string, constraint: string): void => fail('required', constraint, { path: [...path, key], value: undefined })
+    for (const key of listOf(schema['required']).filter(missing)) require(key, describe(properties[key], root))
+    for (const key of unknown) {
+      const [meant] = nearest(key, declared.filter(missing))
+      const more = { path: [...path, key], value: value[key], unknownKey: key, ...(meant !== undefined && { meantKey: meant }) }
+      fail('additionalProperties', `one of the declared parameters: ${declared.join(', ') || 'none'}`, more)
+    }
+    limit(schema, 'minProperties', keys.length, fail, 'an object with at least # keys')
+    limit(schema, 'maxProperties', keys.length, fail, 'an object with at most # keys')
+    for (const key of keys) node(schema['propertyNames'], key, [...path, key], depth)
+    for (const [key, needs] of Object.entries(recordOf(schema['dependentRequired'])))
+      if (!missing(key)) for (const need of listOf(needs).filter(missing)) require(need, `given, because ${key} is`)
+  }
+
+  function combined(schema: JsonSchema, value: unknown, path: Path, depth: number, open: readonly unknown[], fail: Fail): void {
+    const { anyOf, oneOf, not } = schema
+    const passes = (part: unknown): boolean => issuesOf(part, value, [], depth, open).length === 0
+    /** Reports the issues of the closest branch if no branch fits. If all differ in type, it reports the types together. */
+    const closest = (parts: readonly unknown[]): void => {
+      const tried = parts.map((part) => issuesOf(part, value, path, depth, open))
+      const best = tried.toSorted((a, b) => weight(a, path) - weight(b, path))[0] ?? []
+      if (weight(best, path) >= WRONG_TYPE) fail('type', anyOfText(parts, root))
+      else issues.push(...best)
+    }
+    for (const part of listOf(schema['allOf'])) node(part, value, path, depth, open)
+    if (Array.isArray(anyOf)) closest(anyOf)
+    if (Array.isArray(oneOf)) {
+      const matching = oneOf.filter(passes).length
+      if (matching === 0) closest(oneOf)
+      else if (matching > 1) fail('oneOf', 'of exactly one of the allowed shapes')
+    }
+    if (not !== undefined && passes(not)) fail('not', 'not of the excluded shape')
+    if (schema['if'] !== undefined) node(passes(schema['if']) ? schema['then'] : schema['else'], value, path, depth, open)
+  }
+
+  node(given, input, [], 0)
   return issues
 }
 
-/** Notes that a keyword is not kept; `more` may name another place than the value itself. */
-type Fail = (keyword: string, constraint: string, more?: Partial<Issue>) => void
+const WRONG_TYPE = 1000
+const weight = (issues: readonly Issue[], path: Path): number =>
+  issues.reduce((sum, issue) => {
+    if (issue.keyword === 'type' && issue.path.length === path.length) return sum + WRONG_TYPE
+    return sum + (issue.keyword === 'const' ? 10 : 1)
+  }, 0)
 
-function node(schema: unknown, value: unknown, path: Path, context: Context): void {
-  const fail: Fail = (keyword, constraint, more) => {
-    context.issues.push({ path, keyword, value, constraint, ...more })
-  }
-  if (schema === false) fail('false', 'absent')
-  if (!isRecord(schema)) return
-  if (context.depth > MAX_DEPTH) {
-    fail('depth', `at most ${MAX_DEPTH} levels deep`)
-    return
-  }
-  const inner = { ...context, depth: context.depth + 1 }
-  const target = deref(schema, context.root)
-  if (target !== schema && !context.open.includes(target)) node(target, value, path, { ...inner, open: [...context.open, target] })
-  if (!isOfType(schema, value)) {
-    fail('type', typesText(typesOf(schema)))
-    return
-  }
-  values(schema, value, fail)
-  if (typeof value === 'string') strings(schema, value, fail)
-  else if (typeof value === 'number') numbers(schema, value, fail)
-  else if (Array.isArray(value)) arrays(schema, value, path, { ...inner, open: [] }, fail)
-  else if (isRecord(value)) objects(schema, value, path, { ...inner, open: [] }, fail)
-  combined(schema, value, path, inner, fail)
-}
-
-/** The schema a local `$ref` points to, otherwise the schema itself. */
+/** Returns the schema that a local `$ref` points to, or the schema itself if it has none. */
 export function deref(schema: JsonSchema, root: JsonSchema): unknown {
   const ref = schema['$ref']
   if (typeof ref !== 'string') return schema
@@ -76,7 +148,7 @@ export function deref(schema: JsonSchema, root: JsonSchema): unknown {
   return target
 }
 
-/** A stray `%` in a name is no reason to throw. */
+/** A stray `%` in a name must not cause an exception. */
 function decodeStep(step: string): string {
   try {
     return decodeURIComponent(step)
@@ -85,7 +157,7 @@ function decodeStep(step: string): string {
   }
 }
 
-/** The JSON Schema type of a value; a whole number is `integer`. */
+/** Returns the JSON Schema type of a value; `integer` for whole numbers. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -93,17 +165,35 @@ export function typeOf(value: unknown): string {
   return typeof value
 }
 
-/** Also where the schema names no type. */
+/** Returns whether the value has the schema's type. Also true if the schema names no type. */
 export function isOfType(schema: JsonSchema, value: unknown): boolean {
   const types = typesOf(schema)
   const got = typeOf(value)
   return types.length === 0 || types.includes(got) || (got === 'integer' && types.includes('number'))
 }
 
+/** Returns the types that a schema accepts, following references and unions; empty if it accepts anything. */
+export function allowedTypes(schema: unknown, root: JsonSchema, open: readonly unknown[] = []): ReadonlySet<string> {
+  if (!isRecord(schema) || open.includes(schema)) return new Set()
+  const target = deref(schema, root)
+  if (target !== schema) return allowedTypes(target, root, [...open, schema])
+  const types = typesOf(schema)
+  if (types.length > 0) return new Set(types)
+  if ('const' in schema) return new Set([jsonType(schema['const'])])
+  if (Array.isArray(schema['enum'])) return new Set(schema['enum'].map(jsonType))
+  const parts = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']
+  if (!Array.isArray(parts)) return new Set()
+  const each = parts.map((part) => allowedTypes(part, root, [...open, schema]))
+  return each.some((one) => one.size === 0) && !schema['allOf'] ? new Set() : new Set(each.flatMap((one) => [...one]))
+}
+
+/** Returns the type of a JSON value; `number` for whole numbers too. */
+export const jsonType = (value: unknown): string => typeOf(value).replace('integer', 'number')
+
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
-/** What the item at that place of a list must be. */
+/** Returns the schema for the item at index `at` of a list. */
 export function itemSchema(schema: JsonSchema, at: number): unknown {
   const prefix = listOf(schema['prefixItems'])
   return at < prefix.length ? prefix[at] : schema['items']
@@ -118,7 +208,7 @@ function values(schema: JsonSchema, value: unknown, fail: Fail): void {
   fail('enum', oneOfText(allowed), near.length > 0 ? { suggestion: near[0], candidates: near } : { candidates: allowed })
 }
 
-/** A bound, where the schema sets one. `says` has it as `#`. */
+/** Checks a bound if the schema sets one. `says` contains `#` in its place. */
 function limit(schema: JsonSchema, keyword: string, size: number, fail: Fail, says: string, suggest?: (bound: number) => unknown): void {
   const bound = schema[keyword]
   if (typeof bound !== 'number') return
@@ -137,7 +227,7 @@ function strings(schema: JsonSchema, value: string, fail: Fail): void {
 
 function numbers(schema: JsonSchema, value: number, fail: Fail): void {
   const same = (bound: number): number => bound
-  /** The least difference that counts. */
+  /** The smallest difference that counts. */
   const gap = (bound: number): number => (typesOf(schema).includes('integer') ? 1 : Math.max(1e-6, Math.abs(bound) * 1e-6))
   limit(schema, 'minimum', value, fail, 'at least #', same)
   limit(schema, 'maximum', value, fail, 'at most #', same)
@@ -149,93 +239,7 @@ function numbers(schema: JsonSchema, value: number, fail: Fail): void {
   if (Math.abs(value / multipleOf - steps) > 1e-9) fail('multipleOf', `a multiple of ${multipleOf}`, { suggestion: steps * multipleOf })
 }
 
-function arrays(schema: JsonSchema, value: readonly unknown[], path: Path, context: Context, fail: Fail): void {
-  const { uniqueItems, contains, minContains } = schema
-  limit(schema, 'minItems', value.length, fail, 'a list of at least #')
-  limit(schema, 'maxItems', value.length, fail, 'a list of at most #', (bound) => value.slice(0, bound))
-  if (uniqueItems === true && new Set(value.map((item) => canonical(item))).size < value.length)
-    fail('uniqueItems', 'a list without doubles')
-  value.forEach((item, at) => {
-    node(itemSchema(schema, at), item, [...path, at], context)
-  })
-  if (contains !== undefined && minContains !== 0 && !value.some((item) => passes(contains, item, context)))
-    fail('contains', 'a list that holds the required item')
-}
-
-function objects(schema: JsonSchema, value: Record<string, unknown>, path: Path, context: Context, fail: Fail): void {
-  const properties = recordOf(schema['properties'])
-  const patterns = Object.entries(recordOf(schema['patternProperties']))
-  const extra = schema['additionalProperties']
-  const keys = Object.keys(value)
-  const declared = Object.keys(properties)
-  const missing = (key: unknown): key is string => !Object.hasOwn(value, key as string)
-  const unknown: string[] = []
-  for (const key of keys) {
-    const children = patterns.filter(([pattern]) => regex(pattern)?.test(key)).map(([, child]) => child)
-    if (Object.hasOwn(properties, key)) children.unshift(properties[key])
-    if (children.length === 0)
-      if (extra === false) unknown.push(key)
-      else children.push(extra)
-    for (const child of children) node(child, value[key], [...path, key], context)
-  }
-  const require = (key: string, constraint: string): void => fail('required', constraint, { path: [...path, key], value: undefined })
-  for (const key of listOf(schema['required']).filter(missing)) require(key, describe(properties[key], context.root))
-  for (const key of unknown) {
-    const [meant] = nearest(key, declared.filter(missing))
-    fail('additionalProperties', `one of the declared parameters: ${declared.join(', ') || 'none'}`, {
-      path: [...path, key],
-      value: value[key],
-      unknownKey: key,
-      ...(meant !== undefined && { meantKey: meant }),
-    })
-  }
-  limit(schema, 'minProperties', keys.length, fail, 'an object with at least # keys')
-  limit(schema, 'maxProperties', keys.length, fail, 'an object with at most # keys')
-  for (const key of keys) node(schema['propertyNames'], key, [...path, key], context)
-  for (const [key, needs] of Object.entries(recordOf(schema['dependentRequired'])))
-    if (!missing(key)) for (const need of listOf(needs).filter(missing)) require(need, `given, because ${key} is`)
-}
-
-function combined(schema: JsonSchema, value: unknown, path: Path, context: Context, fail: Fail): void {
-  const { anyOf, oneOf, not } = schema
-  for (const part of listOf(schema['allOf'])) node(part, value, path, context)
-  if (Array.isArray(anyOf)) closest(anyOf, value, path, context, fail)
-  if (Array.isArray(oneOf)) {
-    const matching = oneOf.filter((part) => passes(part, value, context)).length
-    if (matching === 0) closest(oneOf, value, path, context, fail)
-    else if (matching > 1) fail('oneOf', 'of exactly one of the allowed shapes')
-  }
-  if (not !== undefined && passes(not, value, context)) fail('not', 'not of the excluded shape')
-  if (schema['if'] !== undefined) node(passes(schema['if'], value, context) ? schema['then'] : schema['else'], value, path, context)
-}
-
-/** Of several shapes none of which fits, the issues of the one that fits best; where all differ in type, the types together. */
-function closest(parts: readonly unknown[], value: unknown, path: Path, context: Context, fail: Fail): void {
-  let best: Issue[] | undefined
-  for (const part of parts) {
-    const issues: Issue[] = []
-    node(part, value, path, { ...context, issues })
-    if (best === undefined || weight(issues, path) < weight(best, path)) best = issues
-  }
-  if (best === undefined) return
-  if (weight(best, path) >= WRONG_TYPE) fail('type', anyOfText(parts, context.root))
-  else context.issues.push(...best)
-}
-
-const WRONG_TYPE = 1000
-const weight = (issues: readonly Issue[], path: Path): number =>
-  issues.reduce((sum, issue) => {
-    if (issue.keyword === 'type' && issue.path.length === path.length) return sum + WRONG_TYPE
-    return sum + (issue.keyword === 'const' ? 10 : 1)
-  }, 0)
-
-function passes(schema: unknown, value: unknown, context: Context): boolean {
-  const issues: Issue[] = []
-  node(schema, value, [], { ...context, issues })
-  return issues.length === 0
-}
-
-/** A schema as a phrase: "a string", "one of "a", "b"", "a list of strings". */
+/** Describes a schema as a phrase: "a string", "one of "a", "b"", "a list of strings". */
 export function describe(schema: unknown, root: JsonSchema, open: readonly unknown[] = []): string {
   if (!isRecord(schema) || open.includes(schema)) return 'a value'
   const inner = [...open, schema]
@@ -250,11 +254,9 @@ export function describe(schema: unknown, root: JsonSchema, open: readonly unkno
 const oneOfText = (allowed: readonly unknown[]): string => `one of ${allowed.map(show).join(', ')}`
 const anyOfText = (parts: readonly unknown[], root: JsonSchema, open?: readonly unknown[]): string =>
   parts.map((part) => describe(part, root, open)).join(' or ')
-const typesText = (types: readonly string[]): string => types.map((type) => ARTICLES[type] ?? type).join(' or ')
+const typesText = (types: readonly string[]): string => types.map((type) => PHRASES[type] ?? `a ${type}`).join(' or ')
 
-const ARTICLES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
+const PHRASES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
@@ -268,7 +270,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const compiled = new Map<string, RegExp | undefined>()
 function regex(pattern: string): RegExp | undefined {
   if (compiled.size > 1000) compiled.clear()
-  // A pattern that may take for ever is not asked: it comes with the tool, and the text from the model.
+  // Skip patterns that may hang: the pattern comes with the tool, and the text from the model.
   if (!compiled.has(pattern)) compiled.set(pattern, isExplosive(pattern) ? undefined : (compile(pattern, 'u') ?? compile(pattern)))
   return compiled.get(pattern)
 }
