@@ -75,7 +75,7 @@ const ANNOUNCED = [
   '以下是查询结果：',
 ]
 
-/** Answers, offers, refusals, questions, conditions, and what was done already. */
+/** Answers, offers, refusals, questions, conditions and reports of completed actions. */
 const ORDINARY = [
   'The weather in Berlin is 12 degrees.',
   "I'll be brief: the file is used by three modules.",
@@ -247,7 +247,7 @@ describe('an effect that is announced in any language is meant', () => {
     'Saya akan menghapus tabel ini.',
   ])('%s', (lead) => {
     expect(run(`${lead}\n${CALL}`)).toBe(1)
-    // The control: without what is announced the model is asked.
+    // Control: without the announcement, the model is asked.
     expect(parseToolCalls(`${lead}\n${CALL}`, toolsOf('external')).quoted).toMatchObject([{ why: 'not announced', open: true }])
   })
 

@@ -1,27 +1,27 @@
 /**
- * Sentences in which a model says what it is about to do, in the languages of most users. `parseToolCalls` does without
- * them unless it is handed `announcements`, for their size.
+ * Recognises sentences in which a model says what it is about to do, in the languages of most users. To save space, `parseToolCalls`
+ * uses them only if `announcements` is passed.
  */
 
 interface Language {
-  /** Written without spaces between words, or with endings on them: an alternative may begin and end anywhere. */
+  /** The language has no spaces between words or adds endings to them, so an alternative may match anywhere in a word. */
   readonly unspaced?: true
-  /** Begins a promise in the first person; one of `acts` has to follow in the same sentence. */
+  /** Begins a promise in the first person; one of `acts` must follow in the same sentence. */
   readonly future?: string
-  /** How many characters may stand between the two. Default 24; the verb stands at the end in some. */
+  /** Maximum number of characters between the two. Default 24; larger for languages with the verb at the end. */
   readonly gap?: number
   /** Stems of verbs for what tools do. */
   readonly acts?: string
-  /** Whole forms that are a promise by themselves. */
+  /** Complete forms that are a promise by themselves. */
   readonly own?: string
-  /** Forms of the present tense, which are one beside a word of `now`, or where the sentence is left open. */
+  /** Present-tense forms that are a promise next to a word of `now` or in an unfinished sentence. */
   readonly present?: string
   readonly now?: string
-  /** Makes it a refusal, a condition, a request or something for another day. */
+  /** Words that turn it into a refusal, a condition, a request or a plan for another day. */
   readonly not: string
 }
 
-/** Alternatives of regular expressions. */
+/** Alternatives of the regular expressions, by language. */
 const LANGUAGES: readonly Language[] = [
   {
     future: `let me|let's|let us|i'll|i will|i'm going to|i am going to|i need to|allow me to`,
@@ -156,25 +156,18 @@ const LANGUAGES: readonly Language[] = [
   },
 ]
 
-interface Patterns {
-  readonly promise: RegExp
-  readonly present: RegExp | undefined
-  readonly not: RegExp
-}
-
-let compiled: readonly Patterns[] | undefined
+let compiled: ReturnType<typeof compile> | undefined
 
 /** Recognises what a model says it is about to do. */
 export interface Announcements {
-  /** Whether a sentence promises an action of the one who says it, now and without conditions. */
+  /** Returns whether a sentence promises an action by the speaker, now and without conditions. */
   readonly announces: (sentence: string) => boolean
-  /** The end of a reply that says what is done next, where nothing was done. Undefined where it ends as an answer does. */
+  /** Returns the end of a reply that announces a next step without taking it. Undefined if the reply ends like an answer. */
   readonly announcementIn: (reply: string) => string | undefined
 }
 
-/** On first use: most programs never meet a sentence that is asked about. */
-function patterns(): readonly Patterns[] {
-  compiled ??= LANGUAGES.map(({ future, acts, gap = 24, own, present, now, not, unspaced }) => {
+const compile = () =>
+  LANGUAGES.map(({ future, acts, gap = 24, own, present, now, not, unspaced }) => {
     const words = (list: string): string => (unspaced ? `(?:${list})` : `(?<![\\p{L}\\p{M}])(?:${list})(?![\\p{L}\\p{M}])`)
     const begins = (list: string): string => (unspaced ? `(?:${list})` : `(?<![\\p{L}\\p{M}])(?:${list})`)
     const promises = [...(future ? [`${words(future)}[^.,:;!?。，]{0,${gap}}?(?:${acts})`] : []), ...(own ? [begins(own)] : [])]
@@ -185,23 +178,23 @@ function patterns(): readonly Patterns[] {
       not: new RegExp(words(not), 'iu'),
     }
   })
-  return compiled
-}
 
-/** Of a longer sentence, its end is looked at. */
+/** Only the last characters of a longer sentence are checked. */
 const MAX_SENTENCE = 300
 
 function announces(sentence: string): boolean {
   const text = sentence.slice(-MAX_SENTENCE).replace(/[*`]/g, '').replaceAll('’', "'").replace(/\s+/g, ' ').trim()
   if (/[?？؟]/.test(text)) return false
-  return patterns().some(({ promise, present, not }) => (promise.test(text) || present?.test(text) === true) && !not.test(text))
+  // Compiled on first use: most programs never need to check a sentence.
+  compiled ??= compile()
+  return compiled.some(({ promise, present, not }) => (promise.test(text) || present?.test(text) === true) && !not.test(text))
 }
 
-/** A last line that asks the person for something. */
+/** A last line that asks the user for something. */
 const ASKS =
   /[?？؟]|please|bitte|por favor|s'il (?:vous|te)|veuillez|per favore|alstublieft|alsjeblieft|proszę|пожалуйста|будь ласка|请|請|ください|주세요|من فضلك|يرجى|कृपया|lütfen|vui lòng|silakan|mohon|let me know|tell me/iu
 
-/** A sentence that announces, or one that ends in a colon: an answer ends with neither. */
+/** Matches an announcing sentence or one that ends in a colon; an answer ends with neither. */
 function announcementIn(reply: string): string | undefined {
   const text = reply.slice(-2000).trimEnd()
   const line = text.slice(text.lastIndexOf('\n') + 1).trim()
@@ -211,5 +204,5 @@ function announcementIn(reply: string): string | undefined {
   return open || announces(sentence) ? sentence.trim() : undefined
 }
 
-/** For the options of `createReply`, `parseWith` and `parseToolCalls`. */
+/** Pass this in the options of `createReply`, `parseWith` and `parseToolCalls`. */
 export const announcements: Announcements = { announces, announcementIn }

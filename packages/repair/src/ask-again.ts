@@ -1,9 +1,9 @@
-/** What the model is told after a reply that may have been meant as a call. */
+/** Builds the message to the model after a reply that may have been meant as a call. */
 import { ANNOUNCED, type FinishedReply } from './reply.ts'
 
 const MAX_SHOWN = 300
 
-/** For the request that is made again, once: what was seen, why it was not run, and what to do. */
+/** Builds the prompt for the single repeated request: what was seen, why it was not run and what to do. */
 export function askAgain(quoted: FinishedReply['quoted']): string {
   const { raw = '', why = '' } = quoted.find(({ open }) => open) ?? quoted[0] ?? {}
   const said = raw.length > MAX_SHOWN ? `${raw.slice(0, MAX_SHOWN)}…` : raw

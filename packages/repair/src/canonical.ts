@@ -1,11 +1,11 @@
-/** Values in one form: equal values give equal text, whatever the order of their keys. */
+/** Canonical form of values: equal values give equal text, whatever the order of their keys. */
 
-/** Deeper than any input means anything, and than the stack of every runtime allows. */
+/** Deeper than any meaningful input, and still within every runtime's stack. */
 const MAX_NESTING = 200
-/** Where {@link canonical} stops looking, so that a deep value costs no stack overflow. */
+/** The depth at which {@link canonical} stops, to avoid a stack overflow. */
 const CANONICAL_DEPTH = 500
 
-/** JSON with sorted keys. `undefined` members are left out, as in JSON. */
+/** Returns JSON with sorted keys. `undefined` members are left out, as in JSON. */
 export function canonical(value: unknown, depth = 0): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (depth > CANONICAL_DEPTH) return '"…"'
@@ -21,7 +21,7 @@ export function canonical(value: unknown, depth = 0): string {
   return `{${text}}`
 }
 
-/** True for JSON values nested deeper than 200 levels: whoever walks them recursively would run out of stack. */
+/** Returns true for JSON values nested deeper than 200 levels, which would overflow the stack of recursive code. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -33,25 +33,20 @@ export function isTooDeep(value: unknown): boolean {
   return false
 }
 
-/** A copy of plain data; what is not a plain object or list is kept as it is. */
+/** Copies plain data. Anything other than plain objects and lists is kept as it is. */
 export function clonePlain<T>(value: T, depth = 0): T {
   if (typeof value !== 'object' || value === null || depth > MAX_CLONE_DEPTH) return value
   if (Array.isArray(value)) return value.map((item) => clonePlain(item, depth + 1)) as T
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
-  const copy: Record<string, unknown> = prototype === null ? Object.create(null) : {}
-  for (const key of Object.keys(value)) {
-    const member = clonePlain((value as Record<string, unknown>)[key], depth + 1)
-    // Assigned, it would become the prototype.
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true, configurable: true })
-    else copy[key] = member
-  }
-  return copy as T
+  // Assigning a member named `__proto__` would set the prototype.
+  const copy: unknown = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clonePlain(member, depth + 1)]))
+  return (prototype === null ? Object.setPrototypeOf(copy, null) : copy) as T
 }
 
 const MAX_CLONE_DEPTH = 200
 
-/** Deep equality of JSON values. */
+/** Compares JSON values deeply. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -59,8 +54,8 @@ export function equal(a: unknown, b: unknown): boolean {
 }
 
 /**
- * A 64-bit hash of a text, as 16 hex digits: two FNV-1a passes with different offsets (Fowler, Noll, Vo). To tell
- * inputs and results apart, not against someone who forges one.
+ * Returns a 64-bit hash of a text as 16 hex digits: two FNV-1a passes with different offsets (Fowler, Noll, Vo). Tells inputs and
+ * results apart; not safe against forgery.
  */
 export function hash(text: string): string {
   let a = 0x811c9dc5
@@ -70,6 +65,6 @@ export function hash(text: string): string {
     a = Math.imul(a ^ unit, 0x01000193)
     b = Math.imul(b ^ unit, 0x85ebca6b)
   }
-  // By way of one BigInt: a number beyond 31 bits is written in hex four times as slowly.
+  // A BigInt is faster: numbers beyond 31 bits take four times as long to format as hex.
   return ((BigInt(a >>> 0) << 32n) | BigInt(b >>> 0)).toString(16).padStart(16, '0')
 }

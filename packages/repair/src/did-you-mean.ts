@@ -1,33 +1,30 @@
-/** Which of the names that exist was meant. */
+/** Finds the existing name that was probably meant. */
 
-/** How far apart two texts may be to count as a slip: a third of the longer one, at least 1 and at most 5 edits. */
+/** Maximum distance between two texts that counts as a typo: a third of the longer one, at least 1 and at most 5 edits. */
 const reach = (a: string, b: string): number => Math.min(5, Math.max(1, Math.floor(Math.max(a.length, b.length) / 3)))
 
-/** Case, separators and camelCase folded away: `readFile`, `read-file` and `READ_FILE` are one. */
+/** Removes differences of case, separators and camelCase: `readFile`, `read-file` and `READ_FILE` become the same. */
 export const fold = (name: string): string => name.replace(/[\s_\-./:]+/g, '').toLowerCase()
 
 /**
- * The nearest candidates, best first, none when nothing is near. Equal but for case and separators first, then by
- * edit distance (Damerau–Levenshtein, adjacent transpositions as one edit; of equal ones, that of the same letters), then those
- * that hold the text whole.
+ * Returns the nearest candidates, best first; empty if none is near. The order is: names equal except for case and separators, then by
+ * edit distance (Damerau–Levenshtein, adjacent transpositions as one edit; ties prefer the same letters), then names that contain the
+ * whole text.
  */
 export function nearest(text: string, candidates: readonly string[], limit = 3): string[] {
   const want = text.toLowerCase()
   const folded = fold(text)
   if (folded === '') return []
-  const scored: { candidate: string; score: number }[] = []
-  for (const candidate of candidates) {
+  const scored = candidates.flatMap((candidate) => {
     const have = candidate.toLowerCase()
-    if (have === want || fold(candidate) === folded) {
-      scored.push({ candidate, score: 0 })
-      continue
-    }
+    if (have === want || fold(candidate) === folded) return [{ candidate, score: 0 }]
     const most = reach(want, have)
-    const distance = Math.abs(want.length - have.length) > most ? most + 1 : editDistance(want, have)
-    if (distance <= most) scored.push({ candidate, score: distance })
-    else if (want.length >= 3 && have.length >= 3 && (have.includes(want) || want.includes(have)))
-      scored.push({ candidate, score: 10 + Math.abs(want.length - have.length) })
-  }
+    const apart = Math.abs(want.length - have.length)
+    const distance = apart > most ? most + 1 : editDistance(want, have)
+    if (distance <= most) return [{ candidate, score: distance }]
+    const holds = want.length >= 3 && have.length >= 3 && (have.includes(want) || want.includes(have))
+    return holds ? [{ candidate, score: 10 + apart }] : []
+  })
   const swapped = ({ candidate }: { readonly candidate: string }): number =>
     Number(candidate.length === want.length && sorted(candidate.toLowerCase()) === sorted(want))
   scored.sort((a, b) => a.score - b.score || swapped(b) - swapped(a) || (a.candidate < b.candidate ? -1 : 1))
@@ -36,7 +33,7 @@ export function nearest(text: string, candidates: readonly string[], limit = 3):
 
 const sorted = (text: string): string => [...text].sort().join('')
 
-/** Edits between two texts: insert, delete, replace, or swap two neighbours (optimal string alignment). */
+/** Returns the number of edits between two texts: insert, delete, replace, or swap two neighbours (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, at) => at)

@@ -13,7 +13,7 @@ interface Sent {
 const call = (index: number, args = '{}'): Sent => ({ index, id: `c${index}`, function: { name: 'read', arguments: args } })
 const numbers = (many: number): number[] => Array.from({ length: many }, (_, at) => at)
 
-/** What a client reads of a reply with these chunks of calls. */
+/** Returns what a client reads from a reply with these chunks of calls. */
 async function streamed(chunks: Iterable<readonly Sent[]>, ends: readonly string[] = ['data: [DONE]\n\n']) {
   const choice = (delta: unknown, reason: string | null = null): string =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`

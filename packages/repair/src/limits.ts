@@ -1,16 +1,16 @@
-/** How much of one reply is taken, whatever its server sends. */
+/** Limits on one reply, whatever its server sends. */
 import type { Repair } from './repair.ts'
 
-/** Calls that are taken from one reply; the rest are dropped, and the model is told how many. */
+/** Maximum number of calls per reply. The rest are dropped, and the model is told how many. */
 export const MAX_CALLS_PER_REPLY = 128
 
-/** Characters of one reply in which calls are looked for. Longer markup is not read: reading takes about 5 µs a character at worst. */
+/** Maximum number of characters of a reply searched for calls. Longer markup is not read: reading takes up to about 5 µs per character. */
 export const MAX_MARKUP = 128 * 1024
 
-/** Choices of one streamed reply that are repaired. One is asked for. */
+/** Maximum number of repaired choices in a streamed reply. Requests ask for one. */
 export const MAX_CHOICES = 16
 
-/** What the person and the model are told of calls that were not taken. */
+/** The note to the user and the model about dropped calls. */
 export const droppedCalls = (dropped: number): Repair => ({
   kind: 'dropped',
   from: dropped,

@@ -1,37 +1,39 @@
-/** A whole reply, or one call, at once: calls with arguments that fit, what is left as text, and what was refused and why. */
+/** Parses a whole reply or a single call: valid calls, the remaining text, and refused calls with the reasons. */
 
 import type { Announcements } from './announcement.ts'
 import { invalid } from './arguments/repair-arguments.ts'
 import type { Family } from './envelope/family.ts'
+import { NOTHING, readReply } from './envelope/read-reply.ts'
+import { indexTools } from './envelope/source.ts'
 import { indexNames, type NameIndex } from './name.ts'
 import type { Repair } from './repair.ts'
-import { createReply, type FinishedReply } from './reply.ts'
+import { type FinishedReply, finishReply, reportedCalls } from './reply.ts'
 import { resolveCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 export interface ParseOptions {
   /** The reply begins inside the reasoning, as GLM's and DeepSeek-R1's do. Default false. */
   readonly opensInReasoning?: boolean
-  /** `length`, or a provider's word for it: the last call was cut off. */
+  /** `length`, or the provider's equivalent, means that the last call was cut off. */
   readonly finishReason?: string
-  /** Understands what is announced in other languages than English. Default: it is not looked for. */
+  /** Recognises announcements in languages other than English. Default: none. */
   readonly announcements?: Announcements
 }
 
-/** A call of a tool there is, with arguments that fit. */
+/** A call of an existing tool, with arguments that fit its schema. */
 export interface ToolCall {
   readonly name: string
   readonly arguments: Record<string, unknown>
-  /** The provider's id, where there is one. */
+  /** The provider's id, if there is one. */
   readonly id?: string
   readonly repairs: readonly Repair[]
 }
 
 export interface RefusedCall {
-  /** As written. */
+  /** The name as written. */
   readonly name: string
   readonly errorType: 'malformed_call' | 'validation' | 'unknown_tool'
-  /** For the model: what is wrong, and what to do. */
+  /** Message for the model: what is wrong and what to do. */
   readonly error: string
   readonly details: object
 }
@@ -41,27 +43,37 @@ export interface ParsedReply {
   readonly text: string
   readonly reasoning: string
   readonly refused: readonly RefusedCall[]
-  /** What looks like a call and is not one, and why: it is quoted, shown, only announced, in no form that is read. It stays in the text. */
+  /**
+   * Text that looks like a call but is not one, and why: it is quoted, shown, only announced, or in an unknown format. It stays in the
+   * text.
+   */
   readonly quoted: FinishedReply['quoted']
 }
 
 /**
- * The tool calls in a model's text, by the given families: no other gets into a bundle.
+ * Returns the tool calls in a model's text in the formats of the given families. A bundle includes only those families.
  * @throws TypeError when two tools have the same name
- * @example
- * import { glm, parseWith } from '@mulligan/repair'
- * parseWith([glm], text, tools)
+ * @example import { glm, parseWith } from '@mulligan/repair' parseWith([glm], text, tools)
  */
 export function parseWith(families: readonly Family[], text: string, tools: readonly ToolSpec[], options: ParseOptions = {}): ParsedReply {
-  const { finishReason, ...more } = options
-  const reply = createReply(tools, { families, ...more })
-  const first = reply.text(text)
-  const { calls, quoted, ...rest } = reply.end([], { cutShort: isCut(finishReason) })
-  return { ...resolveAll(calls, tools), text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning, quoted }
+  const { calls, text: shown, reasoning, quoted } = readWhole(families, text, tools, options)
+  return { ...resolveAll(calls, tools), text: shown, reasoning, quoted }
+}
+
+/** Reads a text given in one piece. */
+export function readWhole(
+  families: readonly Family[],
+  text: string,
+  tools: readonly ToolSpec[],
+  { announcements, opensInReasoning = false, finishReason }: ParseOptions,
+): FinishedReply {
+  const index = indexTools(tools)
+  const read = readReply(text, index, { families, opensInReasoning, ...(announcements && { announces: announcements.announces }) })
+  return finishReply(read, index, families, { cutShort: isCut(finishReason) }, announcements)
 }
 
 /**
- * What one reported call stands for: a call with its name and arguments repaired, several where several came as one, or none.
+ * Reads one reported call and repairs its name and arguments. Returns several calls if several arrived as one, or none.
  * @param call as a provider reports it; `arguments` are text or an object
  * @throws TypeError when two tools have the same name
  */
@@ -71,27 +83,22 @@ export function readCallWith(
   tools: readonly ToolSpec[],
   { finishReason }: Pick<ParseOptions, 'finishReason'> = {},
 ): ParsedReply {
-  const { calls } = createReply(tools, { families }).end([{ ...call, input }], { cutShort: isCut(finishReason) })
+  const index = indexTools(tools)
+  const reported = reportedCalls([{ ...call, input }], index, families)
+  const { calls } = finishReply(NOTHING, index, families, { cutShort: isCut(finishReason) }, undefined, reported)
   return { ...resolveAll(calls, tools), text: '', reasoning: '', quoted: [] }
 }
 
-/** As OpenAI, Anthropic and Google say it. */
-export const isCut = (reason: string | undefined): boolean => /^(?:length|max_tokens|max_output_tokens|model_length)$/i.test(reason ?? '')
+/** The terms used by OpenAI, Anthropic and Google. */
+const isCut = (reason: string | undefined): boolean => /^(?:length|max_(?:output_)?tokens|model_length)$/i.test(reason ?? '')
 
 function resolveAll(parsed: FinishedReply['calls'], tools: readonly ToolSpec[]): Pick<ParsedReply, 'calls' | 'refused'> {
-  if (parsed.length === 0) return { calls: [], refused: [] }
-  const index = indexNames(tools)
-  const calls: ToolCall[] = []
-  const refused: RefusedCall[] = []
-  for (const call of parsed) {
-    const read = readOne(call, index)
-    if ('error' in read) refused.push(read)
-    else calls.push(read)
-  }
-  return { calls, refused }
+  const index = parsed.length > 0 && indexNames(tools)
+  const read = index ? parsed.map((call) => readOne(call, index)) : []
+  return { calls: read.filter((one) => 'repairs' in one), refused: read.filter((one) => 'error' in one) }
 }
 
-/** What one call of a reply comes to. */
+/** Resolves one call of a reply. */
 export function readOne(call: FinishedReply['calls'][number], index: NameIndex<ToolSpec>): ToolCall | RefusedCall {
   const found = resolveCall(call, index)
   const name = call.name ?? ''

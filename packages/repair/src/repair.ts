@@ -1,27 +1,27 @@
 /** One repair of a call, made before the model had to be asked again. */
 export interface Repair {
   readonly kind: RepairKind
-  /** Path of the parameter; absent if the whole call was meant. */
+  /** Path of the parameter; absent if the repair concerns the whole call. */
   readonly parameter?: string
   readonly from: unknown
   readonly to: unknown
-  /** Why it is safe, in a few words for the person. */
+  /** Why the repair is safe, in a few words for the user. */
   readonly why: string
 }
 
 export type RepairKind =
-  /** The stream or response of the server: ids, indexes, finish reasons. */
+  /** The server's stream or response: ids, indexes, finish reasons. */
   | 'wire'
-  /** A call that came as markup in text or reasoning. */
+  /** A call found as markup in text or reasoning. */
   | 'envelope'
-  /** More calls than one reply may have: `from` says how many were left out. */
+  /** Too many calls in one reply: `from` is the number left out. */
   | 'dropped'
   | 'name'
   | 'alias'
   | 'adapted'
   | 'parameter'
   | 'json'
-  /** Several objects in the place of one. */
+  /** Several objects instead of one. */
   | 'split'
   | 'type'
   | 'unit'
@@ -29,20 +29,20 @@ export type RepairKind =
   | 'wrapped'
   | 'enum'
   | 'unknown_dropped'
-  /** A parameter that tools elsewhere have, and that says nothing here. */
+  /** A parameter of similar tools elsewhere that has no meaning here. */
   | 'ignored'
 
 /**
- * How far repair may go. `safe` makes no repair that changes a string value; `full` does, where the result validates;
- * `off` takes a call as it came or not at all.
+ * How much may be repaired. `safe` makes no repair that changes a string value; `full` does, if the result validates; `off` accepts a
+ * call only as received.
  */
 export type RepairLevel = 'off' | 'safe' | 'full'
 
 /**
- * What a call does: `read` changes nothing, `write` changes this machine inside the workspace and can be undone,
- * `external` leaves the machine (mail, posts, pushes). Undeclared means `external`.
+ * The effect of a call: `read` changes nothing, `write` changes this machine inside the workspace and can be undone, `external` leaves
+ * the machine (mail, posts, pushes). The default is `external`.
  */
 export type Effect = 'read' | 'write' | 'external'
 
-/** Default: `full` for reads, `safe` for whatever has effects. */
+/** Returns the default repair level: `full` for reads, `safe` for tools with effects. */
 export const levelFor = (effect: Effect | undefined): RepairLevel => (effect === 'read' ? 'full' : 'safe')

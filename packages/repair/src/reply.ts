@@ -1,70 +1,66 @@
-/** One reply of a model, as a provider package hands it over: text, reasoning and reported calls, to what to show and the calls in it. */
+/** Reads one reply as a provider package delivers it (text, reasoning and reported calls). Returns the text to show and the calls. */
 
 import type { Announcements } from './announcement.ts'
-import { fitJson } from './arguments/fit.ts'
-import { distinct, objectsIn } from './arguments/several.ts'
+import { fitJson } from './arguments/repair-arguments.ts'
 import { canonical } from './canonical.ts'
 import type { Family, ToolIndex } from './envelope/family.ts'
-import { callsInReasoning, createReplyReader, type ReadReply, type ReplyReader, type Shown, seenInThinking } from './envelope/reader.ts'
+import { callsInReasoning, type ReadReply, type ReplyReader, readReply, type Shown, seenInThinking } from './envelope/read-reply.ts'
+import { createReplyReader } from './envelope/reader.ts'
 import { indexTools } from './envelope/source.ts'
 import { isCareful, type TextCall } from './envelope/text-call.ts'
-import { leftoverCalls } from './leftover.ts'
+import { leftoverCalls, without } from './leftover.ts'
 import { MAX_MARKUP } from './limits.ts'
 import type { Repair } from './repair.ts'
+import { inputText, lastCutOff, type ReplyCall, replyCallOf, splitCall } from './reported-calls.ts'
 import type { ParsedCall } from './resolve-call.ts'
 import type { ToolSpec } from './tool-spec.ts'
 
 export interface ReplyOptions {
-  /** Which to look for: `families` has them all. Only those named get into a bundle. */
+  /** Families to look for; `families` contains all of them. Only those named are included in a bundle. */
   readonly families: readonly Family[]
-  /** The first text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
+  /** The first text begins inside the reasoning, as with GLM and DeepSeek-R1 if the server leaves it in. Default false. */
   readonly opensInReasoning?: boolean
-  /**
-   * Understands what is announced in other languages than English, before an effect, and where no call follows. Default: it
-   * is not looked for.
-   */
+  /** Recognises announcements in languages other than English, before an effect and where no call follows. Default: none. */
   readonly announcements?: Announcements
   /**
-   * A person can be asked: a call with an effect that has no markup comes back with a `doubt` for them to decide about. Default
-   * false: it comes back as one that must not run.
+   * A person can be asked: a call without markup to a tool with effects is returned with a `doubt` for them to decide. Default false:
+   * it is returned as a call that must not run.
    */
   readonly asks?: boolean
-}
-
-/** A call of a reply. Its name and arguments may still need repair. */
-export interface ReplyCall extends ParsedCall {
-  /** Empty if the provider has none. */
-  readonly id: string
-  readonly name: string | null
-  /** Text of the arguments. */
-  readonly input: string
-  readonly repairs: readonly Repair[]
-  /** Which of the reported calls it is, or is a part of; absent for one that came as markup. */
-  readonly reported?: number
-  readonly cutOff?: true
+  /** The text arrives in one piece and is read at its end. Default false: it is read as it streams in. */
+  readonly whole?: boolean
 }
 
 export interface FinishedReply extends Shown {
   readonly calls: readonly ReplyCall[]
-  /** What looks like a call and was not read as one, and why: it is quoted, shown, only announced. It stays in the text. */
+  /** Text that looks like a call but was not read as one, and why: it is quoted, shown or only announced. It stays in the text. */
   readonly quoted: ReadReply['quoted']
-  /** No call came out of the reply, and one may have been meant: the model has to be asked. */
+  /** The reply yielded no call, but one may have been meant. The model has to be asked. */
   readonly unclear: boolean
 }
 
 export interface EndOptions {
-  /** The reply ended before the model was done: its last call, reported or else in the text, is cut off. Default false. */
+  /**
+   * The reply ended before the model was done, so its last call is cut off: the last reported one, or else the last one in the text.
+   * Default false.
+   */
   readonly cutShort?: boolean
 }
 
 export interface Reply {
-  /** The next piece of a text. Returns what can be shown by now. @param id where a reply has several texts: each is read by itself */
+  /**
+   * Adds a piece of text. Returns what can be shown so far.
+   * @param id identifies the text if a reply has several; each is read separately
+   */
   readonly text: (delta: string, id?: string) => Shown
-  /** One of several texts has ended. Returns what is still to be shown of it. */
+  /** Ends one of several texts. Returns what remains to be shown of it. */
   readonly endText: (id: string) => ReadReply
-  /** The next piece of what the provider reports as reasoning: for calls made there. */
+  /** Adds a piece of the reasoning reported by the provider, to find calls made there. */
   readonly reasoning: (delta: string) => void
-  /** The reply has ended. Returns what is still to be shown, and its calls. @param calls as the provider package reports them */
+  /**
+   * Ends the reply. Returns what remains to be shown, and its calls.
+   * @param calls as the provider package reports them
+   */
   readonly end: (calls?: readonly ParsedCall[], options?: EndOptions) => FinishedReply
 }
 
@@ -80,150 +76,156 @@ const notRun = (raw: string, why: string): Repair => ({
   why: `another call in the same reply was not run (${why}): make it again if it was meant`,
 })
 
-/** Beyond so many words around it, quoted markup is part of an answer. */
+/** With more words than this around it, quoted markup is part of an answer. */
 const MORE_WORDS = /^\P{L}*(?:\p{L}+\P{L}+){12}\p{L}/u
 const isFewWords = (text: string): boolean => !MORE_WORDS.test(text)
-/** A longer text is not a single call. */
+/** A longer text is not a single call. In characters. */
 const MAX_ALONE = 8000
 
 /** @throws TypeError when two tools have the same name */
 export function createReply(tools: readonly ToolSpec[], { families, ...options }: ReplyOptions): Reply {
   const index = indexTools(tools)
-  const { announcements, asks = false } = options
-  const reading = { families, asks, ...(announcements && { announces: announcements.announces }) }
+  const { announcements, asks = false, whole = false } = options
+  const reading = { families, asks, whole, ...(announcements && { announces: announcements.announces }) }
   let { opensInReasoning = false } = options
-  /** By id, the texts that have not ended. */
+  /** Texts that have not ended, by id. */
   const readers = new Map<string, ReplyReader>()
-  /** All that was shown so far. */
+  /** All text shown so far. */
   let said = ''
   let thought = ''
   const leaked: TextCall[] = []
   const quoted: ReadReply['quoted'][number][] = []
 
-  function readerOf(id: string): ReplyReader {
+  function shown<Part extends Shown>(id: string, show: (reader: ReplyReader) => Part): Part {
     const reader = readers.get(id) ?? createReplyReader(index, { ...reading, opensInReasoning })
-    // Only what comes first may begin inside the reasoning.
+    // Only the first text may begin inside the reasoning.
     opensInReasoning = false
     readers.set(id, reader)
-    return reader
-  }
-
-  function shown<Part extends Shown>(part: Part): Part {
+    const part = show(reader)
     said += part.text
     thought += part.reasoning
     return part
   }
 
-  function reasoning(delta: string): void {
-    thought += delta
-  }
-
   function endText(id: string): ReadReply {
-    const read = shown(readerOf(id).end())
+    const read = shown(id, (reader) => reader.end())
     readers.delete(id)
     leaked.push(...read.calls)
     quoted.push(...read.quoted)
     return read
   }
 
-  function end(given: readonly ParsedCall[] = [], { cutShort = false }: EndOptions = {}): FinishedReply {
-    const before = { text: said.length, reasoning: thought.length }
-    for (const id of readers.keys()) endText(id)
-    const isEmpty = given.length === 0 && leaked.length === 0 && said.trim() === ''
-    const found = isEmpty ? callsInReasoning(thought, index, families) : leaked
-    const reported = given.flatMap((call, at) => reportedCalls(call, index, families).map((one): ReplyCall => ({ ...one, reported: at })))
-    const inText = found.map(replyCall)
-    // Whatever it equals so far: what was to come of the last one is not known.
-    const calls = !cutShort
-      ? [...reported, ...unreported(inText, reported)]
-      : reported.length > 0
-        ? [...reported.slice(0, -1), ...cutOff(reported.slice(-1)), ...unreported(inText, reported)]
-        : [...unreported(inText.slice(0, -1), []), ...cutOff(inText.slice(-1))]
-    const shown = { text: said.slice(before.text), reasoning: thought.slice(before.reasoning) }
-    if (calls.length > 0) return { ...shown, calls: withNotRun(calls), quoted, unclear: false }
-    const left = leftoverCalls(said, index, families, quoted)
-    const isAll = left.length > 0 && isFewWords(left.reduce((rest, { raw }) => rest.replace(raw, ' '), said))
-    quoted.push(...left.map((one) => ({ ...one, open: isAll })))
-    const hardlyMore = isHardlyMore(said.trim())
-    const planned = thought === '' || thought.length > MAX_MARKUP ? [] : seenInThinking(thought, index, families)
-    for (const raw of planned) quoted.push({ raw, why: 'in the thinking', open: said.trim() === '' })
-    const unclear = hardlyMore || quoted.some(({ open }) => open)
-    const announced = unclear || cutShort || index.names.length === 0 ? undefined : announcements?.announcementIn(said)
-    if (announced !== undefined) quoted.push({ raw: announced, why: ANNOUNCED, open: true })
-    return { ...shown, calls, quoted, unclear: unclear || announced !== undefined }
+  return {
+    text: (delta, id = '') => shown(id, (reader) => reader.push(delta)),
+    endText,
+    reasoning: (delta) => {
+      thought += delta
+    },
+    end: (given = [], ended) => {
+      const before = { text: said.length, reasoning: thought.length }
+      for (const id of readers.keys()) endText(id)
+      const read = { text: said, reasoning: thought, calls: leaked, quoted }
+      const finished = finishReply(read, index, families, ended, announcements, reportedCalls(given, index, families))
+      return { ...finished, text: said.slice(before.text), reasoning: thought.slice(before.reasoning) }
+    },
   }
-
-  /** The first call says which others were not run, so that the model is told with its result. */
-  function withNotRun(calls: readonly ReplyCall[]): readonly ReplyCall[] {
-    const notes = quoted.filter(({ open }) => open).map(({ raw, why }) => notRun(raw, why))
-    return notes.length === 0 ? calls : calls.map((call, at) => (at === 0 ? { ...call, repairs: [...call.repairs, ...notes] } : call))
-  }
-
-  /**
-   * The calls in the text that are none of those reported: a server that reports a call may leave its markup besides. An
-   * effect is not made twice, in whatever words; beside a reported one of its tool it has to be made again to be believed.
-   */
-  function unreported(found: readonly ReplyCall[], reported: readonly ReplyCall[]): readonly ReplyCall[] {
-    if (reported.length + found.length < 2) return found
-    const known = new Set(found.length > 0 ? reported.map(keyOf) : [])
-    const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
-    return found.flatMap((call) => {
-      const tool = index.resolve(call.name ?? '')
-      const careful = isCareful(tool)
-      if (!careful && reported.length === 0) return [call]
-      const key = keyOf(call)
-      if (known.has(key) && (careful || reported.length > 0)) return []
-      if (careful) known.add(key)
-      return [careful && tools.has(tool) ? { ...call, unread: BESIDE } : call]
-    })
-  }
-
-  /** The same for calls that come to the same, however they are written. */
-  function keyOf({ name, input }: ReplyCall): string {
-    const { name: known, parameters = {} } = index.resolve(name ?? '') ?? {}
-    const read = fitJson(input, { ...(known !== undefined && { name: known }), repair: 'full' }, parameters)
-    return `${known ?? name} ${read.kind === 'checked' && read.checked.ok ? canonical(read.input) : input}`
-  }
-
-  /** Quoted calls with hardly a word around them. */
-  const isHardlyMore = (answer: string): boolean =>
-    quoted.length > 0 && answer.length <= MAX_ALONE && isFewWords(quoted.reduce((left, { raw }) => left.replace(raw, ' '), answer))
-
-  return { text: (delta, id = '') => shown(readerOf(id).push(delta)), endText, reasoning, end }
 }
 
-const cutOff = (calls: readonly ReplyCall[]): readonly ReplyCall[] => calls.map((call) => ({ ...call, cutOff: true }))
+/**
+ * Returns the calls of a finished reply, and the text in it that looks like calls.
+ * @param read everything read from its texts
+ * @param reported see {@link reportedCalls}; omitted in bundles that only read text
+ */
+export function finishReply(
+  read: ReadReply,
+  index: ToolIndex,
+  families: readonly Family[],
+  { cutShort = false }: EndOptions = {},
+  announcements?: Announcements,
+  reported: readonly ReplyCall[] = [],
+): FinishedReply {
+  const { text, reasoning } = read
+  const quoted = [...read.quoted]
+  const isEmpty = reported.length === 0 && read.calls.length === 0 && text.trim() === ''
+  const found = isEmpty ? callsInReasoning(reasoning, index, families) : read.calls
+  const inText = found.map(replyCall)
+  // The last call is kept even if it equals another so far, because the rest of it is unknown.
+  const isCutInText = cutShort && reported.length === 0
+  const calls = [
+    ...(cutShort ? lastCutOff(reported) : reported),
+    ...(isCutInText
+      ? [...unreported(inText.slice(0, -1), [], index), ...lastCutOff(inText).slice(-1)]
+      : unreported(inText, reported, index)),
+  ]
+  if (calls.length > 0) return { ...read, calls: withNotRun(calls, quoted), quoted, unclear: false }
+  const rest = without(text, quoted)
+  const left = leftoverCalls(text, rest, index, families)
+  const isAll = left.length > 0 && isFewWords(without(text, left))
+  quoted.push(...left.map((one) => ({ ...one, open: isAll })))
+  const isHardlyMore = quoted.length > 0 && text.trim().length <= MAX_ALONE && isFewWords(without(rest, left))
+  const planned = reasoning === '' || reasoning.length > MAX_MARKUP ? [] : seenInThinking(reasoning, index, families)
+  for (const raw of planned) quoted.push({ raw, why: 'in the thinking', open: text.trim() === '' })
+  const unclear = isHardlyMore || quoted.some(({ open }) => open)
+  const announced = unclear || cutShort || index.names.length === 0 ? undefined : announcements?.announcementIn(text)
+  if (announced !== undefined) quoted.push({ raw: announced, why: ANNOUNCED, open: true })
+  return { ...read, calls, quoted, unclear: unclear || announced !== undefined }
+}
 
-const textOf = (input: unknown): string => (typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
+/** Adds a note to the first call about the calls that were not run, so that the model learns of them with its result. */
+function withNotRun(calls: readonly ReplyCall[], quoted: ReadReply['quoted']): readonly ReplyCall[] {
+  const notes = quoted.filter(({ open }) => open).map(({ raw, why }) => notRun(raw, why))
+  return notes.length === 0 ? calls : calls.map((call, at) => (at === 0 ? { ...call, repairs: [...call.repairs, ...notes] } : call))
+}
+
+/**
+ * Returns the calls in the text that are not among the reported ones: a server that reports a call may also leave its markup in the
+ * text. An effect never runs twice, however it is worded. Next to a reported call of the same tool, the model has to repeat the call
+ * before it is accepted.
+ */
+function unreported(found: readonly ReplyCall[], reported: readonly ReplyCall[], index: ToolIndex): readonly ReplyCall[] {
+  if (reported.length + found.length < 2) return found
+  const known = new Set(found.length > 0 ? reported.map((call) => keyOf(call, index)) : [])
+  const tools = new Set(reported.map(({ name }) => index.resolve(name ?? '')))
+  return found.flatMap((call) => {
+    const tool = index.resolve(call.name ?? '')
+    const careful = isCareful(tool)
+    if (!careful && reported.length === 0) return [call]
+    const key = keyOf(call, index)
+    if (known.has(key) && (careful || reported.length > 0)) return []
+    if (careful) known.add(key)
+    return [careful && tools.has(tool) ? { ...call, unread: BESIDE } : call]
+  })
+}
+
+/** Returns a key that is equal for calls with the same meaning, however they are written. */
+function keyOf({ name, input }: ReplyCall, index: ToolIndex): string {
+  const { name: known, parameters = {} } = index.resolve(name ?? '') ?? {}
+  const read = fitJson(input, { ...(known !== undefined && { name: known }), repair: 'full' }, parameters)
+  return `${known ?? name} ${read.kind === 'checked' && read.checked.ok ? canonical(read.input) : input}`
+}
 
 const MARKUP = /[<[{]/
 
-/** The calls that one reported call stands for: markup may have become its name, and several objects its arguments. */
-function reportedCalls(call: ParsedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
+/** Converts the calls reported by a provider package for `finishReply`. */
+export const reportedCalls = (given: readonly ParsedCall[], tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] =>
+  given.flatMap((call, at) => callsIn(call, tools, families).map((one): ReplyCall => ({ ...one, reported: at })))
+
+/** Returns the calls contained in one reported call: its name may contain markup, and its arguments several objects. */
+function callsIn(call: ParsedCall, tools: ToolIndex, families: readonly Family[]): readonly ReplyCall[] {
   const { id = '', name = null } = call
-  const input = textOf(call.input)
   if (name && MARKUP.test(name) && !tools.resolve(name)) {
-    const reader = createReplyReader(tools, { families })
-    reader.push(name.trimStart())
-    if (!/^\s*(\{\s*\})?\s*$/.test(input)) reader.push(input)
-    const { calls } = reader.end()
+    const input = inputText(call.input)
+    const text = name.trimStart() + (/^\s*(\{\s*\})?\s*$/.test(input) ? '' : input)
+    const { calls } = readReply(text, tools, { families })
     if (calls.length > 0) return calls.map(replyCall).map((one, at) => (at === 0 ? { ...one, id } : one))
   }
-  const objects = tools.resolve(name ?? '') && objectsIn(input)
-  const each = objects ? distinct(objects) : []
-  if (each.length < 2) return [{ id, name, input, repairs: [] }]
-  return each.map((object, at) => ({
-    id: at === 0 ? id : '',
-    name,
-    input: JSON.stringify(object),
-    repairs: [{ kind: 'split', from: input, to: object, why: `${each.length} calls that came as one` }],
-  }))
+  return tools.resolve(name ?? '') ? splitCall(call) : [replyCallOf(call)]
 }
 
 const replyCall = ({ name, tool, input, id, cutOff, unread, doubt, repair }: TextCall): ReplyCall => ({
   id: id ?? '',
   name: tool?.name ?? name,
-  input: textOf(input),
+  input: inputText(input),
   repairs: [repair],
   ...(cutOff && { cutOff }),
   ...(unread !== undefined && { unread }),

@@ -1,11 +1,11 @@
-/** What repair needs to know about a tool. */
+/** Describes a tool for repair. */
 import type { Named } from './name.ts'
 import type { Effect, RepairLevel } from './repair.ts'
-import type { JsonSchema } from './schema/json-schema.ts'
+import type { JsonSchema } from './schema/types.ts'
 
-/** A tool as it is described to a model. Tools of the contract and of most SDKs fit nearly as they are. */
+/** A tool as described to a model. Tools of the contract and of most SDKs fit almost unchanged. */
 export interface ToolSpec extends Named {
-  /** JSON Schema of the input, an object. Absent: no parameters are known. */
+  /** JSON Schema of the input object. If absent, no parameters are known. */
   readonly parameters?: JsonSchema
   /** Default `external`. */
   readonly effect?: Effect
@@ -13,6 +13,6 @@ export interface ToolSpec extends Named {
   readonly repair?: RepairLevel
   /** Other names of parameters: `{ path: ['file', 'filePath'] }`. */
   readonly parameterAliases?: Readonly<Record<string, readonly string[]>>
-  /** Names, without regard to case and separators, of parameters that may come and say nothing here. */
+  /** Names, ignoring case and separators, of parameters that may be present but have no meaning here. */
   readonly ignoredParameters?: readonly string[]
 }
