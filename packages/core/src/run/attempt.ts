@@ -7,10 +7,10 @@ export type Outcome = { readonly kind: 'returned'; readonly value: unknown } | {
 
 export type Attempt =
   | Outcome
-  /** Cut off. `late` settles when the tool does; `stopped` when it has heeded the signal and is over. */
+  /** Cut off. `late` settles when the tool does; `stopped` means that the tool obeyed the signal and has ended. */
   | { readonly kind: 'timeout' | 'aborted'; readonly stopped: boolean; readonly late: Promise<Outcome> }
 
-/** The reason a signal has when its call ran out of time. */
+/** The abort reason of a call that timed out. */
 export class TimeoutReason extends Error {
   constructor(seconds: number) {
     super(`timed out after ${seconds} s`)
@@ -18,32 +18,37 @@ export class TimeoutReason extends Error {
   }
 }
 
+interface AttemptLimits {
+  readonly ms: number
+  readonly graceMs: number
+  readonly signal: AbortSignal | undefined
+}
+
 /**
- * Runs `start` for at most `ms` milliseconds. On timeout or abort its signal is aborted and it is given `graceMs` to
- * end by itself: a tool that stops its work says how that went, one that ignores the signal is left behind.
+ * Runs `start` for at most `ms` milliseconds. On timeout or abort, its signal is aborted and it has `graceMs` to end by itself: a tool
+ * that stops its work reports how that went; one that ignores the signal is abandoned.
  */
-export async function attempt(
-  start: (signal: () => AbortSignal) => unknown,
-  { ms, graceMs, signal }: { readonly ms: number; readonly graceMs: number; readonly signal: AbortSignal | undefined },
-): Promise<Attempt> {
+export function attempt(start: (signal: () => AbortSignal) => unknown, limits: AttemptLimits): Attempt | Promise<Attempt> {
   let controller: AbortController | undefined
   const own = (): AbortController => {
     controller ??= new AbortController()
     return controller
   }
-  let value: unknown
   try {
-    value = start(() => own().signal)
+    const value = start(() => own().signal)
+    // A synchronous return needs no race: no timer, no signal.
+    return isThenable(value) ? raced(value, own, limits) : returned(value)
   } catch (error) {
     return threw(error)
   }
-  // What returns at once has nothing to be raced with: no timer, no signal.
-  if (!isThenable(value)) return returned(value)
+}
+
+async function raced(value: unknown, own: () => AbortController, { ms, graceMs, signal }: AttemptLimits): Promise<Attempt> {
   const running = Promise.resolve(value).then(returned, threw)
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
   const cut = new Promise<'timeout' | 'aborted'>((resolve) => {
-    timer = setTimeout(() => resolve('timeout'), ms)
+    if (ms !== Infinity) timer = setTimeout(() => resolve('timeout'), ms)
     onAbort = () => resolve('aborted')
     if (signal?.aborted) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
@@ -53,7 +58,7 @@ export async function attempt(
     if (typeof first !== 'string') return first
     own().abort(first === 'timeout' ? new TimeoutReason(ms / 1000) : signal?.reason)
     const ended = await Promise.race([running, pause(graceMs)])
-    // An exception after the cut that is not in the tool's own words is taken for the cut itself.
+    // An exception after the cut-off that is not one of the tool's typed errors is taken to be the cut-off itself.
     const stopped = ended?.kind === 'threw' && !isMulliganError(ended.error)
     return ended && !stopped ? ended : { kind: first, stopped, late: running }
   } finally {

@@ -1,28 +1,31 @@
-/** Bounds output before the model reads it: keeps head and tail, states the totals first, and spills the full text for paging. */
+/** Bounds output before the model reads it: keeps the head and tail, states the totals first, and spills the full text for paging. */
 import { contentParts, dataText, partText } from '../render.ts'
-import type { ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
+import type { ContentPart, ErrorDetails, SuggestedCall, ToolError, ToolResult } from '../result.ts'
 import { CHARS_PER_TOKEN } from '../tokens.ts'
 
-/** Writes an over-long text to where the model can read it, and returns the path to read. */
+/** Writes an overlong text to a place where the model can read it, and returns the path. */
 export type Spill = (text: string, callId: string) => Promise<string>
 
 export interface Bound {
-  /** Tokens a result may have. */
+  /** Maximum tokens of a result. */
   readonly maxTokens: number
   readonly spill?: Spill | undefined
   readonly callId: string
 }
 
-/** Of what is kept, the share of the head. The end of an output says how it went, the beginning what it is. */
+/** The head's share of the kept text. The end of an output shows how it went; the beginning shows what it is. */
 const HEAD = 0.6
 const MAX_ERROR = 4000
 const MAX_NOTE = 1000
 const MAX_NOTES = 20
-/** A suggested call: a whole file's content does not belong in a hint. */
+/** Maximum characters of a suggested call: a whole file's content does not belong in a hint. */
 const MAX_CALL = 2000
 const MAX_DISPLAY = 200_000
 
-export async function bound(result: ToolResult, options: Bound): Promise<ToolResult> {
+export const bound = async (result: ToolResult, options: Bound): Promise<ToolResult> => boundNow(result, options)
+
+/** Bounds a result, synchronously if nothing has to be spilled. */
+export function boundNow(result: ToolResult, options: Bound): ToolResult | Promise<ToolResult> {
   const budget = Math.floor(options.maxTokens * CHARS_PER_TOKEN)
   const trimmed = trimWords(result)
   if (!trimmed.ok && trimmed.content === undefined) return trimmed
@@ -30,18 +33,28 @@ export async function bound(result: ToolResult, options: Bound): Promise<ToolRes
   const parts = contentParts(content)
   const total = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
   if (total <= budget) return trimmed
+  return cutTo(budget, trimmed, parts, total, options)
+}
+
+async function cutTo(
+  budget: number,
+  result: ToolResult,
+  parts: readonly ContentPart[],
+  total: number,
+  { spill, callId }: Bound,
+): Promise<ToolResult> {
   const whole = parts.map(partText).join('\n')
-  const spill = await options.spill?.(whole, options.callId).catch(() => undefined)
+  const file = await spill?.(whole, callId).catch(() => undefined)
   const media = parts.filter((part) => part.type === 'media')
-  const cut = headAndTail(whole, budget)
+  const { text, shown } = headAndTail(whole, budget)
   return {
-    ...trimmed,
-    content: media.length > 0 ? [{ type: 'text', text: cut.text }, ...media] : cut.text,
-    truncated: { shown: cut.shown, total, ...(spill !== undefined && { spill }) },
+    ...result,
+    content: media.length > 0 ? [{ type: 'text', text }, ...media] : text,
+    truncated: { shown, total, ...(file !== undefined && { spill: file }) },
   }
 }
 
-/** The first and last lines that fit `budget` characters, with the size of the gap. Never half a surrogate pair. */
+/** Returns the first and last lines that fit into `budget` characters, with the size of the gap. Never splits a surrogate pair. */
 export function headAndTail(text: string, budget: number): { readonly text: string; readonly shown: number } {
   if (text.length <= budget) return { text, shown: text.length }
   const head = cutHead(text, Math.floor(budget * HEAD))
@@ -67,7 +80,7 @@ function cutTail(text: string, most: number): string {
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The sentences of an error, its hint, notes and the person's Markdown have ceilings of their own. */
+/** Trims an error's message, its hint, the notes and the person's Markdown, each to its own limit. */
 function trimWords(result: ToolResult): ToolResult {
   const { display, notes } = result
   if (result.ok && display === undefined && notes === undefined) return result
@@ -81,7 +94,7 @@ function trimWords(result: ToolResult): ToolResult {
   return { ...(shorter as ToolError), error: clip(error, MAX_ERROR), ...(details && { details: trimHint(details) }) }
 }
 
-/** A hint that repeats a long input would cost more than the call: it goes, and the sentence stays. */
+/** Drops hint values that repeat a long input and would cost more than the call. The message stays. */
 function trimHint(details: ErrorDetails): ErrorDetails {
   const { constraint, suggestion, candidates, call, example, ...rest } = details
   const fits = (value: unknown, most = MAX_NOTE): boolean => value !== undefined && (JSON.stringify(value)?.length ?? 0) <= most

@@ -44,7 +44,7 @@ describe('fromReturned', () => {
     [
       'an error that is its own message',
       { isError: true, error: ownMessage },
-      { ok: false, error: expect.stringContaining('without a text') },
+      { ok: false, error: expect.stringContaining('without text') },
     ],
     [
       'a getter that throws',
@@ -87,7 +87,7 @@ describe('extractToolError', () => {
       },
       'disk\nfull',
     ],
-    [{ isError: true, content: [] }, 'The tool reported an error without a text.'],
+    [{ isError: true, content: [] }, 'The tool reported an error without text.'],
   ])('%j is one', (value, error) => expect(extractToolError(value)).toMatchObject({ ok: false, errorType: 'execution', error }))
 
   it('a text that begins "Error:" is one where that is asked for, and only then', () => {

@@ -5,12 +5,12 @@ import { OK_FIELDS, sanitizeResult } from './sanitize-result.ts'
 
 const MAX_ERROR = 2000
 
-/** The result of a value a tool returned. */
+/** Converts a value returned by a tool into a result. */
 export function fromReturned(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolResult {
   try {
     return sanitizeResult(resultOf(value, options))
   } catch {
-    // A getter that throws, a proxy: the tool has returned, and nobody can say what.
+    // A throwing getter or a proxy: the tool has returned, but its value is unreadable.
     return notOk('internal', 'The tool returned something that cannot be read. Its work may be done.')
   }
 }
@@ -23,8 +23,9 @@ function resultOf(value: unknown, options: { readonly errorStrings?: boolean }):
 }
 
 /**
- * The failure a value is, if it is one: a `ToolError`, `{ error }` with `ok` or `success` false, MCP's `{ isError: true }`,
- * and, where the tool opts in, a string that begins "Error:". An object that merely has a field named error is data.
+ * Returns the failure that a value represents, if any: a `ToolError`, `{ error }` with `ok` or `success` false, MCP's
+ * `{ isError: true }`, and, if the tool opts in, a string that begins with "Error:". An object that merely has a field named `error` is
+ * data.
  */
 export function extractToolError(value: unknown, options: { readonly errorStrings?: boolean } = {}): ToolError | undefined {
   if (typeof value === 'string')
@@ -33,9 +34,9 @@ export function extractToolError(value: unknown, options: { readonly errorString
   if (typeof value !== 'object' || value === null) return undefined
   const { ok: fine, success, isError, error, message, content } = value as Record<string, unknown>
   if (isError === true)
-    return notOk('execution', clip(words(error) ?? words(content) ?? words(message) ?? 'The tool reported an error without a text.'))
+    return notOk('execution', clip(words(error) ?? words(content) ?? words(message) ?? 'The tool reported an error without text.'))
   if ((fine === false || success === false) && 'error' in value)
-    return notOk('execution', clip(words(error) ?? words(message) ?? 'The tool reported an error without a text.'))
+    return notOk('execution', clip(words(error) ?? words(message) ?? 'The tool reported an error without text.'))
   return undefined
 }
 
@@ -45,7 +46,7 @@ const isPlainOk = (value: unknown): value is ToolOk =>
   'data' in value &&
   Object.keys(value).every((key) => /^(ok|data)$/.test(key) || key in OK_FIELDS)
 
-/** The words in an error field: a string, an Error-like, or MCP content parts. */
+/** Returns the message in an error field: a string, an Error-like object, or MCP content parts. */
 function words(value: unknown, depth = 0): string | undefined {
   if (depth > 5) return undefined
   if (typeof value === 'string' && value.trim() !== '') return value

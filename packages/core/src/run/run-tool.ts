@@ -1,19 +1,19 @@
 /** Runs one tool to its result: attempts, backoff on transient faults, breaker, timeout, abort. */
 import { isMulliganError } from '../errors.ts'
 import type { Confinement, ProposedChanges } from '../layer.ts'
-import { notOk, type ToolResult } from '../result.ts'
+import { notOk, type ToolError, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
-import { brokeInMidFlight, fromThrown, transientFault } from './classify.ts'
+import { brokeInMidFlight, transientFault } from './classify.ts'
 import { fromReturned } from './normalize.ts'
 import { type Breakers, backoff, MAX_ATTEMPTS } from './transient.ts'
 
-/** Time and chance, so that tests need not wait. Milliseconds. */
+/** Time and randomness, replaceable so that tests need not wait. Times are in milliseconds. */
 export interface Clock {
   readonly now: () => number
-  /** Resolves after `ms`, or at once when the signal is aborted. */
+  /** Resolves after `ms`, or at once if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number
 }
 
@@ -41,7 +41,9 @@ export interface RunOptions {
   readonly clock: Clock
   readonly breakers: Breakers
   readonly log: (error: unknown) => void
-  /** Asked before each attempt after the first. */
+  /** The result of an exception. */
+  readonly failed: (error: unknown) => ToolError
+  /** Called before each attempt after the first. */
   readonly mayRetry: (attempt: number) => Promise<boolean>
   readonly progress: (attempt: number, message: string) => void
   readonly secrets: readonly string[] | undefined
@@ -52,11 +54,11 @@ export interface RunOptions {
 export interface Ran {
   readonly result: ToolResult
   readonly attempts: number
-  /** What a tool that would not stop comes to in the end. */
+  /** The eventual result of a tool that did not stop. */
   readonly late?: Promise<ToolResult>
 }
 
-/** Characters of a service's name. */
+/** Maximum characters of a service's name. */
 const MAX_SERVICE = 200
 
 export async function runTool(tool: Tool, input: unknown, options: RunOptions): Promise<Ran> {
@@ -66,7 +68,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
   for (let attempts = 1; ; attempts++) {
     const wait = breakers.wait(service, clock.now())
     if (wait > 0) return { result: circuitOpen(service, wait), attempts: attempts - 1 }
-    const ran = await attempt(
+    const attempted = attempt(
       (signalOf) =>
         tool.execute(input as never, {
           get signal() {
@@ -82,6 +84,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
         }),
       { ms: Math.max(1, deadline - clock.now()), graceMs: options.graceMs, signal },
     )
+    const ran = attempted instanceof Promise ? await attempted : attempted
     if (ran.kind === 'returned') {
       breakers.success(service)
       return { result: fromReturned(ran.value, tool), attempts }
@@ -94,20 +97,20 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
     const fault = transientFault(ran.error)
     if (!fault) {
       breakers.success(service)
-      return { result: fromThrown(ran.error, tool.name), attempts }
+      return { result: options.failed(ran.error), attempts }
     }
     breakers.fault(service, clock.now())
     const repeatable = tool.effect === 'read' || tool.idempotent
     const delay = backoff(attempts + 1, clock.random(), fault.retryAfter)
     if (!repeatable || attempts === MAX_ATTEMPTS || clock.now() + delay >= deadline)
-      return { result: unavailable(tool, ran.error, fault), attempts }
+      return { result: unavailable(tool, ran.error, options.failed(ran.error), fault), attempts }
     await clock.sleep(delay, signal)
     if (signal?.aborted) return { result: notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`), attempts }
-    if (!(await options.mayRetry(attempts + 1))) return { result: unavailable(tool, ran.error, fault), attempts }
+    if (!(await options.mayRetry(attempts + 1))) return { result: unavailable(tool, ran.error, options.failed(ran.error), fault), attempts }
   }
 }
 
-/** A service that can't be told from the input is the tool itself. */
+/** Returns the service of a call. If the input does not tell, it is the tool itself. */
 function serviceOf({ name, service }: Tool, input: unknown): string {
   if (typeof service === 'string') return service
   try {
@@ -117,24 +120,19 @@ function serviceOf({ name, service }: Tool, input: unknown): string {
   }
 }
 
-function unavailable(tool: Tool, error: unknown, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
+function unavailable(tool: Tool, error: unknown, result: ToolError, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
   if (tool.effect !== 'read' && brokeInMidFlight(error)) return indeterminate(tool, 'lost its connection')
-  const result = fromThrown(error, tool.name)
   const details = retryAfter === undefined ? result.details : { ...result.details, retryAfter }
   return { ...result, ...(details && { details }) }
 }
 
 const circuitOpen = (service: string, wait: number): ToolResult =>
-  notOk(
-    'network',
-    `${service} has failed several times in a row and is left alone for another ${Math.ceil(wait / 1000)} s. This call was not run.`,
-    {
-      status: 'unavailable',
-      details: { retryAfter: Math.ceil(wait / 1000) },
-    },
-  )
+  notOk('network', `${service} has failed several times in a row and is paused for ${Math.ceil(wait / 1000)} s. This call was not run.`, {
+    status: 'unavailable',
+    details: { retryAfter: Math.ceil(wait / 1000) },
+  })
 
-/** A call that ran out of time or was aborted. With effects nobody knows what became of them. */
+/** Returns the result of a call that timed out or was aborted. If it has effects, their outcome is unknown. */
 function cutOff(tool: Tool, ran: Extract<Attempt, { kind: 'timeout' | 'aborted' }>, options: RunOptions): Omit<Ran, 'attempts'> {
   const late = ran.stopped ? undefined : ran.late.then((outcome) => fromOutcome(tool, outcome, options))
   const result = ran.kind === 'timeout' ? timedOut(tool) : aborted(tool)
@@ -159,7 +157,7 @@ const indeterminate = (tool: Tool, how: string, errorType: 'timeout' | 'cancelle
 function fromOutcome(tool: Tool, outcome: Outcome, options: RunOptions): ToolResult {
   if (outcome.kind === 'returned') return fromReturned(outcome.value, tool)
   options.log(outcome.error)
-  const result = fromThrown(outcome.error, tool.name)
-  // An exception of a call that was cut off is often the cut itself: only the tool's own words settle what became of it.
+  const result = options.failed(outcome.error)
+  // An exception of a call that was cut off is often the cut-off itself: only the tool's typed errors settle the outcome.
   return tool.effect === 'read' || isMulliganError(outcome.error) ? result : { ...result, status: 'indeterminate' }
 }

@@ -16,10 +16,10 @@ const circle: Record<string, unknown> = { a: 1 }
 circle['self'] = circle
 const any = (value: unknown): never => value as never
 
-/** One call of a tool that does this, and what the model reads of it. */
+/** Calls a tool with this body once and returns what the model reads. */
 async function outcome(execute: () => unknown, more: object = {}) {
   const tool = defineTool({ name: 'x', description: 'x', effect: 'read', input: z.object({}), execute, ...more })
-  const { call, events } = harness([tool])
+  const { call, events } = harness([tool], { errors: 'class' })
   const { result } = await call('x')
   const text = render(result)
   expect(typeof text).toBe('string')
@@ -77,7 +77,7 @@ describe('whatever is thrown comes to a result', () => {
   it('a message that is not text, a type and a status of nobody’s, a wait that is none', async () => {
     const failed = async (error: object) => (await outcome(() => Promise.reject(error))).result
     expect(await failed(Object.assign(new ToolFailure('x'), { message: { secret: 'hunter2' } }))).toMatchObject({
-      error: 'The tool reported an error without a text.',
+      error: 'The tool reported an error without text.',
     })
     const internal = { status: 'failed', errorType: 'internal', error: 'x' }
     expect(await failed(new ModelRetry('x', { errorType: any('bogus') }))).toMatchObject(internal)
@@ -117,7 +117,7 @@ describe('whatever is returned comes to a result whose fields are what they say'
     ['a type of nobody’s', notOk(any('bogus'), 'x'), { ok: false, status: 'failed', errorType: 'internal', error: 'x' }],
     ['a status of nobody’s', notOk('conflict', 'x', { status: any('weird') }), { ok: false, status: 'failed', errorType: 'internal' }],
     ['ok for a status', { ok: false, status: 'ok', errorType: 'conflict', error: 'x' }, { ok: false, status: 'failed' }],
-    ['an error that is not text', notOk('conflict', any({ a: 1 })), { ok: false, error: 'The tool reported an error without a text.' }],
+    ['an error that is not text', notOk('conflict', any({ a: 1 })), { ok: false, error: 'The tool reported an error without text.' }],
     ['a toJSON that throws', { a: 1, b: { toJSON: thrower, c: 2 } }, { ok: true, data: { a: 1, b: { c: 2 } } }],
     ['a member that throws', { a: 1, b: getter('c', { d: 1 }) }, { ok: true, data: { a: 1, b: { c: '(unreadable)', d: 1 } } }],
     ['a function', () => 'hunter2', { ok: true, data: null }],

@@ -4,11 +4,11 @@ import { isErrorType, isStatus, notOk, ok, type ToolError, type ToolResult } fro
 
 const REPLACED = 'Parts of the result cannot be written as JSON and were replaced.'
 const MAX_DEPTH = 100
-/** JSON that is shorter cannot be nested too deep. */
+/** JSON shorter than this cannot be nested too deeply. */
 const SHALLOW = 400
 
 type Fields = Readonly<Record<string, unknown>>
-/** The value as it continues; undefined when it is not of its type. */
+/** Returns the sanitized value; undefined if it has the wrong type. */
 type Check = (value: unknown) => unknown
 
 const onlyIf =
@@ -19,7 +19,7 @@ const text = onlyIf((value) => typeof value === 'string')
 const number = onlyIf(Number.isFinite)
 const call = onlyIf((value) => isRecord(value) && typeof value['tool'] === 'string' && isRecord(value['input']))
 
-/** What the engine and the renderer read of an error's details; the rest is the tool's own. */
+/** The error details that the engine and the renderer read; all others belong to the tool. */
 const DETAILS: Readonly<Record<string, Check>> = {
   parameter: text,
   constraint: text,
@@ -36,7 +36,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   notes: (notes) => some(notes, text),
   truncated: (cut) => onlyIf((kept) => isRecord(kept) && 'shown' in kept && 'total' in kept)(isRecord(cut) && pick(cut, TRUNCATED)),
 }
-/** The fields of a success besides its data. */
+/** The fields of a success other than its data. */
 export const OK_FIELDS: Readonly<Record<string, Check>> = {
   ...FIELDS,
   count: number,
@@ -44,7 +44,7 @@ export const OK_FIELDS: Readonly<Record<string, Check>> = {
   hasMore: onlyIf((value) => typeof value === 'boolean'),
 }
 
-/** May throw where a field cannot be read at all: its callers say so in a result. */
+/** Sanitizes a result. May throw if a field cannot be read at all; callers turn that into a result. */
 export function sanitizeResult(result: ToolError): ToolError
 export function sanitizeResult(result: ToolResult): ToolResult
 export function sanitizeResult(result: ToolResult): ToolResult {
@@ -57,13 +57,13 @@ export function sanitizeResult(result: ToolResult): ToolResult {
   const { value, replaced } = plainJson(details)
   const more = pick(fields, FIELDS, replaced)
   if (isRecord(value)) more['details'] = Object.fromEntries(Object.entries(value).filter(([key, one]) => !isWrong(key, one)))
-  const says = typeof error === 'string' ? error : 'The tool reported an error without a text.'
+  const says = typeof error === 'string' ? error : 'The tool reported an error without text.'
   return isStatus(status) && isErrorType(errorType) ? notOk(errorType, says, { ...more, status }) : notOk('internal', says, more)
 }
 
 const isWrong = (key: string, value: unknown): boolean => Object.hasOwn(DETAILS, key) && DETAILS[key]?.(value) === undefined
 
-/** The fields that are of their type, each read once, and a note when something was replaced. */
+/** Returns the fields with the right type, reading each once, and adds a note if something was replaced. */
 function pick(fields: Fields, checks: Readonly<Record<string, Check>>, replaced = false): Record<string, unknown> {
   const kept: Record<string, unknown> = {}
   for (const [key, check] of Object.entries(checks)) {
@@ -74,7 +74,7 @@ function pick(fields: Fields, checks: Readonly<Record<string, Check>>, replaced 
   return kept
 }
 
-/** Of a list, what is left of its items; none is not a list. */
+/** Returns the valid items of a list; undefined if there are none. */
 function some(list: unknown, check: Check): unknown {
   const kept = Array.isArray(list) ? list.map(check).filter((item) => item !== undefined) : []
   return kept.length > 0 ? kept : undefined
@@ -89,11 +89,11 @@ function sanitizePart(part: unknown): unknown {
 
 interface Plain {
   readonly value: unknown
-  /** Something was not valid JSON and is there in other words. */
+  /** Whether something was not valid JSON and was replaced by a description. */
   readonly replaced: boolean
 }
 
-/** The value as plain JSON, read once: a getter or a `toJSON` has no second say. */
+/** Converts a value to plain JSON, reading it once, so that a getter or `toJSON` cannot return something else later. */
 function plainJson(value: unknown): Plain {
   if (value === null || /^(string|boolean|undefined)$/.test(typeof value) || Number.isFinite(value))
     return { value: value ?? null, replaced: false }
@@ -102,7 +102,7 @@ function plainJson(value: unknown): Plain {
     const copy: unknown = JSON.parse(text ?? 'null')
     if (text === undefined || text.length < SHALLOW || !isTooDeep(copy)) return { value: copy, replaced: false }
   } catch {
-    // A circle, a BigInt, a `toJSON` or a getter that throws: part by part, then.
+    // A circular reference, a BigInt, or a throwing `toJSON` or getter: convert part by part below.
   }
   return { value: withoutCircles(value, []), replaced: true }
 }

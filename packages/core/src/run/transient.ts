@@ -1,16 +1,16 @@
 /** Handles transient faults: full-jitter backoff, and a circuit breaker per service. */
 
-/** Executions of one call, the first included. */
+/** Maximum executions of one call, including the first. */
 export const MAX_ATTEMPTS = 4
-/** Milliseconds. */
+/** Base of the backoff, in milliseconds. */
 const BASE = 500
 const CAP = 8000
-/** Consecutive transient faults that open a service's breaker, and how long it stays open, in milliseconds. */
+/** Number of consecutive transient faults that open a service's breaker, and how long it stays open, in milliseconds. */
 const OPEN_AFTER = 5
 const OPEN_FOR = 30_000
 
 /**
- * Milliseconds to wait before attempt `next` (2, 3, …): full jitter, uniform in [0, min(cap, base·2^(n−2))], but never
+ * Returns the milliseconds to wait before attempt `next` (2, 3, …): full jitter, uniform in [0, min(cap, base·2^(n−2))], but never
  * less than the service asked for. Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
 export function backoff(next: number, random: number, retryAfter = 0): number {
@@ -24,17 +24,20 @@ interface Circuit {
   probing: boolean
 }
 
-/** The state of every service, shared by turns: a service that is down is down for all. */
+/** The state of every service, shared between turns: a service that is down is down for all. */
 export interface Breakers {
-  /** Milliseconds until the service may be tried again; 0 when it may be now (one probe at a time after an outage). */
+  /** Returns the milliseconds until the service may be tried again; 0 if it may be tried now (one probe at a time after an outage). */
   readonly wait: (service: string, now: number) => number
   readonly success: (service: string) => void
   readonly fault: (service: string, now: number) => void
-  /** A call was given up on. A probe that ran out of time is a fault; one that was aborted says nothing, and the next may try. */
+  /** Records an abandoned call. A probe that timed out is a fault; one that was aborted says nothing, so the next call may probe. */
   readonly cut: (service: string, now: number, how: 'timeout' | 'aborted') => void
 }
 
-/** Opens on faults of the service, never on the model's mistakes; fails fast while open; lets one probe through after that. */
+/**
+ * Creates circuit breakers. They open on faults of the service, never on the model's mistakes, fail fast while open, and then let one
+ * probe through.
+ */
 export function createBreakers(): Breakers {
   const circuits = new Map<string, Circuit>()
   function fault(service: string, now: number): void {

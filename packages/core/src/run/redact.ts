@@ -1,0 +1,73 @@
+/** Removes from the message of an exception what a model or a client must not see. It errs on the side of removing too much. */
+
+const SECRET = '[secret]'
+/** Characters that are searched. What follows is dropped. */
+const MAX_SEARCHED = 20_000
+/** Maximum characters of a message. */
+const MAX_MESSAGE = 1000
+/** Shorter values of variables are ordinary words. */
+const MIN_SECRET = 6
+
+/** A stack frame of JavaScript or Python: the rest of the text is the stack. */
+const STACK =
+  /\s*(?:\bat (?:[^\n()]{0,200} )?\(?(?:file:\/\/|node[:]|\/|[A-Za-z]:[\\/])[^\s()]{0,500}:\d+:\d+|\bTraceback \(most recent|\bFile "[^"\n]{1,500}", line \d)/
+
+const NAMES =
+  'pass(?:word|wd|phrase)?|pwd|secret|token|api[-_ ]?key|access[-_]?key|private[-_]?key|credentials?|authorization|sig(?:nature)?'
+const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, SECRET],
+  // A password or a token in a URL.
+  [/\b([a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#@'"]{1,300}@/gi, `$1${SECRET}@`],
+  [/\b(bearer|basic)\s+[\w+/.=~-]{8,}/gi, `$1 ${SECRET}`],
+  [
+    new RegExp(
+      `((?:${NAMES})["']?\\s*=\\s*|(?:${NAMES})["']\\s*:\\s*|(?:pass(?:word|wd|phrase)|pwd|secret|key)\\s*:\\s*)("[^"\\n]*"?|'[^'\\n]*'?|[^\\s,;&)}]+)`,
+      'gi',
+    ),
+    `$1${SECRET}`,
+  ],
+  [
+    /\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bxox[abeprs]-[\w-]{10,}|\bAKIA[A-Z\d]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+    SECRET,
+  ],
+]
+
+const ROOTS =
+  'home|Users|root|var|etc|tmp|opt|usr|srv|mnt|media|proc|sys|run|private|Volumes|app|apps|code|data|build|builds|work|workspaces?|github|nix|lib|bin|Library|Applications'
+/** An absolute path of a machine. Only one in quotes may contain blanks. */
+const PATH = `(?:file:\\/\\/)?(?:\\/(?:${ROOTS})(?=[\\/\\s'"\`]|$)|~(?=\\/)|[A-Za-z]:[\\\\/]|\\\\\\\\)`
+const PATHS = [new RegExp(`(?<=(['"\`]))${PATH}[^'"\`\\n]*(?=\\1)`, 'g'), new RegExp(`(?<![\\w.:/~-])${PATH}[^\\s'"\`,;:()<>]*`, 'g')]
+
+interface Environment {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: () => string
+}
+
+/** What the runtime tells about its environment; nothing in a browser. */
+const environment = (): Environment => (globalThis as { readonly process?: Environment }).process ?? {}
+
+const SECRET_NAME = /key|token|secret|pass|credential|auth|cookie|dsn|_ur[il]$/i
+
+/** Returns the message with secrets, stacks and paths outside the working folder removed, and shortened. */
+export function redactMessage(message: string): string {
+  const { env = {}, cwd } = environment()
+  let text = message.slice(0, MAX_SEARCHED)
+  const [beforeStack] = text.split(STACK, 1)
+  text = (beforeStack ?? '').trim()
+  for (const [name, value = ''] of Object.entries(env))
+    if (value.length >= MIN_SECRET && SECRET_NAME.test(name)) text = text.replaceAll(value, SECRET)
+  for (const [pattern, replacement] of PATTERNS) text = text.replace(pattern, replacement)
+  text = withoutFolder(text, cwd?.() ?? '/')
+  for (const pattern of PATHS) text = text.replace(pattern, lastName)
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+}
+
+/** Makes the paths in a folder relative. */
+function withoutFolder(text: string, folder: string): string {
+  if (folder === '/') return text
+  const escaped = folder.replace(/[^\w/]/g, '\\$&')
+  return text.replace(new RegExp(`(?<![\\w.:/~-])(?:file://)?${escaped}(?:([\\\\/])|(?![\\w-]))`, 'g'), (_, inside) => (inside ? '' : '.'))
+}
+
+/** Of a path, only the last name is kept. */
+const lastName = (path: string): string => `…/${path.split(/[\\/]/).findLast((name) => name !== '') ?? ''}`
