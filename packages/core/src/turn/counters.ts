@@ -1,26 +1,26 @@
-/** How often a model may try again: a pure reducer over events. Counted per (tool, errorType, parameter). */
+/** Counts how often a model may try again, per (tool, errorType, parameter). A pure reducer over events. */
 import { canonical } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 import type { ToolError } from '../result.ts'
 import type { Effect } from '../tool.ts'
 
-/** Calls whose tool is unknown, and calls that are not calls, are counted under these names. */
+/** Names under which calls of unknown tools and malformed calls are counted. */
 export const UNKNOWN_TOOL = '(unknown tool)'
 export const MALFORMED_CALL = '(malformed call)'
-/** Retries for each of the two. */
+/** Retries for calls of unknown tools and for malformed calls. */
 export const CALL_RETRIES = 3
-/** How often a closed tool is opened again. */
+/** How often a closed tool may be reopened. */
 const MAX_REOPENINGS = 2
 
 interface Count {
   readonly failures: number
-  /** The model response of the latest one: parallel failures of one response count once. */
+  /** The model response of the latest failure: parallel failures in one response count once. */
   readonly step: number
 }
 
 export interface Counters {
   readonly counts: Readonly<Record<string, Count>>
-  /** Values of parameters that were not found, so that exploring is free and insisting is not. */
+  /** Parameter values that were not found. Trying a new value is free; repeating one is not. */
   readonly tried: Readonly<Record<string, true>>
   readonly closed: Readonly<Record<string, 'turn' | 'other_success'>>
   readonly closings: Readonly<Record<string, number>>
@@ -28,19 +28,19 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { counts: {}, tried: {}, closed: {}, closings: {} }
 
-/** How long the tool is closed, if it is. A tool may be named `toString`, so only own keys count. */
+/** Returns how long the tool is closed, if it is. Only own keys count, since a tool may be named `toString`. */
 export const closedUntil = ({ closed }: Counters, tool: string): 'turn' | 'other_success' | undefined =>
   Object.hasOwn(closed, tool) ? closed[tool] : undefined
 
 const closings = (counters: Counters, tool: string): number => (Object.hasOwn(counters.closings, tool) ? (counters.closings[tool] ?? 0) : 0)
 
-/** What a wrong call costs. */
+/** The cost of a wrong call. */
 export interface Verdict {
-  /** Wrong calls of this kind that are still allowed after this one. */
+  /** Wrong calls of this kind still allowed after this one. */
   readonly triesLeft: number
-  /** Exploring: a value not tried before was not there. Costs nothing. */
+  /** The model is exploring: a value it had not tried before was not found. Costs nothing. */
   readonly free: boolean
-  /** The retries are spent: the tool closes. */
+  /** Whether the retries are used up, so that the tool closes. */
   readonly closes: boolean
   readonly until: 'turn' | 'other_success'
 }
@@ -53,7 +53,7 @@ interface Failure {
   readonly result: ToolError
 }
 
-/** Pure: what this failure will cost, before it is recorded. */
+/** Computes the cost of this failure before it is recorded. Pure. */
 export function countFailure(counters: Counters, failure: Failure): Verdict {
   const { tool, effect, retries, step, result } = failure
   const count = counters.counts[keyOf(tool, result)]
@@ -86,7 +86,10 @@ export function reduceCounters(counters: Counters, event: ToolEvent): Counters {
   }
 }
 
-/** A success resets its tool, opens the tools that waited for another's, and ends a run of calls that were none. */
+/**
+ * Records a success: it resets the tool's counters, reopens tools waiting for another tool's success, and ends a run of malformed
+ * calls.
+ */
 function succeeded(counters: Counters, tool: string): Counters {
   const { counts, closed } = counters
   const opened = Object.keys(closed).filter((name) => name !== tool && closed[name] === 'other_success')

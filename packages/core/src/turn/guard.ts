@@ -1,38 +1,38 @@
-/** The loop guard: the same call, the same result, and no effect in between. A pure reducer over events. */
+/** The loop guard: detects the same call with the same result and no effect in between. A pure reducer over events. */
 import { canonical, hash } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect } from '../tool.ts'
 
-/** A call is warned about at this repetition and refused at the next. */
+/** The repetition at which a call gets a warning. The next one is refused. */
 export const WARN_AT = 3
 export const BLOCK_AT = 4
-/** The turn is over after as many model responses with a refused call. */
+/** The number of model responses with a refused call after which the turn ends. */
 export const MAX_BLOCKS = 2
-/** Repeats further apart than this many model responses are not loop; also the longest cycle that is seen. */
+/** Repeats further apart than this many model responses are not a loop. Also the longest cycle that is detected. */
 const MAX_CYCLE = 5
 const KEPT = 200
 
 interface Entry {
   readonly step: number
-  /** Tool and canonical input. */
+  /** The tool and its canonical input. */
   readonly key: string
-  /** The same with case, white space and quotes of its values folded; of failures only. */
+  /** The key with case, white space and quotes of the values normalized; only for failures. */
   readonly loose: string
   readonly fingerprint: string
   readonly failed: boolean
-  /** It changed something: what was read before may read differently now. */
+  /** Whether it changed something: an earlier read may then return something else now. */
   readonly changed: boolean
 }
 
 export interface Guard {
   readonly entries: readonly Entry[]
   readonly blockedSteps: readonly number[]
-  /** Calls that a result of this turn told the model to make; true until it has made them, which it may once. */
+  /** Calls that a result of this turn told the model to make. True until the model has made the call, which is allowed once. */
   readonly suggested: Readonly<Record<string, boolean>>
 }
 
-/** Told apart by identity: no key is made where there is nothing to find. */
+/** Compared by identity, so that no key is built when there are no suggestions. */
 const NONE: Guard['suggested'] = {}
 
 export const NO_LOOPS: Guard = { entries: [], blockedSteps: [], suggested: NONE }
@@ -44,13 +44,13 @@ interface Asked {
   readonly effect: Effect
 }
 
-/** How often this very call has just been made with the same outcome; 0 for a new one, and for one that was suggested. */
+/** Returns how often this exact call was just made with the same outcome; 0 for a new or suggested call. */
 export function repeats(guard: Guard, asked: Asked): number {
   if (guard.suggested !== NONE && guard.suggested[keyOf(asked.tool, asked.inputKey)] === true) return 0
   return Math.max(sameWithNothingChanged(guard.entries, asked), cycleOfEffects(guard.entries, asked))
 }
 
-/** Enough is enough: the turn is to be concluded. */
+/** Returns whether the turn must be concluded because the model is looping. */
 export const isLooping = (guard: Guard): boolean => guard.blockedSteps.length >= MAX_BLOCKS
 
 export function reduceGuard(guard: Guard, event: ToolEvent): Guard {
@@ -83,7 +83,7 @@ function withSuggestion(suggested: Guard['suggested'], { tool, inputKey, result 
 function entryOf({ entries }: Guard, { tool, inputKey, result, step, effect }: ResultEvent): Entry | undefined {
   const key = keyOf(tool, inputKey)
   if (!result.ok && result.errorType === 'loop') {
-    // A refused repeat keeps its place in the cycle, or the rest of the cycle would pass for new.
+    // A refused repeat keeps its place in the cycle; otherwise the rest of the cycle would count as new.
     const same = entries.findLast((entry) => entry.key === key)
     return same && { ...same, step }
   }
@@ -98,12 +98,12 @@ function entryOf({ entries }: Guard, { tool, inputKey, result, step, effect }: R
   }
 }
 
-/** Refusals of the engine itself are not outcome of the call. */
+/** Statuses of the engine's own refusals, which are not outcomes of the call. */
 const UNRUN = new Set(['blocked', 'closed', 'cancelled', 'denied'])
 
 /**
- * Back from the latest call to the last effect: the unbroken run of this call with one and the same outcome. Calls that
- * failed and differ by looks only are the same; one that a hint suggested is let through by {@link repeats}.
+ * Counts the uninterrupted repetitions of this call with the same outcome, going back to the last effect. Failed calls that differ
+ * only in formatting count as the same. {@link repeats} exempts calls suggested by a hint.
  */
 function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number {
   const key = keyOf(asked.tool, asked.inputKey)
@@ -125,7 +125,10 @@ function sameWithNothingChanged(entries: readonly Entry[], asked: Asked): number
   return count
 }
 
-/** Effects that go round in a circle of 1 to 5, each with the same outcome every time. Reads in between are new looks, so they end it. */
+/**
+ * Counts how often effects went round in a cycle of 1 to 5 calls with identical outcomes. A read in between ends the cycle, since the
+ * model has looked again.
+ */
 function cycleOfEffects(entries: readonly Entry[], asked: Asked): number {
   const key = keyOf(asked.tool, asked.inputKey)
   let most = 0
@@ -145,7 +148,7 @@ function cycleOfEffects(entries: readonly Entry[], asked: Asked): number {
   return most
 }
 
-/** What stays the same when the same thing happened: no durations, notes, tries left or paths of spills. */
+/** Hashes the parts of a result that are stable across repetitions: no durations, notes, remaining tries or spill paths. */
 function fingerprint(result: ToolResult): string {
   if (result.ok)
     return hash(`ok ${typeof result.content === 'string' && !result.truncated ? result.content : canonical(strip(result.data))}`)
@@ -169,5 +172,5 @@ function looseKey(tool: string, inputKey: string): string {
   )
 }
 
-/** Letter case, quotes, and white space around and repeated. Punctuation is not cosmetic: `a/b` and `a.b` are two things. */
+/** Normalizes letter case, quotes and white space. Punctuation is kept because it matters: `a/b` and `a.b` differ. */
 const fold = (value: string): string => value.toLowerCase().replace(/["'`]/g, '').replace(/\s+/g, ' ').trim()

@@ -1,26 +1,26 @@
 /**
- * Calls with effects that were cut off and may have taken effect: which later calls must ask because of them, and what
- * settles them. A pure reducer over events.
+ * Tracks calls with effects that were cut off and may have taken effect: which later calls need approval because of them, and how they
+ * are settled. A pure reducer over events.
  */
 import { canonical } from '@mulligan/repair'
 import type { ToolEvent } from '../events.ts'
 import type { Tool } from '../tool.ts'
-import { grants } from './approvals.ts'
+import { grants } from './permission.ts'
 
-/** A call with effects of which nobody knows whether it took effect. Plain data. */
+/** A call with effects that may or may not have taken effect. Plain data. */
 export interface IndeterminateCall {
-  /** The engine's id of the call. */
+  /** The engine's id for the call. */
   readonly id: string
   readonly tool: string
-  /** Canonical, as its record has it. */
+  /** The canonical input, as recorded. */
   readonly input: unknown
-  /** What it acted on. Absent if that is not known: it may have been anything. */
+  /** The targets it acted on. Absent if unknown: it may have been anything. */
   readonly targets?: readonly string[]
-  /** A person has allowed another call of the tool since, and it succeeded: only the same input or target asks. */
+  /** A person has since approved another call of the tool, and it succeeded: only calls with the same input or target still ask. */
   readonly narrowed?: true
 }
 
-/** A question that named indeterminate calls, and whether a person said yes to it. */
+/** A question that named indeterminate calls, and whether a person approved it. */
 interface Question {
   readonly callId: string
   readonly named: readonly string[]
@@ -28,7 +28,7 @@ interface Question {
 }
 
 export interface Indeterminate {
-  /** Not settled. */
+  /** The calls that are not settled. */
   readonly calls: readonly IndeterminateCall[]
   /** Calls with effects that have no outcome yet. */
   readonly open: readonly IndeterminateCall[]
@@ -74,17 +74,17 @@ const without = (calls: readonly IndeterminateCall[], callId: string): readonly 
 const openCall = ({ callId: id, tool, input, target, targets }: Extract<ToolEvent, { type: 'tool.call' }>): IndeterminateCall =>
   withTargets({ id, tool, input }, targets ?? (target === undefined ? [] : [target]))
 
-/** A blank target may stand for anything, so it counts as not known. */
+/** Adds targets to a call. A blank target may mean anything, so it counts as unknown. */
 export const withTargets = (call: IndeterminateCall, targets: readonly string[]): IndeterminateCall =>
   targets.length === 0 || targets.some((target) => target.trim() === '') ? call : { ...call, targets }
 
-/** The indeterminate calls that a person was told of when they approved this one. */
+/** Returns the indeterminate calls that were shown to the person who approved this call. */
 export const acknowledged = ({ questions }: Indeterminate, callId: string): readonly string[] =>
   questions.flatMap((one) => (one.callId === callId && one.approved ? one.named : []))
 
 /**
- * What is left once a call has succeeded that a person had approved, being told of the calls `named`: those with its input
- * or one of its targets are settled; of the others, only the same input or target continues asking.
+ * Returns the calls that remain after an approved call has succeeded. Of the calls `named` in its question, those with the same input
+ * or a common target are settled; the others ask only for the same input or target from then on.
  */
 export function settledBy(
   calls: readonly IndeterminateCall[],
@@ -95,7 +95,7 @@ export function settledBy(
   return calls.flatMap((one) => (!isNamed(one) ? [one] : isSame(one, call) ? [] : [{ ...one, narrowed: true as const }]))
 }
 
-/** The indeterminate calls because of which this one must ask. */
+/** Returns the indeterminate calls that make this call need approval. */
 export function overlapping(
   calls: readonly IndeterminateCall[],
   call: Omit<IndeterminateCall, 'id'>,
@@ -111,7 +111,10 @@ function isSame(one: Omit<IndeterminateCall, 'id'>, other: Omit<IndeterminateCal
   return other.targets?.some((target) => keysOf(target).some((key) => keys.has(key))) === true
 }
 
-/** Equal for different spellings of one target (blanks, case, invisible characters). Of mail, one key per address. */
+/**
+ * Returns the keys of a target, which ignore spelling differences (white space, case, invisible characters). Mail targets have one key
+ * per address.
+ */
 function keysOf(target: string): readonly string[] {
   const text = normal(target)
   const addresses = text.split(/[\s<>()",;:]+/).filter((part) => /.@./.test(part))
@@ -126,7 +129,7 @@ const normal = (text: string): string =>
     .trim()
     .toLowerCase()
 
-/** The call with what its tool says it acts on, where that is not known already. */
+/** Adds the targets that the tool reports, if they are not already known. */
 export function locate(call: IndeterminateCall, tool: Tool | undefined): IndeterminateCall {
   if (call.targets || !tool) return call
   try {
@@ -135,4 +138,65 @@ export function locate(call: IndeterminateCall, tool: Tool | undefined): Indeter
   } catch {
     return call
   }
+}
+
+/** The number of calls a question names, latest first. */
+const MAX_NAMED = 2
+const MAX_TARGET = 80
+const MAX_WORDS = 60
+
+/** Explains to the person which calls may have taken effect. Completes "Needs approval: …". */
+export function whyUncertain(calls: readonly IndeterminateCall[], running: ReadonlySet<string>): string {
+  const tool = quoted(calls[0]?.tool ?? '', 64)
+  const named = calls
+    .toReversed()
+    .slice(0, MAX_NAMED)
+    .map((call) => nameOf(call) + (running.has(call.id) ? ', still running' : ''))
+  const rest = calls.length - named.length
+  return calls.length === 1
+    ? `a previous ${tool} call (${named[0]}) was cut off; it may have taken effect`
+    : `previous ${tool} calls (${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}) were cut off; they may have taken effect`
+}
+
+/** Names a call by its target, plus the first words of its input if they add anything. */
+function nameOf({ targets = [], input }: Pick<IndeterminateCall, 'targets' | 'input'>): string {
+  const target = targets.join(', ')
+  const words = textsBeside(target, input)
+  return [target && quoted(target, MAX_TARGET), words && quoted(words, MAX_WORDS)].filter(Boolean).join(': ') || 'without input'
+}
+
+/** Returns the first words of an input on one line; empty if they add nothing to the target. `redact` is applied before cutting. */
+export const inputWords = (input: unknown, target: string, redact: (text: string) => string): string =>
+  shortLine(redact(textsBeside(target, input)), MAX_WORDS)
+
+const textsBeside = (target: string, input: unknown): string =>
+  textsIn(input)
+    .filter((text) => text.length > 1 && !target.includes(text))
+    .join(' ')
+
+function textsIn(input: unknown, depth = 0): readonly string[] {
+  if (typeof input === 'string') return [input]
+  if (typeof input !== 'object' || input === null || depth > 3) return []
+  return Object.values(input).flatMap((value) => textsIn(value, depth + 1))
+}
+
+const quoted = (text: string, most: number): string => `\`${shortLine(text.replaceAll('`', "'"), most)}\``
+
+function shortLine(text: string, most: number): string {
+  const line = text
+    .slice(0, 10 * most)
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
+}
+
+/** Returns the note that tells the model what to check after an indeterminate call. */
+export function checkNote(
+  { tool, target, targets, input }: Omit<IndeterminateCall, 'id'> & { readonly target: string },
+  scope?: Tool['indeterminateScope'],
+): string {
+  const about = nameOf({ targets: targets ?? (target === '' ? [] : [target]), input })
+  const others =
+    scope === 'target' ? `every other call of ${tool} on the same target` : `every other call of ${tool} that may change something`
+  return `Check with calls that only read what became of ${about}. Until this is settled, ${others} needs the user's approval.`
 }

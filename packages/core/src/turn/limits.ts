@@ -1,15 +1,15 @@
-/** The limits of a turn. Requests and calls are checked before they are spent; tokens and cost are reserved, then settled. */
+/** The limits of a turn. Requests and calls are checked before they are used; tokens and cost are reserved, then settled. */
 
 export interface Limits {
-  /** Model requests. The last one is sent without tools to choose from, to conclude. Default 25. */
+  /** Model requests. The last one is sent without callable tools, so that the model concludes. Default 25. */
   readonly requests: number
   /** Tool calls. Default 200. */
   readonly calls: number
   /** Input and output tokens together. Default: none. */
   readonly tokens: number
-  /** In the currency of the prices given. Default: none. */
+  /** Cost, in the currency of the configured prices. Default: none. */
   readonly cost: number
-  /** Wall clock, in seconds. Default: none. */
+  /** Wall-clock time in seconds. Default: none. */
   readonly seconds: number
 }
 
@@ -32,7 +32,7 @@ export interface LimitReached {
 
 const ORDER = ['requests', 'calls', 'tokens', 'cost', 'seconds'] as const
 
-/** The limit that spending `more` on top of `spent` would pass, if any. */
+/** Returns the first limit that spending `more` on top of `spent` would exceed, if any. */
 export function limitReached(spent: Spent, more: Partial<Spent>, limits: Limits): LimitReached | undefined {
   for (const limit of ORDER) {
     const asked = more[limit]
@@ -55,5 +55,5 @@ const WORDS: Readonly<Record<keyof Limits, (max: number) => string>> = {
   seconds: (max) => `${max} s`,
 }
 
-/** "25 model requests". */
+/** Describes a limit, such as "25 model requests". */
 export const limitText = ({ limit, max }: LimitReached): string => WORDS[limit](max)

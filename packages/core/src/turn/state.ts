@@ -1,26 +1,25 @@
-/** The state of an executor, reduced from events, so that a resumed turn restores it. */
+/** The state of an executor, reduced from events so that a resumed turn can restore it. */
 import type { ToolEvent } from '../events.ts'
-import { type Approvals, NO_APPROVALS, reduceApprovals } from './approvals.ts'
 import { type Counters, NO_COUNTS, reduceCounters } from './counters.ts'
-import { type Denials, NO_DENIALS, reduceDenials } from './denials.ts'
 import { type Guard, NO_LOOPS, reduceGuard } from './guard.ts'
 import { type Indeterminate, NONE_INDETERMINATE, reduceIndeterminate } from './indeterminate.ts'
+import { type Approvals, type Denials, hasBegun, NO_APPROVALS, NO_DENIALS, reduceApprovals, reduceDenials } from './permission.ts'
 
 export interface TurnState {
-  /** Tool calls so far, refused ones too. */
+  /** Tool calls so far, including refused ones. */
   readonly calls: number
   readonly counters: Counters
   readonly guard: Guard
   readonly denials: Denials
   readonly approvals: Approvals
   readonly indeterminate: Indeterminate
-  /** The turn has read content from outside the machine's trust. */
+  /** Whether the turn has read untrusted content from outside the machine. */
   readonly untrusted: boolean
-  /** A secret file was asked for. */
+  /** Whether a secret file was requested. */
   readonly secret: boolean
 }
 
-/** What was read in the session before the turn. */
+/** What the session read before this turn. */
 export type Tainted = Partial<Pick<TurnState, 'untrusted' | 'secret'>>
 
 export const NEW_TURN: TurnState = {
@@ -45,4 +44,11 @@ export function reduceTurn(state: TurnState, event: ToolEvent): TurnState {
     untrusted: state.untrusted || (event.type === 'tool.result' && event.untrusted === true),
     secret: state.secret || (event.type === 'tool.result' && event.result.secret === true),
   }
+}
+
+/** The state of a turn that is continued: calls that had begun and have no outcome may have taken effect. */
+export function interruptedTurn(state: TurnState): TurnState {
+  const { calls, open } = state.indeterminate
+  const [begun = [], rest = []] = [true, false].map((has) => open.filter(({ id }) => hasBegun(state.approvals, id) === has))
+  return begun.length === 0 ? state : { ...state, indeterminate: { ...state.indeterminate, calls: [...calls, ...begun], open: rest } }
 }
