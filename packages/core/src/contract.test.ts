@@ -1,12 +1,12 @@
-/** The rules of the contract, one named test each. `npm run mutate` takes each rule out and shows its test turn red. */
-import { describe, expect, it } from 'vitest'
+/** The rules of the contract, one named test each. `npm run mutate` removes each rule and checks that its test fails. */
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { harness } from './executor.fixture.ts'
+import type { ErrorDetails, ExecutorOptions } from './executor.ts'
 import {
   type CallRecord,
   createBreakers,
   defineTool,
-  type ErrorDetails,
   empty,
   ModelRetry,
   notOk,
@@ -18,6 +18,7 @@ import {
   ToolFailure,
   type ToolResult,
   TransientError,
+  withErrors,
 } from './index.ts'
 
 const never = (): Promise<never> => new Promise(() => undefined)
@@ -133,13 +134,64 @@ describe('rule 2: every hint is actionable', () => {
 
 describe('rule 3: no secret, stack or host path', () => {
   class DatabaseError extends Error {}
-  it('of an unexpected exception only its class gets out; the log has the whole', async () => {
-    const thrown = new DatabaseError('password=hunter2 at /home/ann/app', { cause: new Error('hunter2') })
+  it('of an unexpected exception its redacted message gets out; the log has the whole', async () => {
+    const thrown = new DatabaseError('no such column nme; did you mean name? postgres://ann:hunter2@db at /home/ann/app', {
+      cause: new Error('hunter2'),
+    })
     const { call, events, logged } = harness([
       tool('search', () => {
         throw thrown
       }),
     ])
+    const record = await call('search', { query: 'x' })
+    expect(failure(record)).toMatchObject({ status: 'failed', errorType: 'internal' })
+    expect(render(record.result)).toContain('search failed: no such column nme; did you mean name?')
+    expect(JSON.stringify([record, events])).not.toMatch(/hunter2|\/home\/ann|contract\.test/)
+    expect(logged).toMatchObject([{ error: thrown }])
+  })
+
+  it.each<[string, Partial<Tool>, Partial<ExecutorOptions>, RegExp]>([
+    ['a tool', { errors: 'class' }, {}, /with an Error/],
+    ['a tool against the turn', { errors: 'message' }, { errors: 'class' }, /failed: no such column/],
+    ['an untrusted tool', { untrusted: true }, {}, /with an Error/],
+    ['a turn', {}, { errors: 'class' }, /with an Error/],
+    ['nothing', {}, {}, /failed: no such column/],
+  ])('whether the message gets out is set by %s', async (_, traits, options, told) => {
+    const { call } = harness([{ ...tool('search', () => Promise.reject(new Error('no such column'))), ...traits }], options)
+    expect(failure(await call('search', { query: 'x' })).error).toMatch(told)
+  })
+
+  it('a toolset can be kept to the class, but for tools that say otherwise', () => {
+    const plain = tool('plain', () => 1)
+    expect(withErrors([plain, { ...plain, errors: 'message' }], 'class').map(({ errors }) => errors)).toEqual(['class', 'message'])
+  })
+
+  it('without a log, the first exception is printed and later ones are not', async () => {
+    vi.resetModules()
+    const fresh = await import('./executor.ts')
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    const thrown = new Error('broken, password=hunter2', { cause: 'why' })
+    const executor = fresh.createExecutor({ tools: [tool('search', () => Promise.reject(thrown))] })
+    for (const id of ['a', 'b']) {
+      const prepared = await executor.prepare({ id, step: 1, ordinal: 0, name: 'search', input: { query: 'x' } })
+      if (prepared.kind === 'ready') await executor.execute(prepared.call)
+    }
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^mulligan: search threw an exception: Error: broken, password=\[secret\]\. Pass `log`/)],
+    ])
+    warn.mockRestore()
+  })
+
+  it('with `class`, only the class gets out; the log has the whole', async () => {
+    const thrown = new DatabaseError('password=hunter2 at /home/ann/app', { cause: new Error('hunter2') })
+    const { call, events, logged } = harness(
+      [
+        tool('search', () => {
+          throw thrown
+        }),
+      ],
+      { errors: 'class' },
+    )
     const record = await call('search', { query: 'x' })
     expect(failure(record)).toMatchObject({ status: 'failed', errorType: 'internal' })
     expect(render(record.result)).toContain('DatabaseError')
@@ -155,7 +207,7 @@ describe('rule 3: no secret, stack or host path', () => {
       Object.assign(new Error('x'), { code: 'EHUNTER2' }),
       Object.assign(new Error('hunter2'), { code: 'EACCES' }),
     ]) {
-      const { call } = harness([tool('search', () => Promise.reject(thrown))])
+      const { call } = harness([tool('search', () => Promise.reject(thrown))], { errors: 'class' })
       expect(JSON.stringify(await call('search', { query: 'x' })).toLowerCase()).not.toContain('hunter2')
     }
   })
@@ -266,15 +318,20 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
 
   it('an approval is for one call, asked for and given, and runs it once', async () => {
     let ran = 0
-    const { executor } = harness([sender(() => ran++)])
+    const { executor, logged } = harness([sender(() => ran++)])
     const asks = await executor.prepare({ id: 's/t/1/0', step: 1, ordinal: 0, name: 'send', input: { query: 'x' } })
     if (asks.kind !== 'approval') throw new Error('expected a question')
     expect(statusOf(await executor.execute(asks.call))).toBe('denied')
     const decided = await executor.decide(asks.call, asks.request, { answer: 'once' })
     if (decided.kind !== 'ready') throw new Error('expected a yes')
     expect(statusOf(await executor.execute(decided.call))).toBe('ok')
-    expect(statusOf(await executor.execute(decided.call))).toBe('denied')
-    expect(ran).toBe(1)
+    // The host's fault: neither a denial, nor anything the model can do about it.
+    const again = await executor.execute(decided.call)
+    expect([ran, again.result]).toMatchObject([
+      1,
+      { status: 'failed', errorType: 'internal', error: expect.stringContaining('the id of an earlier one') },
+    ])
+    expect(logged).toMatchObject([{ callId: 's/t/1/0', error: { message: expect.stringContaining('was used twice') } }])
   })
 
   it('what a tool does to its input changes neither the record nor what is indeterminate', async () => {

@@ -1,4 +1,4 @@
-/** The three errors a tool throws. Each passes through the executor unchanged; anything else that is thrown is wrapped. */
+/** The three errors a tool throws. They pass through the executor unchanged; anything else that is thrown is wrapped. */
 import { type Content, DEFAULT_STATUS, type ErrorDetails, type ErrorType, type Status } from './result.ts'
 
 const KIND = Symbol.for('mulligan.error')
@@ -7,12 +7,12 @@ interface ErrorOptions extends ErrorDetails {
   readonly errorType?: ErrorType
   readonly status?: Status
   readonly cause?: unknown
-  /** Read by the model below the message, bounded and spilled like that of a success: what a command had printed. */
+  /** Content the model reads below the message, bounded and spilled like that of a success: e.g. a command's output. */
   readonly content?: Content
   readonly display?: string
 }
 
-/** Base of the three. Its message is written for the model and the person: no secret, stack or host path in it. */
+/** Base class of the three errors. The message is written for the model and the person: no secrets, stack traces or host paths. */
 export abstract class MulliganError extends Error {
   readonly errorType: ErrorType
   readonly status: Status
@@ -34,7 +34,7 @@ export abstract class MulliganError extends Error {
 }
 
 /**
- * "You called this wrong; fix your parameters." Nothing was done. Spends one of the model's retries.
+ * "You called this wrong; fix your parameters." Nothing was done. Uses up one of the model's retries.
  *
  * @example
  * throw new ModelRetry('No file at "src/mian.ts".', {
@@ -48,7 +48,7 @@ export class ModelRetry extends MulliganError {
   }
 }
 
-/** The call was right, the work failed. Spends no retry; the model chooses another way. */
+/** The call was correct, but the work failed. Does not use up a retry; the model chooses another way. */
 export class ToolFailure extends MulliganError {
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, 'ToolFailure', 'execution', { status: 'failed', ...options })
@@ -56,8 +56,8 @@ export class ToolFailure extends MulliganError {
 }
 
 /**
- * A fault that may pass by itself. The executor backs off and tries again, for reads and for effects whose service
- * takes an idempotency key; `retryAfter` (seconds) is honoured.
+ * A fault that may go away on its own. The executor backs off and tries again, for reads and for effects whose service accepts an
+ * idempotency key; `retryAfter` (seconds) is honoured.
  */
 export class TransientError extends MulliganError {
   readonly retryAfter: number | undefined
@@ -68,17 +68,17 @@ export class TransientError extends MulliganError {
   }
 }
 
-/** True for one of the three, also one made by another copy of this package. */
+/** Returns true for one of the three errors, even from another copy of this package. */
 export function isMulliganError(value: unknown): value is MulliganError {
   return typeof kindOf(value) === 'string'
 }
 
-/** True for a {@link TransientError}, also one made by another copy of this package. */
+/** Returns true for a {@link TransientError}, even from another copy of this package. */
 export function isTransient(value: unknown): value is TransientError {
   return kindOf(value) === 'TransientError'
 }
 
-/** Anything can be thrown, a revoked proxy too: what can't be read is none of the three. */
+/** Returns the kind of a thrown value. Anything can be thrown, even a revoked proxy; unreadable values are none of the three. */
 function kindOf(value: unknown): unknown {
   try {
     return value instanceof Error ? (value as unknown as Record<symbol, unknown>)[KIND] : undefined

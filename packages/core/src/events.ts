@@ -1,15 +1,15 @@
-/** The events of a call, in order. Counters, guard and limits are reducers over them, so a resumed turn restores its state. */
+/** The events of a call, in order. Counters, guard and limits are reducers over them, so a resumed turn can restore its state. */
 
 import type { Repair } from '@mulligan/repair'
 import type { ProposedChanges } from './layer.ts'
 import type { ToolResult } from './result.ts'
 import type { Effect } from './tool.ts'
 
-/** What a person (or policy) said. */
+/** A person's (or policy's) answer. */
 export interface ApprovalDecision {
-  /** `timeout` and `nobody` are not denial: the same may be asked again. */
+  /** `timeout` and `nobody` are not denials: the call may be asked about again. */
   readonly answer: 'once' | 'session' | 'always' | 'no' | 'timeout' | 'nobody'
-  /** Passed on to the model. */
+  /** A reason, passed on to the model. */
   readonly reason?: string
 }
 
@@ -22,13 +22,13 @@ export type ToolEvent =
   | (Of<'tool.call'> & {
       readonly step: number
       readonly ordinal: number
-      /** The resolved tool; what was asked for when there is none. */
+      /** The resolved tool; the requested name if there is no such tool. */
       readonly tool: string
-      /** The name as it came, when it was another. */
+      /** The requested name, if different. */
       readonly requestedTool?: string
       readonly input: unknown
       readonly effect: Effect
-      /** What it acts on, of a call with effects, shortened to one line. */
+      /** The target of a call with effects, shortened to one line. */
       readonly target?: string
       readonly targets?: readonly string[]
     })
@@ -38,19 +38,19 @@ export type ToolEvent =
       readonly target: string
       readonly reason: string
       readonly forced: boolean
-      /** The calls, by id, that may have taken effect and because of which it asks. */
+      /** Ids of the calls that may have taken effect and are the reason for asking. */
       readonly indeterminate?: readonly string[]
-      /** Of a call that ran on a layer: what it did there. The answer is about that. */
+      /** For calls that ran on a layer: the changes. The answer is about these. */
       readonly changes?: Pick<ProposedChanges, 'hash' | 'summary' | 'targets'>
     })
   | (Of<'tool.approval.resolved'> & {
       readonly tool: string
       readonly target: string
-      /** What the answer is about: a no to any of them is remembered. Default: `target`. */
+      /** Keys of what the answer is about; a denial of any is remembered. Default: `target`. */
       readonly keys?: readonly string[]
       readonly decision: ApprovalDecision
     })
-  /** The call is about to run: the intent that is recorded before a side effect. `attempt`, from 2, after a transient fault. */
+  /** The call is about to run: the intent, recorded before a side effect. `attempt` is present from 2, after a transient fault. */
   | (Of<'tool.started'> & { readonly tool: string; readonly effect: Effect; readonly inputHash: string; readonly attempt?: number })
   | (Of<'tool.delta'> & { readonly tool: string; readonly attempt: number; readonly message: string })
   | (Of<'tool.result'> & {
@@ -60,14 +60,14 @@ export type ToolEvent =
       /** Canonical JSON of the input: same text, same call. */
       readonly inputKey: string
       readonly result: ToolResult
-      /** Executions: 0 when it was refused without running. */
+      /** Number of executions; 0 if it was refused without running. */
       readonly attempts: number
       readonly durationMs: number
-      /** The outcome of a call that had been given up on (timeout): recorded, counted nowhere. */
+      /** The late outcome of a call that had been abandoned (timeout). Recorded but not counted. */
       readonly late?: boolean
-      /** The result holds content from outside the machine's trust. */
+      /** The result contains untrusted content from outside the machine. */
       readonly untrusted?: boolean
-      /** Of a call that ran on a layer and whose changes were kept: their paths. */
+      /** For calls that ran on a layer and whose changes were kept: the changed paths. */
       readonly changed?: readonly string[]
     })
   | (Of<'tool.retry'> & {

@@ -7,65 +7,82 @@ import type { ToolResult } from './result.ts'
 import type { Spill } from './run/bound.ts'
 import type { Clock } from './run/run-tool.ts'
 import type { Breakers } from './run/transient.ts'
-import type { Effect, Tool } from './tool.ts'
+import type { Effect, ErrorDisclosure, Tool } from './tool.ts'
 import type { IndeterminateCall } from './turn/indeterminate.ts'
 import type { Tainted, TurnState } from './turn/state.ts'
 
-/** Tokens a result may have when nobody says how large the model's context is: 15 % of 32,768. */
+/** Maximum tokens of a result if the model's context size is unknown: 15 % of 32,768. */
 export const DEFAULT_RESULT_TOKENS = 4915
 
 export interface ExecutorOptions {
   readonly tools: readonly Tool[]
-  /** Default: reads run, everything else asks. */
+  /** The policy. Default: reads run, everything else asks. */
   readonly policy?: Policy
-  /** Tool calls of the turn. Default 200. */
+  /** Maximum tool calls per turn. Default 200. */
   readonly maxCalls?: number
-  /** Default {@link DEFAULT_RESULT_TOKENS}. */
+  /** Maximum tokens per result. Default {@link DEFAULT_RESULT_TOKENS}. */
   readonly maxResultTokens?: number
   readonly spill?: Spill
-  /** Share one between turns: a service that is down is down for all. */
+  /** The circuit breakers. Share them between turns: a service that is down is down for all. */
   readonly breakers?: Breakers
   /** Aborted when the turn is stopped. */
   readonly signal?: AbortSignal
-  /** Calls of earlier turns that may have taken effect and are not settled: further calls like them need a person. */
+  /** Unsettled calls of earlier turns that may have taken effect: similar calls need a person's approval. */
   readonly indeterminate?: readonly IndeterminateCall[]
   /** What earlier turns of the session have read. Default: nothing. */
   readonly tainted?: Tainted
-  /** What a call amounts to in this conversation, where that is more than its tool says. Never less. */
+  /** The state of an earlier executor of the same turn, in place of `indeterminate` and `tainted`. Default: a new turn. */
+  readonly state?: TurnState
+  /** Returns the call's effect in this conversation, if it is greater than the tool declares. It can only raise the effect. */
   readonly effectOf?: (request: PolicyRequest) => Effect
-  /** Whether a person has named this secret file themselves, so that opening it needs no further word. Default: none. */
+  /**
+   * Returns how the host changes the validated input of a tool before it runs; undefined if it does not. Policy, target, events and
+   * records are about the changed input.
+   */
+  readonly refine?: (tool: string) => ((value: unknown) => unknown) | undefined
+  /** Returns whether a person has named this secret file themselves, so that opening it needs no approval. Default: none. */
   readonly isNamed?: (path: string) => boolean
-  /** Called in order. What it returns for `tool.started` is awaited before each attempt: intent before effect. */
+  /** Called with events in order. What it returns for `tool.started` is awaited before each attempt: intent before effect. */
   readonly onEvent?: (event: ToolEvent) => void | Promise<void>
-  /** Gets exceptions whole, with message and stack. They go nowhere else. */
+  /** Whether wrong calls are counted and a tool closes when its retries are spent. Default true. */
+  readonly budgets?: boolean
+  /** Whether the loop guard refuses calls that are repeated without effect. Default true. */
+  readonly guard?: boolean
+  /** Returns whether calls of a tool with effects run side by side, and are asked about only if the policy says so. Default: none. */
+  readonly isUnsupervised?: (tool: string) => boolean
+  /** What the model reads of unexpected exceptions, for tools that don't set `errors`. */
+  readonly errors?: ErrorDisclosure
+  /** Removes further secrets from the message of an exception. */
+  readonly redact?: (text: string) => string
+  /** Receives exceptions in full, with message, stack and cause. Default: the first one is printed as a warning. */
   readonly log?: (entry: { readonly callId: string; readonly tool: string; readonly error: unknown }) => void
   readonly clock?: Clock
-  /** Milliseconds a tool is given to end by itself after its signal is aborted. Default 1000. */
+  /** Milliseconds a tool has to finish after its signal is aborted. Default 1000. */
   readonly graceMs?: number
 }
 
 export interface Executor {
-  /** Everything up to running: a result already, a question for a person, or a call that is ready. */
+  /** Does everything up to running the call. Returns a result, a question for a person, or a call that is ready. */
   readonly prepare: (call: ParsedCall) => Promise<Prepared>
   /** Applies a person's answer. */
   readonly decide: (call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
-  /** Runs it to its record. What it did on a layer is kept where the policy allows that, otherwise discarded: nobody is asked. */
+  /** Runs a call and returns its record. Changes on a layer are kept if the policy allows it, otherwise discarded; nobody is asked. */
   readonly execute: (call: PreparedCall) => Promise<CallRecord>
-  /** Runs it; where it ran on a layer and a person has to decide about its changes, to that question. */
+  /** Runs a call. If it ran on a layer and a person must decide about its changes, returns that question. */
   readonly perform: (call: PreparedCall) => Promise<Performed>
-  /** Applies a person's answer to what a call did on its layer. */
+  /** Applies a person's answer about the changes a call made on its layer. */
   readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
-  /** Records an outcome that was found out some other way, e.g. a call cut off by a crash. `attempts`: executions, default 0. */
+  /** Records an outcome that was determined some other way, e.g. for a call cut off by a crash. `attempts`: executions, default 0. */
   readonly settle: (call: PreparedCall, result: ToolResult, attempts?: number) => Promise<CallRecord>
   /**
-   * Counts what was recorded before a restart, so that a resumed turn has its counters, guard and denials as they were.
+   * Counts the events recorded before a restart, so that a resumed turn has its counters, guard and denials back.
    *
-   * @param prepared the call that these events prepared, where it has no outcome yet
+   * @param prepared the call that these events prepared, if it has no outcome yet
    */
   readonly replay: (events: readonly ToolEvent[], prepared?: PreparedCall) => void
-  /** What a call would do, as far as its name says: to keep calls in order before they are prepared. */
+  /** Returns the effect suggested by a call's name alone, to keep calls in order before they are prepared. */
   readonly effectOf: (call: Pick<ParsedCall, 'name'>) => Effect
   readonly state: () => TurnState
-  /** The loop guard has had enough: conclude the turn. */
+  /** Returns whether the loop guard has tripped and the turn must be concluded. */
   readonly looping: () => boolean
 }

@@ -1,30 +1,23 @@
-/** A turn over the executor, driven as the agent drives it: for the tests of the contract. */
-import {
-  type ApprovalDecision,
-  type CallRecord,
-  createExecutor,
-  type Executor,
-  type ExecutorOptions,
-  type ParsedCall,
-  type Tool,
-  type ToolEvent,
-} from './index.ts'
+/** Drives a turn over the executor as the agent does, for the contract tests. */
+
+import { createExecutor, type Executor, type ExecutorOptions, type ParsedCall } from './executor.ts'
+import type { ApprovalDecision, CallRecord, Tool, ToolEvent } from './index.ts'
 
 export interface Harness {
   readonly executor: Executor
   readonly events: ToolEvent[]
   readonly logged: unknown[]
-  /** One model response with these calls: prepared in order, then run side by side. */
+  /** A model response with these calls: prepared in order, then run side by side. */
   readonly respond: (
     ...calls: readonly (readonly [name: string | null, input?: unknown, more?: Partial<ParsedCall>])[]
   ) => Promise<CallRecord[]>
-  /** One call in a response of its own. */
+  /** A single call in its own response. */
   readonly call: (name: string | null, input?: unknown, more?: Partial<ParsedCall>) => Promise<CallRecord>
 }
 
 interface HarnessOptions extends Partial<ExecutorOptions> {
   readonly answer?: ApprovalDecision
-  /** What happened in the turn before a restart. */
+  /** The events of the turn before a restart. */
   readonly events?: readonly ToolEvent[]
 }
 

@@ -1,15 +1,19 @@
-/** Rule 5, after a cut-off: what must ask, what it says, and what settles it. The identity of an effect is its tool and target, not its text. */
+/**
+ * Tests rule 5 after a cut-off: which calls must ask, what the question says, and what settles it. Effects are identified by tool and
+ * target, not by text.
+ */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { harness } from './executor.fixture.ts'
-import { type CallRecord, defineTool, type Prepared, render, type Tool, type ToolDefinition, type ToolEvent, ToolFailure } from './index.ts'
+import type { Prepared } from './executor.ts'
+import { type CallRecord, defineTool, render, type Tool, type ToolDefinition, type ToolEvent, ToolFailure } from './index.ts'
 
 const statusOf = ({ result }: CallRecord): string => (result.ok ? 'ok' : result.status)
 const reset = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNRESET' }))
 const allowed = { policy: () => ({ decision: 'allow' as const, reason: '' }) }
 
 type Mail = { readonly to: string | readonly string[]; readonly text: string }
-/** Sends; what `cut` says is cut off under way, after it has taken effect. */
+/** Sends mail. If `cut` returns true, the call is cut off after it has taken effect. */
 function mailer(cut: (text: string) => boolean, more: Partial<ToolDefinition<Mail>> = {}) {
   const sent: string[] = []
   const mail = defineTool<Mail, unknown>({
@@ -27,7 +31,7 @@ function mailer(cut: (text: string) => boolean, more: Partial<ToolDefinition<Mai
   return { mail, sent }
 }
 
-/** A shell: its target is its text, which says nothing of what it does. */
+/** A shell whose target is its text, which does not show what the command does. */
 function shell(cut: (command: string) => boolean) {
   const ran: string[] = []
   const tool = defineTool<{ command: string }, unknown>({
@@ -247,7 +251,7 @@ describe('what is told', () => {
   })
 })
 
-/** Any sequence of calls, some cut off, some allowed by a person: against a model of the rule written again. */
+/** Random sequences of calls, some cut off, some approved by a person, checked against a second implementation of the rule. */
 describe('whatever is called', () => {
   const TARGETS = ['ann', 'bob', 'cyd']
   it.each(
@@ -275,7 +279,7 @@ describe('whatever is called', () => {
     const log: ToolEvent[] = []
     const opened = () => harness(tools, { ...allowed, events: [...log], onEvent: (event) => void log.push(event) }).executor
     let executor = opened()
-    /** Open: by tool the targets that were cut off; `wide`: no person has allowed another call since. */
+    /** Unsettled calls: tool and target. `wide`: no person has approved another call since. */
     const open: { tool: string; to: string; wide: boolean }[] = []
     for (let step = 0; step < 30; step++) {
       if (random() < 0.15) executor = opened()
@@ -304,7 +308,7 @@ describe('whatever is called', () => {
   })
 })
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function lcg(seed: number): () => number {
   let state = seed + 1
   return () => {

@@ -1,17 +1,16 @@
-/** A tool on a throwaway layer runs unasked, and what it did is decided about afterwards. */
+/** Tests tools on a throwaway layer: they run without asking, and their changes are decided afterwards. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createExecutor } from './create-executor.ts'
 import { ModelRetry, ToolFailure } from './errors.ts'
 import type { ApprovalDecision, ToolEvent } from './events.ts'
-import { createExecutor } from './executor.ts'
 import type { ExecutorOptions } from './executor-options.ts'
 import type { Confinement, ProposedChanges } from './layer.ts'
-import { type Policy, rulesPolicy } from './policy.ts'
-import { modePolicy } from './policy-modes.ts'
+import { modePolicy, type Policy, rulesPolicy } from './policy.ts'
 import { render } from './render.ts'
 import { defineTool } from './tool.ts'
 
-/** What the workspace holds: path → text. */
+/** The workspace: path → text. */
 let files: Map<string, string>
 let layers: Map<string, ReadonlyMap<string, string>>
 let runs: string[]
@@ -140,7 +139,7 @@ describe('the answer', () => {
     const performed = prepared.kind === 'ready' ? await executor.perform(prepared.call) : undefined
     if (performed?.kind !== 'held') throw new Error('not held')
     const both = await Promise.all([executor.apply(performed, { answer: 'once' }), executor.apply(performed, { answer: 'once' })])
-    expect(both.map(({ result }) => (result.ok ? 'ok' : result.status))).toEqual(['ok', 'denied'])
+    expect(both.map(({ result }) => (result.ok ? 'ok' : result.status))).toEqual(['ok', 'failed'])
   })
 })
 

@@ -1,8 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultPolicy, type Policy, type PolicyRequest, type PolicyRule, rulesPolicy, strictestPolicy } from './policy.ts'
-import { MODES, type Mode, modePolicy, stricterMode } from './policy-modes.ts'
-import { literalPattern } from './policy-pattern.ts'
+import {
+  defaultPolicy,
+  literalPattern,
+  MODES,
+  type Mode,
+  modePolicy,
+  type Policy,
+  type PolicyRequest,
+  type PolicyRule,
+  rulesPolicy,
+  stricterMode,
+  strictestPolicy,
+} from './policy.ts'
 
 const request = (more: Partial<PolicyRequest> = {}): PolicyRequest => ({
   tool: 'write_file',

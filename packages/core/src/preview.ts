@@ -2,8 +2,8 @@ import { clonePlain } from '@mulligan/repair'
 import type { Tool } from './tool.ts'
 
 /**
- * What a call would change, for the person who is asked about it. `undefined` if the tool can't say: its input then says it.
- * @param input as it is in the question
+ * Returns what a call would change, for the person who is asked. Returns `undefined` if the tool cannot tell; show the input instead.
+ * @param input as given in the question
  * @example
  * approve: async (request) => ask(request, await previewOf(toolOf(request), request.input))
  */

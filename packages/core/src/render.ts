@@ -1,8 +1,8 @@
-/** Renders a result as the text that the model reads. */
+/** Renders a result as the text the model reads. */
 import { shown } from '@mulligan/repair'
 import type { Content, ContentPart, ErrorDetails, Status, SuggestedCall, ToolError, ToolOk, ToolResult, Truncated } from './result.ts'
 
-/** Who acts next, in the words of the contract. */
+/** Who acts next, in the contract's words. */
 const NEXT: Readonly<Record<Status, string>> = {
   retry: '',
   failed: 'The call was right, the work failed. Choose another way.',
@@ -14,15 +14,15 @@ const NEXT: Readonly<Record<Status, string>> = {
   cancelled: 'The user stopped the turn.',
 }
 
-/** Nobody said no, so it is not refused for good; but asking again at once would find nobody either. */
-const UNANSWERED = 'Nobody has said no. Go on without it, and say in your answer that it needs an approval.'
+/** Nobody has denied it, so it is not refused for good; but asking again at once would find nobody either. */
+const UNANSWERED = 'Nobody refused it. Go on without it, and say in your answer that it needs approval.'
 
-/** The text parts of a result's rendering; media parts are left to {@link renderParts}. */
+/** Returns the text parts of a rendered result; {@link renderParts} includes media parts. */
 export function render(result: ToolResult): string {
   return renderParts(result).map(partText).join('\n')
 }
 
-/** What the model reads, with media kept. A result that is not ok begins with its status, whatever the provider. */
+/** Renders a result with its media parts. A failed result begins with its status, whatever the provider. */
 export function renderParts(result: ToolResult): readonly ContentPart[] {
   const body = result.ok ? okParts(result) : [text(errorText(result))]
   const tail = [...pageLines(result), ...(result.notes ?? []).map((note) => `Note: ${note}`)]
@@ -35,18 +35,18 @@ function okParts(result: ToolOk): ContentPart[] {
   return contentParts(result.content)
 }
 
-/** Media are only named. */
+/** Returns the text of a part; a media part is only named. */
 export const partText = (part: ContentPart): string => (part.type === 'text' ? part.text : `[${part.mediaType}]`)
 export const contentParts = (content: Content): ContentPart[] => (typeof content === 'string' ? [text(content)] : [...content])
 
-/** Data as the model reads it when the tool gives no content: text as it is, everything else as compact JSON. */
+/** Renders data when the tool gives no content: text unchanged, everything else as compact JSON. */
 export function dataText(data: unknown): string {
   if (data === undefined || data === null) return 'Done.'
   if (typeof data === 'string') return data === '' ? '(empty)' : data
   return JSON.stringify(data) ?? String(data)
 }
 
-/** What has no pages says itself how to go on. */
+/** Returns the lines about paging. Results without pages say themselves how to continue. */
 function pageLines(result: ToolResult): string[] {
   if (!result.ok || result.hasMore === undefined || (result.page === undefined && !result.hasMore)) return []
   const next = result.page === undefined ? '' : `, next: page=${result.page + 1}`
@@ -59,7 +59,7 @@ function errorText(result: ToolError): string {
   const lines = [`${status} (${errorType}): ${error}`]
   if (content !== undefined) lines.push(...contentParts(content).map(partText))
   lines.push(...detailLines(details, error))
-  // Two ways on would be one too many.
+  // Two suggestions would be one too many.
   const isTold = status === 'failed' && details.call !== undefined
   const next = /^(nobody|timeout)$/.test(String(details['by'])) ? UNANSWERED : isTold ? '' : NEXT[status]
   if (next) lines.push(next)
@@ -84,7 +84,7 @@ function detailLines(details: ErrorDetails, error: string): string[] {
 const isCall = (value: unknown): value is SuggestedCall =>
   typeof value === 'object' && value !== null && 'tool' in value && 'input' in value
 
-/** A call as the model writes and reads it: `read_file({"path":"a.ts"})`. */
+/** Formats a call as the model writes and reads it: `read_file({"path":"a.ts"})`. */
 export const callText = ({ tool, input }: SuggestedCall): string => `${tool}(${JSON.stringify(input)})`
 
 function triesText(left: number): string {
@@ -97,7 +97,7 @@ const truncatedLine = ({ shown: some, total, spill }: Truncated): string =>
 
 const text = (value: string): ContentPart => ({ type: 'text', text: value })
 
-/** Text beside text is one part. */
+/** Merges adjacent text parts. */
 function merge(parts: readonly ContentPart[]): ContentPart[] {
   const merged: ContentPart[] = []
   for (const part of parts) {

@@ -1,32 +1,10 @@
-/** The result of a tool call: exactly one {@link ToolResult}, the same object for model, store, events, CLI and exit code. */
+/** The result of a tool call: always one {@link ToolResult}, the same object for the model, store, events, CLI and exit code. */
 
-/** Which kind of "not ok" this is: it decides who acts next and whether a retry is spent. */
+/** The kind of failure. It determines who acts next and whether a retry is used up. */
 export type Status = 'retry' | 'failed' | 'unavailable' | 'denied' | 'indeterminate' | 'closed' | 'blocked' | 'cancelled'
 
-/** What went wrong. Each type has a default {@link Status}, which the thrower can override. */
-export type ErrorType =
-  | 'validation'
-  | 'not_found'
-  | 'unknown_tool'
-  | 'malformed_call'
-  | 'conflict'
-  | 'too_broad'
-  | 'too_large'
-  | 'unsupported'
-  | 'permission'
-  | 'execution'
-  | 'config'
-  | 'sandbox'
-  | 'timeout'
-  | 'internal'
-  | 'rate_limited'
-  | 'network'
-  | 'loop'
-  | 'limit'
-  | 'cancelled'
-
-/** The status an {@link ErrorType} has when the thrower names none. */
-export const DEFAULT_STATUS: Readonly<Record<ErrorType, Status>> = {
+/** The default status of each {@link ErrorType}. */
+export const DEFAULT_STATUS = {
   validation: 'retry',
   not_found: 'retry',
   unknown_tool: 'retry',
@@ -46,93 +24,95 @@ export const DEFAULT_STATUS: Readonly<Record<ErrorType, Status>> = {
   loop: 'blocked',
   limit: 'blocked',
   cancelled: 'cancelled',
-}
+} as const satisfies Readonly<Record<string, Status>>
+
+/** The cause of a failure. Each type has a default {@link Status}, which the thrower can override. */
+export type ErrorType = keyof typeof DEFAULT_STATUS
 
 const STATUSES: readonly unknown[] = [...Object.values(DEFAULT_STATUS), 'denied', 'indeterminate', 'closed']
 
 export const isStatus = (value: unknown): value is Status => STATUSES.includes(value)
 export const isErrorType = (value: unknown): value is ErrorType => typeof value === 'string' && Object.hasOwn(DEFAULT_STATUS, value)
 
-/** A call the model can issue as it stands. */
+/** A call the model can make as is. */
 export interface SuggestedCall {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
 /**
- * What a hint is made of. `suggestion` is the value to send for `parameter` instead of `value`; `candidates` are
- * further real values, nearest first. The executor composes `call` from these when the thrower gives none and the
- * composed input validates.
+ * The parts of a hint. `suggestion` is the value to send for `parameter` instead of `value`; `candidates` are other existing values,
+ * nearest first. If the thrower gives no `call`, the executor builds one from these, provided that the resulting input is valid.
  */
 export interface ErrorDetails {
-  /** Path of the parameter at fault, e.g. `path` or `edits[0].old_text`. */
+  /** Path of the invalid parameter, e.g. `path` or `edits[0].old_text`. */
   readonly parameter?: string
-  /** The value it got. */
+  /** The value that was sent. */
   readonly value?: unknown
-  /** What the value must be, as a phrase: "an existing file in the workspace". */
+  /** The requirement on the value, as a phrase: "an existing file in the workspace". */
   readonly constraint?: string
-  /** The nearest value that works in its place. */
+  /** The nearest valid value. */
   readonly suggestion?: unknown
-  /** More real values, nearest first. */
+  /** Other existing values, nearest first. */
   readonly candidates?: readonly unknown[]
-  /** The whole call to issue instead. */
+  /** The complete call to make instead. */
   readonly call?: SuggestedCall
-  /** How many wrong calls of this kind the model may still make before the tool is closed. Set by the executor. */
+  /** Wrong calls of this kind the model may still make before the tool is closed. Set by the executor. */
   readonly triesLeft?: number
   readonly [key: string]: unknown
 }
 
-/** A piece of what the model reads. `data` of a media part is base64. */
+/** A part of the content the model reads. `data` of a media part is base64. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'media'; readonly mediaType: string; readonly data: string }
 
-/** What the model reads of a result. */
+/** The content of a result, as the model reads it. */
 export type Content = string | readonly ContentPart[]
 
-/** Says that `content` shows a part only. Sizes are characters. */
+/** Indicates that `content` shows only a part. Sizes are in characters. */
 export interface Truncated {
   readonly shown: number
   readonly total: number
-  /** Where the model can read the whole, in pages: a path that `read_file` takes. */
+  /** Path of the full text, which the model can read in pages with `read_file`. */
   readonly spill?: string
 }
 
-export interface ToolOk<T = unknown> {
-  readonly ok: true
-  /** For programs. */
-  readonly data: T
-  /** What the model reads; default: rendered from the rest. */
+interface Told {
+  /** The content for the model. Default: rendered from the other fields. */
   readonly content?: Content
   /** Markdown for the person, shown verbatim by a front end. */
   readonly display?: string
-  /** How many things were found; nothing found is `0`, and still ok. */
+  /** Sentences for the model about what was assumed, repaired or omitted. */
+  readonly notes?: readonly string[]
+  readonly truncated?: Truncated
+  /**
+   * The call requested a secret file: from then on, anything that leaves the machine needs a person's approval. Set by the executor,
+   * even if the call was refused.
+   */
+  readonly secret?: true
+}
+
+export interface ToolOk<T = unknown> extends Told {
+  readonly ok: true
+  /** The result's data, for programs. */
+  readonly data: T
+  /** Number of things found. Finding nothing is `0` and still a success. */
   readonly count?: number
   readonly page?: number
   readonly hasMore?: boolean
-  /** Sentences the model should know: what was assumed, repaired or left out. */
-  readonly notes?: readonly string[]
-  readonly truncated?: Truncated
-  /** The call asked for a secret file: from then on, what leaves the machine needs a person. Set by the executor. */
-  readonly secret?: true
 }
 
-export interface ToolError {
+export interface ToolError extends Told {
   readonly ok: false
   readonly status: Status
   readonly errorType: ErrorType
-  /** One or two sentences for the model and the person. Holds no secret, stack or host path. */
+  /** One or two sentences for the model and the person. Contains no secrets, stack traces or host paths. */
   readonly error: string
   readonly details?: ErrorDetails
-  readonly content?: Content
-  readonly display?: string
-  readonly notes?: readonly string[]
-  readonly truncated?: Truncated
-  /** As of {@link ToolOk}: a refused request counts too. */
-  readonly secret?: true
 }
 
-/** What every tool call comes to. */
+/** The result of a tool call. */
 export type ToolResult<T = unknown> = ToolOk<T> | ToolError
 
 const RESULT = Symbol.for('mulligan.result')
@@ -142,27 +122,27 @@ function branded<R extends ToolResult>(result: R): R {
   return result
 }
 
-/** A success. `more` carries `content`, `display`, `count`, paging and notes. */
+/** Returns a success. `more` carries `content`, `display`, `count`, paging and notes. */
 export function ok<T>(data: T, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolOk<T> {
   return branded({ ok: true, data, ...more })
 }
 
-/** Nothing found: a success with count 0. `says` names the searched locations. */
+/** Returns a success with count 0. `says` names the searched locations. */
 export function empty<T>(data: T, says: string, more: Omit<ToolOk<T>, 'ok' | 'data'> = {}): ToolOk<T> {
   return branded({ ok: true, data, content: says, count: 0, hasMore: false, ...more })
 }
 
-/** A failure of the given type; its status is the type's default unless `more.status` overrides it. */
+/** Returns a failure of the given type. Its status is the type's default unless `more.status` overrides it. */
 export function notOk(errorType: ErrorType, error: string, more: Partial<Omit<ToolError, 'ok' | 'errorType' | 'error'>> = {}): ToolError {
   return branded({ ok: false, status: DEFAULT_STATUS[errorType], errorType, error, ...more })
 }
 
-/** True for a result made by {@link ok}, {@link empty} or {@link notOk}, in whichever copy of this package. */
+/** Returns true for a result made by {@link ok}, {@link empty} or {@link notOk}, even by another copy of this package. */
 export function isToolResult(value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[RESULT] === true
 }
 
-/** True for a {@link ToolResult} that is not ok: made here, or read back from JSON. */
+/** Returns true for a failed {@link ToolResult}, whether made here or read from JSON. */
 export function isToolError(value: unknown): value is ToolError {
   if (typeof value !== 'object' || value === null) return false
   const { ok, status, errorType, error } = value as Partial<ToolError>

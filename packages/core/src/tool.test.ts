@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { harness } from './executor.fixture.ts'
-import { defineTool, type JsonSchema, type StandardSchema, type ToolDefinition } from './index.ts'
+import type { JsonSchema, StandardSchema } from './executor.ts'
+import { defineTool, type ToolDefinition } from './index.ts'
 
 const base = { name: 'add', description: ' Adds. ', input: { type: 'object' } as JsonSchema, execute: () => 1 }
 const define = (more: object) => defineTool({ ...base, ...more } as ToolDefinition)
@@ -54,7 +55,7 @@ describe('defineTool', () => {
 
 const JSON_SCHEMA = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
 
-/** A Standard Schema of another library than Zod. */
+/** A Standard Schema from a library other than Zod. */
 function standard(validate: StandardSchema['~standard']['validate'], jsonSchema?: JsonSchema): StandardSchema {
   return { '~standard': { version: 1, vendor: 'acme', validate, ...(jsonSchema && { jsonSchema: { input: () => ({ ...jsonSchema }) } }) } }
 }
@@ -120,7 +121,7 @@ describe('each kind of schema', () => {
   })
 })
 
-/** A promise that is no `Promise` here, as from a library or another realm. */
+/** A promise that is not an instance of this realm's `Promise`, as from a library. */
 const thenable = <T>(value: T): Promise<Awaited<T>> =>
   // biome-ignore lint/suspicious/noThenProperty: that is the point
   ({ then: (resolve: (value: T) => void) => resolve(value) }) as unknown as Promise<Awaited<T>>
@@ -129,5 +130,27 @@ describe('names that every object has', () => {
   it.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('a tool may be called %s', async (name) => {
     const { call } = harness([defineTool({ ...base, name, effect: 'read' })])
     expect((await call(name)).result).toMatchObject({ ok: true, data: 1 })
+  })
+})
+
+describe('a schema that decides', () => {
+  const schema = z.object({ n: z.number() })
+  const run = (decides: boolean, input: unknown) => {
+    const tool = define({
+      effect: 'read',
+      input: { schema, jsonSchema: schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }), decides },
+      execute: (given: object) => given,
+    })
+    return harness([tool]).call('add', input)
+  }
+
+  it('may ignore unknown keys, which are invalid otherwise', async () => {
+    expect((await run(true, { n: 1, extra: 1 })).result).toMatchObject({ ok: true, data: { n: 1 } })
+    expect((await run(true, { n: 1, extra: 1 })).repairs).toEqual([])
+    expect((await run(false, { n: 1, extra: 1 })).repairs).toMatchObject([{ kind: 'unknown_dropped' }])
+  })
+
+  it('is explained by its JSON Schema', async () => {
+    expect((await run(true, { n: 'x' })).result).toMatchObject({ ok: false, error: '"n" must be a number, but was "x" (string).' })
   })
 })

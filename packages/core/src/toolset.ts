@@ -1,11 +1,11 @@
-/** Small wrappers that compose toolsets. A toolset is a list of tools with distinct names. */
-import { TOOL_NAME, type Tool, type ToolContext } from './tool.ts'
+/** Small wrappers for composing toolsets. A toolset is a list of tools with distinct names. */
+import { type ErrorDisclosure, TOOL_NAME, type Tool, type ToolContext } from './tool.ts'
 
 export type Toolset = readonly Tool[]
 
 /**
- * All tools of several sets. Retries are counted per tool, so they stay as each tool has them.
- * @throws TypeError when a name stands twice: prefix one of the sets.
+ * Merges toolsets. Retries are counted per tool, so each tool keeps its own.
+ * @throws TypeError if two tools have the same name: prefix one of the sets
  */
 export function mergeToolsets(...sets: readonly Toolset[]): Toolset {
   const seen = new Set<string>()
@@ -17,9 +17,9 @@ export function mergeToolsets(...sets: readonly Toolset[]): Toolset {
 }
 
 /**
- * The tools under `prefix + name`. Their aliases are dropped: an alias that another set may claim is not a name. Retries stay. A service
- * that was named after its tool goes with the name, so that `a_search` and `b_search` share no circuit breaker.
- * @throws TypeError when a name would be none.
+ * Prefixes the names of all tools. Their aliases are dropped, since another set may claim the same alias. Retries stay. A service
+ * named after its tool is prefixed too, so that `a_search` and `b_search` do not share a circuit breaker.
+ * @throws TypeError if a prefixed name is not a valid tool name
  */
 export const prefixTools = (set: Toolset, prefix: string): Toolset =>
   set.map((tool) => {
@@ -28,11 +28,18 @@ export const prefixTools = (set: Toolset, prefix: string): Toolset =>
     return { ...tool, name, aliases: [], service: tool.service === tool.name ? name : tool.service }
   })
 
-/** Only the tools that pass. */
+/**
+ * Sets what the model reads of unexpected exceptions, for tools that don't set it themselves.
+ * @example
+ * mergeToolsets(own, withErrors(fromServer, 'class'))
+ */
+export const withErrors = (set: Toolset, errors: ErrorDisclosure): Toolset => set.map((tool) => ({ errors, ...tool }))
+
+/** Returns the tools for which `keep` returns true. */
 export const filterTools = (set: Toolset, keep: (tool: Tool) => boolean): Toolset => set.filter(keep)
 
 /**
- * Runs `around` about every execution; what it returns or throws is what the tool comes to, and spends retries as such.
+ * Wraps every execution in `around`. What it returns or throws becomes the tool's outcome and uses up retries as usual.
  * @example
  * wrapTools(tools, async (run, input, ctx, tool) => { log(tool.name); return run(input, ctx) })
  */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createExecutor } from '../executor.ts'
+import { createExecutor } from '../create-executor.ts'
 import { defineTool, type Effect } from '../tool.ts'
 
 const shell = (effect: Effect, effectOf: (input: { text: string }) => Effect) =>

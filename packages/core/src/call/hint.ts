@@ -1,9 +1,9 @@
-/** Turns an invalid input into a result that says how to fix it, with a corrected call if possible. */
+/** Turns an invalid input into a result that explains how to fix it, with a corrected call if possible. */
 import { canonical, type Issue, issuesText, type NameIndex, pathText, withPath } from '@mulligan/repair'
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
 import type { Tool } from '../tool.ts'
 
-/** The `retry` result for an input that does not fit its schema. */
+/** Returns the `retry` result for an input that does not fit its schema. */
 export async function invalidInput(tool: Tool, input: Record<string, unknown>, issues: readonly Issue[]): Promise<ToolError> {
   const first = issues.find((issue) => issue.meantKey !== undefined) ?? issues[0]
   if (!first) throw new RangeError('no issue to tell')
@@ -23,7 +23,7 @@ export async function invalidInput(tool: Tool, input: Record<string, unknown>, i
   return notOk('validation', issuesText(issues), { details })
 }
 
-/** The input with every issue fixed that says how; undefined when one does not. */
+/** Returns the input with every issue fixed; undefined if one issue does not say how to fix it. */
 function fix(input: Record<string, unknown>, issues: readonly Issue[]): Record<string, unknown> | undefined {
   let fixed: unknown = input
   const meant = new Set(
@@ -40,8 +40,8 @@ function fix(input: Record<string, unknown>, issues: readonly Issue[]): Record<s
 }
 
 /**
- * A failure whose hint names the call to issue instead: built from `parameter` and `suggestion` where the tool gave
- * none, and left out unless it would validate. So a suggested call is never a wrong one.
+ * Completes a failure's hint with the call to make instead, built from `parameter` and `suggestion` if the tool gave none. The call is
+ * omitted unless it is valid, so a suggested call is never wrong.
  */
 export async function completeHint(error: ToolError, tool: Tool, input: unknown, index: NameIndex<Tool>): Promise<ToolError> {
   if (!error.details) return error

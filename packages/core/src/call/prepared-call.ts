@@ -1,26 +1,26 @@
 /** A prepared call: ready to run, waiting for approval, or done. Plain data. */
 import { canonical, type Repair } from '@mulligan/repair'
 import type { Confinement, ProposedChanges } from '../layer.ts'
-import type { AskedTarget } from '../policy-targets.ts'
+import type { AskedTarget } from '../policy.ts'
 import type { ToolResult } from '../result.ts'
 import type { Effect, Tool } from '../tool.ts'
 import type { ParsedCall, ResolvedCall } from './resolve-call.ts'
 
-/** Which call it is. */
+/** Identifies a call. */
 interface CallIdentity {
-  /** The engine's own: session/turn/step/ordinal. */
+  /** The engine's id: session/turn/step/ordinal. */
   readonly id: string
   readonly step: number
   readonly ordinal: number
-  /** The provider's, as it came. */
+  /** The provider's id, unchanged. */
   readonly wireId?: string
   readonly tool: string
-  /** The name as it came, when it was another. */
+  /** The requested name, if different. */
   readonly requestedTool?: string
   readonly effect: Effect
-  /** What it acts on: a path, a channel. */
+  /** The target: a path, a channel. */
   readonly target: string
-  /** All that it acts on, whole, where `target` is a list of several or was cut. */
+  /** All targets in full, if `target` lists several or was cut. */
   readonly targets?: readonly string[]
   readonly repairs: readonly Repair[]
 }
@@ -28,15 +28,17 @@ interface CallIdentity {
 /** A call that may run. Plain data: an approval can wait for days in another process. */
 export interface PreparedCall extends CallIdentity {
   readonly input: Readonly<Record<string, unknown>>
+  /** The input as the model gave it, if the host refined it. */
+  readonly unrefined?: Readonly<Record<string, unknown>>
   /** Canonical JSON of the input. */
   readonly inputKey: string
-  /** Secret files that it would open. */
+  /** Secret files the call would open. */
   readonly secrets?: readonly string[]
-  /** Where it is confined, so that running it has no effect: the effect of its tool is that of keeping what it did on its layer. */
+  /** Its confinement, if running it has no effect. The tool's effect then applies to keeping the changes made on the layer. */
   readonly confinement?: Exclude<Confinement, 'direct'>
-  /** Why the model may not have meant it: with an effect, a person has to agree. */
+  /** Why the model may not have meant the call. If the call has an effect, a person must agree. */
   readonly doubt?: string
-  /** Sentences that go with the result. */
+  /** Sentences added to the result. */
   readonly notes: string[]
 }
 
@@ -46,27 +48,27 @@ export interface ApprovalRequest {
   readonly effect: Effect
   readonly target: string
   readonly input: Readonly<Record<string, unknown>>
-  /** Which of its targets it asks about: those that are not allowed already. */
+  /** The targets that need approval: those not already allowed. */
   readonly asks: readonly AskedTarget[]
-  /** Why it asks, for the person. */
+  /** The reason for asking, for the person. */
   readonly reason: string
-  /** Only a person may answer, whatever has been allowed in advance. */
+  /** Only a person may answer, even if the call was approved in advance. */
   readonly forced: boolean
-  /** What the call has done on its layer: the question is whether to keep that. */
+  /** The changes the call made on its layer; the question is whether to keep them. */
   readonly changes?: ProposedChanges
-  /** The calls, by id, that may have taken effect and because of which it asks. A yes says that the person knows of them. */
+  /** Ids of the calls that may have taken effect and are the reason for asking. An approval means that the person knows about them. */
   readonly indeterminate?: readonly string[]
 }
 
-/** What became of a call, for the store, the person and `--json`. */
+/** The record of a finished call, for the store, the person and `--json`. */
 export interface CallRecord extends CallIdentity {
-  /** Canonical where it could be read, otherwise as it came. */
+  /** The canonical input; the original if it could not be parsed. */
   readonly input: unknown
-  /** Executions: 0 when it was refused without running. */
+  /** Number of executions; 0 if it was refused without running. */
   readonly attempts: number
   readonly result: ToolResult
   readonly durationMs: number
-  /** Paths that it changed, of a call that ran on a layer and whose changes were kept. */
+  /** Changed paths, for calls that ran on a layer and whose changes were kept. */
   readonly changed?: readonly string[]
 }
 
@@ -75,23 +77,23 @@ export type Prepared =
   | { readonly kind: 'approval'; readonly call: PreparedCall; readonly request: ApprovalRequest }
   | { readonly kind: 'ready'; readonly call: PreparedCall }
 
-/** A call that ran on a layer and waits for the decision about its changes. Plain data. */
+/** A call that ran on a layer and waits for a decision about its changes. Plain data. */
 export interface HeldCall {
   readonly kind: 'held'
   readonly call: PreparedCall
   readonly request: ApprovalRequest & { readonly changes: ProposedChanges }
-  /** What the call came to, apart from its changes. */
+  /** The outcome of the call, apart from its changes. */
   readonly ran: { readonly result: ToolResult; readonly attempts: number; readonly durationMs: number }
 }
 
-/** What running a call comes to: its record, or a question about what it did. */
+/** The outcome of running a call: its record, or a question about its changes. */
 export type Performed = Extract<Prepared, { readonly kind: 'result' }> | HeldCall
 
-/** What is left when a person has been asked. */
+/** The outcome of a call after a person was asked. */
 export type Decided = Exclude<Prepared, { readonly kind: 'approval' }>
 
-/** What was understood of a call, in the form in which it is judged, asked about and run. */
-export function preparedCall(call: ParsedCall, { tool, input, repairs, refusal, value }: ResolvedCall): PreparedCall {
+/** Converts a resolved call into the form in which it is checked, asked about and run. */
+export function preparedCall(call: ParsedCall, { tool, input, unrefined, repairs, refusal, value }: ResolvedCall): PreparedCall {
   const requested = typeof call.name === 'string' ? call.name : ''
   const name = tool?.name ?? (requested.slice(0, 64) || '(none)')
   const inputKey = canonical(input)
@@ -105,6 +107,7 @@ export function preparedCall(call: ParsedCall, { tool, input, repairs, refusal, 
     tool: name,
     ...(requested !== name && { requestedTool: requested }),
     input: (refusal ? {} : input) as Record<string, unknown>,
+    ...(unrefined !== undefined && { unrefined: unrefined as Record<string, unknown> }),
     inputKey,
     effect: tool ? (refusal ? tool.effect : effectIn(tool, value)) : 'external',
     target,
@@ -117,10 +120,10 @@ export function preparedCall(call: ParsedCall, { tool, input, repairs, refusal, 
 
 const RANK: Readonly<Record<Effect, number>> = { read: 0, write: 1, external: 2 }
 
-/** The greater of two effects. */
+/** Returns the greater of two effects. */
 export const greaterEffect = (a: Effect, b: Effect): Effect => (RANK[b] > RANK[a] ? b : a)
 
-/** What it says of itself counts where that is less than its tool does. */
+/** Returns the effect of this call: the tool's `effectOf` counts if it is lower than the tool's effect. */
 function effectIn(tool: Tool, input: unknown): Effect {
   try {
     const own = tool.effectOf?.(input as never)
@@ -130,9 +133,9 @@ function effectIn(tool: Tool, input: unknown): Effect {
   }
 }
 
-/** Characters of it that are shown and kept. */
+/** Maximum characters of a target that are shown and kept. */
 const MAX_TARGET = 500
-/** Parameters that were dropped and are named one by one. */
+/** Number of dropped parameters that are named individually. */
 const MAX_DROPPED = 5
 
 function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
@@ -145,10 +148,9 @@ function droppedNotes(repairs: readonly Repair[], tool: string): string[] {
 export const keyOf = (call: PreparedCall): string => `${call.tool} ${call.inputKey}`
 export const lockOf = (call: PreparedCall): string => `${call.tool} ${call.target}`
 
-/** All that it acts on: of a call without a target, nothing by name. */
+/** Returns all targets of a call. A call without a target has one empty name. */
 export const targetsOf = ({ target, targets }: PreparedCall): readonly [string, ...string[]] => {
-  const [first = target, ...rest] = targets ?? []
-  return [first, ...rest]
+  return (targets ?? [target]) as readonly [string, ...string[]]
 }
 
 function actsOn(tool: Tool, input: unknown): readonly string[] {
@@ -162,14 +164,5 @@ function actsOn(tool: Tool, input: unknown): readonly string[] {
 
 export const about = ({ id, tool }: PreparedCall) => ({ callId: id, tool })
 
-/** What a call with effects acts on, for its event: if it is cut off later, it is known by that. */
+/** Returns the targets of a call with effects for its event, which identify the call if it is cut off later. */
 export const actingOn = ({ effect, target, targets }: PreparedCall) => effect !== 'read' && { target, ...(targets && { targets }) }
-
-export const resultEvent = (call: PreparedCall, result: ToolResult) => ({
-  type: 'tool.result' as const,
-  ...about(call),
-  step: call.step,
-  effect: call.effect,
-  inputKey: call.inputKey,
-  result,
-})

@@ -1,7 +1,6 @@
-/** One interface for every kind of tool schema: JSON Schema for the model, and a check with structured issues. */
+/** Gives every kind of tool schema one interface: JSON Schema for the model, and validation with structured issues. */
 
-import { type Issue, type JsonSchema, refuseExplosivePatterns, validateJson as validate } from '@mulligan/repair'
-import { closeObjects } from './close.ts'
+import { type Issue, isRecord, type JsonSchema, refuseExplosivePatterns, validateJson as validate } from '@mulligan/repair'
 
 interface StandardIssue {
   readonly message: string
@@ -10,7 +9,7 @@ interface StandardIssue {
 
 type StandardResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] }
 
-/** The part of Standard Schema (standardschema.dev) that is used here, with its JSON Schema extension. */
+/** The part of Standard Schema (standardschema.dev) used here, with its JSON Schema extension. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1
@@ -21,36 +20,43 @@ export interface StandardSchema<Output = unknown> {
   }
 }
 
-/** A Standard Schema, a Standard Schema with the JSON Schema beside it, or a raw JSON Schema. */
+/**
+ * A Standard Schema, a Standard Schema accompanied by its JSON Schema, or a raw JSON Schema. With `decides`, whatever the Standard Schema
+ * accepts is valid, unknown keys included; by default both must accept it, and unknown keys are invalid.
+ */
 export type ToolSchema<Input = unknown> =
   | StandardSchema<Input>
-  | { readonly schema: StandardSchema<Input>; readonly jsonSchema: JsonSchema }
+  | { readonly schema: StandardSchema<Input>; readonly jsonSchema: JsonSchema; readonly decides?: boolean }
   | JsonSchema
 
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
-  /** `thrown`: the schema's own rule threw, so nothing is known about the value. */
+  /** `thrown`: one of the schema's own rules threw, so nothing is known about the value. */
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly thrown?: unknown }
 
 export interface SchemaCheck {
-  /** As sent to the model. */
+  /** The JSON Schema sent to the model. */
   readonly jsonSchema: JsonSchema
-  /** As checked: objects of Standard Schemas are closed, because such schemas drop unknown keys without a word. */
+  /** The JSON Schema used for validation. Objects of Standard Schemas are closed, because such schemas silently drop unknown keys. */
   readonly strict: JsonSchema
-  /** The value the tool gets (defaults and transforms applied), or what is wrong. A promise only where the schema is asynchronous. */
+  /**
+   * Returns the value the tool gets (defaults and transforms applied), or the issues. Returns a promise only if the schema is
+   * asynchronous.
+   */
   readonly check: (value: unknown) => Checked | Promise<Checked>
 }
 
 const isStandard = (schema: object): schema is StandardSchema => '~standard' in schema
 
 /**
- * The check of a schema.
- * @throws TypeError when it is not for an object, gives no JSON Schema, or has a pattern that may hang.
+ * Returns the validator for a schema.
+ * @throws TypeError if the schema does not describe an object, provides no JSON Schema, or has a pattern that may hang
  */
 export function checker(schema: ToolSchema): SchemaCheck {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw new TypeError('must be a schema')
   if (isStandard(schema)) return standard(schema, inputSchema(schema))
-  if ('schema' in schema && 'jsonSchema' in schema) return standard(schema['schema'] as StandardSchema, schema['jsonSchema'] as JsonSchema)
+  if ('schema' in schema && 'jsonSchema' in schema)
+    return standard(schema['schema'] as StandardSchema, schema['jsonSchema'] as JsonSchema, schema['decides'] === true)
   const json = objectSchema(schema as JsonSchema)
   return {
     jsonSchema: json,
@@ -72,21 +78,24 @@ function inputSchema(schema: StandardSchema): JsonSchema {
   return json
 }
 
-function standard(schema: StandardSchema, jsonSchema: JsonSchema): SchemaCheck {
+function standard(schema: StandardSchema, jsonSchema: JsonSchema, decides = false): SchemaCheck {
   const json = objectSchema(jsonSchema)
-  const strict = closeObjects(json)
-  const settle = (result: StandardResult<unknown>): Checked =>
-    result.issues ? { ok: false, issues: result.issues.map(fromStandard) } : { ok: true, value: result.value }
+  const closed = closeObjects(json)
+  const settle = (result: StandardResult<unknown>, value: unknown): Checked => {
+    if (!result.issues) return { ok: true, value: result.value }
+    const issues = decides ? validate(closed, value) : []
+    return { ok: false, issues: issues.length > 0 ? issues : result.issues.map(fromStandard) }
+  }
   return {
     jsonSchema: json,
-    strict,
+    strict: decides ? json : closed,
     check: (value) => {
-      const issues = validate(strict, value)
+      const issues = decides ? [] : validate(closed, value)
       if (issues.length > 0) return { ok: false, issues }
       try {
         const result = schema['~standard'].validate(value)
-        // Not `instanceof Promise`: another realm's promise would pass for a success without a value.
-        return 'then' in result ? Promise.resolve(result).then(settle).catch(threw) : settle(result)
+        // Not `instanceof Promise`: a promise from another realm would be mistaken for a success without a value.
+        return 'then' in result ? Promise.resolve(result).then((one) => settle(one, value), threw) : settle(result, value)
       } catch (error) {
         return threw(error)
       }
@@ -110,3 +119,20 @@ function fromStandard(issue: StandardIssue): Issue {
   })
   return { path, keyword: 'refinement', value: undefined, constraint: String(issue.message) }
 }
+
+const CHILD_MAPS = ['properties', '$defs', 'definitions', 'patternProperties']
+const CHILDREN = ['anyOf', 'oneOf', 'prefixItems', 'items', 'additionalProperties', 'not']
+
+/** Closes every object that lists its properties. Parts of an `allOf` stay open because they combine. */
+function closeObjects(schema: JsonSchema): JsonSchema {
+  const copy: Record<string, unknown> = { ...schema }
+  for (const [key, child] of Object.entries(schema)) {
+    if (CHILDREN.includes(key)) copy[key] = Array.isArray(child) ? child.map(close) : close(child)
+    if (CHILD_MAPS.includes(key) && isRecord(child))
+      copy[key] = Object.fromEntries(Object.entries(child).map(([name, inner]) => [name, close(inner)]))
+  }
+  if (isRecord(copy['properties']) && !('allOf' in copy) && !('patternProperties' in copy)) copy['additionalProperties'] ??= false
+  return copy
+}
+
+const close = (child: unknown): unknown => (isRecord(child) ? closeObjects(child) : child)
