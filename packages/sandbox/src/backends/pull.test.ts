@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEngines } from './container/container.fixture.ts'
-import { pull } from './container/image.ts'
+import { pull } from './container/engine.ts'
 
 const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-/** A registry with one image of one empty layer: enough to be pulled from. */
+/** A registry with one image that has one empty layer: enough to pull from. */
 const tar = Buffer.alloc(1024)
 const layer = gzipSync(tar)
 const config = Buffer.from(
@@ -47,7 +47,7 @@ afterAll(() => registry.close())
 describeEngines('fetching an image', (fixture, name) => {
   const host = () => `127.0.0.1:${(registry.address() as AddressInfo).port}`
 
-  // Podman takes no unencrypted registry unless its configuration says so.
+  // Podman rejects an unencrypted registry unless its configuration allows it.
   test.skipIf(name === 'podman')('says how it continues, and takes one tag where none is given', async () => {
     const said: string[] = []
     const image = `${host()}/mulligan-pulled`

@@ -1,4 +1,4 @@
-/** How commands end, what is left of them, what comes out of them, and that work can be done. */
+/** Checks how commands end, what they leave behind, what they output, and that normal work is possible. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -17,12 +17,12 @@ const escapes = group('escape')
 const egress = group('egress')
 const secrets = group('secrets')
 
-/** A child that outlives a shell of the host, and may not outlive one of the sandbox. */
+/** A child that outlives a shell on the host, but must not outlive one in the sandbox. */
 const leftover = (name: string, script: (mark: string) => string): Check =>
   tree(name, async (bench) => {
     const [host, mark] = [`host-${randomUUID()}`, `left-${randomUUID()}`]
     await bench.outside(script(host))
-    // One that is about to start its program has no name yet.
+    // A process that is about to start its program has no name yet.
     const isLeft = await bench.until(() => bench.processesWith(host).length > 0)
     for (const pid of bench.processesWith(host)) process.kill(pid, 'SIGKILL')
     assert.ok(isLeft, 'control: nothing was left outside either')
@@ -52,7 +52,7 @@ export const BEHAVIOUR: readonly Check[] = [
       removed?.map(({ path }) => path),
       [join(workspace, '.git')],
     )
-    // It is not lost: a person may have made it meanwhile.
+    // It is kept, because a person may have created it meanwhile.
     assert.equal(readFileSync(join(removed?.[0]?.to ?? '', 'hooks/post-checkout'), 'utf8'), 'x\n')
     rmSync(dirname(removed?.[0]?.to ?? ''), { recursive: true })
     await sandbox.close()

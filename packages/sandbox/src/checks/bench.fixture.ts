@@ -1,4 +1,7 @@
-/** What the checks run against: a sandbox, the same machine without one, and things planted there that can be reached without walls. */
+/**
+ * Sets up what the checks run against: a sandbox, the same machine without one, and things planted there that are reachable without
+ * isolation.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { createSocket as createUdp } from 'node:dgram'
@@ -21,8 +24,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command, Completed, Sandbox, SandboxOptions } from '../index.ts'
-import { CommandError } from '../index.ts'
+import { type Command, CommandError, type Completed, type Sandbox, type SandboxOptions } from '../index.ts'
 import { syscallProgram } from './syscall-program.fixture.ts'
 
 export type Open = (options: SandboxOptions) => Promise<Sandbox>
@@ -36,30 +38,30 @@ export interface Outside {
 export interface Bench {
   readonly sandbox: Sandbox
   readonly isRoot: boolean
-  /** Runs in the sandbox to whatever end. */
+  /** Runs a command in the sandbox and accepts any result. */
   readonly inside: (command: string | Command, sandbox?: Sandbox) => Promise<Completed>
-  /** The same on the host, without walls, in a twin of the workspace. */
+  /** Runs the same on the host, without isolation, in a twin of the workspace. */
   readonly outside: (script: string) => Promise<Outside>
-  /** Another sandbox, which is closed when the check ends. */
+  /** Opens another sandbox, which is closed when the check ends. */
   readonly open: (options?: Over) => Promise<Sandbox>
-  /** A further empty folder, as the workspace is owned. */
+  /** Creates another empty folder with the same owner as the workspace. */
   readonly folder: (name: string) => string
-  /** To the owner of the workspace. */
+  /** Changes the owner to the workspace's owner. */
   readonly give: (path: string) => void
   readonly workspace: string
   readonly twin: string
   readonly planted: Planted
-  /** Host processes, of inside too, in whose command line or environment this stands. */
+  /** Lists processes on the host, including sandboxed ones, with this text in their command line or environment. */
   readonly processesWith: (mark: string) => readonly number[]
-  /** Waits until a condition holds; false when it did not in ten seconds. */
+  /** Waits until a condition holds; false if it did not within ten seconds. */
   readonly until: (condition: () => boolean | Promise<boolean>) => Promise<boolean>
   readonly received: () => readonly string[]
   readonly close: () => Promise<void>
-  /** Closes what `open` opened since the last time. */
+  /** Closes everything opened by `open` since the last call. */
   readonly tidy: () => Promise<void>
 }
 
-/** Names for scripts: `$NAME`. */
+/** Variable names for scripts: `$NAME`. */
 export type Planted = Readonly<Record<'HOST_HOME' | 'OTHER' | 'STRAY' | 'HTTP' | 'UDP' | 'SOCKET' | 'ABSTRACT' | 'VICTIM' | 'MARK', string>>
 
 export const SECRET = 'planted-3f1c'
@@ -67,7 +69,7 @@ const KEY = 'planted-key-77aa'
 
 export interface BenchOptions {
   readonly open: Open
-  /** Uid of the workspace; default ours. */
+  /** The uid that owns the workspace; default: our own. */
   readonly owner?: number
 }
 
@@ -174,7 +176,7 @@ export async function createBench({ open: start, owner }: BenchOptions): Promise
   }
 }
 
-/** A repository with a hook and settings, and programs that make one system call each. */
+/** Creates a repository with a hook and settings, and programs that make one system call each. */
 function project(folder: string): string {
   write(join(folder, 'package.json'), '{"name":"project","scripts":{"test":"node --test"}}')
   write(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n')

@@ -1,4 +1,4 @@
-/** The checks on bubblewrap: as root in a workspace of root's and in one of a user's, and as an ordinary user. */
+/** Runs the checks on bubblewrap: as root in a workspace of root's and in one of a user's, and as an ordinary user. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ import type { Report } from './ordinary-user.fixture.ts'
 
 const isThere = process.platform === 'linux' && existsSync('/usr/bin/bwrap')
 const isRoot = process.getuid?.() === 0
-/** On a person's machine it may be missing; where the project is tested it may not. */
+/** Bubblewrap may be missing on a developer's machine, but not in CI. */
 const runs = isThere || Boolean(process.env['CI'])
 const open: Open = (options) => createSandbox({ ...options, backend: 'bubblewrap' })
 

@@ -1,4 +1,4 @@
-/** What a check is. */
+/** Defines the checks. */
 import assert from 'node:assert/strict'
 import type { Bench } from './bench.fixture.ts'
 
@@ -12,15 +12,15 @@ interface Reach {
   readonly group: Check['group']
   /** What must not be possible. */
   readonly name: string
-  /** A shell condition that is true where it is possible. */
+  /** A shell condition that is true if it is possible. */
   readonly when: string
-  /** Outside too, only root can. */
+  /** Whether it requires root outside the sandbox too. */
   readonly rootOnly?: boolean
-  /** Takes back what the control did, and what the check did inside. */
+  /** Undoes the effects of the control, and of the check inside. */
   readonly undo?: string
 }
 
-/** The same script on both sides of the wall: where it reached nothing outside, the check would prove nothing. */
+/** Runs the same script on both sides: if it could not succeed outside, the check would prove nothing. */
 export const reach = ({ group, name, when, rootOnly = false, undo = ':' }: Reach): Check => ({
   group,
   name,

@@ -1,4 +1,4 @@
-/** All checks, for any backend. */
+/** Collects all checks, for any backend. */
 import { BEHAVIOUR } from './behaviour.fixture.ts'
 import type { Check } from './check.fixture.ts'
 import { REACHES } from './reach.fixture.ts'

@@ -1,7 +1,9 @@
-/** The checks on an engine, with an image of this machine's own programs. On a person's machine it may be missing; where the project is tested it may not. */
+/**
+ * Runs the checks on an engine, with an image made of this machine's own programs. The engine may be missing on a developer's
+ * machine, but not in CI.
+ */
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest'
-import { findDocker } from '../backends/docker/docker.ts'
-import { findPodman } from '../backends/podman/podman.ts'
+import { findDocker, findPodman } from '../backends/container/docker-podman.ts'
 import { createSandbox } from '../index.ts'
 import { type Bench, createBench, type Open } from './bench.fixture.ts'
 import { CHECKS } from './checks.fixture.ts'

@@ -1,4 +1,7 @@
-/** Runs the checks as whoever started it, and prints how each went. A test process is root and can't become somebody else and back. */
+/**
+ * Runs the checks as the current user and prints each result. A test process runs as root and can't become another user and switch
+ * back.
+ */
 import { createSandbox } from '../index.ts'
 import { createBench } from './bench.fixture.ts'
 import { CHECKS } from './checks.fixture.ts'
@@ -6,7 +9,7 @@ import { CHECKS } from './checks.fixture.ts'
 export interface Report {
   readonly group: string
   readonly name: string
-  /** Null of one that passed. */
+  /** Null if the check passed. */
   readonly failure: string | null
 }
 

@@ -1,7 +1,10 @@
-/** Escape, egress and secrets: conditions that hold outside and may not hold inside. */
+/** Checks for escape, egress and secrets: conditions that hold outside and must not hold inside. */
 import { type Check, reach } from './check.fixture.ts'
 
-/** Refused, or not there: EPERM, EACCES, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT, killed. 126 and 127: it did not run. */
+/**
+ * False if the call was refused or does not exist: EPERM, EACCES, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT, killed. 126 and 127: the
+ * program did not run.
+ */
 const syscall = (name: string) => `"$PWD/syscalls/${name}"; case $? in 1|13|38|93|97|126|127|132|139|159) false;; *) true;; esac`
 const js = (code: string) => `node -e '${code.replaceAll('\n', ' ')}'`
 const connects = (options: string) =>

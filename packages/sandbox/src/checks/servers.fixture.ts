@@ -1,4 +1,4 @@
-/** Servers in the background: reached over the network that the commands of a sandbox share, and no other way. */
+/** Checks servers in the background: they can be reached over the network shared by the commands of a sandbox, and in no other way. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ export const SERVERS: readonly Check[] = [
     name: 'a command that may not write gets nowhere through one that may',
     run: async (bench) => {
       const mark = `direct-${randomUUID()}`
-      // Everybody's, and in a folder that only one of the two may write.
+      // Accessible to everyone, in a folder that only one of the two may write to.
       const running = await bench.sandbox.start({ script: `exec 7>direct; echo up; sleep 300; : ${mark}` })
       assert.ok(await bench.until(() => running.output().stdout === 'up\n'))
       const [pid = 0] = bench.processesWith(mark)
@@ -40,7 +40,7 @@ export const SERVERS: readonly Check[] = [
        for f in $p/root$PWD/reached $p/cwd/reached $p/fd/7; do { echo x >$f; } 2>/dev/null && echo \${f#$p/}; done
        done 2>/dev/null; ./attach && echo attached; echo tried`
       const control = await bench.outside(`exec 7>direct; bash -c 'exec -a ${mark} sleep 300' >/dev/null & ${reach}; kill %1`)
-      // The control reached the workspace through the command's processes too.
+      // The control also wrote to the workspace through the command's processes.
       rmSync(join(bench.workspace, 'reached'), { force: true })
       truncateSync(join(bench.workspace, 'direct'))
       if (bench.isRoot) assert.match(control.stdout, /root.*cwd.*fd\/7.*attached.*tried/s, 'control: outside it is reached')

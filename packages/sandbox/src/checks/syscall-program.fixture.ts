@@ -1,6 +1,9 @@
-/** A program that makes one system call and exits with its error number, or 0: 200 bytes, no library, runs in any image. */
+/**
+ * Builds a program that makes one system call and exits with its error number, or 0. It is 200 bytes, needs no library and runs in
+ * any image.
+ */
 
-/** @param numbers of the call, by `process.arch` */
+/** @param number the number of the call for `arch` */
 export function syscallProgram(number: number, args: readonly (number | bigint)[], arch: string = process.arch): Uint8Array {
   const code = arch === 'arm64' ? arm64(number, args) : x64(number, args)
   const size = 0x78 + code.length
@@ -40,7 +43,7 @@ function x64(number: number, args: readonly (number | bigint)[]): readonly numbe
   return [
     ...X64_REGISTERS.flatMap((register, at) => [...register, ...imm(args[at] ?? 0, 8)]),
     ...[0xb8, ...imm(number, 4), 0x0f, 0x05],
-    // rax >= 0: exit with 0, otherwise with -rax.
+    // Exit with 0 if rax >= 0, otherwise with -rax.
     ...[0x48, 0x83, 0xf8, 0x00, 0x7d, 0x06, 0xf7, 0xd8, 0x89, 0xc7, 0xeb, 0x02, 0x31, 0xff],
     ...[0xb8, 0xe7, 0, 0, 0, 0x0f, 0x05],
   ]

@@ -1,4 +1,4 @@
-/** An image for tests, made of this machine's own programs: nothing is fetched. */
+/** Builds a test image from this machine's own programs, so nothing is downloaded. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
@@ -10,15 +10,15 @@ import type { Engine } from '../backends/container/engine.ts'
 
 const run = promisify(execFile)
 const REPOSITORY = 'mulligan-test'
-/** As it is called on the engines. */
+/** The image's name on the engines. */
 export const TEST_IMAGE = `${REPOSITORY}:local`
 
-/** Whatever of these the machine has; busybox stands in for the rest. */
+/** Programs to include if the machine has them; busybox stands in for the rest. */
 const PROGRAMS = ['bash', 'dash', 'git', 'setsid', 'prlimit', 'unshare', 'nproc', 'timeout', 'stdbuf', 'curl', 'perl']
 const SHELLS = { dash: 'dash', bash: 'bash', busybox: 'busybox' } as const
 export type Shell = keyof typeof SHELLS
 
-/** Makes it, if it is not there yet. @param shell what `/bin/sh` is @returns its name */
+/** Builds the image if it does not exist yet. @param shell the program to use as `/bin/sh` @returns its name */
 export async function testImage({ api }: Engine, shell: Shell = 'dash'): Promise<string> {
   const programs = PROGRAMS.flatMap((name) => which(name) ?? [])
   const hash = createHash('sha256')
@@ -39,7 +39,7 @@ export async function testImage({ api }: Engine, shell: Shell = 'dash'): Promise
     try {
       await fill(root, shell === 'busybox' ? [] : [...programs, process.execPath], shell)
       const tar = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
-      // Podman overlooks a tag that is given apart.
+      // Podman ignores a tag that is passed separately.
       const answer = await api.importImage(tar.stdout, { repo: image })
       for await (const _ of answer) {
       }
@@ -77,7 +77,7 @@ async function fill(root: string, programs: readonly string[], shell: Shell): Pr
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nuser:x:1000:\n')
 }
 
-/** Where the loader finds them, which is where they have to be. */
+/** Returns the libraries at the paths where the loader finds them, which must be kept. */
 async function libraries(program: string): Promise<readonly string[]> {
   const { stdout } = await run('ldd', [program]).catch(() => ({ stdout: '' }))
   return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+) \(/gm)].flatMap(([, path]) => path ?? [])
@@ -90,7 +90,7 @@ function which(name: string): string | undefined {
       accessSync(path, constants.X_OK)
       if (!folder.includes('shims') && !folder.includes('node_modules')) return path
     } catch {
-      // In the next folder.
+      // Try the next folder.
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-/** Runs the checks of layers as whoever started it, and prints how each went. */
+/** Runs the layer checks as the current user and prints each result. */
 import { createLayerBench } from './bench.fixture.ts'
 import { LAYER_CHECKS } from './checks.fixture.ts'
 

@@ -1,4 +1,4 @@
-/** Workspaces with layers over them, as whoever runs it; trees read and change sets applied, to compare. */
+/** Sets up workspaces with layers over them, as the current user. Also reads trees and applies change sets, for comparison. */
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -28,12 +28,12 @@ import {
 } from '../index.ts'
 
 export interface LayerBench {
-  /** Its files: content, a link where it begins with `-> `, a folder where it ends with `/`. */
+  /** Creates a workspace with these files: text is the content, `-> ` starts a link, and a name that ends with `/` is a folder. */
   readonly workspace: (files: Readonly<Record<string, string>>, name?: string) => string
   readonly open: (workspace: string, options?: Partial<SandboxOptions>) => Promise<Sandbox>
   readonly stateFolder: string
   readonly base: string
-  /** Whether commands are root to the host. */
+  /** Whether commands run as root on the host. */
   readonly isRoots: boolean
   readonly close: () => Promise<void>
 }
@@ -43,7 +43,7 @@ export interface LayerCheck {
   readonly run: (bench: LayerBench) => Promise<void>
 }
 
-/** @param owner of the workspaces; default ours */
+/** @param owner the owner of the workspaces; default: our own user */
 export function createLayerBench(owner?: number): LayerBench {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'mulligan-layers-'))
   chmodSync(base, 0o755)
@@ -87,19 +87,19 @@ export function createLayerBench(owner?: number): LayerBench {
   }
 }
 
-/** In whatever way it ends. */
+/** Resolves for any outcome. */
 export const ended = (running: Promise<Completed>): Promise<Completed> =>
   running.catch((error: unknown) => {
     if (error instanceof CommandError) return error.completed
     throw error
   })
 
-/** Kind and path of each change, without the empty folders that the sandbox itself made in the workspace. */
+/** Lists the kind and path of each change, without empty folders that the sandbox itself created in the workspace. */
 export const told = ({ changes }: ChangeSet): readonly string[] => changes.map(({ kind, path }) => `${kind} ${path}`)
 
 export const script = (text: string): Command => ({ script: text })
 
-/** Paths with type, mode and content. */
+/** Returns paths with their type, mode and content. */
 export function treeOf(root: string, folder = ''): Readonly<Record<string, string>> {
   const tree: Record<string, string> = {}
   for (const name of readdirSync(join(root, folder)).sort()) {
@@ -115,7 +115,7 @@ export function treeOf(root: string, folder = ''): Readonly<Record<string, strin
   return tree
 }
 
-/** What a caller does on a keep, without its care: removes first, inner ones before outer ones. */
+/** Applies changes as a caller does on a keep, but without its safety checks: removes first, inner paths before outer ones. */
 export async function applyTo(target: string, layer: Pick<Changed, 'open'>, { changes }: ChangeSet): Promise<void> {
   for (const { path, before, after } of changes.toReversed()) {
     if (path === '.' || !before || before.type === after?.type) continue

@@ -1,4 +1,4 @@
-/** What a layer has to hold, whoever runs it and whosever the workspace is. */
+/** Checks of layers, for any user and any owner of the workspace. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -36,7 +36,7 @@ const BUILD = (paths: readonly { readonly path: string }[]) =>
   paths.map(({ path }) => path).filter((path) => /(^|\/)(dist|node_modules|[^/]*\.log)$/.test(path))
 const reason = (wanted: LayerError['reason']) => (error: unknown) => error instanceof LayerError && error.reason === wanted
 
-/** What a command does, and what is told of it. */
+/** What a command does, and the changes reported for it. */
 const KINDS: readonly (readonly [string, readonly string[]])[] = [
   ['true', []],
   ['echo new >new.txt', ['added new.txt']],
@@ -63,7 +63,7 @@ const KINDS: readonly (readonly [string, readonly string[]])[] = [
   ['mkfifo pipe', ['added pipe']],
 ]
 
-/** There is not always a program for it. By path, name and value. */
+/** Used because a program for this is not always installed. Takes path, name and value. */
 const SETXATTR = `while (@ARGV) { my ($path, $name, $value) = splice(@ARGV, 0, 3); $name = "user.overlay.$name";
   print syscall(${process.arch === 'arm64' ? 5 : 188}, $path, $name, $value, length $value, 0) == 0 ? "set\\n" : "refused\\n" }`
 
@@ -191,7 +191,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
         [],
       )
       assert.equal(readFileSync(join(workspace, '.env'), 'utf8'), 'KEY=1')
-      // Not even a copy was made of it.
+      // No copy of it exists either.
       for (const path of ['.env', 'keys', 'conf/.env'])
         assert.equal(existsSync(join(bench.stateFolder, layer.id, 'upper', path)), false, path)
     },
@@ -226,10 +226,10 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       assert.equal((await step('cat i; ls ../../dist; ls ../../src', 'node_modules/p')).stdout, '1\n2\nnew.js\nb.txt\ndeep\ny.log\n')
       await step('rm -r dist node_modules/p; mkdir dist; echo z >dist/z; echo x >src/x.log')
       assert.equal((await step('ls dist node_modules; cat src/x.log')).stdout, 'dist:\nz\n\nnode_modules:\nx\n')
-      // As it would be kept.
+      // In the form in which they would be kept.
       const kept = await sandbox.privateLayer({ session: 's' })
       assert.deepEqual((await kept.changed()).toSorted(), ['dist/old.js', 'dist/z', 'node_modules', 'src/x.log', 'src/y.log'])
-      // Another session has none of it, and one that is opened later has all.
+      // Another session sees none of it; a later layer of the same session sees all of it.
       const other = await sandbox.openLayer({ session: 't' })
       assert.equal((await other.run(script('cat dist/*'))).stdout, 'old')
       await sandbox.close()
@@ -293,7 +293,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
     run: async (bench) => {
       const sandbox = await bench.open(bench.workspace(FILES), { limits: { disk: 1024 * 1024 } })
       const layer = await sandbox.openLayer()
-      // Holes: nothing that the free space would show.
+      // Sparse files, which do not show up in the free space.
       await layer.run(script('for i in 1 2 3; do truncate -s 900K big$i; done'))
       await assert.rejects(layer.changes(), reason('bytes'))
       const one = await sandbox.openLayer()
@@ -362,7 +362,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       const file = await found?.open('a.txt')
       assert.equal(String(await file?.readFile()), 'kept\n')
       await file?.close()
-      // What was shown no longer is what would be kept.
+      // The change set that was shown is out of date.
       writeFileSync(join(workspace, 'a.txt'), 'changed by the person')
       assert.notEqual((await found?.changes())?.hash, hash)
       await found?.discard()
@@ -380,7 +380,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
       const inside = await sandbox.openLayer()
       const { stdout } = await inside.run(forge)
       assert.match(stdout, /^(set|refused)/, 'perl is needed for this check')
-      // In a layer the attributes are kept under other names or refused, and the devices are refused.
+      // In a layer, attributes are stored under other names or refused, and devices are refused.
       assert.deepEqual(told(await inside.changes()), ['added src/q'])
       await inside.discard()
 
@@ -470,7 +470,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
         const first = await sandbox.openLayer()
         await first.run(script('true'))
         await first.discard()
-        // The next layer is mounted now: the kernel has made its folder.
+        // The next layer is mounted once the kernel has created its folder.
         const isMounted = (name: string) => ['unused', 'work/work'].every((path) => existsSync(join(bench.stateFolder, name, path)))
         while (!readdirSync(bench.stateFolder).some(isMounted)) await sleep(10)
         if (how === 'moved away') renameSync(workspace, `${workspace}-old`)
@@ -486,7 +486,7 @@ export const LAYER_CHECKS: readonly LayerCheck[] = [
   {
     name: 'caches of toolchains are warm, and what is written to them goes with the sandbox',
     run: async (bench) => {
-      // Root's home is closed to other users.
+      // Other users have no access to root's home.
       if (process.getuid?.() === 0 && !bench.isRoots) return
       const home = bench.workspace(
         { '.cache/go-build/old': 'warm', '.cargo/registry/old': 'warm', '.cargo/credentials.toml': 'secret' },

@@ -1,4 +1,4 @@
-/** A process with a layer, to be killed: it says how far it is, and waits there. */
+/** A process with a layer, to be killed: it reports each step and waits there. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSandbox } from '../index.ts'
 

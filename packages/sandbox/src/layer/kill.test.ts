@@ -1,4 +1,4 @@
-/** kill -9 at any point: the workspace is as it was, no mount is left, and only a layer that waits is. */
+/** Checks kill -9 at any point: the workspace is unchanged, no mount remains, and only a waiting layer is left. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ describe.skipIf(!runs)('killed', () => {
       await layer.discard()
     }
     expect(readdirSync(bench.stateFolder).filter((one) => one.startsWith('layer-'))).toEqual([])
-    // What was settled before is the session's.
+    // Changes applied before the kill belong to the session.
     const kept = readdirSync(bench.stateFolder).map((session) => existsSync(join(bench.stateFolder, session, 'upper/dist/x')))
     expect(kept).toEqual([point === 'settled' || point === 'waiting'])
   }, 60_000)

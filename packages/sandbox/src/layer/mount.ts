@@ -1,9 +1,11 @@
 /**
- * Overlays in mount namespaces of their own: they are gone with the last process in them, however that ends.
+ * Mounts overlays in private mount namespaces. They disappear with the last process in the namespace, however it ends.
  *
- * A layer's folder holds `upper` and `work`, and links `lower` (to the workspace) and `private`. Options name only these, relative to
- * the folder: a path with `:`, `,` or `\` would have to be escaped, in another way for each version of mount.
+ * A layer's folder contains `upper`, `work` and the links `lower` (to the workspace) and `private`. Mount options use only these
+ * names, relative to the folder: a path with `:`, `,` or `\` would need escaping, which differs between versions of mount.
  */
+import { mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { startProgram, systemProgram } from '../program.ts'
 import { quote } from '../run/standby.ts'
@@ -12,26 +14,22 @@ import { LayerError } from './types.ts'
 const UPPER = 'upper'
 const LOWER = 'lower'
 const PRIVATE = 'private'
-/** `userxattr`: a user's mount can have no other, and so both can be read alike. Renaming a folder of the workspace is EXDEV with it. */
+/**
+ * Uses `userxattr` because a mount by an ordinary user can't use other attributes; this way root's mounts can be read the same way.
+ * With it, renaming a folder of the workspace fails with EXDEV.
+ */
 const OPTIONS = 'nosuid,nodev,userxattr'
 
-type Programs = Readonly<Record<'unshare' | 'mount' | 'sh' | 'xargs' | 'find', string>>
-let programs: Programs | undefined
-
-/** Of the host, as absolute paths: none comes from the workspace. */
-function findPrograms(): Programs {
-  const found = (name: string): string => {
-    const path = systemProgram(name)
-    if (path === undefined) throw new LayerError('unsupported', `${name} is not installed`, 'Install util-linux and findutils.')
-    return path
-  }
-  programs ??= { unshare: found('unshare'), mount: found('mount'), sh: found('sh'), xargs: found('xargs'), find: found('find') }
-  return programs
+/** Returns the absolute path of a system program; never one from the workspace. */
+function program(name: string): string {
+  const path = systemProgram(name)
+  if (path === undefined) throw new LayerError('unsupported', `${name} is not installed`, 'Install util-linux and findutils.')
+  return path
 }
 
 export interface Overlay {
   readonly folder: string
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly at: string
   readonly hasPrivate: boolean
   /** Default `work`. */
@@ -40,26 +38,43 @@ export interface Overlay {
 
 const lowers = (hasPrivate: boolean): string => (hasPrivate ? `${PRIVATE}:${LOWER}` : LOWER)
 
-/** Before a command: runs it in a mount namespace of its own, in which overlays can be mounted. */
+/** Returns the command prefix that creates a mount namespace in which overlays can be mounted. */
 export function namespace(): readonly string[] {
   const own = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount']
-  return [findPrograms().unshare, ...own, '--']
+  return [program('unshare'), ...own, '--']
 }
 
 /**
- * Shell commands that lay the layer over the workspace, in such a namespace. `volatile`: otherwise the command's end would wait for
- * everything that it wrote to reach the disk. What it leaves in `work` keeps
- * the next one from being mounted.
+ * Returns shell commands that mount the layer over the workspace in such a namespace. `volatile` avoids waiting at the end of the
+ * command until everything it wrote has reached the disk. The marker it leaves in `work` prevents the next mount.
  */
 export function mounting({ folder, at, hasPrivate, work = 'work' }: Overlay): string {
   const mount = `m() { ${mountProgram(`${OPTIONS},volatile,lowerdir=${lowers(hasPrivate)},upperdir=${UPPER},workdir=${work}`, at)}; }`
   return `${mount}; cd ${quote(folder)} && { m 2>/dev/null || { rm -rf ${work}/work && m; }; } && cd /`
 }
 
-/** Both, before a command. */
+let made = 0
+
+/**
+ * Returns shell commands that mount a folder over each cache, in the namespace of one command.
+ * @param folder a folder of the sandbox, used by one command at a time
+ */
+export function mountingCaches(caches: readonly { readonly source: string; readonly at: string }[], folder: string): readonly string[] {
+  return caches.map(({ source, at }, index) => {
+    const own = join(folder, `cache-${index}`)
+    const upper = join(own, 'upper')
+    const { mode } = statSync(source)
+    if (mkdirSync(upper, { recursive: true, mode: mode & 0o777 }) !== undefined) symlinkSync(source, join(own, 'lower'))
+    const work = `work-${made++}`
+    mkdirSync(join(own, work))
+    return mounting({ folder: own, at, hasPrivate: false, work })
+  })
+}
+
+/** Combines both prefixes for a command. */
 export const around = (overlay: Overlay): readonly string[] => mounted(mounting(overlay))
 
-/** What is looked at: the layer as it is seen from inside, or the same without what its command did. */
+/** What to look at: the layer as seen from inside, or the same without the command's changes. */
 export type Look = 'layer' | 'private'
 
 function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonly string[] {
@@ -68,18 +83,18 @@ function aroundReading({ folder, at, hasPrivate }: Overlay, look: Look): readonl
 }
 
 const mountProgram = (options: string, at: string): string =>
-  `${quote(findPrograms().mount)} -n -i -t overlay -o ${options} overlay ${quote(at)}`
+  `${quote(program('mount'))} -n -i -t overlay -o ${options} overlay ${quote(at)}`
 
-const mounted = (script: string): readonly string[] => [...namespace(), findPrograms().sh, '-c', `${script} && exec "$@"`, 'sh']
+const mounted = (script: string): readonly string[] => [...namespace(), program('sh'), '-c', `${script} && exec "$@"`, 'sh']
 
 /**
- * What the kernel shows in folders of the merged view, as paths from it. So nobody here has to know how deletions and hidden folders
- * are written down: as devices, as attributes, by this kernel or by the next.
+ * Lists what the kernel shows in folders of the merged view, as paths relative to it. This way we don't need to know how deletions
+ * and hidden folders are represented (as devices or attributes, depending on the kernel).
  */
 export async function listMerged(overlay: Overlay, folders: readonly string[], look: Look = 'layer'): Promise<readonly Buffer[]> {
-  const { sh, xargs, find } = findPrograms()
+  const sh = program('sh')
   const list = 'cd "$1" && shift && exec "$@"'
-  const each = [xargs, '-0', '-r', sh, '-c', '"$0" "$@" -mindepth 1 -maxdepth 1 -print0', find]
+  const each = [program('xargs'), '-0', '-r', sh, '-c', '"$0" "$@" -mindepth 1 -maxdepth 1 -print0', program('find')]
   const [exitCode, stdout, stderr] = await runIn(
     [...aroundReading(overlay, look), sh, '-c', list, 'sh', overlay.at, ...each],
     folders.map((path) => `./${path}\0`).join(''),
@@ -88,17 +103,16 @@ export async function listMerged(overlay: Overlay, folders: readonly string[], l
   return split(stdout)
 }
 
-const NUL = 0
-
+/** Splits the list and removes the `./` prefix from each path. */
 function split(bytes: Buffer): readonly Buffer[] {
   const parts: Buffer[] = []
-  for (let at = 0, end = bytes.indexOf(NUL); end !== -1; at = end + 1, end = bytes.indexOf(NUL, at)) parts.push(bytes.subarray(at + 2, end))
+  for (let at = 0, end = bytes.indexOf(0); end !== -1; at = end + 1, end = bytes.indexOf(0, at)) parts.push(bytes.subarray(at + 2, end))
   return parts
 }
 
 /** @returns exit code, stdout and stderr */
-export async function runIn([program = '', ...args]: readonly string[], input = ''): Promise<readonly [number | null, Buffer, string]> {
-  const child = startProgram(program, args, { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }, stdio: 'pipe' })
+export async function runIn([file = '', ...args]: readonly string[], input = ''): Promise<readonly [number | null, Buffer, string]> {
+  const child = startProgram(file, args, { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }, stdio: 'pipe' })
   const exited = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
   child.stdin.on('error', () => {})
   child.stdin.end(input)
@@ -111,4 +125,4 @@ export const lastLine = (text: string): string =>
     .trim()
     .split('\n')
     .findLast((line) => !line.includes('dmesg(1)'))
-    ?.trim() || 'it ended without a word'
+    ?.trim() || 'it ended without a message'

@@ -1,6 +1,6 @@
 /**
- * What commands of a session have changed of ignored files (caches, dependencies, build output): a further layer between the
- * workspace and the layer of a command. Changed only while no command runs.
+ * Holds a session's changes to ignored files (caches, dependencies, build output) in an extra layer between the workspace and each
+ * command's layer. It changes only while no command is running.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
@@ -10,76 +10,81 @@ import { listMerged, type Overlay } from './mount.ts'
 import { createTree, decoded, isWhiteout } from './read.ts'
 import { under } from './scan.ts'
 
-export interface Merge {
-  readonly upper: string
-  readonly privateRoot: string
-  readonly lower: string
+export interface Merge extends Record<'upper' | 'privateRoot' | 'lower', string> {
   readonly overlay: Overlay
-  /** Outermost ignored paths. */
+  /** The outermost ignored paths. */
   readonly paths: readonly string[]
 }
 
-const stat = (root: string, path: string) => createTree(root, true).stat(path)
-const namesOf = async (root: string, path: string) => (await createTree(root, true).names(path)).names
-
-/** Folders around ignored files, which are the workspace's; one NUL after each. */
+/** Path of the list of workspace folders that contain ignored files. Each entry ends with a NUL. */
 const around = (privateRoot: string): string => join(dirname(privateRoot), 'around')
 
-/** Moves ignored paths of an upper tree to the private layer, deletions too. */
-export async function mergeIgnored(merge: Merge): Promise<void> {
-  if (merge.paths.length === 0) return
-  const both = await foldersOfBoth(merge)
-  const shown = both.length === 0 ? new Set<string>() : new Set(decoded(await listMerged(merge.overlay, both)).names)
+/** Moves ignored paths, including deletions, from an upper tree to the private layer. */
+export async function mergeIgnored({ upper: upperRoot, privateRoot, lower: workspace, overlay, paths }: Merge): Promise<void> {
+  if (paths.length === 0) return
+  const [upper, own, lower] = [createTree(upperRoot, true), createTree(privateRoot, true), createTree(workspace, false)]
   const added = new Set<string>()
   const deleted: string[] = []
-  for (const path of merge.paths) if (await makeAround(merge, dirname(path), added)) await move(merge, path, shown, deleted)
-  await keepDeletions(merge, deleted)
-  if (added.size === 0) return
-  const known = readAround(merge.privateRoot)
-  await writeFile(around(merge.privateRoot), [...new Set([...known, ...added])].map((one) => `${one}\0`).join(''))
-}
 
-/** Only those of what the workspace would show: a folder that hides nothing lists the marks themselves. */
-async function keepDeletions({ upper, privateRoot, overlay }: Merge, deleted: readonly string[]): Promise<void> {
-  if (deleted.length === 0) return
-  const folders = [...new Set(deleted.map((path) => dirname(path)))]
-  const seen = new Set(
-    decoded(
-      await listMerged(
-        overlay,
-        folders.map((path) => (path === '.' ? '' : path)),
-        'private',
-      ),
-    ).names,
-  )
-  for (const path of deleted) if (seen.has(path)) await rename(join(upper, path), join(privateRoot, path))
-}
-
-async function foldersOfBoth({ upper, privateRoot, paths }: Merge): Promise<readonly string[]> {
   const both: string[] = []
   const open = [...paths]
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    const [ours, theirs] = [await stat(upper, path), await stat(privateRoot, path)]
-    if (!ours?.isDirectory() || !theirs?.isDirectory()) continue
-    both.push(path)
-    open.push(...(await namesOf(upper, path)).map((name) => under(path as string, name)))
+    const folder = path
+    if (!(await upper.stat(folder))?.isDirectory() || !(await own.stat(folder))?.isDirectory()) continue
+    both.push(folder)
+    open.push(...(await upper.names(folder)).names.map((name) => under(folder, name)))
   }
-  return both
-}
+  const shown = new Set(both.length === 0 ? [] : decoded(await listMerged(overlay, both)).names)
 
-/** False where the workspace has no such folder (any more): there is nothing that the files could lie in. */
-async function makeAround({ privateRoot, lower }: Merge, folder: string, added: Set<string>): Promise<boolean> {
-  if (folder === '.') return true
-  if (!(await makeAround({ privateRoot, lower } as Merge, dirname(folder), added))) return false
-  const found = await lstat(join(lower, folder)).catch(() => undefined)
-  if (!found?.isDirectory()) return false
-  const own = await lstat(join(privateRoot, folder)).catch(() => undefined)
-  if (own?.isDirectory()) return true
-  if (own) await rm(join(privateRoot, folder), { force: true })
-  await mkdir(join(privateRoot, folder))
-  await likeIn(lower, join(privateRoot, folder), folder)
-  added.add(folder)
-  return true
+  /** Creates a folder around ignored files. Returns false if the workspace does not have it, so there is nowhere to put them. */
+  const makeAround = async (folder: string): Promise<boolean> => {
+    if (folder === '.') return true
+    if (!(await makeAround(dirname(folder)))) return false
+    const to = join(privateRoot, folder)
+    const found = await lstat(join(workspace, folder)).catch(() => undefined)
+    if (!found?.isDirectory()) return false
+    const there = await lstat(to).catch(() => undefined)
+    if (there?.isDirectory()) return true
+    if (there) await rm(to, { force: true })
+    await mkdir(to)
+    await likeIn(workspace, to, folder)
+    added.add(folder)
+    return true
+  }
+  /** Returns whether a parent folder was deleted and recreated. Files below it are then hidden without being deleted individually. */
+  const isReplaced = async (path: string): Promise<boolean> => {
+    for (const name of [...(await own.names(path)).names, ...(await lower.names(path)).names]) {
+      const one = under(path, name)
+      if (shown.has(one) || (await upper.stat(one))) continue
+      // Deletions in the private layer hide files too.
+      if (!(await own.stat(one))?.isCharacterDevice()) return true
+    }
+    return false
+  }
+  const move = async (path: string): Promise<void> => {
+    const to = join(privateRoot, path)
+    const [ours, theirs] = [await upper.stat(path), await own.stat(path)]
+    if (!ours) return
+    const isDeleted = isWhiteout(ours)
+    if (!isDeleted && ours.isDirectory() && theirs?.isDirectory() && !(await isReplaced(path))) {
+      for (const name of (await upper.names(path)).names) await move(under(path, name))
+      await chmod(to, ours.mode & 0o7777)
+      await utimes(to, ours.atime, ours.mtime)
+      return
+    }
+    if (theirs) await removeFolder(to)
+    if (!isDeleted) await renameOwn(join(upperRoot, path), to)
+    else if (await lower.stat(path)) deleted.push(path)
+  }
+
+  for (const path of paths) if (await makeAround(dirname(path))) await move(path)
+  // Keep only deletions of files the workspace would show: in a folder that hides nothing, the markers themselves would be listed.
+  const folders = [...new Set(deleted.map((path) => dirname(path).replace(/^\.$/, '')))]
+  const seen = new Set(folders.length === 0 ? [] : decoded(await listMerged(overlay, folders, 'private')).names)
+  for (const path of deleted) if (seen.has(path)) await rename(join(upperRoot, path), join(privateRoot, path))
+  if (added.size === 0) return
+  const known = new Set([...readAround(privateRoot), ...added])
+  await writeFile(around(privateRoot), [...known].map((one) => `${one}\0`).join(''))
 }
 
 async function likeIn(lower: string, to: string, path: string): Promise<void> {
@@ -88,39 +93,7 @@ async function likeIn(lower: string, to: string, path: string): Promise<void> {
   await chmod(to, mode & 0o7777)
 }
 
-async function move(merge: Merge, path: string, shown: ReadonlySet<string>, deleted: string[]): Promise<void> {
-  const [from, to] = [join(merge.upper, path), join(merge.privateRoot, path)]
-  const [ours, theirs] = [await stat(merge.upper, path), await stat(merge.privateRoot, path)]
-  if (!ours) return
-  if (isWhiteout(ours)) {
-    if (theirs) await removeFolder(to)
-    if (await createTree(merge.lower, false).stat(path)) deleted.push(path)
-    return
-  }
-  if (!ours.isDirectory() || !theirs?.isDirectory() || (await isReplaced(merge, path, shown))) {
-    if (theirs) await removeFolder(to)
-    await renameOwn(from, to)
-    return
-  }
-  for (const name of await namesOf(merge.upper, path)) await move(merge, under(path, name), shown, deleted)
-  await chmod(to, ours.mode & 0o7777)
-  await utimes(to, ours.atime, ours.mtime)
-}
-
-/** Deleted and recreated: something that is below it is not shown through it, and was not deleted by its name. */
-async function isReplaced({ upper, privateRoot, lower }: Merge, path: string, shown: ReadonlySet<string>): Promise<boolean> {
-  const below = [...(await namesOf(privateRoot, path)), ...(await createTree(lower, false).names(path)).names].map((name) =>
-    under(path, name),
-  )
-  for (const one of below) {
-    if (shown.has(one) || (await stat(upper, one))) continue
-    // The private layer's own deletions hide too.
-    if (!(await stat(privateRoot, one))?.isCharacterDevice()) return true
-  }
-  return false
-}
-
-/** A folder that its owner may not write can't be moved elsewhere. */
+/** Renames a folder even if its owner has no write permission, which the move requires. */
 export async function renameOwn(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)
@@ -133,23 +106,23 @@ export async function renameOwn(from: string, to: string): Promise<void> {
   }
 }
 
-/** Synchronous: it is on the way to every command. */
+/** Synchronous because it runs before every command. */
 export function readAround(privateRoot: string): readonly string[] {
   const file = around(privateRoot)
-  return existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\0')
-        .filter((one) => one !== '')
-    : []
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\0').slice(0, -1) : []
 }
 
-/** Before a command: folders of the workspace are seen as they are now, and what lay in one that is gone goes too. */
+/**
+ * Runs before a command so that workspace folders are seen as they are now. Private files in a folder that no longer exists are
+ * removed.
+ */
 export async function refreshPrivate(privateRoot: string, lower: string): Promise<void> {
+  const [ours, theirs] = [createTree(privateRoot, true), createTree(lower, false)]
   for (const folder of readAround(privateRoot)) {
-    const [own, found] = [await stat(privateRoot, folder), await createTree(lower, false).stat(folder)]
-    if (!own?.isDirectory()) continue
-    if (found?.isDirectory()) await likeIn(lower, join(privateRoot, folder), folder)
-    else await removeFolder(join(privateRoot, folder))
+    if (!(await ours.stat(folder))?.isDirectory()) continue
+    const to = join(privateRoot, folder)
+    if ((await theirs.stat(folder))?.isDirectory()) await likeIn(lower, to, folder)
+    else await removeFolder(to)
   }
   const [own, found] = [statSync(privateRoot), statSync(lower)]
   if (own.mode !== found.mode || own.uid !== found.uid || own.gid !== found.gid) await likeIn(lower, privateRoot, '.')

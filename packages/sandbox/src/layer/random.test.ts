@@ -1,4 +1,4 @@
-/** Whatever commands do on a layer: its change set, applied to a copy, gives the tree that the same commands make of a plain copy. */
+/** Checks that a layer's change set, applied to a copy, gives the same tree as running the same random commands on a plain copy. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,11 +25,11 @@ const FILES = {
   l: '-> d',
   '.git/': '',
 }
-/** Few names, so that they meet. */
+/** Only a few names, so that commands collide. */
 const name = fc.constantFrom('a', 'b', 'd', 'e', 'f', 'g', 'l')
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
 const word = fc.constantFrom('x', 'y', 'da', 'a', '')
-/** A folder stays open: outside it is root who runs the commands, and enters any. */
+/** Folders stay accessible: outside the layer, root runs the commands and can enter any folder. */
 const mode = fc.constantFrom('600', '644', '755', '700')
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(path, word).map(([to, text]) => `printf '${text}\\n' >${to}`) },
@@ -40,7 +40,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: path.map((one) => `mkdir -p ${one}`) },
   { weight: 3, arbitrary: fc.tuple(path, path).map(([from, to]) => `mv -T ${from} ${to}`) },
   fc.tuple(path, path).map(([from, to]) => `mv ${from} ${to}`),
-  // By way of a third place: a copy into itself depends on the order of names in a folder.
+  // Copies through a third place: copying a folder into itself depends on the order of names in it.
   fc.tuple(path, path).map(([from, to]) => `rm -rf $T/c; cp -a ${from} $T/c && cp -aT $T/c ${to}`),
   fc.tuple(path, path).map(([from, to]) => `ln -s ${from} ${to}`),
   fc.tuple(path, path).map(([from, to]) => `ln -sfn ${from} ${to}`),
@@ -88,7 +88,7 @@ describe.skipIf(!runs)('a change set', () => {
         await layer.discard()
 
         expect(treeOf(kept)).toEqual(treeOf(plain))
-        // Nothing is told that makes no difference.
+        // Only real differences are reported.
         expect(set.changes.length === 0).toBe(JSON.stringify(treeOf(plain)) === JSON.stringify(before))
         if (set.changes.length > 0) changed++
       }),

@@ -1,41 +1,53 @@
-/** Reads a tree that a command has written: nothing is followed, nothing waits, nothing is trusted to be what it was a moment ago. */
+/**
+ * Reads a tree written by a command: never follows links, never blocks, and never assumes that anything is unchanged since it was
+ * last checked.
+ */
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
 import { chmod, type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { attempt } from '../paths.ts'
 import { type Entry, LayerError } from './types.ts'
 
-/** Bytes that are looked at to tell text from binary, as git does. */
+/** The number of bytes checked to tell text from binary, as in git. */
 const LOOK = 8_000
 const CHUNK = 256 * 1024
-/** A look is synchronous, which is ten times as fast as one in another thread: after so many, others get their turn. */
+/** Synchronous reads are ten times as fast as reads in another thread; after this many, other work gets a turn. */
 const IN_A_ROW = 64
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
 const FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 
-/** A folder with all that is in it. */
+/** A folder with all its contents. */
 export interface Tree {
   readonly root: string
-  /** Undefined if there is nothing. Ask only for what is in a folder that `stat` told: a link on the way would be followed. */
+  /**
+   * Undefined if nothing exists. Call this only for entries of a folder that `stat` has confirmed: a link on the way would be
+   * followed.
+   */
   readonly stat: (path: string) => Promise<Stats | undefined>
-  /** What is there, contents included. Undefined if it vanished. */
+  /** Describes an entry, including its content. Undefined if it has vanished. */
   readonly entry: (path: string, found: Stats) => Promise<Entry | undefined>
-  /** Names in a folder; none where there is no folder. */
+  /** Lists the names in a folder. Empty if it is not a folder. */
   readonly names: (folder: string) => Promise<Names>
-  /** A regular file; no link is followed. @throws LayerError */
+  /** Lists everything in a folder, recursively. */
+  readonly below: (folder: string) => AsyncIterable<{ readonly path: string; readonly found: Stats }>
+  /** Opens a regular file without following links. @throws LayerError */
   readonly open: (path: string) => Promise<FileHandle>
 }
 
 export interface Names {
   readonly names: readonly string[]
-  /** Those that are not valid UTF-8, made readable. */
+  /** Names that are not valid UTF-8, made readable. */
   readonly bad: readonly string[]
 }
 
-/** @param isOurs a layer: what a command has closed against its own user is opened for the look. Never the workspace */
+/**
+ * @param isOurs true for a layer: files and folders that a command made inaccessible to its own user are opened temporarily. Never
+ * use this for the workspace
+ */
 export function createTree(root: string, isOurs: boolean): Tree {
   const opened: Look = isOurs ? opening(root) : async (_path, work) => work()
   let looked = 0
@@ -53,12 +65,12 @@ export function createTree(root: string, isOurs: boolean): Tree {
     throw new LayerError('path', `${path} is not a regular file`)
   }
 
-  return {
+  const tree: Tree = {
     root,
     open: openFile,
     stat: (path) => {
       const whole = join(root, path)
-      // Opened itself, it would have another mode than its own.
+      // If this file itself were opened up, its mode would be wrong.
       return look(dirname(path), () => lstatSync(whole, { throwIfNoEntry: false })).catch(() => undefined)
     },
     names: async (folder) => {
@@ -73,7 +85,7 @@ export function createTree(root: string, isOurs: boolean): Tree {
       const { mode, size, mtimeMs } = found
       if (found.isDirectory()) return { type: 'directory', mode: mode & 0o3777, mtimeMs }
       if (found.isSymbolicLink()) {
-        const target = linkTarget(join(root, path))
+        const target = attempt(() => readlinkSync(join(root, path), { encoding: 'buffer' }))
         if (target === undefined) return undefined
         return isUtf8(target) ? { type: 'link', target: target.toString() } : { type: 'special', what: 'name' }
       }
@@ -83,40 +95,53 @@ export function createTree(root: string, isOurs: boolean): Tree {
       const { sha256, binary = true } = content ?? {}
       return { type: 'file', mode: mode & 0o1777, size, mtimeMs, sha256, binary, ...(setuid && { setuid }) }
     },
+    async *below(folder) {
+      for (const name of (await tree.names(folder)).names) {
+        const path = folder === '' ? name : `${folder}/${name}`
+        const found = await tree.stat(path)
+        if (found) yield { path, found }
+        if (found?.isDirectory()) yield* tree.below(path)
+      }
+    },
   }
+  return tree
 }
 
 type Look = <T>(path: string, work: () => T | Promise<T>) => Promise<T>
 
-function linkTarget(path: string): Buffer | undefined {
-  try {
-    return readlinkSync(path, { encoding: 'buffer' })
-  } catch {
-    return undefined
+/**
+ * Opens a folder one part at a time and holds each part open, so no link on the way is followed, not even one created meanwhile.
+ *
+ * @returns a file descriptor
+ */
+export function openFolder(root: string, parts: readonly string[]): number {
+  let at = openSync(root, O_RDONLY | O_DIRECTORY)
+  for (const part of parts) {
+    const folder = at
+    try {
+      at = openSync(`/proc/self/fd/${folder}/${part}`, FLAGS | O_DIRECTORY)
+    } finally {
+      closeSync(folder)
+    }
   }
+  return at
 }
 
-/** Part by part: a link on the way is no way. */
 async function openPart(root: string, path: string): Promise<FileHandle> {
   const parts = path.split('/')
   if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..'))
     throw new LayerError('path', `${path} is not a path in the layer`)
-  let at = openSync(root, O_RDONLY | O_DIRECTORY)
+  const folder = openFolder(root, parts.slice(0, -1))
   try {
-    for (const part of parts.slice(0, -1)) {
-      const folder = at
-      at = openSync(`/proc/self/fd/${folder}/${part}`, FLAGS | O_DIRECTORY)
-      closeSync(folder)
-    }
-    return await open(`/proc/self/fd/${at}/${parts.at(-1)}`, FLAGS)
+    return await open(`/proc/self/fd/${folder}/${parts.at(-1)}`, FLAGS)
   } finally {
-    closeSync(at)
+    closeSync(folder)
   }
 }
 
 /**
- * Where a command has closed files and folders against its own user: with the owner's rights on the way there, for as long as `work`
- * takes. One at a time, since the next would take these rights for the command's.
+ * Temporarily grants the owner's permissions along the path while `work` runs, for files and folders that a command made
+ * inaccessible to its own user. One call at a time, because a second one would mistake these permissions for the command's.
  */
 function opening(root: string): Look {
   let last: Promise<unknown> = Promise.resolve()
@@ -156,7 +181,7 @@ export const decoded = (found: readonly Uint8Array[]): Names => ({
   bad: found.filter((name) => !isUtf8(name)).map((name) => Buffer.from(name).toString()),
 })
 
-/** How the kernel marks in an upper layer that something was deleted. */
+/** Returns whether this is the kernel's marker for a deletion in an upper layer. */
 export const isWhiteout = (found: Stats): boolean => found.isCharacterDevice() && found.rdev === 0
 
 async function digest(file: FileHandle): Promise<{ readonly sha256: string; readonly binary: boolean } | undefined> {

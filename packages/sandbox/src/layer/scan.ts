@@ -1,15 +1,18 @@
-/** Finds what a layer changes: only what it touches is looked at, so the size of the workspace makes no difference. */
+/** Finds the changes in a layer. Only paths that the layer touches are examined, so the size of the workspace does not matter. */
 import type { Stats } from 'node:fs'
 import { isWithin } from '../paths.ts'
 import { listMerged, type Overlay } from './mount.ts'
 import { decoded, isWhiteout, type Tree } from './read.ts'
 import { type Entry, type Ignored, LayerError } from './types.ts'
 
-export interface Scope {
+export interface Trees {
   readonly upper: Tree
   /** The workspace. */
   readonly lower: Tree
-  /** The private layer of the session. */
+}
+
+export interface Scope extends Trees {
+  /** The session's private layer. */
   readonly between: Tree | undefined
   readonly overlay: Overlay
   readonly ignored: Ignored
@@ -22,23 +25,22 @@ export interface ChangeLimits {
   readonly bytes: number
 }
 
-export interface Scanned {
-  readonly before: ReadonlyMap<string, Entry>
-  readonly after: ReadonlyMap<string, Entry>
-  readonly ignored: readonly string[]
-}
+export type Scanned = Awaited<ReturnType<typeof scan>>
 
-interface Child {
+/** An entry in the upper tree. */
+export interface Child {
   readonly path: string
-  readonly name: string
   readonly found: Stats
+  /** The workspace's entry, if it is visible through the layer. */
   readonly inLower: Stats | undefined
 }
 
-interface Folder {
-  /** `` for the root. */
+export interface Folder {
+  /** Empty for the root. */
   readonly path: string
-  /** Whether a folder of the workspace is merged with it. */
+  /** The entry in the upper tree; undefined for the root. */
+  readonly found?: Stats
+  /** Whether a workspace folder is merged with it. */
   readonly isMerged: boolean
   readonly bad: readonly string[]
   readonly children: readonly Child[]
@@ -48,54 +50,47 @@ const SPECIAL_NAME: Entry = { type: 'special', what: 'name' }
 export const under = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
 
 /** @throws LayerError */
-export async function scan(scope: Scope): Promise<Scanned> {
+export async function scan(scope: Scope) {
+  const { upper, lower } = scope
   const { folders, ignored } = await walk(scope)
-  const shown = await merged(scope, folders)
+  const shown = await merged(scope.overlay, folders)
   const before = new Map<string, Entry>()
   const after = new Map<string, Entry>()
   const count = counter(scope.limits)
-  const isMasked = (path: string) => scope.masks.some((mask) => isWithin(mask, path))
   const add = (map: Map<string, Entry>, path: string, entry: Entry | undefined) => {
-    if (!entry || isMasked(path)) return
+    if (!entry || scope.masks.some((mask) => isWithin(mask, path))) return
     count(map === after && entry.type === 'file' ? entry.size : 0)
     map.set(path, entry)
   }
-  /** All that was in a folder which the layer does not have any more. */
+  /** Adds everything in a folder that the layer no longer contains. */
   const addLower = async (path: string, found: Stats): Promise<void> => {
-    add(before, path, await scope.lower.entry(path, found))
+    add(before, path, await lower.entry(path, found))
     if (!found.isDirectory()) return
-    const { names, bad } = await scope.lower.names(path)
+    const { names, bad } = await lower.names(path)
     for (const name of bad) add(before, under(path, name), SPECIAL_NAME)
     for (const name of names) {
-      const inner = await scope.lower.stat(under(path, name))
+      const inner = await lower.stat(under(path, name))
       if (inner) await addLower(under(path, name), inner)
     }
   }
 
-  await addRoot(scope, before, after)
-  for (const folder of folders) {
-    for (const { path, name, found, inLower } of folder.children) {
-      if (!isShown(shown, folder, name, found)) continue
-      add(after, path, (await scope.upper.entry(path, found)) ?? SPECIAL_NAME)
-      if (inLower?.isDirectory() && !found.isDirectory()) await addLower(path, inLower)
-      else if (inLower) add(before, path, await scope.lower.entry(path, inLower))
-    }
-    // Last: a name that can't be distinguished from this one is not to be kept either.
-    for (const name of folder.bad) add(after, under(folder.path, name), SPECIAL_NAME)
-  }
-  for (const [path, found] of await deleted(scope, folders, shown)) await addLower(path, found)
-  return { before, after, ignored }
-}
-
-async function addRoot({ upper, lower }: Scope, before: Map<string, Entry>, after: Map<string, Entry>): Promise<void> {
-  for (const [tree, map] of [
-    [lower, before],
-    [upper, after],
-  ] as const) {
+  for (const [tree, map] of [[lower, before] as const, [upper, after] as const]) {
     const found = await tree.stat('')
     const entry = found && (await tree.entry('', found))
     if (entry) map.set('.', entry)
   }
+  for (const folder of folders) {
+    for (const { path, found, inLower } of folder.children) {
+      if (isWhiteout(found) || (folder.isMerged && !shown.has(path))) continue
+      add(after, path, (await upper.entry(path, found)) ?? SPECIAL_NAME)
+      if (inLower?.isDirectory() && !found.isDirectory()) await addLower(path, inLower)
+      else if (inLower) add(before, path, await lower.entry(path, inLower))
+    }
+    // Added last: any name that can't be distinguished from this one can't be kept either.
+    for (const name of folder.bad) add(after, under(folder.path, name), SPECIAL_NAME)
+  }
+  for (const { path, found } of await deleted(scope, folders, shown)) await addLower(path, found)
+  return { before, after, ignored }
 }
 
 function counter({ entries, bytes }: ChangeLimits): (size: number) => void {
@@ -105,99 +100,90 @@ function counter({ entries, bytes }: ChangeLimits): (size: number) => void {
     total += size
     if (seen > entries) throw new LayerError('entries', `the command changed more than ${entries} files and folders; a layer holds no more`)
     if (total > bytes)
-      throw new LayerError('bytes', `the command changed files of more than ${bytes} bytes together; a layer holds no more`)
+      throw new LayerError('bytes', `the command changed files of more than ${bytes} bytes in total; a layer holds no more`)
   }
 }
 
-/** The upper tree as it is there, level by level, so that a whole level is asked for at once. */
-async function walk(scope: Scope): Promise<{ readonly folders: readonly Folder[]; readonly ignored: readonly string[] }> {
+/** Walks the upper tree level by level, so each level is queried at once. */
+export async function walk({ upper, lower, ignored, limits }: Pick<Scope, 'upper' | 'lower' | 'ignored' | 'limits'>) {
   const folders: Folder[] = []
-  const ignored: string[] = []
-  const count = counter({ ...scope.limits, bytes: Number.POSITIVE_INFINITY })
-  let level: readonly { readonly path: string; readonly isMerged: boolean }[] = [{ path: '', isMerged: true }]
+  const left: string[] = []
+  const count = counter({ ...limits, bytes: Number.POSITIVE_INFINITY })
+  let level: readonly Pick<Folder, 'path' | 'isMerged' | 'found'>[] = [{ path: '', isMerged: true }]
   while (level.length > 0) {
     const read: Folder[] = []
-    for (const { path, isMerged } of level) {
-      const { names, bad } = await scope.upper.names(path)
+    for (const folder of level) {
+      const { names, bad } = await upper.names(folder.path)
       const children: Child[] = []
       const unread: string[] = []
       for (const name of names) {
         count(0)
-        const inner = under(path, name)
-        const found = await scope.upper.stat(inner)
-        // Only through folders of the workspace that are none of its links.
-        const inLower = isMerged ? await scope.lower.stat(inner) : undefined
-        if (found) children.push({ path: inner, name, found, inLower })
+        const path = under(folder.path, name)
+        const found = await upper.stat(path)
+        // Go only through real folders of the workspace, never its links.
+        const inLower = folder.isMerged ? await lower.stat(path) : undefined
+        if (found) children.push({ path, found, inLower })
         else unread.push(name)
       }
-      read.push({ path, isMerged, bad: [...bad, ...unread], children })
+      read.push({ ...folder, bad: [...bad, ...unread], children })
     }
     const asked = read
       .flatMap(({ children }) => children)
       .map(({ path, found, inLower }) => ({ path, isDirectory: (isWhiteout(found) ? (inLower ?? found) : found).isDirectory() }))
-    const out = new Set(asked.length === 0 ? [] : await scope.ignored(asked))
+    const out = new Set(asked.length === 0 ? [] : await ignored(asked))
     const isKept = ({ path }: Child) => !out.has(path)
-    ignored.push(...asked.map(({ path }) => path).filter((path) => out.has(path)))
+    left.push(...asked.map(({ path }) => path).filter((path) => out.has(path)))
     const kept = read.map((folder) => ({ ...folder, children: folder.children.filter(isKept) }))
     folders.push(...kept)
-    level = kept.flatMap(({ children }) =>
-      children.filter(({ found }) => found.isDirectory()).map(({ path, inLower }) => ({ path, isMerged: inLower?.isDirectory() ?? false })),
-    )
+    level = kept
+      .flatMap(({ children }) => children.filter(({ found }) => found.isDirectory()))
+      .map(({ path, found, inLower }) => ({ path, found, isMerged: inLower?.isDirectory() ?? false }))
   }
-  return { folders, ignored }
+  return { folders, ignored: left }
 }
 
-/** Paths in the merged view, of the folders where something of the workspace may lie below. */
-async function merged({ overlay }: Scope, folders: readonly Folder[]): Promise<ReadonlySet<string>> {
-  const asked = folders.filter(isRead)
-  if (asked.length === 0) return new Set()
-  const { names, bad } = decoded(
-    await listMerged(
-      overlay,
-      asked.map(({ path }) => path),
-    ),
-  )
+/** Returns the paths shown in the merged view, in folders below which the workspace may have files. */
+export async function merged(overlay: Overlay, folders: readonly Folder[]): Promise<ReadonlySet<string>> {
+  const asked = folders.filter(isRead).map(({ path }) => path)
+  const { names, bad } = decoded(asked.length === 0 ? [] : await listMerged(overlay, asked))
   return new Set([...names, ...bad])
 }
 
-/** Whether something of the workspace is below it; the root is always there, and was touched only where something is in it. */
+/** Returns whether workspace files may lie below it. The root always exists, and counts only if it has entries. */
 const isRead = ({ isMerged, path, children, bad }: Folder): boolean => isMerged && (path !== '' || children.length + bad.length > 0)
 
-const isShown = (paths: ReadonlySet<string>, folder: Folder, name: string, found: Stats): boolean =>
-  !isWhiteout(found) && (!folder.isMerged || paths.has(under(folder.path, name)))
-
-/** What the workspace has there and the layer does not show. */
-async function deleted(
-  scope: Scope,
-  folders: readonly Folder[],
-  shown: ReadonlySet<string>,
-): Promise<readonly (readonly [string, Stats])[]> {
-  const gone = (await Promise.all(folders.filter(isRead).map((folder) => missing(scope, folder, shown)))).flat()
+/** Returns workspace entries that the layer no longer shows. */
+async function deleted(scope: Scope, folders: readonly Folder[], shown: ReadonlySet<string>): Promise<readonly Missing[]> {
+  const gone = await missing(scope, folders, shown)
   if (gone.length === 0) return []
   const ignored = new Set(await scope.ignored(gone.map(({ path, found }) => ({ path, isDirectory: found.isDirectory() }))))
   const kept: Missing[] = []
   for (const one of gone) {
-    // Ignored files go with the folder around them, where that was deleted and recreated.
-    const isEarlier = !one.isNamed && (await scope.between?.stat(one.path)) !== undefined
-    if (!ignored.has(one.path) || !(one.isNamed || isEarlier)) kept.push(one)
+    // If the parent folder was deleted and recreated, its ignored files are gone with it.
+    const isEarlier = !one.mark && (await scope.between?.stat(one.path)) !== undefined
+    if (!ignored.has(one.path) || !(one.mark || isEarlier)) kept.push(one)
   }
-  return kept.map(({ path, found }) => [path, found])
+  return kept
 }
 
-interface Missing {
+export interface Missing {
   readonly path: string
+  readonly folder: Folder
   readonly found: Stats
-  /** Whether the layer has an entry for it, which can only be a deletion. */
-  readonly isNamed: boolean
+  /** The layer's entry for it, which can only be a deletion marker. */
+  readonly mark: Stats | undefined
 }
 
-async function missing({ lower, upper }: Scope, folder: Folder, shown: ReadonlySet<string>): Promise<readonly Missing[]> {
-  const { names } = await lower.names(folder.path)
+export async function missing({ lower, upper }: Trees, folders: readonly Folder[], shown: ReadonlySet<string>) {
   const gone: Missing[] = []
-  for (const path of names.map((name) => under(folder.path, name)).filter((one) => !shown.has(one))) {
-    const found = await lower.stat(path)
-    // A device like the kernel's own mark, which a command may have made in the workspace, is never shown: nothing deleted it.
-    if (found && !isWhiteout(found)) gone.push({ path, found, isNamed: (await upper.stat(path)) !== undefined })
+  for (const folder of folders.filter(isRead)) {
+    const { names } = await lower.names(folder.path)
+    for (const path of names.map((name) => under(folder.path, name)).filter((one) => !shown.has(one))) {
+      const found = await lower.stat(path)
+      // The kernel never shows a device that looks like its own deletion marker. If a command created one in the workspace, nothing was
+      // deleted.
+      if (found && !isWhiteout(found)) gone.push({ path, folder, found, mark: await upper.stat(path) })
+    }
   }
   return gone
 }

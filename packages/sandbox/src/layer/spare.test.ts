@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createSpareLayer } from './spare.ts'
+import { createSpareLayer } from './store.ts'
 
 it.runIf(process.platform === 'linux').each([true, false])(
   'a spare layer that was removed while it waited is recreated: %s',

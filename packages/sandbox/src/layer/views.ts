@@ -1,4 +1,4 @@
-/** What commands see where nothing they do may reach the machine. */
+/** Builds the views for commands whose writes must not reach the host. */
 import { lstat, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../paths.ts'
@@ -7,21 +7,21 @@ import type { Mount, View } from '../view/view.ts'
 const readOnly = (mount: Mount, own: string): Mount => (isWithin(own, mount.source) ? mount : { ...mount, mode: 'read-only' })
 const ownFolder = ({ tmpFolder }: View): string => dirname(tmpFolder)
 
-/** Everything but the sandbox's own home and `/tmp` can only be read. Pure. */
+/** Makes everything read-only except the sandbox's own home and `/tmp`. Pure. */
 export function readOnlyView(view: View, covers: readonly Mount[]): View {
   const closed = (mounts: readonly Mount[]) => [...mounts.map((mount) => readOnly(mount, ownFolder(view))), ...covers]
   return { ...view, mounts: closed(view.mounts), containerMounts: closed(view.containerMounts) }
 }
 
-/** A folder of the sandbox's own, where the overlay over `source` is mounted in the namespace of each command. */
+/** A folder of the sandbox on which the overlay over `source` is mounted, in each command's namespace. */
 export interface MountPoint {
   readonly source: string
   readonly at: string
 }
 
 /**
- * Where overlays are mounted: over the workspace, and over each cache that is written. Not at their own paths: a folder that was
- * replaced since the mount would be shown to the command itself, to be written. Pure.
+ * Returns where overlays are mounted: one for the workspace and one for each writable cache. They are not mounted at the original
+ * paths: if a folder had been replaced since the mount, the command would see the replacement itself and could write to it. Pure.
  */
 export function mountPoints(view: View): { readonly workspace: string; readonly caches: readonly MountPoint[] } {
   const own = join(ownFolder(view), 'mounts')
@@ -30,8 +30,8 @@ export function mountPoints(view: View): { readonly workspace: string; readonly 
 }
 
 /**
- * The workspace can be written, all of it: what is shown there is the layer, and what is protected elsewhere is shown in the change
- * set. Other folders can't. Pure.
+ * Makes the whole workspace writable: commands see the layer there, and changes to protected paths appear in the change set. Other
+ * folders stay read-only. Pure.
  */
 export function layerView(view: View, covers: readonly Mount[]): View {
   const points = mountPoints(view)
@@ -47,7 +47,7 @@ export function layerView(view: View, covers: readonly Mount[]): View {
   return { ...view, mounts: open(view.mounts), containerMounts: open(view.containerMounts) }
 }
 
-/** Something empty over each secret that is there; by a link too, where that leads to somewhere in the workspace. */
+/** Returns mounts that put something empty over each existing secret, also where a link leads to it within the workspace. */
 export async function coversOf(view: View, masks: readonly string[]): Promise<readonly Mount[]> {
   const paths = masks
     .map((mask) => resolve(view.workspace, mask))
@@ -74,8 +74,8 @@ export async function coversOf(view: View, masks: readonly string[]): Promise<re
 }
 
 /**
- * Sockets and named pipes, as paths from the folder: programs of the machine listen there, and to write to them is not a write to the file
- * system, so a read-only mount does not hold it. An overlay does: what is under it are other ones.
+ * Finds sockets and named pipes, as paths relative to the folder. Host programs may be listening on them, and writing to one is not
+ * a file system write, so a read-only mount does not prevent it. An overlay does, because its sockets and pipes are separate ones.
  */
 export async function findListening(folder: string, path = ''): Promise<readonly string[]> {
   const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => [])
@@ -88,7 +88,7 @@ export async function findListening(folder: string, path = ''): Promise<readonly
   return found
 }
 
-/** What a change set leaves out: the paths as they were given, and what they lead to. */
+/** Returns the paths a change set leaves out: the paths as given, and the paths they resolve to. */
 export const maskedPaths = (view: View, masks: readonly string[], covers: readonly Mount[]): readonly string[] => {
   const given = masks.map((mask) => resolve(view.workspace, mask))
   return [...given, ...covers.map(({ target }) => target)]

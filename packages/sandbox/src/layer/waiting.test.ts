@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { listLayers } from './changed.ts'
 import { makeLayer, writeManifest } from './store.ts'
-import { listLayers } from './waiting.ts'
 
 let base: string
 let stateFolder: string

@@ -1,4 +1,4 @@
-/** What is bubblewrap's own; what it has to hold is in the checks. */
+/** Tests behavior specific to bubblewrap; `checks` covers what it must enforce. */
 import { spawnSync } from 'node:child_process'
 import {
   chownSync,
@@ -108,7 +108,7 @@ describe.skipIf(!runs)('bubblewrap', () => {
     rmSync(shown, { recursive: true })
     const error = await sandbox.run({ script: 'echo fine' }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(SandboxError)
-    expect((error as SandboxError).message).toMatch(/^bubblewrap can't make a sandbox: Can't find source path/)
+    expect((error as SandboxError).message).toMatch(/^bubblewrap can't create a sandbox: Can't find source path/)
   })
 
   it('leaves nothing in the workspace, in /tmp and among the descriptors', async () => {
@@ -133,7 +133,7 @@ describe.skipIf(!runs)('bubblewrap', () => {
     writeFileSync(join(workspace, 'start.sh'), `touch ${proof}-$(cat /proc/self/comm)-$$\n`)
     const env = { BASH_ENV: join(workspace, 'start.sh'), ENV: join(workspace, 'start.sh'), PATH: '/nowhere' }
     expect((await sandbox.run({ argv: ['/bin/bash', '-c', 'echo fine'], env })).stdout).toBe('fine\n')
-    // The shell inside reads it, and only that one: its process id is small.
+    // Read only by the shell inside, whose process ID is small.
     const pids = readdirSync(workspace).flatMap((name) => /-(\d+)$/.exec(name)?.[1] ?? [])
     expect(pids.every((pid) => Number(pid) < 20)).toBe(true)
   })

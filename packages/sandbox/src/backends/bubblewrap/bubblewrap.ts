@@ -1,31 +1,36 @@
 /**
- * Namespaces by bubblewrap: nothing to install but one program, nothing that runs between commands. Each command gets namespaces of
- * its own, an allowlist of mounts, no capabilities, a seccomp filter, and a cgroup where one can be had.
+ * Isolates commands in namespaces with bubblewrap, which is only one program to install and runs nothing between commands. Each
+ * command gets its own namespaces, an allowlist of mounts, no capabilities, a seccomp filter, and a cgroup if available.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { Backend, Beside, Child, Enforcement, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
-import type { Confinement } from '../../cgroup/confinement.ts'
-import { onCores } from '../../cgroup/cores.ts'
-import { openConfinement } from '../../cgroup/open.ts'
-import { SandboxError } from '../../errors.ts'
+import type { Backend, Beside, Child, Enforcement, Exit, Launch, OpenBackend, OpenRequest } from '../../backend.ts'
+import { onCores, openConfinement } from '../../cgroup/confinement.ts'
+import type { Confinement } from '../../cgroup/watch.ts'
+import { SandboxError } from '../../command.ts'
 import { sizeText } from '../../limits.ts'
+import { send } from '../../processes.ts'
 import { systemProgram } from '../../program.ts'
-import { createStandbys } from '../../run/standby.ts'
+import { createStandbys, type Standby } from '../../run/standby.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
-import { createStdio } from '../../stdio.ts'
 import type { User } from '../../user.ts'
 import type { View } from '../../view/view.ts'
-import { ARGS_FD, commandArgs, FILTER_FD, wallArgs } from './args.ts'
-import { startChild } from './child.ts'
 import { explain, NOT_INSTALLED, readFacts } from './explain.ts'
-import { closing, inheritedDescriptors } from './inherited.ts'
-import { openNetwork, type SharedNetwork } from './network.ts'
-import { rootOnlyProc } from './root-only-proc.ts'
+import { closing, inheritedDescriptors, openNetwork, rootOnlyProc, type SharedNetwork } from './surroundings.ts'
 
-/** Of memory, at most so much may be held in `/dev/shm`. */
+/** File descriptors that bubblewrap is started with, after stdin, stdout and stderr. */
+const STATUS_FD = 3
+/**
+ * Carries bubblewrap's options. On the command line, every host user could read a command's environment, and the command could read
+ * the host's paths.
+ */
+const ARGS_FD = 4
+const FILTER_FD = 5
+
+/** The maximum share of the memory limit that `/dev/shm` may use. */
 const SHARED = 0.5
 
 export const bubblewrap: Backend = {
@@ -40,7 +45,7 @@ export const bubblewrap: Backend = {
       network?.close()
     }
     try {
-      // Where the shared network can be entered, but no walls be built in it, each command has its own.
+      // If the shared network can be entered but the sandbox can't be set up in it, each command gets its own network.
       const opened = await openWalls(own, request).catch((error) => {
         if (!network) throw error
         return openWalls({ ...own, network: undefined }, request)
@@ -53,7 +58,7 @@ export const bubblewrap: Backend = {
   },
 }
 
-/** What all walls of one sandbox have in common. */
+/** What all commands of one sandbox have in common. */
 interface Own {
   readonly bwrap: string
   readonly confinement: Confinement
@@ -61,63 +66,47 @@ interface Own {
 }
 
 async function openWalls(own: Own, request: OpenRequest): Promise<OpenBackend> {
-  const { backend, probe } = build(own, request)
-  try {
-    await probe()
-    return backend
-  } catch (error) {
-    await backend.close()
-    throw error
-  }
+  const { backend, attempt } = build(own, request)
+  const fault = await attempt().catch((error: SandboxError) => error)
+  if (!fault) return backend
+  await backend.close()
+  throw fault
 }
 
-function build(own: Own, request: OpenRequest, beside: Beside = {}): { backend: OpenBackend; probe: () => Promise<void> } {
+function build(own: Own, request: OpenRequest, beside: Beside = {}) {
   const { bwrap, confinement } = own
   const { view, user, limits } = request
   const joined = request.network === 'none' ? own.network : undefined
   const filter = openFilter(seccompFilter({ unixSockets: request.network === 'none' && beside.unixSockets !== false, onHost: user.onHost }))
   const prlimit = systemProgram('prlimit')
   const become = process.getuid?.() === 0 && user.onHost === 'same' ? changeTo(user) : []
-  const proc = user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] }
-  const keepsNetwork = request.network === 'bridge' || joined !== undefined
-  const wallsOf = (view: View) =>
-    wallArgs({ view, user, keepsNetwork, proc, shared: Math.round(limits.memory * SHARED), hasFilter: filter !== undefined })
-  let walls = wallsOf(view)
-  const bounds = prlimit === undefined ? [] : [prlimit, '--core=0:0', `--fsize=${limits.disk}:${limits.disk}`, ...processes(request), '--']
+  const fixed = wallArgs(request, request.network === 'bridge' || joined !== undefined, filter !== undefined)
+  let walls = fixed(view)
+  const processes = countsProcesses(request) ? [`--nproc=${limits.processes}:${limits.processes}`] : []
+  const bounds = prlimit === undefined ? [] : [prlimit, '--core=0:0', `--fsize=${limits.disk}:${limits.disk}`, ...processes, '--']
   const closed = closing(inheritedDescriptors().filter((fd) => fd > FILTER_FD))
-  const running = new Set<Child>()
-  const folder = dirname(view.tmpFolder)
   const standbys = createStandbys({
-    folder,
+    folder: dirname(view.tmpFolder),
     confinement,
-    openStdio: createStdio(folder),
     prefix: () => [...onCores(limits.cpus), ...(joined?.join ?? []), ...(beside.prefix ?? []), ...closed],
-    ...(beside.ahead && { ahead: beside.ahead }),
-    spawn: groups(request),
-    further: () => {
-      const fd = filter?.open()
-      return {
-        stdio: ['pipe', 'pipe', ...(fd === undefined ? [] : [fd])],
-        spawned: () => fd !== undefined && closeSync(fd),
-      }
-    },
+    ahead: beside.ahead,
+    // Drops supplementary groups: root has some that grant extra access. The user is changed later, since only root may enter the cgroup.
+    spawn: process.getuid?.() === 0 && user.onHost === 'root' ? { uid: 0, gid: 0 } : {},
+    further: () => ['pipe', 'pipe', ...(filter ? [filter.open()] : [])],
   })
 
-  const launch = async ({ argv, cwd, env, stdin, before }: Launch, broken = again): Promise<Child> => {
-    const child = await startChild({
-      standby: await standbys.take(before),
-      argv: [...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv],
-      options: [...walls, ...commandArgs({ cwd, env })],
-      stdin,
-      before,
-      broken,
-    })
-    running.add(child)
-    const forget = () => running.delete(child)
-    child.exited.then(forget, forget)
-    return child
+  const launch = ({ argv, cwd, env, stdin, before }: Launch, broken = again): Promise<Child> => {
+    const line = [...become, bwrap, '--args', String(ARGS_FD), '--', ...bounds, ...argv]
+    const variables = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])
+    const options = [...walls, ...variables, '--chdir', cwd]
+    return standbys.start(async (standby) => {
+      const child = childOf(standby, broken)
+      await standby.become(line, stdin, before)
+      standby.pipe(ARGS_FD).end(Buffer.from(options.map((option) => `${option}\0`).join('')))
+      return child
+    }, before)
   }
-  /** `true`, with all limits; its words, where it fails. */
+  /** Runs `true` with all limits. Returns bubblewrap's error if it fails. */
   const attempt = async (): Promise<SandboxError | undefined> => {
     const failed = new SandboxError({ message: 'bubblewrap ended before the command began' })
     const child = await launch({ argv: ['/bin/sh', '-c', ':'], cwd: view.workspace, env: view.env, stdin: undefined }, async () => failed)
@@ -127,33 +116,45 @@ function build(own: Own, request: OpenRequest, beside: Beside = {}): { backend: 
     return exit?.exitCode === 0 ? undefined : new SandboxError(explain(stderr, readFacts()))
   }
   const again = async (): Promise<SandboxError> =>
-    (await attempt()) ?? new SandboxError({ message: 'bubblewrap ended before the command began; trying once more, it did not' })
+    (await attempt()) ?? new SandboxError({ message: 'bubblewrap ended before the command began, twice' })
 
-  return {
-    probe: async () => {
-      const fault = await attempt()
-      if (fault) throw fault
+  const backend: OpenBackend = {
+    name: 'bubblewrap',
+    enforces: enforcement(request, own, filter !== undefined, prlimit !== undefined),
+    launch,
+    adopt: async (next) => {
+      walls = fixed(next)
+      return next
     },
-    backend: {
-      name: 'bubblewrap',
-      enforces: enforcement(request, confinement, {
-        hasFilter: filter !== undefined,
-        hasLimits: prlimit !== undefined,
-        isShared: joined !== undefined,
-      }),
-      launch,
-      adopt: async (next) => {
-        walls = wallsOf(next)
-        return next
-      },
-      beside: async (view, options) => build(own, { ...request, view, network: 'none' }, options).backend,
-      close: async () => {
-        await Promise.all([...running].map((child) => child.kill()))
-        await standbys.close()
-        filter?.close()
-      },
+    beside: async (view, options) => build(own, { ...request, view, network: 'none' }, options).backend,
+    close: async () => {
+      await standbys.close()
+      filter?.close()
     },
   }
+  return { backend, attempt }
+}
+
+/** @returns a function that converts a view to bubblewrap options, which are the same for every command */
+function wallArgs({ user, limits }: OpenRequest, keepsNetwork: boolean, hasFilter: boolean): (view: View) => readonly string[] {
+  // Nothing needs hiding if commands are not root on the host: the kernel denies them access.
+  const proc = user.onHost === 'root' ? rootOnlyProc() : { files: [], folders: [] }
+  const shared = String(Math.round(limits.memory * SHARED))
+  return ({ links, mounts }) => [
+    ...['--unshare-all', '--unshare-user', ...(keepsNetwork ? ['--share-net'] : [])],
+    ...['--uid', String(user.uid), '--gid', String(user.gid), '--cap-drop', 'ALL'],
+    ...['--hostname', 'sandbox', '--new-session', '--die-with-parent'],
+    ...['--json-status-fd', String(STATUS_FD), ...(hasFilter ? ['--seccomp', String(FILTER_FD)] : [])],
+    ...['--proc', '/proc'],
+    ...proc.folders.flatMap((path) => ['--ro-bind', path, path]),
+    ...proc.files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...['--dev', '/dev', '--size', shared, '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--dir', '/run', '--dir', '/var'],
+    ...links.flatMap(({ path, to }) => ['--symlink', to, path]),
+    ...mounts.flatMap(({ source, target, mode }) => [mode === 'read-only' ? '--ro-bind' : '--bind', source, target]),
+    // Makes everything outside the mounts read-only: a file left there would be lost after the command, and use memory until then.
+    ...['--remount-ro', '/', '--clearenv'],
+  ]
 }
 
 /** @throws SandboxError */
@@ -163,56 +164,35 @@ function changeTo({ uid, gid }: User): readonly string[] {
   throw new SandboxError({ message: `commands can't be run as uid ${uid}: setpriv is not installed`, remedy: 'Install util-linux.' })
 }
 
-/** Without other groups: root has some that open doors. The user is changed later, since only root may enter the cgroup. */
-const groups = ({ user }: OpenRequest): { uid: number | undefined; gid: number | undefined } =>
-  process.getuid?.() === 0 && user.onHost === 'root' ? { uid: 0, gid: 0 } : { uid: undefined, gid: undefined }
-
-/** Since Linux 5.14 counted by user namespace; before, with all else that the user runs. It does not bind root. */
+/** Counted per user namespace since Linux 5.14; before, together with everything else the user runs. It does not apply to root. */
 const countsProcesses = ({ user }: OpenRequest): boolean => {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   return user.onHost === 'same' && (major > 5 || (major === 5 && minor >= 14))
 }
 
-const processes = (request: OpenRequest): readonly string[] =>
-  countsProcesses(request) ? [`--nproc=${request.limits.processes}:${request.limits.processes}`] : []
-
-interface Had {
-  readonly hasFilter: boolean
-  readonly hasLimits: boolean
-  /** The network, by the commands of the sandbox. */
-  readonly isShared: boolean
-}
-
-function enforcement(request: OpenRequest, { enforces }: Confinement, { hasFilter, hasLimits, isShared }: Had): Enforcement {
+function enforcement(request: OpenRequest, own: Own, hasFilter: boolean, hasLimits: boolean): Enforcement {
+  const { enforces } = own.confinement
+  const hold = hasFilter ? 'hard' : 'partial'
   const byLimit = hasLimits && countsProcesses(request) && enforces.processes.hold !== 'hard'
+  const largest = hasLimits ? `; no file larger than ${sizeText(request.limits.disk)}` : ''
   return {
-    files: hasFilter
-      ? { hold: 'hard', by: 'mount namespace, seccomp' }
-      : { hold: 'partial', by: 'mount namespace; no seccomp filter for this architecture' },
+    files: { hold, by: hasFilter ? 'mount namespace, seccomp' : 'mount namespace; no seccomp filter for this architecture' },
     network:
       request.network === 'bridge'
         ? { hold: 'none', by: "the host's network is shared" }
-        : { hold: hasFilter ? 'hard' : 'partial', by: `network namespace of ${isShared ? 'the sandbox' : 'each command'}` },
+        : { hold, by: `network namespace of ${own.network ? 'the sandbox' : 'each command'}` },
     ...enforces,
     ...(byLimit && { processes: { hold: 'hard', by: 'RLIMIT_NPROC in a user namespace' } }),
-    disk: {
-      hold: 'partial',
-      by: hasLimits
-        ? `free space is read four times a second; no file larger than ${sizeText(request.limits.disk)}`
-        : 'free space is read four times a second',
-    },
+    disk: { hold: 'partial', by: `free space is read four times a second${largest}` },
     treeKill: { hold: 'hard', by: 'pid namespace' },
   }
 }
 
-interface Filter {
-  /** A descriptor of its own for each command: bubblewrap reads it to the end. */
-  readonly open: () => number
-  readonly close: () => void
-}
-
-/** In a file that has no name, so that nothing is left of it and no command can reach it. */
-function openFilter(bytes: Uint8Array | undefined): Filter | undefined {
+/**
+ * Stores the filter in an unnamed file, so that nothing remains and no command can reach it. `open` returns a separate descriptor
+ * for each command, because bubblewrap reads the file to the end.
+ */
+function openFilter(bytes: Uint8Array | undefined) {
   if (bytes === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'mulligan-filter-'))
   try {
@@ -223,3 +203,75 @@ function openFilter(bytes: Uint8Array | undefined): Filter | undefined {
     rmSync(folder, { recursive: true })
   }
 }
+
+/** How long, in milliseconds, to wait for bubblewrap to report which process it created before bubblewrap itself is killed. */
+const SETUP_WAIT = 2_000
+
+/**
+ * Represents a process tree in its own namespaces, started by bubblewrap. Killing its first process kills all others.
+ *
+ * @param broken returns the error to throw if it ended before the command started
+ */
+function childOf({ cell, ended, isOver, stdout, stderr, pipe, pid }: Standby, broken: () => Promise<SandboxError>): Child {
+  const status = readStatus(pipe(STATUS_FD))
+  let killing: Promise<void> | undefined
+
+  const untilExit = async (): Promise<Exit> => {
+    const [code, signal] = await ended
+    const exitCode = await status.exitCode
+    const limit = await cell.limitHit()
+    const isKilled = killing !== undefined
+    if (exitCode === undefined && signal === null && limit === undefined && !isKilled) throw await broken()
+    return {
+      exitCode: exitCode ?? (signal === null && !isKilled ? code : null),
+      signal: exitCode === undefined ? (signal ?? (isKilled ? 'SIGKILL' : null)) : null,
+      ...(limit && { limit }),
+    }
+  }
+  const kill = async (): Promise<void> => {
+    if (!isOver()) {
+      // Before that, a SIGKILL would orphan the half-started process, which then could not die with its parent.
+      const first = await Promise.race([status.first, ended.then(() => undefined), after(SETUP_WAIT)])
+      if (!isOver()) send(first ?? pid, 'SIGKILL')
+    }
+    // Bubblewrap exits before the processes that were killed along with its first process.
+    await cell.kill()
+    await ended
+    // The cell is already empty; removing it takes the kernel a while, so don't wait.
+    void cell.dispose()
+  }
+  const exited = untilExit()
+  exited.catch(() => {})
+  return {
+    stdout,
+    stderr,
+    exited,
+    kill: () => {
+      killing ??= kill()
+      return killing
+    },
+  }
+}
+
+/**
+ * Reads JSON documents, one per line: `{"child-pid": 42, …}` with the first process of the namespace at the start, and
+ * `{"exit-code": 0}` at the end of a command that was started.
+ */
+function readStatus(stream: Readable): { readonly first: Promise<number>; readonly exitCode: Promise<number | undefined> } {
+  const first = Promise.withResolvers<number>()
+  const exitCode = Promise.withResolvers<number | undefined>()
+  let text = ''
+  const find = (name: string): number | undefined => {
+    const [, value] = new RegExp(`"${name}":\\s*(\\d+)`).exec(text) ?? []
+    return value === undefined ? undefined : Number(value)
+  }
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+    const pid = find('child-pid')
+    if (pid !== undefined) first.resolve(pid)
+  })
+  for (const event of ['close', 'error']) stream.on(event, () => exitCode.resolve(find('exit-code')))
+  return { first: first.promise, exitCode: exitCode.promise }
+}
+
+const after = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined).unref())

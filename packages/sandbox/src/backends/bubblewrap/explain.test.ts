@@ -50,7 +50,7 @@ describe('why bubblewrap does not start', () => {
       /Parts of \/proc/,
       /systempaths=unconfined/,
     ],
-    ['a kernel without them', NO_NAMESPACE, facts(), /can't make a sandbox: No permissions/, /CONFIG_USER_NS/],
+    ['a kernel without them', NO_NAMESPACE, facts(), /can't create a sandbox: No permissions/, /CONFIG_USER_NS/],
     ['an old one', 'bwrap: Unknown option --perms', facts(), /too old \(Unknown option --perms\)/, /0\.5 or later/],
   ])('%s', (_, stderr, machine, message, remedy) => {
     const fault = explain(stderr, machine)
@@ -60,8 +60,8 @@ describe('why bubblewrap does not start', () => {
 
   it('repeats what it does not know', () => {
     expect(explain("bwrap: Can't find source path /gone: No such file or directory\n", facts()).message).toBe(
-      "bubblewrap can't make a sandbox: Can't find source path /gone: No such file or directory",
+      "bubblewrap can't create a sandbox: Can't find source path /gone: No such file or directory",
     )
-    expect(explain('', facts()).message).toContain('it ended without a word')
+    expect(explain('', facts()).message).toContain('it ended without a message')
   })
 })

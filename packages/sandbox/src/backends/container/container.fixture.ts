@@ -1,4 +1,4 @@
-/** Docker and Podman as they are on this machine, with an image of its own programs. */
+/** Runs tests against Docker and Podman as installed on this machine, with an image made of its own programs. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,18 +6,17 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Exit, OpenBackend, OpenRequest } from '../../backend.ts'
 import { type Shell, testImage } from '../../checks/test-image.fixture.ts'
+import type { EngineName } from '../../command.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
 import type { View } from '../../view/view.ts'
-import { findDocker } from '../docker/docker.ts'
-import { findPodman } from '../podman/podman.ts'
 import { openContainers } from './backend.ts'
+import { findDocker, findPodman } from './docker-podman.ts'
 import type { Engine } from './engine.ts'
-import type { EngineName } from './pull-options.ts'
 
 const FIND = { docker: () => findDocker(), podman: () => findPodman() } as const
 const MB = 1024 * 1024
 
-/** Where there is no engine, CI fails, and a user's machine says so. */
+/** Without an engine, tests fail in CI; on a user's machine they are skipped with the reason. */
 const reasons = Object.fromEntries(
   await Promise.all(
     (['docker', 'podman'] as const).map(async (name) => {
@@ -34,7 +33,7 @@ const reasons = Object.fromEntries(
 export interface Fixture {
   readonly engine: () => Engine
   readonly workspace: string
-  /** Closed at the end. */
+  /** Opens a backend that is closed at the end. */
   readonly open: (changes?: Partial<OpenRequest> & { readonly shell?: Shell }) => Promise<OpenBackend>
 }
 

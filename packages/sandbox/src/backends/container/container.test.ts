@@ -7,16 +7,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { describeEngines, sh, start } from './container.fixture.ts'
-import type { Engine } from './engine.ts'
-import { OWNER_LABEL, SANDBOX_LABEL, sweepContainers } from './labels.ts'
+import { type Engine, OWNER_LABEL, SANDBOX_LABEL, sweepContainers } from './engine.ts'
 
-/** Of all sandboxes of this process and those it starts. */
+/** Lists the containers of all sandboxes of this process and its children. */
 async function containersOf({ api }: Engine, owner: string | undefined): Promise<readonly string[]> {
   const found = await api.listContainers({ all: true, filters: { label: [SANDBOX_LABEL] } })
   return found.filter(({ Labels }) => Labels[OWNER_LABEL]?.startsWith(`${owner}-`)).map(({ Id }) => Id)
 }
 
-/** Processes of this machine whose arguments hold a word. */
+/** Lists host processes with a word in their arguments. */
 const hostProcesses = (word: string): readonly string[] =>
   execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
@@ -100,10 +99,10 @@ describeEngines('a container', (fixture, name) => {
       disk: { hold: 'partial' },
       treeKill: { hold: 'hard' },
     })
-    // A small program: a large one reads its own pages over and over at the limit, for minutes before the kernel ends it.
+    // A small program: a large one would keep rereading its own pages at the limit, for minutes before the kernel kills it.
     const fill = 'tail /dev/zero'
     expect(await sh(backend, `${fill}; exit 1`)).toMatchObject({ exitCode: 1, limit: 'memory' })
-    // The same container: what was killed before is not this one's.
+    // The same container: kills during an earlier command do not count for this one.
     expect(await sh(backend, 'exit 1')).not.toHaveProperty('limit')
     const many = await sh(backend, 'for i in $(seq 100); do sleep 5 & done; echo survived')
     expect(many.stderr).toMatch(/[Cc]annot fork|can't fork|Resource temporarily unavailable/)
@@ -130,7 +129,7 @@ describeEngines('a container', (fixture, name) => {
 
   test('takes orphans off its list of processes', async () => {
     const backend = await fixture.open()
-    // More than it may have at once. Each is waited for: they go as fast as the machine is.
+    // More processes than the limit allows at once. Waiting for each one adapts to the speed of the machine.
     const gone = 'while set -- /proc/[0-9]*; [ $# -gt 20 ]; do :; done'
     const { stdout, stderr } = await sh(backend, `i=0; while [ $i -lt 200 ]; do (true &); i=$((i+1)); ${gone}; done; echo all`)
     expect({ stdout, stderr }).toEqual({ stdout: 'all\n', stderr: '' })
@@ -157,7 +156,7 @@ describeEngines('a container', (fixture, name) => {
     const file = join(fixture.workspace, 'progress')
     writeFileSync(file, '')
     const child = await start(backend, `i=0; while [ $i -lt 300 ]; do head -c 100000 /dev/zero; echo $i > ${file}; i=$((i+1)); done`)
-    // It stands still after a while, with less than all in the pipes.
+    // After a while it stalls, before everything is in the pipes.
     let before = ''
     await until(async () => {
       const now = readFileSync(file, 'utf8')
@@ -199,7 +198,7 @@ describeEngines('a container', (fixture, name) => {
   test.each(['dash', 'bash', 'busybox'] as const)('that kills the shell that runs it ends at once, where sh is %s', async (shell) => {
     const backend = await fixture.open({ shell })
     const grandparent = 'read -r _ _ _ up _ </proc/$PPID/stat'
-    // Without an end of its own: what waits for the worker would wait for ever.
+    // If the worker did not end, whatever waits for it would wait forever.
     for (const script of [
       'kill -9 $PPID; sleep 100000',
       `${grandparent}; kill -9 $up $PPID; kill -9 -1`,
@@ -234,7 +233,7 @@ describeEngines('a container', (fixture, name) => {
     const parent = spawn(process.execPath, [script, name, word], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(parent.stdout, 'data')
     expect(hostProcesses(`sleep ${word}`).length).toBeGreaterThan(0)
-    // The one that holds the network, and the command's.
+    // One container holds the network, the other runs the command.
     expect(await containersOf(fixture.engine(), String(parent.pid))).toHaveLength(2)
     parent.kill('SIGKILL')
     await until(() => hostProcesses(`sleep ${word}`).length === 0)

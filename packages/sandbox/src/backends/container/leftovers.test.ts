@@ -1,4 +1,4 @@
-/** What is left of hundreds of runs that were ended in every way: nothing. */
+/** Checks that hundreds of runs, ended in every way, leave nothing behind. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,16 +6,15 @@ import { expect, test } from 'vitest'
 import { CommandError, type Completed } from '../../index.ts'
 import { createSandbox } from '../../sandbox.ts'
 import { describeEngines } from './container.fixture.ts'
-import type { Engine } from './engine.ts'
-import { OWNER_LABEL, SANDBOX_LABEL } from './labels.ts'
+import { type Engine, OWNER_LABEL, SANDBOX_LABEL } from './engine.ts'
 
 const RUNS = 500
-/** At the same time, so that one ends while others begin. */
+/** Run concurrently, so that some end while others start. */
 const AT_ONCE = 8
-/** Of this many, one is ended from outside, or leaves something behind: its container is replaced. */
+/** One in this many is ended from outside or leaves something behind, so its container is replaced. */
 const ONE_IN = 5
 
-/** Always the same numbers: a failure can be seen again. */
+/** Uses a fixed sequence so that failures can be reproduced. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -72,7 +71,7 @@ describeEngines('hundreds of runs', (fixture, backend) => {
     await Promise.all(Array.from({ length: AT_ONCE }, lane))
     expect([...reasons]).toEqual(expect.arrayContaining(['exit', 'timeout', 'aborted']))
     expect(processes(mark)).toBe(0)
-    // The control: those that wait for the next command are seen.
+    // Control: containers waiting for the next command are visible.
     const waiting = await containers(fixture.engine())
     expect(waiting.length).toBeGreaterThan(0)
     await sandbox.close()

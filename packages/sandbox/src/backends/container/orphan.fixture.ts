@@ -1,11 +1,10 @@
-/** A process that is to be killed while a command of its runs. Arguments: the engine, and how long the command sleeps. */
+/** A process to be killed while one of its commands is running. Arguments: the engine, and how long the command sleeps. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TEST_IMAGE } from '../../checks/test-image.fixture.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
-import { docker } from '../docker/docker.ts'
-import { podman } from '../podman/podman.ts'
+import { docker, podman } from './docker-podman.ts'
 
 const [, , name, seconds] = process.argv
 const folder = mkdtempSync(join(tmpdir(), 'mulligan-test-'))

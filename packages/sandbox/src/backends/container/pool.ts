@@ -1,26 +1,19 @@
-/** Things that are slow to make and can be used again, one user at a time. Knows nothing of containers. */
+/** Pools items that are slow to make and can be reused, by one user at a time. Independent of containers. */
 
-export interface Pool<T> {
-  /** One that is idle, or a new one; waits while `maxAlive` are in use. @throws what `make` throws */
-  readonly take: () => Promise<T>
-  /** For the next one, or, where it can't be used again, to be destroyed by whoever had it. */
-  readonly give: (item: T, isReusable: boolean) => Promise<void>
-  /** Destroys all, also those in use. */
-  readonly close: () => Promise<void>
-}
+export type Pool<T> = ReturnType<typeof createPool<T>>
 
 export interface PoolOptions<T> {
   readonly make: () => Promise<T>
   readonly destroy: (item: T) => Promise<void>
-  /** It may have died while nobody used it. */
+  /** An item may have died while it was idle. */
   readonly isAlive: (item: T) => boolean
   readonly maxAlive: number
   readonly maxIdle: number
-  /** At once. */
+  /** The maximum number made at the same time. */
   readonly maxMaking: number
 }
 
-export function createPool<T>({ make, destroy, isAlive, maxAlive, maxIdle, maxMaking }: PoolOptions<T>): Pool<T> {
+export function createPool<T>({ make, destroy, isAlive, maxAlive, maxIdle, maxMaking }: PoolOptions<T>) {
   const idle: T[] = []
   const alive = new Set<T>()
   const waiting: PromiseWithResolvers<T>[] = []
@@ -59,7 +52,8 @@ export function createPool<T>({ make, destroy, isAlive, maxAlive, maxIdle, maxMa
   }
 
   return {
-    take: () => {
+    /** Returns an idle item or a new one; waits while `maxAlive` are in use. @throws the error of `make` */
+    take: (): Promise<T> => {
       if (isClosed) return Promise.reject(new Error('the pool is closed'))
       for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
         if (isAlive(item)) return Promise.resolve(item)
@@ -70,12 +64,14 @@ export function createPool<T>({ make, destroy, isAlive, maxAlive, maxIdle, maxMa
       refill()
       return place.promise
     },
-    give: async (item, isReusable) => {
+    /** Returns an item to the pool. If it can't be reused, it is destroyed before this resolves. */
+    give: async (item: T, isReusable: boolean): Promise<void> => {
       if (!alive.has(item)) return
       if (isReusable && !isClosed && isAlive(item) && (waiting.length > 0 || idle.length < maxIdle)) offer(item)
       else await end(item)
     },
-    close: async () => {
+    /** Destroys all items, including those in use. */
+    close: async (): Promise<void> => {
       isClosed = true
       for (const { reject } of waiting.splice(0)) reject(new Error('the pool is closed'))
       await Promise.all(making)

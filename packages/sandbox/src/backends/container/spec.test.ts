@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
-import { cgroupFolder } from './census.ts'
-import { mergeEnv } from './image.ts'
+import { mergeEnv } from './engine.ts'
 import { archOf, LAUNCHER, launcher } from './launcher.ts'
 import { enforcement, readFacts } from './probe.ts'
 import { containerSpec, isRootOutside, type SpecOptions } from './spec.ts'
+import { cgroupFolder } from './warm.ts'
 
 const OPTIONS: SpecOptions = {
   limits: { ...DEFAULT_SANDBOX_LIMITS, memory: 1000, cpus: 0.5, processes: 10 },
@@ -131,7 +131,7 @@ describe('what is in force', () => {
     [{ capabilities: undefined }, /capabilities/],
     [{ user: ['0', '0', '0', '0'] }, /can't run commands as uid 1000: they would be uid 0/],
     [{ user: undefined }, /can't run commands as uid 1000/],
-    [{ seccomp: ['0'] }, /filters no system calls/],
+    [{ seccomp: ['0'] }, /does not filter system calls/],
     [{ privileges: ['0'] }, /no-new-privileges/],
     [{ interfaces: ['eth0', 'lo'] }, /network/],
     [{ interfaces: undefined }, /network/],

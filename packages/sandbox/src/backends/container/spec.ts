@@ -1,48 +1,45 @@
-/** What the engine is asked for. Pure. */
+/** Builds the container specification for the engine. Pure. */
 import type Dockerode from 'dockerode'
 import type { OpenRequest } from '../../backend.ts'
+import { words } from '../../paths.ts'
 import type { User } from '../../user.ts'
 import type { Mount } from '../../view/view.ts'
 import { LAUNCHER } from './launcher.ts'
-import { WORKER, WORKER_PROCESSES } from './worker.ts'
+import { WORKER_ARGV, WORKER_PROCESSES } from './worker.ts'
 
 export interface SpecOptions extends Pick<OpenRequest, 'limits' | 'network' | 'user'> {
   readonly mounts: readonly Mount[]
-  /** In the engine's words, a network that another container made ({@link networkOf}). */
+  /** The network of another container, in the engine's notation ({@link networkOf}). */
   readonly joined?: string
-  /** Of the engine's machine, those that it may run on; all where none are named. */
+  /** Cores of the engine's machine that it may run on; empty means all. */
   readonly cores?: readonly number[]
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
-  /** Whether the container's uid 0 is what the host sees of the commands ({@link isRootOutside}). */
+  /** Whether the host sees the commands as the container's uid 0 ({@link isRootOutside}). */
   readonly asRoot: boolean
-  /** The launcher's file on the host; undefined for an architecture that has none: the engine's own filter has to do. */
+  /** The launcher's file on the host; undefined for an architecture without one, in which case the engine's own filter is used. */
   readonly launcher: string | undefined
-  /** Also behind a socket that is called Docker's: it has words of its own for some things. */
+  /** True even behind a socket named after Docker: Podman uses different terms for some things. */
   readonly isPodman: boolean
-  /** Resource limits that the engine could not set higher than its own. */
+  /** Resource limits that must be given explicitly because the engine could not raise its own. */
   readonly ulimits: readonly { readonly Name: string; readonly Soft: number; readonly Hard: number }[]
 }
 
-/** Of `/run`, `/var/tmp` and `/dev/shm` each: in memory, and counted there. */
+/** The maximum size of `/run`, `/var/tmp` and `/dev/shm` each. They are in memory and count toward the memory limit. */
 const SCRATCH = 64 * 1024 * 1024
 const TMPFS = `rw,nosuid,nodev,mode=1777,size=${SCRATCH}`
 
 /**
- * What only root may read of the kernel, or write: to the host a command may be root, and neither folder has a namespace of its own.
- * First what Docker takes by itself.
+ * Kernel files that only root may read or write: a command may be root on the host, and neither folder has a namespace. The first
+ * entries are Docker's defaults. In `/sys`, even reading can have an effect (`hot_add`); what remains visible there are cgroups and
+ * names of network interfaces.
  */
 const MASKED = [
-  ...['acpi', 'asound', 'interrupts', 'kcore', 'keys', 'latency_stats', 'sched_debug', 'scsi', 'timer_list', 'timer_stats'],
-  ...['iomem', 'ioports', 'kpagecgroup', 'kpagecount', 'kpageflags', 'pagetypeinfo', 'pressure', 'slabinfo', 'vmallocinfo', 'vmcore'],
+  ...words(`
+    acpi asound interrupts kcore keys latency_stats sched_debug scsi timer_list timer_stats
+    iomem ioports kpagecgroup kpagecount kpageflags pagetypeinfo pressure slabinfo vmallocinfo vmcore`).map((name) => `/proc/${name}`),
+  ...words('block bus class/zram-control dev devices firmware hypervisor kernel module power').map((name) => `/sys/${name}`),
 ]
-  .map((name) => `/proc/${name}`)
-  // There, to read alone can do something (`hot_add`). What is left are cgroups and names of network interfaces.
-  .concat(
-    ['block', 'bus', 'class/zram-control', 'dev', 'devices', 'firmware', 'hypervisor', 'kernel', 'module', 'power'].map(
-      (name) => `/sys/${name}`,
-    ),
-  )
 
 export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOptions {
   const { limits, network, joined, cores = [], user, mounts, image, labels, asRoot, launcher, ulimits, isPodman } = options
@@ -52,24 +49,20 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
     Entrypoint: launcher === undefined ? [...WORKER_ARGV] : [LAUNCHER],
     Cmd: [],
     Healthcheck: { Test: ['NONE'] },
-    // With the network of another one, Docker takes its name too, and may not be told one.
+    // A container that joins another one's network takes its hostname too; Docker rejects a hostname here.
     ...(!joined?.startsWith(BY_CONTAINER) && { Hostname: 'sandbox' }),
     WorkingDir: '/',
     User: asRoot ? '0:0' : `${user.uid}:${user.gid}`,
     Labels: { ...labels },
-    // When the socket closes, stdin does, the worker ends, and the container is removed.
-    OpenStdin: true,
-    StdinOnce: true,
-    AttachStdin: true,
-    AttachStdout: true,
-    AttachStderr: true,
+    // When the socket closes, stdin closes, the worker ends, and the container is removed.
+    ...{ OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true },
     HostConfig: {
       AutoRemove: true,
       NetworkMode: joined ?? network,
       CapDrop: ['ALL'],
-      // Without it the kernel lets nobody show uid 0 under another number. It is the launcher's: no command has it.
+      // Without this capability the kernel does not allow mapping uid 0 to another number. Only the launcher has it, no command does.
       ...(asRoot && launcher !== undefined && { CapAdd: ['SETFCAP'] }),
-      // The launcher puts a filter of its own in force, before anything else runs.
+      // The launcher activates its own filter before anything else runs.
       SecurityOpt: [
         'no-new-privileges',
         ...(launcher === undefined ? [] : ['seccomp=unconfined']),
@@ -90,12 +83,8 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
       NanoCpus: Math.round(limits.cpus * 1e9),
       ...(cores.length > 0 && { CpusetCpus: cores.join(',') }),
       PidsLimit: limits.processes + WORKER_PROCESSES,
-      Ulimits: [
-        { Name: 'core', Soft: 0, Hard: 0 },
-        { Name: 'fsize', Soft: limits.disk, Hard: limits.disk },
-        ...ulimits.map((ulimit) => ({ ...ulimit })),
-      ],
-      // Output is the caller's; on the engine's disk it would be a copy that nobody bounds.
+      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }, { Name: 'fsize', Soft: limits.disk, Hard: limits.disk }, ...ulimits],
+      // The caller receives the output; a copy on the engine's disk would have no size limit.
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
     },
@@ -104,16 +93,13 @@ export function containerSpec(options: SpecOptions): Dockerode.ContainerCreateOp
 
 const BY_CONTAINER = 'container:'
 
-/** Podman would not remove a container while others are said to depend on it; a path is just a path. */
+/** Podman refuses to remove a container while others depend on its name, so use a path instead. */
 export const networkOf = ({ id, pid }: { readonly id: string; readonly pid: number }, isPodman: boolean): string =>
   isPodman ? `ns:/proc/${pid}/ns/net` : BY_CONTAINER + id
 
-/** What the container runs all the time. */
-export const WORKER_ARGV: readonly string[] = ['/bin/sh', '-c', WORKER]
-
-/** Of an engine that runs as an ordinary user, a container's root is that user. */
+/** With a rootless engine, a container's root is the user who runs the engine. */
 export const isRootOutside = ({ onHost }: User, isRootless: boolean): boolean => isRootless || onHost === 'root'
 
-/** Engines refuse two mounts on one place, where a later one would lie over the first. */
+/** Engines reject two mounts at the same path, so keep only the last one, which would cover the first. */
 const lastOfEach = (mounts: readonly Mount[]): readonly Mount[] =>
   mounts.filter(({ target }, at) => mounts.findLastIndex((other) => other.target === target) === at)

@@ -1,52 +1,30 @@
-/** A container that waits for a command, and for the next one when that has ended and left nothing behind. */
+/** A container that waits for a command, and for the next one if nothing is left of the previous one. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Dockerode from 'dockerode'
 import type { Exit, Launch } from '../../backend.ts'
-import { attach } from './attach.ts'
-import { openCensus } from './census.ts'
-import type { Engine } from './engine.ts'
-import { createFrameReader } from './frames.ts'
-import { removeContainer } from './labels.ts'
-import { createUntilMark, type Mark } from './until-mark.ts'
-import { instruction, WORKER_PROCESSES } from './worker.ts'
+import { type Engine, removeContainer } from './engine.ts'
+import { createFrameReader, createUntilMark, instruction, type Mark, type StreamName, WORKER_PROCESSES } from './worker.ts'
 
-export interface Warm {
-  readonly id: string
-  /** Of its first process, as the engine's machine counts. */
-  readonly pid: number
-  readonly isAlive: () => boolean
-  /** One at a time. */
-  readonly run: (launch: Launch) => Promise<Run>
-  /** Whether nothing is left of the last command. */
-  readonly isClean: () => Promise<boolean>
-  /** With all that runs in it. Resolves when it is gone. */
-  readonly remove: () => Promise<void>
-}
+export type Warm = Awaited<ReturnType<typeof startWarm>>
 
-export interface Run {
-  readonly stdout: PassThrough
-  readonly stderr: PassThrough
-  /** Rejects when the engine went away. */
-  readonly exited: Promise<Exit>
-}
-
-/** A folder that is shared with the container. */
-export interface Shared {
-  readonly onHost: string
-  readonly inside: string
-}
-
-/** Milliseconds before each look at what still runs: a process that has ended takes a moment to go. */
+/** Delays in milliseconds before each check for remaining processes: a process that has ended takes a moment to disappear. */
 const LOOKS = [0, 1, 2, 4, 8, 16, 32, 64, 128]
-/** Milliseconds in which the last output of a removed container may still come. */
+/** How long, in milliseconds, to wait for the last output of a removed container. */
 const LAST_OUTPUT = 500
 
-export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.ContainerCreateOptions, shared: Shared): Promise<Warm> {
+/** @param shared a folder shared with the container, used for stdin */
+export async function startWarm(
+  { api, socket: path }: Engine,
+  spec: Dockerode.ContainerCreateOptions,
+  shared: { readonly onHost: string; readonly inside: string },
+) {
   const container = await api.createContainer(spec)
   try {
     const socket = await attach(path, container.id)
@@ -54,14 +32,26 @@ export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.C
     await container.start()
     const { Pid: pid } = (await container.inspect()).State
     const census = await openCensus(container, pid)
-    // Whoever forgets to close a sandbox can end anyway: so do its containers, when their stdin does.
+    // Our process can exit even if a sandbox was not closed; its containers end when their stdin closes.
     socket.unref()
     return {
       id: container.id,
+      /** The container's first process, as numbered on the engine's machine. */
       pid,
       isAlive: worker.isAlive,
-      run: (launch) => runOne(worker, launch, shared),
-      isClean: async () => {
+      /** Runs one command at a time. */
+      run: async (launch: Launch) => {
+        const nonce = randomBytes(16).toString('hex')
+        if (launch.stdin === undefined) return worker.run(instruction(launch, nonce), nonce)
+        const name = `stdin-${randomUUID()}`
+        const file = join(shared.onHost, name)
+        await writeFile(file, launch.stdin, { flag: 'wx', mode: 0o644 })
+        const run = worker.run(instruction(launch, nonce, `${shared.inside}/${name}`), nonce)
+        void run.exited.catch(() => {}).then(() => rm(file, { force: true }).catch(() => {}))
+        return run
+      },
+      /** Returns whether nothing is left of the last command. */
+      isClean: async (): Promise<boolean> => {
         for (const wait of LOOKS) {
           if (wait > 0) await sleep(wait)
           if (!worker.isAlive()) return false
@@ -69,7 +59,8 @@ export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.C
         }
         return false
       },
-      remove: async () => {
+      /** Removes the container with everything running in it. Resolves when it is gone. */
+      remove: async (): Promise<void> => {
         await removeContainer(api, container.id)
         const patience = setTimeout(() => socket.destroy(), LAST_OUTPUT)
         await worker.gone
@@ -83,46 +74,78 @@ export async function startWarm({ api, socket: path }: Engine, spec: Dockerode.C
   }
 }
 
-async function runOne(worker: Worker, launch: Launch, shared: Shared): Promise<Run> {
-  const nonce = randomBytes(16).toString('hex')
-  if (launch.stdin === undefined) return worker.run(instruction(launch, nonce, undefined), nonce)
-  const name = `stdin-${randomUUID()}`
-  const file = join(shared.onHost, name)
-  await writeFile(file, launch.stdin, { flag: 'wx', mode: 0o644 })
-  const run = worker.run(instruction(launch, nonce, `${shared.inside}/${name}`), nonce)
-  void run.exited.catch(() => {}).then(() => rm(file, { force: true }).catch(() => {}))
-  return run
+/**
+ * Connects to a container's stdin and output. Does not use dockerode, which sends its options as a request body that Podman passes
+ * to the container as the first line of stdin.
+ *
+ * @param socketPath the engine's socket @throws Error with the engine's message
+ */
+function attach(socketPath: string, id: string): Promise<Socket> {
+  const path = `/containers/${id}/attach?stream=1&stdin=1&stdout=1&stderr=1`
+  const headers = { Connection: 'Upgrade', Upgrade: 'tcp', 'Content-Length': 0 }
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, method: 'POST', path, headers })
+    asked.once('error', reject)
+    asked.once('upgrade', (_response, connection, head) => {
+      if (head.length > 0) connection.unshift(head)
+      resolve(connection as Socket)
+    })
+    asked.once('response', async (response) => {
+      const says = await text(response).catch(String)
+      reject(new Error(`attaching was answered with ${response.statusCode}: ${says.trim()}`))
+    })
+    asked.end()
+  })
 }
 
-interface Worker {
-  readonly isAlive: () => boolean
-  /** Resolves when the container has ended. */
-  readonly gone: Promise<void>
-  readonly run: (line: string, nonce: string) => Run
+/**
+ * Counts a container's processes from the host, because output from inside could be faked. Uses its cgroup, which takes a
+ * millisecond, or the engine if the container's processes are not visible on this machine (Docker Desktop).
+ */
+async function openCensus(container: Dockerode.Container, pid: number): Promise<() => Promise<number>> {
+  const folder = cgroupFolder(await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''), container.id)
+  const byCgroup = async (): Promise<number> => (await readFile(join(folder ?? '', 'cgroup.procs'), 'utf8')).trim().split('\n').length
+  const byEngine = async () => (await container.top()).Processes.length
+  if (folder === undefined) return byEngine
+  return byCgroup().then(
+    () => byCgroup,
+    () => byEngine,
+  )
 }
 
-/** Over the container's stdin and output. */
-function talk(socket: Socket): Worker {
+/**
+ * @param cgroups text of `/proc/PID/cgroup`. The process ID may belong to an unrelated process on another machine, so the text must
+ * contain the container's ID
+ */
+export function cgroupFolder(cgroups: string, id: string): string | undefined {
+  for (const [, controllers = '', path = ''] of cgroups.matchAll(/^\d+:([^:]*):(.*)$/gm))
+    if (path.includes(id) && (controllers === '' || controllers.split(',').includes('pids')))
+      return join('/sys/fs/cgroup', controllers, path)
+  return undefined
+}
+
+/** Talks to the worker over the container's stdin and output. */
+function talk(socket: Socket) {
   const read = createFrameReader()
   const gone = Promise.withResolvers<void>()
   const secret = randomBytes(16).toString('hex')
   let greeting = `${secret}\n`
   let isAlive = true
   let oomKills = 0
-  let current: { readonly take: (stream: 'stdout' | 'stderr', bytes: Buffer) => void; readonly died: () => void } | undefined
+  let current: { readonly take: (stream: StreamName, bytes: Buffer) => void; readonly died: () => void } | undefined
 
   socket.on('data', (chunk: Buffer) => {
     for (const { stream, bytes } of read(chunk)) current?.take(stream, bytes)
   })
-  const onGone = () => {
-    isAlive = false
-    gone.resolve()
-    current?.died()
-  }
-  // Its own end is enough: a connection that is closed on one side only never closes by itself.
-  for (const event of ['end', 'close', 'error']) socket.on(event, onGone)
+  // It is enough that the other side ended: a half-closed connection never closes on its own.
+  for (const event of ['end', 'close', 'error'])
+    socket.on(event, () => {
+      isAlive = false
+      gone.resolve()
+      current?.died()
+    })
 
-  const run = (line: string, nonce: string): Run => {
+  const run = (line: string, nonce: string) => {
     const exited = Promise.withResolvers<Exit>()
     const sides = { stdout: createSide(socket, nonce), stderr: createSide(socket, nonce) }
     socket.ref()
@@ -140,11 +163,11 @@ function talk(socket: Socket): Worker {
         finish({ exitCode: mark.exitCode, signal: null, ...limit })
       },
       died: () => {
-        for (const side of [sides.stdout, sides.stderr]) side.end()
+        for (const { sink } of [sides.stdout, sides.stderr]) sink.end()
         finish({ exitCode: null, signal: 'SIGKILL' })
       },
     }
-    // On a line of its own, also after half a line that a command put into the pipe.
+    // Starts on a new line, even if a command wrote an incomplete line to the pipe.
     if (isAlive) socket.write(`${greeting}\n${secret} ${line}`)
     else current.died()
     greeting = ''
@@ -153,23 +176,21 @@ function talk(socket: Socket): Worker {
   return { isAlive: () => isAlive, gone: gone.promise, run }
 }
 
-/** One of the two streams of one command. While nobody reads it, nothing is read from the engine either, and the command waits. */
+/** One output stream of one command. While nobody reads it, nothing is read from the engine either, and the command waits. */
 function createSide(socket: Socket, nonce: string) {
   const sink = new PassThrough()
   const until = createUntilMark(nonce)
-  let mark: Mark | undefined
-  sink.on('drain', () => socket.resume())
-  sink.on('close', () => socket.resume())
+  let isOver = false
+  for (const event of ['drain', 'close']) sink.on(event, () => socket.resume())
   return {
     sink,
-    isOver: () => mark !== undefined,
+    isOver: () => isOver,
     take: (bytes: Buffer): Mark | undefined => {
       const step = until(bytes)
       if (step.bytes.length > 0 && !sink.destroyed && !sink.write(step.bytes)) socket.pause()
       if (step.mark) sink.end()
-      mark ??= step.mark
+      isOver ||= step.mark !== undefined
       return step.mark
     },
-    end: () => sink.end(),
   }
 }

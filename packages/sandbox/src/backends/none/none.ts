@@ -1,24 +1,26 @@
-/** No walls: a process of the host, of which the tree is killed and the memory watched. Only by name. */
+/**
+ * Runs commands without isolation, as host processes. The process tree is killed at the end and its memory is watched. Used only if
+ * requested explicitly.
+ */
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { Backend, Child, Enforcement, Exit, Launch, OpenBackend } from '../../backend.ts'
-import type { Confinement } from '../../cgroup/confinement.ts'
-import { onCores } from '../../cgroup/cores.ts'
-import { openConfinement } from '../../cgroup/open.ts'
-import { owner } from '../../owner.ts'
-import { send } from '../../processes.ts'
+import { onCores, openConfinement } from '../../cgroup/confinement.ts'
+import type { Confinement } from '../../cgroup/watch.ts'
+import { createTree, owner, send, sweepMarked } from '../../processes.ts'
 import { systemProgram } from '../../program.ts'
 import { createStandbys, quote, type Standby } from '../../run/standby.ts'
-import { createStdio } from '../../stdio.ts'
-import { createTree, sweepMarked } from '../../tree.ts'
 import type { View } from '../../view/view.ts'
 
-/** In the environment of each command: who started it, and which one it is. */
+/** An environment variable of each command that identifies its starter and the command. */
 const MARK = 'MULLIGAN_SANDBOX_COMMAND'
 
-const nothing = { hold: 'none', by: 'no sandbox was asked for' } as const
+const nothing = { hold: 'none', by: 'no sandbox was requested' } as const
 
-/** Whether a cgroup knows all that a command has started: the process table, of which each look takes milliseconds, need not be asked. */
+/**
+ * Returns whether a cgroup tracks everything that a command starts. If so, the process table need not be read, which takes
+ * milliseconds each time.
+ */
 const knowsAll = ({ by }: Confinement): boolean => by === 'cgroup v1' || by === 'cgroup v2'
 
 const enforcement = (confinement: Confinement): Enforcement => ({
@@ -28,11 +30,11 @@ const enforcement = (confinement: Confinement): Enforcement => ({
   disk: { hold: 'partial', by: 'free space is read four times a second' },
   treeKill: {
     hold: 'partial',
-    by: knowsAll(confinement) ? 'a cgroup, which nothing keeps root in' : 'descendants are looked up in the process table',
+    by: knowsAll(confinement) ? 'a cgroup, which root can leave' : 'descendants are looked up in the process table',
   },
 })
 
-/** All of the machine. `/tmp` is everybody's, so the sandbox's own is named by `TMPDIR`. */
+/** Shows the whole machine. `/tmp` is shared by everyone, so `TMPDIR` points to the sandbox's own folder. */
 const wholeMachine = (view: View): View => {
   const mounts = [{ source: '/', target: '/', mode: 'read-write' }] as const
   return { ...view, mounts, containerMounts: mounts, absent: [], env: { ...view.env, TMPDIR: view.tmpFolder } }
@@ -43,28 +45,14 @@ export const none: Backend = {
   open: async ({ view, limits }): Promise<OpenBackend> => {
     await sweepMarked(MARK)
     const confinement = await openConfinement(limits)
-    const folder = dirname(view.tmpFolder)
-    const standbys = createStandbys({
-      folder,
-      confinement,
-      openStdio: createStdio(folder),
-      prefix: () => onCores(limits.cpus),
-      spawn: { detached: true },
-    })
-    const running = new Set<Child>()
+    const prefix = () => onCores(limits.cpus)
+    const standbys = createStandbys({ folder: dirname(view.tmpFolder), confinement, prefix, spawn: { detached: true } })
     return {
       name: 'none',
       enforces: enforcement(confinement),
       view: wholeMachine(view),
-      launch: async (launch) => {
-        const child = await start(launch, await standbys.take(), knowsAll(confinement))
-        running.add(child)
-        const forget = () => running.delete(child)
-        child.exited.then(forget, forget)
-        return child
-      },
+      launch: (launch) => standbys.start((standby) => begin(launch, standby, knowsAll(confinement))),
       close: async () => {
-        await Promise.all([...running].map((child) => child.kill()))
         await standbys.close()
         await confinement.close()
       },
@@ -74,30 +62,26 @@ export const none: Backend = {
 
 const ENV = systemProgram('env') ?? '/usr/bin/env'
 
-async function start({ argv, cwd, env, stdin }: Launch, standby: Standby, isGroup: boolean): Promise<Child> {
+async function begin({ argv, cwd, env, stdin }: Launch, standby: Standby, isGroup: boolean): Promise<Child> {
   const { pid, cell, isOver, ended, stdout, stderr } = standby
   const mark = `${MARK}=${owner()}.${randomUUID()}`
   const tree = createTree(pid, mark)
   const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  await standby.become({ argv: [ENV, '-i', ...set, mark, ...argv], stdin, before: [`cd ${quote(cwd)}`] })
+  await standby.become([ENV, '-i', ...set, mark, ...argv], stdin, [`cd ${quote(cwd)}`])
   const exited = ended.then(async ([exitCode, signal]): Promise<Exit> => {
     const limit = await cell.limitHit()
     return { exitCode, signal, ...(limit && { limit }) }
   })
-  return {
-    stdout,
-    stderr,
-    exited,
-    kill: async () => {
-      // Killed on its way in, it is in no cgroup yet.
-      if (isGroup && !isOver()) {
-        send(pid, 'SIGKILL')
-        await exited
-      }
-      await cell.kill()
-      if (!isGroup) await tree.kill()
-      // Nothing is in it any more; the kernel takes its time to remove it.
-      void cell.dispose()
-    },
+  const kill = async () => {
+    // A process killed while it was entering the cgroup is not in it yet.
+    if (isGroup && !isOver()) {
+      send(pid, 'SIGKILL')
+      await exited
+    }
+    await cell.kill()
+    if (!isGroup) await tree.kill()
+    // The cell is already empty; removing it takes the kernel a while, so don't wait.
+    void cell.dispose()
   }
+  return { stdout, stderr, exited, kill }
 }

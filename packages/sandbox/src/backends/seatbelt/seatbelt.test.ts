@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS } from '../../limits.ts'
-import { type ProfileOptions, seatbeltProfile } from './profile.ts'
-import { seatbelt } from './seatbelt.ts'
+import { seatbelt, seatbeltProfile } from './seatbelt.ts'
 
 const own = '/private/var/folders/x/mulligan'
 const same = (path: string, mode: 'read-only' | 'read-write') => ({ source: path, target: path, mode })
-const VIEW: ProfileOptions['view'] = {
+const VIEW: Parameters<typeof seatbeltProfile>[0] = {
   workspace: '/Users/me/code/a "b" \\c',
   home: '/Users/me',
   homeFolder: `${own}/home`,
@@ -23,7 +22,7 @@ const VIEW: ProfileOptions['view'] = {
 
 type Expression = string | readonly Expression[]
 
-/** Enough of the language to ask a profile what it decides. */
+/** Parses enough of the language to query a profile's decisions. */
 function parse(text: string): readonly Expression[] {
   const stack: Expression[][] = [[]]
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[()]|[^\s()"]+/g)) {
@@ -53,7 +52,7 @@ function decides(profile: string, operation: string, path: string): string {
 }
 
 describe('the profile', () => {
-  const profile = seatbeltProfile({ view: VIEW, network: 'none' })
+  const profile = seatbeltProfile(VIEW, 'none')
 
   test.each([
     ['file-read-data', `${VIEW.workspace}/src/a.ts`, 'allow'],
@@ -85,7 +84,7 @@ describe('the profile', () => {
 
   test('opens the network only when it is asked to', () => {
     expect(profile).not.toContain('network')
-    expect(seatbeltProfile({ view: VIEW, network: 'bridge' })).toMatch(/\(allow network-outbound \(remote ip\)\)/)
+    expect(seatbeltProfile(VIEW, 'bridge')).toMatch(/\(allow network-outbound \(remote ip\)\)/)
   })
 })
 

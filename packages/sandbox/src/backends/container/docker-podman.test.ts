@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { podmanSockets } from '../podman/podman.ts'
-import { dockerSockets, findDocker } from './docker.ts'
+import { dockerSockets, findDocker, podmanSockets } from './docker-podman.ts'
 
 test.each([
   [{ DOCKER_HOST: 'unix:///x/docker.sock', XDG_RUNTIME_DIR: '/run/user/5' }, ['/x/docker.sock']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createUntilMark } from './until-mark.ts'
+import { createFrameReader, createUntilMark, type StreamName } from './worker.ts'
 
 const NONCE = '0123456789abcdef'
 
@@ -15,7 +15,7 @@ function read(chunks: readonly Buffer[]) {
   return { bytes: Buffer.concat(steps.map(({ bytes }) => bytes)).toString('latin1'), marks: steps.flatMap(({ mark }) => mark ?? []) }
 }
 
-/** Output that looks like the mark in every way but being it. */
+/** Output that resembles the mark but is not one. */
 const pieces = fc.constantFrom(
   'x',
   '\x1e',
@@ -32,7 +32,7 @@ const pieces = fc.constantFrom(
 test('output is what comes before the mark, wherever it is cut', () => {
   fc.assert(
     fc.property(fc.array(pieces), fc.array(pieces), fc.nat(255), fc.nat(9), fc.array(fc.nat()), (before, after, exitCode, oomKills, at) => {
-      // Behind a half mark, the real one's own beginning would end it.
+      // Without the `|`, the start of the real mark could complete a half mark.
       const output = `${before.join('')}|`
       const bytes = Buffer.from(`${output}\x1e${NONCE} ${exitCode} ${oomKills}\x1e${after.join('')}`, 'latin1')
       expect(read(cut(bytes, at))).toEqual({ bytes: output, marks: [{ exitCode, oomKills }] })
@@ -51,4 +51,26 @@ test('of output without a mark, no more is held back than could become one', () 
     }),
   )
   expect(read([Buffer.from('prompt> ')]).bytes).toBe('prompt> ')
+})
+
+const frame = (stream: StreamName, bytes: Uint8Array): Buffer => {
+  const header = Buffer.alloc(8)
+  header[0] = stream === 'stdout' ? 1 : 2
+  header.writeUInt32BE(bytes.length, 4)
+  return Buffer.concat([header, bytes])
+}
+
+test('gives each stream its bytes, wherever the frames are cut', () => {
+  const frames = fc.array(fc.tuple(fc.constantFrom<StreamName>('stdout', 'stderr'), fc.uint8Array({ maxLength: 40 })))
+  fc.assert(
+    fc.property(frames, fc.array(fc.nat()), (sent, at) => {
+      const read = createFrameReader()
+      const got = cut(Buffer.concat(sent.map(([stream, bytes]) => frame(stream, bytes))), at).flatMap((chunk) => read(chunk))
+      for (const name of ['stdout', 'stderr']) {
+        const of = (all: readonly (readonly [string, Uint8Array])[]) =>
+          Buffer.concat(all.filter(([one]) => one === name).map(([, bytes]) => bytes))
+        expect(of(got.map(({ stream, bytes }) => [stream, bytes] as const))).toEqual(of(sent))
+      }
+    }),
+  )
 })

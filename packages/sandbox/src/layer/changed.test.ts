@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { View } from '../view/view.ts'
-import { compare, hashOf, isProtected } from './compare.ts'
-import { checkMounts } from './probe.ts'
-import { candidates } from './store.ts'
+import { compare, hashOf, isProtected } from './changed.ts'
+import { candidates, checkMounts } from './store.ts'
 import type { Entry } from './types.ts'
 import { layerView, readOnlyView } from './views.ts'
 
@@ -68,10 +67,10 @@ test('a workspace with a mount in it has no layers', () => {
 })
 
 test('layers are kept where the user keeps state', () => {
-  expect(candidates(undefined, { HOME: '/h' })[0]).toBe('/h/.local/state/mulligan/layers')
-  expect(candidates(undefined, { HOME: '/h', XDG_STATE_HOME: '/x' })[0]).toBe('/x/mulligan/layers')
-  expect(candidates(undefined, { HOME: '/h', XDG_STATE_HOME: 'x' })[0]).toBe('/h/.local/state/mulligan/layers')
-  expect(candidates('/s', { HOME: '/h' })).toEqual(['/s'])
+  expect(candidates({ hostEnv: { HOME: '/h' } })[0]).toBe('/h/.local/state/mulligan/layers')
+  expect(candidates({ hostEnv: { HOME: '/h', XDG_STATE_HOME: '/x' } })[0]).toBe('/x/mulligan/layers')
+  expect(candidates({ hostEnv: { HOME: '/h', XDG_STATE_HOME: 'x' } })[0]).toBe('/h/.local/state/mulligan/layers')
+  expect(candidates({ stateFolder: '/s', hostEnv: { HOME: '/h' } })).toEqual(['/s'])
 })
 
 test('in both views nothing but the own folders, and in a layer the workspace, can be written', () => {
