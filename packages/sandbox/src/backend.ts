@@ -1,33 +1,35 @@
-/** What a backend is: it starts processes behind walls. Timeouts, output and reasons are not its business ({@link run}). */
+/** Defines backends, which start sandboxed processes. Timeouts, output and end reasons are handled elsewhere ({@link run}). */
 import type { Readable } from 'node:stream'
 import type { BackendName } from './command.ts'
 import type { Limits } from './limits.ts'
 import type { User } from './user.ts'
 import type { Network, View } from './view/view.ts'
 
-/** Whether a limit holds against a command that tries to pass it, holds as a rule, or does not exist. */
+/**
+ * Whether a limit holds even against a command that tries to exceed it (`hard`), usually holds (`partial`), or does not exist
+ * (`none`).
+ */
 export type Hold = 'hard' | 'partial' | 'none'
 
-export const ENFORCED = ['files', 'network', 'memory', 'processes', 'cpu', 'disk', 'treeKill'] as const
-export type Enforced = (typeof ENFORCED)[number]
+export type Enforced = 'files' | 'network' | 'memory' | 'processes' | 'cpu' | 'disk' | 'treeKill'
 
-/** Per limit, whether it holds and by what: `{ hold: 'partial', by: 'resident memory is read ten times a second' }`. */
+/** For each limit, whether it holds and what enforces it: `{ hold: 'partial', by: 'resident memory is read ten times a second' }`. */
 export type Enforcement = Readonly<Record<Enforced, { readonly hold: Hold; readonly by: string }>>
 
 export interface OpenRequest {
   readonly view: View
   readonly limits: Limits
   readonly network: Network
-  /** Ids that commands run as. */
+  /** The user and group IDs that commands run as. */
   readonly user: User
-  /** Of containers: the image; undefined for the default one. */
+  /** The container image; undefined for the default one. */
   readonly image: string | undefined
 }
 
 export interface Backend {
   readonly name: BackendName
   /**
-   * Tries it for real: `true` is run with the full set of limits.
+   * Opens the backend and tests it by running `true` with all limits set.
    * @throws SandboxError that says what is missing and how to get it
    */
   readonly open: (request: OpenRequest) => Promise<OpenBackend>
@@ -36,52 +38,55 @@ export interface Backend {
 export interface OpenBackend {
   readonly name: BackendName
   readonly enforces: Enforcement
-  /** What commands see, where that is not what was asked for. */
+  /** What commands see, if it differs from the requested view. */
   readonly view?: View
-  /** Shows commands another view from now on; only while none runs. @returns what they see of it @throws SandboxError */
+  /** Switches commands to another view; allowed only while none is running. @returns the view commands get @throws SandboxError */
   readonly adopt?: (view: View) => Promise<View>
   /**
-   * The same with another view, in the same network where that is the sandbox's own, otherwise without one. To be closed before this one.
-   * Absent if nothing can be walled off.
+   * Opens the same backend with another view. It uses the sandbox's own network if there is one, otherwise no network. Close it
+   * before this one. Absent if the backend can't isolate anything.
    *
-   * @param options of bubblewrap
+   * @param options used only by bubblewrap
    */
   readonly beside?: (view: View, options?: Beside) => Promise<OpenBackend>
-  /** @throws SandboxError when it can't be started */
+  /** @throws SandboxError if it can't be started */
   readonly launch: (launch: Launch) => Promise<Child>
-  /** Kills what still runs, and leaves nothing behind. */
+  /** Kills everything still running and leaves nothing behind. */
   readonly close: () => Promise<void>
 }
 
 export interface Beside {
-  /** What the walls are started in, as `unshare`, which gets the rest as its arguments. */
+  /** The command to start the sandbox with, such as `unshare`, which receives the rest as its arguments. */
   readonly prefix?: readonly string[]
-  /** Shell commands that are run before there is a command; a launch with the same `before` finds them done. */
+  /** Returns shell commands to run before the command is known. They are not repeated for a launch with the same `before`. */
   readonly ahead?: () => string | undefined
-  /** Default true. To connect to a socket is not a write, so a read-only mount does not prevent it. */
+  /** Default true. Connecting to a socket is not a write, so a read-only mount does not prevent it. */
   readonly unixSockets?: boolean
 }
 
 export interface Launch {
   readonly argv: readonly string[]
-  /** Absolute, as seen inside. */
+  /** An absolute path, as seen inside. */
   readonly cwd: string
-  /** All of it: nothing is inherited. */
+  /** The complete environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: Uint8Array | undefined
-  /** Of bubblewrap: shell commands that are run outside of the walls first. Where one fails, the command is not run. */
+  /** Used only by bubblewrap: shell commands to run outside the sandbox first. If one fails, the command is not run. */
   readonly before?: readonly string[]
 }
 
 export interface Child {
-  /** Of a process of the host, pipes of `createStdio` (`stdio.ts`), not Node's, which are sockets. */
+  /** For a host process, a pipe from `createStdio` (`stdio.ts`), because Node's own are sockets. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Resolves when the command itself has ended, though children of it may hold its pipes. @throws SandboxError when the sandbox broke */
+  /**
+   * Resolves when the command itself has ended, even if its children still hold its pipes. @throws SandboxError when the sandbox
+   * failed
+   */
   readonly exited: Promise<Exit>
   /**
-   * Every process of the command, SIGKILL, whatever they did to hide. Resolves when none is left. It is called after every
-   * command too, to end what was left in the background: cheap when there is nothing.
+   * Sends SIGKILL to every process of the command, even hidden ones, and resolves when none is left. It is also called after every
+   * command to end background processes, so it must be cheap if there are none.
    */
   readonly kill: () => Promise<void>
 }
@@ -89,6 +94,6 @@ export interface Child {
 export interface Exit {
   readonly exitCode: number | null
   readonly signal: string | null
-  /** The limit that ended it, where the backend knows. */
+  /** The limit that ended the command, if the backend knows. */
   readonly limit?: 'memory'
 }

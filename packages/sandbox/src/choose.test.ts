@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Backend, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, probeAll } from './choose.ts'
-import type { BackendName } from './command.ts'
-import { SandboxError } from './errors.ts'
+import { type BackendName, SandboxError } from './command.ts'
 
 const request = {} as OpenRequest
 
-/** Backends of which only some can be opened. */
+/** Simulates a machine on which only some backends can be opened. */
 const machine = (...working: readonly BackendName[]) => {
   const tried: string[] = []
   const load = async (name: BackendName): Promise<Backend> => ({

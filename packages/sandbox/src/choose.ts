@@ -1,22 +1,27 @@
-/** Which backend: the one that was named, or the first whose probe passes. */
+/** Chooses the backend: the named one, or the first whose probe passes. */
 import type { Backend, Enforcement, OpenBackend, OpenRequest } from './backend.ts'
-import { REGISTRY } from './backends/registry.ts'
-import type { BackendName } from './command.ts'
-import { SandboxError } from './errors.ts'
+import { type BackendName, SandboxError } from './command.ts'
 
-/** What `auto` tries, in order. `none` is never among them. */
-export const autoOrder = (platform: NodeJS.Platform = process.platform): readonly BackendName[] =>
-  platform === 'darwin'
-    ? ['seatbelt', 'docker', 'podman']
-    : platform === 'win32'
-      ? ['docker', 'podman']
-      : ['bubblewrap', 'docker', 'podman']
+/** Each backend is loaded on demand. */
+const REGISTRY: Readonly<Record<BackendName, () => Promise<Backend>>> = {
+  bubblewrap: async () => (await import('./backends/bubblewrap/bubblewrap.ts')).bubblewrap,
+  docker: async () => (await import('./backends/container/docker-podman.ts')).docker,
+  podman: async () => (await import('./backends/container/docker-podman.ts')).podman,
+  seatbelt: async () => (await import('./backends/seatbelt/seatbelt.ts')).seatbelt,
+  none: async () => (await import('./backends/none/none.ts')).none,
+}
+
+/** Returns the backends that `auto` tries, in order. `none` is never among them. */
+export function autoOrder(platform: NodeJS.Platform = process.platform): readonly BackendName[] {
+  const engines = ['docker', 'podman'] as const
+  return platform === 'win32' ? engines : [platform === 'darwin' ? 'seatbelt' : 'bubblewrap', ...engines]
+}
 
 export interface Probe {
   readonly name: BackendName
   readonly ok: boolean
   readonly enforces?: Enforcement
-  /** Why not, and what to do about it. */
+  /** The reason it is unavailable and how to fix it. */
   readonly reason?: string
   readonly remedy?: string
 }
@@ -39,12 +44,12 @@ export async function openBackend(name: 'auto' | BackendName, request: OpenReque
     message: `no sandbox can be started here:\n${failed.map(({ name, reason }) => `- ${name}: ${reason}`).join('\n')}`,
     remedy: [
       ...failed.flatMap(({ name, remedy }) => (remedy === undefined ? [] : [`For ${name}: ${remedy}`])),
-      'Or set sandbox.backend to none: commands then run without any walls.',
+      'Or set sandbox.backend to none: commands then run directly on this machine.',
     ].join('\n'),
   })
 }
 
-/** Each one is opened for real and closed again. */
+/** Opens and closes each backend for real. */
 export async function probeAll(request: OpenRequest, names: readonly BackendName[], from: Load = load): Promise<readonly Probe[]> {
   const probe = async (name: BackendName): Promise<Probe> => {
     try {

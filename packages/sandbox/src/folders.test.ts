@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFolders, sweepFolders } from './folders.ts'
-import { owner } from './owner.ts'
+import { owner } from './processes.ts'
 import { temporary } from './run.fixture.ts'
 
 const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, onHost: 'same' } as const
@@ -20,7 +20,7 @@ describe('folders of a sandbox', () => {
     expect(readdirSync(parent)).toEqual([])
   })
 
-  /** Deeper than a path can be long, and in it a folder that is closed. */
+  /** Creates a tree deeper than the maximum path length, with an inaccessible folder in it. */
   const deep = (folder: string) => {
     const script =
       'i=0; n=$(printf %0200d 0); while [ $i -lt 40 ]; do mkdir $n; cd -P $n 2>/dev/null || exit 3; i=$((i + 1)); done; mkdir closed; mkdir closed/x; chmod 0 closed'
@@ -31,7 +31,7 @@ describe('folders of a sandbox', () => {
     const parent = temporary()
     const { tmp, remove } = await createFolders(user, parent)
     expect(deep(tmp).status).toBe(0)
-    // The control: the usual way does not.
+    // Control: the usual way fails.
     await expect(rm(tmp, { recursive: true, force: true })).rejects.toThrow(/ENAMETOOLONG/)
     await remove()
     expect(readdirSync(parent)).toEqual([])

@@ -1,13 +1,12 @@
-/** The sandbox's own folders: home and tmp, gone when it is closed, or swept by the next one when its process was killed. */
+/** The sandbox's own folders (home and tmp). They are deleted when it is closed, or by the next sandbox if its process was killed. */
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isGone, owner } from './owner.ts'
+import { isGone, owner } from './processes.ts'
 import { runProgram, systemProgram } from './program.ts'
 import type { User } from './user.ts'
 
 const PREFIX = 'mulligan-sandbox-'
-const PATTERN = /^mulligan-sandbox-([\d-]+)-[^-]{6}$/
 
 export interface Folders {
   readonly home: string
@@ -16,23 +15,27 @@ export interface Folders {
 }
 
 export async function createFolders(user: User, parent = tmpdir()): Promise<Folders> {
-  const folder = await mkdtemp(join(parent, `${PREFIX}${owner()}-`))
+  const folder = await makeOwned(PREFIX, parent)
   const [home, tmp] = [join(folder, 'home'), join(folder, 'tmp')]
   await mkdir(home)
   await mkdir(tmp)
   if (process.getuid?.() === 0 && user.onHost === 'same') {
     for (const one of [home, tmp]) await chown(one, user.uid, user.gid)
-    // Passed through by the commands' user, listed by nobody.
+    // The commands' user can pass through but not list it.
     await chmod(folder, 0o711)
   }
   return { home, tmp, remove: () => removeFolder(folder) }
 }
 
-/** Removes what sandboxes left behind whose processes are dead. Never throws: another one may be sweeping too. */
-export async function sweepFolders(parent = tmpdir()): Promise<void> {
-  const names = await readdir(parent).catch(() => [])
-  for (const name of names) {
-    const label = PATTERN.exec(name)?.[1]
+export const sweepFolders = (parent = tmpdir()): Promise<void> => sweepOwned(PREFIX, parent)
+
+/** Creates a folder named after this process. */
+export const makeOwned = (prefix: string, parent = tmpdir()): Promise<string> => mkdtemp(join(parent, `${prefix}${owner()}-`))
+
+/** Removes folders of dead processes. Never throws: another process may be sweeping too. */
+export async function sweepOwned(prefix: string, parent = tmpdir()): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const label = name.startsWith(prefix) ? /^([\d-]+)-[^-]{6}$/.exec(name.slice(prefix.length))?.[1] : undefined
     if (label === undefined || !isGone(label)) continue
     const folder = join(parent, name)
     const found = await lstat(folder).catch(() => undefined)
@@ -41,25 +44,21 @@ export async function sweepFolders(parent = tmpdir()): Promise<void> {
 }
 
 /**
- * Also folders that a command has closed against its own user, and ones so deep that no path leads to them: programs that go
- * down step by step take those. What still can't be removed is left to the next sweep; no command's result is lost for it.
+ * Removes a folder, even if a command made parts inaccessible to its own user, or nested them too deeply for any path: programs
+ * that descend step by step can remove those. Anything that still can't be removed is left to the next sweep, without affecting the
+ * command's result.
  */
 export async function removeFolder(folder: string): Promise<void> {
-  const steps = [
-    () => rm(folder, { recursive: true, force: true }),
-    () => execute('rm', ['-rf', '--', folder]),
-    async () => {
-      await execute('chmod', ['-R', 'u+rwx', '--', folder]).catch(() => {})
-      await execute('rm', ['-rf', '--', folder])
-    },
-  ]
-  for (const step of steps) {
-    const done = await step().then(
-      () => true,
-      () => false,
-    )
-    if (done) return
-  }
+  await rm(folder, { recursive: true, force: true })
+    .catch(() => execute('rm', '-rf', '--', folder))
+    .catch(async () => {
+      await execute('chmod', '-R', 'u+rwx', '--', folder).catch(() => {})
+      await execute('rm', '-rf', '--', folder)
+    })
+    .catch(() => {})
 }
 
-const execute = (name: string, args: readonly string[]) => runProgram(systemProgram(name) ?? `/bin/${name}`, args)
+/** Runs a system program. */
+export const execute = async (name: string, ...args: readonly string[]): Promise<void> => {
+  await runProgram(systemProgram(name) ?? `/bin/${name}`, args)
+}

@@ -1,4 +1,4 @@
-/** What is left of hundreds of runs that were ended in every way, and of a process that was killed itself: nothing. */
+/** Checks that nothing is left of hundreds of runs ended in every way, or of a process that was killed itself. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const hasBubblewrap = process.env['CI'] !== undefined || spawnSync('bwrap', ['--
 const BACKENDS = hasBubblewrap ? (['none', 'bubblewrap'] as const) : (['none'] as const)
 const RUNS = samples(100, 500)
 const KILLS = samples(8, 32) * 2
-/** At the same time, so that one ends while others begin. */
+/** Run concurrently, so that some end while others start. */
 const AT_ONCE = 10
 
 const commandLines = (): string[] =>
@@ -27,7 +27,7 @@ const commandLines = (): string[] =>
       }
     })
 
-/** All that a process's sandboxes have made, and that outlives a command where it is forgotten. */
+/** Everything that a process's sandboxes create and that remains if it is not cleaned up. */
 const left = (pid: number, mark: string) => ({
   processes: commandLines().filter((line) => line.split('\0').includes(mark)).length,
   cgroups: globSync(`/sys/fs/cgroup/**/mulligan-${pid}-*`).length,
@@ -38,10 +38,10 @@ const left = (pid: number, mark: string) => ({
 })
 const NOTHING = { processes: 0, cgroups: 0, folders: 0, mounts: 0 }
 
-/** A number of seconds that nobody else sleeps. */
+/** A number of seconds that no other process sleeps. */
 const marks = () => `${3600 + Math.floor(Math.random() * 1e6)}.${process.pid}`
 
-/** Always the same numbers: a failure can be seen again. */
+/** Uses a fixed sequence so that failures can be reproduced. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux').each(BACKENDS)('%s', (backend) => {
         const isOpen = kills++ % 2 === 0
         const parent = spawn(process.execPath, [worker, backend, workspace, 'echo; sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
         const exit = once(parent, 'exit')
-        // Half of them with a command that runs, the others at any moment of the start.
+        // Half of the processes are killed while a command is running, the others at any moment during the start.
         if (isOpen) {
           await once(parent.stdout, 'data')
           opened++
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux').each(BACKENDS)('%s', (backend) => {
     const pid = parent.pid as number
     const exit = once(parent, 'exit')
     await once(parent.stdout, 'data')
-    // The control: all of it is there to be left.
+    // Control: everything that could be left behind exists.
     await until(() => left(pid, mark).processes >= 4)
     expect(left(pid, mark).folders).toBe(1)
     if (process.getuid?.() === 0) expect(left(pid, mark).cgroups).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** A process with sandboxes, to be killed: it opens one, starts what it is told, says `up`, and stays. */
+/** A process with sandboxes, to be killed: it opens a sandbox, starts the given commands, prints `up`, and keeps running. */
 import { createSandbox } from './sandbox.ts'
 
 const [, , backend, workspace, ...scripts] = process.argv

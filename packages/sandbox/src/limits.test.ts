@@ -13,7 +13,7 @@ describe('sizes', () => {
   ])('%s', (size, bytes) => expect(parseSize(size)).toBe(bytes))
 
   test.each(['', '0', '-1', 'm', '2x', '1e9', 'two gigabytes', '9999999t', Number.NaN])('%s is none', (size) => {
-    expect(() => parseSize(size)).toThrow(/is not a size: say it as 512m/)
+    expect(() => parseSize(size)).toThrow(/is not a size: use 512m/)
   })
 })
 

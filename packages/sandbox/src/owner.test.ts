@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { isGone, owner } from './owner.ts'
+import { isGone, owner } from './processes.ts'
 import { until } from './run.fixture.ts'
 
 describe.runIf(process.platform === 'linux')('an owner', () => {

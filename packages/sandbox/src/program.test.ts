@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(root, { recursive: true })
 })
 
-/** A folder with a program `tool`. */
+/** Creates a folder with a program `tool`. */
 function put(folder: string): string {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'tool'), '#!/bin/sh\n')
@@ -31,7 +31,7 @@ function put(folder: string): string {
 const workspaceBin = (name: string): string => put(join(workspace, name))
 const find = (...entries: string[]) => resolveProgram('tool', { workspace, path: [...entries, good].join(delimiter) })
 
-/** Entries of PATH by which a project would be asked first. */
+/** PATH entries that would make a project's program come first. */
 const ENTRIES: readonly [what: string, entry: () => string][] = [
   ['node_modules/.bin of the workspace', () => workspaceBin('node_modules/.bin')],
   ['node_modules/.bin around the workspace', () => put(join(root, 'node_modules/.bin'))],
@@ -70,7 +70,7 @@ const ENTRIES: readonly [what: string, entry: () => string][] = [
 describe('is never searched', () => {
   test.each(ENTRIES)('%s', (_, entry) => {
     const hostile = entry()
-    // The control: a shell finds the project's.
+    // Control: a shell finds the project's program.
     const found = execFileSync('/bin/sh', ['-c', 'command -v tool'], { env: { PATH: [hostile, good].join(':') }, cwd: workspace })
     expect(String(found).trim()).not.toBe(join(good, 'tool'))
 

@@ -1,31 +1,31 @@
 /**
- * Programs that we start on the host: found once, by an absolute path, where no project can have put them. `npx` and `npm run` put
- * the project's `node_modules/.bin` first in PATH, so a bare `git` would be whatever the repository calls so.
+ * Finds and starts host programs by absolute path, never from a place that a project can write to. `npx` and `npm run` put the
+ * project's `node_modules/.bin` first in PATH, so a bare `git` would run whatever the repository put there under that name.
  */
 import { type ExecFileOptions, execFile, spawn } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { isWithin } from './paths.ts'
+import { attempt, isWithin } from './paths.ts'
 
-/** Of the system: what walls are built with comes from nowhere else. */
+/** System folders: programs that build the sandbox come only from here. */
 const SYSTEM = [
   ...['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
   ...['/run/current-system/sw/bin', '/run/wrappers/bin', '/run/current-system/profile/bin'],
 ]
-/** What can be started without a shell. */
+/** File extensions of programs that can be started without a shell. */
 const ENDINGS = process.platform === 'win32' ? ['.exe', '.com'] : ['']
 const PROJECT_BIN = /(?:^|[\\/])node_modules[\\/]+\.bin(?:[\\/]|$)/i
 
 export interface ProgramSearch {
-  /** Nothing in it is found, nor what leads into it by a symbolic link. */
+  /** Programs in it are ignored, including symbolic links into it. */
   readonly workspace?: string | undefined
-  /** Default: PATH of the process. */
+  /** Default: the PATH of this process. */
   readonly path?: string | undefined
 }
 
 /**
- * Looks a program up in PATH, without entries that are empty, relative, in the workspace or a `node_modules/.bin`.
+ * Finds a program in PATH, ignoring entries that are empty, relative, in the workspace or in a `node_modules/.bin`.
  *
  * @returns its absolute path; undefined if there is none
  * @example
@@ -35,17 +35,25 @@ export function resolveProgram(name: string, { workspace, path = process.env['PA
   return firstIn(searchFolders(path, workspace), name, workspace)
 }
 
-/** The same in the system's own folders: PATH is not asked. */
-export const systemProgram = (name: string): string | undefined => firstIn(SYSTEM, name, undefined)
+/** Finds a program in the system folders only, ignoring PATH. */
+export function systemProgram(name: string): string | undefined {
+  const path = known.get(name) ?? firstIn(SYSTEM, name, undefined)
+  if (path !== undefined) known.set(name, path)
+  return path
+}
+const known = new Map<string, string>()
 
-/** The folders of a PATH in which {@link resolveProgram} looks. */
-export const searchFolders = (path = '', workspace?: string): readonly string[] =>
+/** Returns the folders of a PATH that {@link resolveProgram} searches. */
+const searchFolders = (path = '', workspace?: string): readonly string[] =>
   path.split(delimiter).filter((entry) => isAbsolute(entry) && real(entry) !== undefined && !isOfProject(entry, workspace))
 
-/** A PATH of the same, for the programs that a program starts. */
+/** Returns a PATH of the same folders, for child processes of a program. */
 export const safePath = (path?: string, workspace?: string): string => searchFolders(path, workspace).join(delimiter)
 
-/** Whether a path is in the workspace or in a `node_modules/.bin`, or leads there. Without a workspace, only the latter. */
+/**
+ * Returns whether a path is in the workspace or in a `node_modules/.bin`, directly or through a link. Without a workspace, only the
+ * latter is checked.
+ */
 export function isOfProject(path: string, workspace?: string): boolean {
   const places = [resolve(path), real(path)].filter((one) => one !== undefined)
   const folders = workspace === undefined ? [] : [resolve(workspace), real(workspace)].filter((one) => one !== undefined)
@@ -58,32 +66,22 @@ function firstIn(folders: readonly string[], name: string, workspace: string | u
     .find((file) => isExecutable(file) && !isOfProject(file, workspace))
 }
 
-function isExecutable(file: string): boolean {
-  try {
+const isExecutable = (file: string): boolean =>
+  attempt(() => {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
-  } catch {
-    return false
-  }
-}
+  }) ?? false
 
-function real(path: string): string | undefined {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return undefined
-  }
-}
+const real = (path: string): string | undefined => attempt(() => realpathSync.native(path))
 
-/** `spawn` of an absolute path. The only way in which shipped code starts a process, with {@link runProgram}. @throws TypeError for a bare name */
+/**
+ * Calls `spawn` with an absolute path. With {@link runProgram}, this is the only way in which shipped code starts a process.
+ * @throws TypeError if the path is not absolute
+ */
 export const startProgram = ((file: string, ...rest: readonly never[]) => spawn(absolute(file), ...rest)) as typeof spawn
 
-/** `execFile` of an absolute path, as a promise of what it printed. Rejects for a bare name. */
-export async function runProgram(
-  file: string,
-  args: readonly string[],
-  options: ExecFileOptions = {},
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
+/** Calls `execFile` with an absolute path and resolves with the output. Rejects if the path is not absolute. */
+export async function runProgram(file: string, args: readonly string[], options: ExecFileOptions = {}) {
   return promisify(execFile)(absolute(file), args, { ...options, encoding: 'utf8' })
 }
 

@@ -1,10 +1,9 @@
-/** Sandboxes in workspaces of their own, for tests. What they leave is removed after each test. */
+/** Opens sandboxes in temporary workspaces for tests. Anything they leave behind is removed after each test. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import type { Command, Completed } from './command.ts'
-import { CommandError } from './errors.ts'
+import { type Command, CommandError, type Completed } from './command.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -24,7 +23,7 @@ export async function open(options: Partial<SandboxOptions> = {}): Promise<Sandb
   return sandbox
 }
 
-/** In whatever way it ends. */
+/** Runs a command and returns its result for any outcome. */
 export async function completed(sandbox: Sandbox, command: Command): Promise<Completed> {
   return sandbox.run(command).catch((error: unknown) => {
     if (error instanceof CommandError) return error.completed
@@ -32,7 +31,7 @@ export async function completed(sandbox: Sandbox, command: Command): Promise<Com
   })
 }
 
-/** Waits for what happens outside of this process. @throws when it does not */
+/** Waits for a condition outside this process. @throws if it is not met in time */
 export async function until(holds: () => boolean | Promise<boolean>, tries = 2000): Promise<void> {
   for (let left = tries; left > 0; left--) {
     if (await holds()) return

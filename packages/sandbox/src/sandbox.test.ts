@@ -3,8 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Completed } from './command.ts'
-import { CommandError, CommandRefused, SandboxError } from './errors.ts'
+import { CommandError, CommandRefused, type Completed, SandboxError } from './command.ts'
 import { completed, open, temporary, until } from './run.fixture.ts'
 import { createSandbox, probeBackends } from './sandbox.ts'
 
@@ -12,7 +11,7 @@ const MB = 1024 * 1024
 const hasBubblewrap = process.env['CI'] !== undefined || spawnSync('bwrap', ['--version']).status === 0
 const BACKENDS = hasBubblewrap ? (['none', 'bubblewrap'] as const) : (['none'] as const)
 
-/** The processes of the machine whose command line has the mark in it. */
+/** Lists the machine's processes with the mark in their command line. */
 const running = (mark: string): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -26,7 +25,7 @@ const running = (mark: string): number[] =>
     .map(Number)
 
 let marks = 100_000 + (process.pid % 10_000) * 10
-/** A number of seconds that no other sleep of this machine sleeps. */
+/** A number of seconds that no other process on this machine sleeps. */
 const mark = (): string => `${marks++}.${process.pid}`
 
 describe.each(BACKENDS)('%s', (backend) => {
@@ -36,7 +35,7 @@ describe.each(BACKENDS)('%s', (backend) => {
     if (backend === 'none' && process.getuid?.() === 0) return
     const one = await sandbox()
     await completed(one, { script: 'chmod 0 .' })
-    await expect(one.run({ script: 'true' })).rejects.toThrow(/can't be entered any more.*mode 000/)
+    await expect(one.run({ script: 'true' })).rejects.toThrow(/is no longer accessible.*mode 000/)
     chmodSync(one.workspace, 0o700)
     expect((await one.run({ script: 'true' })).exitCode).toBe(0)
   })
@@ -241,7 +240,7 @@ describe.each(BACKENDS)('%s', (backend) => {
       const one = await sandbox({ limits: { memory: 96 * MB } })
       const script = 'node -e "const all = []; for (;;) all.push(Buffer.alloc(8e6, 1))"'
       expect(await completed(one, { script })).toMatchObject({ reason: 'memory', exitCode: null })
-      // The same, within bounds: what ended it was the limit.
+      // Control: it succeeds with a higher limit.
       expect(await completed(await sandbox({ limits: { memory: 512 * MB } }), { script: 'node -e "Buffer.alloc(8e7, 1)"' })).toMatchObject({
         exitCode: 0,
       })
@@ -258,7 +257,7 @@ describe.each(BACKENDS)('%s', (backend) => {
       const one = await sandbox({ limits: { processes: 30 } })
       const bomb = 'for i in $(seq 100); do sleep 100 & done'
       expect((await completed(one, { argv: ['/bin/sh', '-c', bomb] })).stderr).toContain('fork')
-      // It was the limit that stopped it.
+      // Control: it succeeds with a higher limit.
       const wide = await sandbox({ limits: { processes: 300 } })
       expect(await completed(wide, { argv: ['/bin/sh', '-c', bomb] })).toMatchObject({ stderr: '', exitCode: 0 })
     })
@@ -316,7 +315,7 @@ describe.each(BACKENDS)('%s', (backend) => {
   })
 })
 
-/** The folders of this process's sandboxes. */
+/** Lists the folders of this process's sandboxes. */
 const ours = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith(`mulligan-sandbox-${process.pid}-`))
 
 describe('a sandbox that can not be', () => {
@@ -337,4 +336,10 @@ test('a probe tells of each backend what it enforces, or why it does not exist, 
   for (const { ok, enforces, reason } of probes) expect(ok ? enforces : reason).toBeTruthy()
   if (hasBubblewrap) expect(probes.find(({ name }) => name === 'bubblewrap')).toMatchObject({ ok: true })
   expect(ours()).toEqual([])
+})
+
+test('a configured backend is probed even if auto would not try it', async () => {
+  const backend = process.platform === 'darwin' ? 'bubblewrap' : 'seatbelt'
+  const probes = await probeBackends({ workspace: temporary(), backend })
+  expect(probes.filter(({ name }) => name === backend)).toEqual([expect.objectContaining({ ok: false, reason: expect.any(String) })])
 })

@@ -1,53 +1,52 @@
-/** A sandbox: one workspace, one backend, its limits. */
+/** Creates sandboxes, each with one workspace, one backend and its limits. */
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { Enforcement, OpenBackend, OpenRequest } from './backend.ts'
 import { autoOrder, openBackend, type Probe, probeAll } from './choose.ts'
-import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running } from './command.ts'
-import { CommandError, SandboxError } from './errors.ts'
-import { createFolders, type Folders, sweepFolders } from './folders.ts'
+import { BACKENDS, type BackendName, type Command, type Completed, type Removed, type Running, resultOf, SandboxError } from './command.ts'
+import { createFolders, sweepFolders } from './folders.ts'
 import type { PrivateLayer } from './layer/keep-private.ts'
 import { createLayers, type LayerRun } from './layer/layers.ts'
 import type { Layer, LayerOptions, LayerSupport } from './layer/types.ts'
 import { type Limits, limitsOf } from './limits.ts'
-import { watchDisk } from './run/disk.ts'
-import { prepare } from './run/prepare.ts'
+import { findShell, lineOf, prepare } from './run/prepare.ts'
 import { start } from './run/run.ts'
-import { findShell, lineOf } from './run/shell.ts'
 import { userOf } from './user.ts'
 import { checkWorkspaceOpen, planView } from './view/create-view.ts'
-import type { GitPrograms } from './view/git.ts'
-import { isStale } from './view/stale.ts'
+import { type GitPrograms, isStale } from './view/protect.ts'
 import { createTakeAway } from './view/take-away.ts'
 import type { Network, View } from './view/view.ts'
 
 export interface SandboxOptions {
   /** Absolute path of the folder that commands may change. */
   readonly workspace: string
-  /** Default `auto`: the first whose probe passes, of bubblewrap, docker, podman (seatbelt on macOS). `none` only by name. */
+  /**
+   * Default `auto`: the first whose probe passes, of bubblewrap, docker, podman (seatbelt on macOS). `none` is used only if
+   * requested explicitly.
+   */
   readonly backend?: 'auto' | BackendName
   /** Default `default`. */
   readonly profile?: 'default' | 'strict'
   /** Default `none`. */
   readonly network?: Network
-  /** Over those of the profile. */
+  /** Overrides for the profile's limits. */
   readonly limits?: Partial<Limits>
-  /** A uid, or the owner of the workspace: the default. */
+  /** A uid, or `auto` for the owner of the workspace. Default `auto`. */
   readonly user?: number | 'auto'
-  /** Further folders. */
+  /** Additional folders to mount. */
   readonly mounts?: readonly { readonly path: string; readonly mode?: 'read-only' | 'read-write' }[]
-  /** Paths from the workspace that commands can't write, and can't make where they do not exist. */
+  /** Paths relative to the workspace that commands can't write, or create if they do not exist. */
   readonly protect?: readonly string[]
-  /** Names of further variables that are let through from the host's environment. */
+  /** Names of additional variables to pass on from the host's environment. */
   readonly env?: readonly string[]
   /**
-   * Whether git in a command runs what a repository names: hooks, filters, diff drivers, aliases. Default `ignore`: the settings of the
-   * workspace's repository are seen without, and its hooks not at all.
+   * Whether git in a command runs programs named by a repository: hooks, filters, diff drivers, aliases. Default `ignore`, which
+   * hides these settings of the workspace's repository, and its hooks.
    */
   readonly gitPrograms?: GitPrograms
-  /** Of containers. A local image; nothing is pulled. */
+  /** The container image. It must exist locally; nothing is pulled. */
   readonly image?: string
-  /** Of layers: where they are kept. Default: a folder of this user's state, otherwise one in `/var/tmp` or the system's tmp. */
+  /** Where layers are stored. Default: a folder in this user's state folder, otherwise one in `/var/tmp` or the system's tmp. */
   readonly stateFolder?: string
   /** Default `process.env`. */
   readonly hostEnv?: Readonly<Record<string, string | undefined>>
@@ -61,72 +60,64 @@ export interface Sandbox {
   readonly enforces: Enforcement
   /**
    * Runs a command to its end.
-   * @returns of a command that exited with 0
-   * @throws CommandError of any other end; CommandRefused when nothing was run; SandboxError when the sandbox could not start
+   * @returns the result of a command that exited with 0
+   * @throws CommandError if it ended any other way; CommandRefused if nothing was run; SandboxError if the sandbox could not start
    */
   readonly run: (command: Command) => Promise<Completed>
-  /** Starts one that goes on in the background. Without a `timeout` it runs until it is killed or the sandbox is closed. What it leaves behind ends with it. */
+  /**
+   * Starts a command in the background. Without a `timeout` it runs until it is killed or the sandbox is closed. Processes it
+   * leaves behind end with it.
+   */
   readonly start: (command: Command) => Promise<Running>
-  /** Whether {@link Sandbox.openLayer} works here, tried for real. */
+  /** Tests whether {@link Sandbox.openLayer} works here. */
   readonly layers: () => Promise<LayerSupport>
   /**
-   * A throwaway layer over the workspace: commands that run in it write to the layer only.
-   * @throws LayerError where layers can't be had
+   * Opens a throwaway layer over the workspace: commands run in it write only to the layer.
+   * @throws LayerError if layers are not available
    */
   readonly openLayer: (options?: LayerOptions) => Promise<Layer>
-  /** What the commands in layers of a session have changed of ignored files. */
+  /** Opens a session's private layer, which contains its changes to ignored files. */
   readonly privateLayer: (options?: Pick<LayerOptions, 'session' | 'masks'>) => Promise<PrivateLayer>
-  /** Ends all commands and removes the sandbox's own folders; layers too, but those that wait. */
+  /** Ends all commands and removes the sandbox's own folders, including all layers except those waiting for a decision. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens a sandbox: the backend is tried for real, with all limits.
+ * Opens a sandbox. The backend is tested with all limits.
  *
  * @example
  * const sandbox = await createSandbox({ workspace: '/home/me/project' })
  * const { stdout } = await sandbox.run({ script: 'npm test' })
  * await sandbox.close()
- * @throws SandboxError when none can be started; RangeError for a limit or a user that can't be
+ * @throws SandboxError if none can be started; RangeError for an invalid limit or user
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { request, folders, again } = await ask(options)
+  const asked = await ask(options)
   try {
-    return over(await openBackend(options.backend ?? 'auto', request), request, folders, again, options)
+    return over(await openBackend(options.backend ?? 'auto', asked.request), asked, options)
   } catch (error) {
-    await folders.remove()
+    await asked.folders.remove()
     throw error
   }
 }
 
-/** Tries every backend that `auto` would, and `none`, and says of each what it enforces or why it can't be had. */
+/** Tests the configured backend, every one that `auto` would try, and `none`. Reports what each enforces or why it is not available. */
 export async function probeBackends(options: SandboxOptions): Promise<readonly Probe[]> {
   const { request, folders } = await ask(options)
   try {
-    return await probeAll(request, [...autoOrder(), 'none'])
+    const { backend = 'auto' } = options
+    const names = autoOrder()
+    const configured = backend === 'auto' || backend === 'none' || names.includes(backend) ? [] : [backend]
+    return await probeAll(request, [...configured, ...names, 'none'])
   } finally {
     await folders.remove()
   }
 }
 
-interface Asked {
-  readonly request: OpenRequest
-  readonly folders: Folders
-  /** The view of the workspace as it is now. */
-  readonly again: () => Promise<View>
-}
+type Asked = Awaited<ReturnType<typeof ask>>
 
-async function ask(options: SandboxOptions): Promise<Asked> {
-  const {
-    backend = 'auto',
-    profile = 'default',
-    network = 'none',
-    mounts = [],
-    protect = [],
-    env = [],
-    hostEnv = process.env,
-    gitPrograms,
-  } = options
+async function ask({ backend = 'auto', profile = 'default', network = 'none', ...options }: SandboxOptions) {
+  const { mounts = [], protect = [], env = [], hostEnv = process.env, gitPrograms, image } = options
   if (backend !== 'auto' && !BACKENDS.includes(backend))
     throw new RangeError(`there is no sandbox.backend "${backend}"; there are auto, ${BACKENDS.join(', ')}`)
   const limits = limitsOf(profile, options.limits)
@@ -135,20 +126,10 @@ async function ask(options: SandboxOptions): Promise<Asked> {
   await sweepFolders()
   const folders = await createFolders(user)
   try {
-    const { view, again } = await planView({
-      workspace,
-      user,
-      network,
-      toolchains: profile !== 'strict',
-      mounts,
-      protect,
-      env,
-      hostEnv,
-      ...(gitPrograms && { gitPrograms }),
-      homeFolder: folders.home,
-      tmpFolder: folders.tmp,
-    })
-    return { request: { view, limits, network, user, image: options.image }, folders, again }
+    const own = { toolchains: profile !== 'strict', homeFolder: folders.home, tmpFolder: folders.tmp }
+    const { view, again } = await planView({ workspace, user, network, mounts, protect, env, hostEnv, gitPrograms, ...own })
+    const request: OpenRequest = { view, limits, network, user, image }
+    return { request, folders, again }
   } catch (error) {
     await folders.remove()
     throw error
@@ -165,13 +146,16 @@ async function folder(workspace: string): Promise<string> {
   return path
 }
 
-/** A quota of cores is not seen by who counts them: `nproc` and OpenMP go by this, and would start a thread for each of the machine's. */
+/**
+ * Programs that count cores don't see the CPU quota: `nproc` and OpenMP use this variable and would otherwise start a thread for
+ * each core of the machine.
+ */
 const withCores = (view: View, { cpus }: Limits): View => ({
   ...view,
   env: { OMP_NUM_THREADS: String(Math.max(1, Math.ceil(cpus))), ...view.env },
 })
 
-function over(backend: OpenBackend, request: OpenRequest, folders: Folders, again: () => Promise<View>, options: SandboxOptions): Sandbox {
+function over(backend: OpenBackend, { request, folders, again }: Asked, options: SandboxOptions): Sandbox {
   const { limits, network, user } = request
   let view = withCores(backend.view ?? request.view, limits)
   const takeAway = createTakeAway()
@@ -190,12 +174,12 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     return shell
   }
 
-  /** While nothing runs, it was a person who made or removed what is protected: commands get to see it, and can't write it. */
+  /** While nothing is running, any change to protected paths was made by a person: commands get to see it but can't write it. */
   const adopt = async (): Promise<void> => {
     if (backend.adopt && (await isStale(view))) view = withCores(await backend.adopt(await again()), limits)
   }
 
-  /** @param asked a place where nothing can be made in the workspace itself. Default: the sandbox */
+  /** @param asked where to run it if nothing may be created in the workspace itself. Default: the sandbox */
   const begin = async (command: Command, timeout: number | undefined, asked?: LayerRun): Promise<Running> => {
     const elsewhere = asked ?? (command.workspace === 'read-only' ? await layers.readOnly(command.masks ?? []) : undefined)
     if (elsewhere) return launch(command, timeout, elsewhere, async () => [])
@@ -210,56 +194,22 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     }
   }
 
-  const launch = async (
-    command: Command,
-    timeout: number | undefined,
-    place: LayerRun,
-    tidy: () => Promise<readonly Removed[]>,
-  ): Promise<Running> => {
+  type Tidy = () => Promise<readonly Removed[]>
+  const launch = async (command: Command, timeout: number | undefined, place: LayerRun, after: Tidy): Promise<Running> => {
     await checkWorkspaceOpen(view, user, backend.name)
     const prepared = await prepare(command, place.shown ?? place.view)
-    const { argv, discard } = await lineOf(prepared, findOnce, view)
-    try {
-      const one = await start({
-        backend: place.backend,
-        launch: {
-          argv,
-          cwd: prepared.cwd,
-          env: prepared.env,
-          stdin: prepared.stdin,
-          ...(place.before !== undefined && { before: place.before }),
-        },
-        limits,
-        timeout,
-        signal: command.signal,
-        onOutput: command.onOutput,
-        onBytes: command.onBytes,
-        watch: (onLimit) => watchDisk(place.written, limits.disk, onLimit),
-      })
-      const end = async () => {
-        running.delete(sealed)
-        await discard()
-        return tidy()
-      }
-      const ended = one.ended.then(
-        async (completed): Promise<Completed> => {
-          const removed = await end()
-          return removed.length === 0 ? completed : { ...completed, removed }
-        },
-        async (error) => {
-          await end()
-          throw error
-        },
-      )
-      // Who started it in the background may never ask.
-      ended.catch(() => {})
-      const sealed = { ...one, ended }
-      running.add(sealed)
-      return sealed
-    } catch (error) {
+    const { argv, discard } = await lineOf(command, findOnce, view)
+    const tidy: Tidy = () => discard().then(after)
+    const { before, written } = place
+    const line = { ...prepared, argv, ...(before !== undefined && { before }) }
+    const one = await start({ backend: place.backend, launch: line, limits, command, timeout, written, tidy }).catch(async (error) => {
       await discard()
       throw error
-    }
+    })
+    running.add(one)
+    const forget = () => running.delete(one)
+    one.ended.then(forget, forget)
+    return one
   }
 
   const beginOpen = (command: Command, timeout: number | undefined, place?: LayerRun): Promise<Running> => {
@@ -276,14 +226,7 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     await backend.close()
     await folders.remove()
   }
-  const layers = createLayers({
-    backend,
-    request,
-    protect: options.protect ?? [],
-    stateFolder: options.stateFolder,
-    hostEnv: options.hostEnv ?? process.env,
-    start: beginOpen,
-  })
+  const layers = createLayers(backend, request, options.protect ?? [], options, beginOpen)
 
   return {
     backend: backend.name,
@@ -291,11 +234,7 @@ function over(backend: OpenBackend, request: OpenRequest, folders: Folders, agai
     limits,
     network,
     enforces: backend.enforces,
-    run: async (command) => {
-      const completed = await (await beginOpen(command, command.timeout ?? limits.timeout)).ended
-      if (completed.reason === 'exit' && completed.exitCode === 0) return completed
-      throw new CommandError(completed)
-    },
+    run: async (command) => resultOf(await (await beginOpen(command, command.timeout ?? limits.timeout)).ended),
     start: (command) => beginOpen(command, command.timeout),
     layers: layers.support,
     openLayer: layers.open,

@@ -1,25 +1,30 @@
 /**
- * A sandbox as the AI SDK wants one: `Experimental_SandboxSession`. Files too are read and written by commands inside, so that a
- * link which a command has left in the workspace leads nowhere that the command could not go itself.
+ * Adapts a sandbox to the AI SDK's `Experimental_SandboxSession`. Files are read and written by commands inside the sandbox too, so
+ * a link that a command left in the workspace can't lead anywhere the command could not go itself.
  */
-
-import type { Completed, Running } from './command.ts'
-import { CommandError } from './errors.ts'
+import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { CommandError, type Completed } from './command.ts'
 import type { Sandbox } from './sandbox.ts'
-import { readAt, SCRIPTS } from './session-scripts.ts'
 
 interface Options {
   readonly abortSignal?: AbortSignal | undefined
-}
-
-interface PathOptions extends Options {
-  readonly path: string
 }
 
 interface ProcessOptions extends Options {
   readonly command: string
   readonly workingDirectory?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
+}
+
+interface TextOptions {
+  readonly encoding?: string | undefined
+  readonly startLine?: number | undefined
+  readonly endLine?: number | undefined
+}
+
+interface PathOptions extends Options {
+  readonly path: string
 }
 
 type EntryType = 'file' | 'directory' | 'symlink' | 'other'
@@ -31,7 +36,7 @@ export interface SessionProcess {
   readonly kill: () => Promise<void>
 }
 
-/** Structurally `Experimental_SandboxSession` of AI SDK 7. Relative paths begin at the workspace. */
+/** Structurally compatible with `Experimental_SandboxSession` of AI SDK 7. Relative paths start at the workspace. */
 export interface SandboxSession {
   readonly description: string
   readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>
@@ -50,43 +55,65 @@ export interface SandboxSession {
   readonly run: (options: ProcessOptions) => Promise<{ exitCode: number; stdout: string; stderr: string }>
 }
 
-interface TextOptions {
-  readonly encoding?: string | undefined
-  readonly startLine?: number | undefined
-  readonly endLine?: number | undefined
-}
-
-/** Exit codes by which a script says so. */
+/** The exit code of a script for a missing file. */
 const NOT_THERE = 44
-/** Bytes read at a time, where a command may print so much. */
+const isFile = '[ -d "$1" ] && { echo "it is a directory" >&2; exit 1; }'
+const isThere = `[ -e "$1" ] || exit ${NOT_THERE}`
+
+/** Written for any POSIX shell, because containers bring their own tools. Each script gets the absolute path as `$1`. */
+const SCRIPTS = {
+  /** `$2` is the first byte, counted from 1; `$3` is the number of bytes. */
+  read: `${isThere}
+${isFile}
+tail -c "+$2" <"$1" | head -c "$3" | base64`,
+  write: `${isFile}
+mkdir -p -- "$(dirname -- "$1")" && cat >"$1"`,
+  stat: `if [ -d "$1" ]; then echo "directory 0"
+elif [ -f "$1" ]; then echo "file $(wc -c <"$1" | tr -d ' ')"
+elif [ -e "$1" ]; then echo "other 0"
+else exit ${NOT_THERE}; fi`,
+  /** Separates entries with slashes, which names can't contain: `file/a.txt/directory/src/`. */
+  list: `${isThere}
+[ -d "$1" ] || { echo "it is not a directory" >&2; exit 1; }
+cd -- "$1" || exit 1
+for name in * .[!.]* ..?*; do
+  if [ -L "$name" ]; then type=symlink
+  elif [ -d "$name" ]; then type=directory
+  elif [ -f "$name" ]; then type=file
+  elif [ -e "$name" ]; then type=other
+  else continue; fi
+  printf '%s/%s/' "$type" "$name"
+done`,
+  remove: `[ -L "$1" ] || {
+  ${isThere}
+  ${isFile}
+}
+rm -f -- "$1"`,
+} as const
+
+/** The number of bytes to read at a time, if a command may print that much. */
 const CHUNK = 3 * 1024 * 1024
 
 /**
+ * Creates an AI SDK session from a sandbox.
+ *
  * @example
  * const session = toSandboxSession(await createSandbox({ workspace }))
  * await generateText({ model, prompt, experimental_sandbox: session, tools })
  */
 export function toSandboxSession(sandbox: Sandbox): SandboxSession {
-  /** Undefined if the file does not exist. @throws Error with what the script said */
-  const ask = async (
-    script: string,
-    path: string,
-    { abortSignal }: Options,
-    more: { readonly args?: readonly string[]; readonly stdin?: Uint8Array } = {},
-  ): Promise<string | undefined> => {
+  const { workspace, network, limits } = sandbox
+  /** Undefined if the file does not exist. @throws Error with the script's error message */
+  const ask = async (name: keyof typeof SCRIPTS, { path, abortSignal }: PathOptions, args: readonly string[] = [], stdin?: Uint8Array) => {
     abortSignal?.throwIfAborted()
     if (path === '') throw new Error('the path is empty')
     let out = ''
-    const argv = ['/bin/sh', '-c', script, 'sh', absolute(path), ...(more.args ?? [])]
+    const onOutput = (text: string, stream: string) => {
+      if (stream === 'stdout') out += text
+    }
+    const argv = ['/bin/sh', '-c', SCRIPTS[name], 'sh', path.startsWith('/') ? path : `${workspace}/${path}`, ...args]
     try {
-      await sandbox.run({
-        argv,
-        onOutput: (text, stream) => {
-          if (stream === 'stdout') out += text
-        },
-        ...(more.stdin && { stdin: more.stdin }),
-        ...(abortSignal && { signal: abortSignal }),
-      })
+      await sandbox.run({ argv, onOutput, ...(stdin && { stdin }), ...(abortSignal && { signal: abortSignal }) })
       return out
     } catch (error) {
       abortSignal?.throwIfAborted()
@@ -95,40 +122,29 @@ export function toSandboxSession(sandbox: Sandbox): SandboxSession {
       throw new Error(error.completed.stderr.trim() || error.message)
     }
   }
-  const absolute = (path: string): string => (path.startsWith('/') ? path : `${sandbox.workspace}/${path}`)
 
-  // As base64 a third larger, with line breaks.
-  const chunk = Math.min(CHUNK, Math.max(1, Math.floor(sandbox.limits.outputStop / 2)))
-  const readFrom = async (options: PathOptions, offset: number): Promise<Uint8Array | null> => {
-    const text = await ask(SCRIPTS.read, options.path, options, { args: readAt(offset, chunk) })
-    return text === undefined ? null : Buffer.from(text, 'base64')
+  // Base64 output is a third larger, plus line breaks.
+  const chunk = Math.min(CHUNK, Math.max(1, Math.floor(limits.outputStop / 2)))
+  const readFrom = async (options: PathOptions, offset: number): Promise<Uint8Array | undefined> => {
+    const text = await ask('read', options, [String(offset + 1), String(chunk)])
+    return text === undefined ? undefined : Buffer.from(text, 'base64')
   }
-
-  const readFile: SandboxSession['readFile'] = async (options) => {
-    let next = await readFrom(options, 0)
-    if (next === null) return null
+  async function* rest(first: Uint8Array, options: PathOptions): AsyncGenerator<Uint8Array> {
     let offset = 0
-    return new ReadableStream({
-      pull: async (controller) => {
-        const bytes = next ?? (await readFrom(options, offset))
-        next = null
-        if (bytes && bytes.length > 0) controller.enqueue(bytes)
-        offset += bytes?.length ?? 0
-        if (!bytes || bytes.length < chunk) controller.close()
-      },
-    })
+    for (let bytes: Uint8Array | undefined = first; bytes && bytes.length > 0; bytes = await readFrom(options, offset)) {
+      yield bytes
+      offset += bytes.length
+      if (bytes.length < chunk) return
+    }
   }
-
   const readBinaryFile: SandboxSession['readBinaryFile'] = async (options) => {
-    const stream = await readFile(options)
-    return stream && collect(stream)
+    const first = await readFrom(options, 0)
+    return first ? buffer(rest(first, options)) : null
   }
-
   const writeBinaryFile: SandboxSession['writeBinaryFile'] = async (options) => {
-    await ask(SCRIPTS.write, options.path, options, { stdin: options.content })
+    await ask('write', options, [], options.content)
   }
-
-  const begin = ({ command, workingDirectory, env, abortSignal }: ProcessOptions) => ({
+  const toCommand = ({ command, workingDirectory, env, abortSignal }: ProcessOptions) => ({
     script: command,
     ...(workingDirectory !== undefined && { cwd: workingDirectory }),
     ...(env && { env }),
@@ -136,44 +152,44 @@ export function toSandboxSession(sandbox: Sandbox): SandboxSession {
   })
 
   return {
-    description: describe(sandbox),
-    readFile,
+    description: [
+      `Commands run in a sandbox. The workspace is ${workspace}: relative paths start there, and only files there persist.`,
+      network === 'none' ? 'There is no network.' : 'There is network access.',
+      `A command may take ${limits.timeout} s and ${Math.round(limits.memory / 1024 / 1024)} MB of memory.`,
+    ].join(' '),
+    readFile: async (options) => {
+      const first = await readFrom(options, 0)
+      return first ? (Readable.toWeb(Readable.from(rest(first, options), { objectMode: false })) as ReadableStream<Uint8Array>) : null
+    },
     readBinaryFile,
     readTextFile: async ({ encoding = 'utf-8', startLine = 1, endLine, ...options }) => {
       const bytes = await readBinaryFile(options)
       if (!bytes) return null
-      const text = new TextDecoder(encoding).decode(bytes)
-      if (startLine === 1 && endLine === undefined) return text
-      return text
-        .split(/(?<=\n)/)
-        .slice(startLine - 1, endLine)
-        .join('')
+      const lines = new TextDecoder(encoding).decode(bytes).split(/(?<=\n)/)
+      return lines.slice(startLine - 1, endLine).join('')
     },
-    writeFile: async ({ content, ...options }) => writeBinaryFile({ ...options, content: await collect(content) }),
+    writeFile: async ({ content, ...options }) => writeBinaryFile({ ...options, content: await buffer(content) }),
     writeBinaryFile,
     writeTextFile: ({ content, encoding = 'utf-8', ...options }) =>
       writeBinaryFile({ ...options, content: Buffer.from(content, encoding as BufferEncoding) }),
     stat: async (options) => {
-      const [type, size] = (await ask(SCRIPTS.stat, options.path, options))?.split(' ') ?? []
+      const [type, size] = (await ask('stat', options))?.split(' ') ?? []
       return type === undefined ? null : { type: type as 'file' | 'directory' | 'other', size: Number(size) }
     },
     listDirectory: async (options) => {
-      const fields = (await ask(SCRIPTS.list, options.path, options))?.split('/')
-      if (!fields) return null
-      return Array.from({ length: Math.floor(fields.length / 2) }, (_, at) => ({
-        type: fields[2 * at] as EntryType,
-        name: fields[2 * at + 1] as string,
-      }))
+      const text = await ask('list', options)
+      if (text === undefined) return null
+      return Array.from(text.matchAll(/([^/]*)\/([^/]*)\//g), ([, type, name = '']) => ({ type: type as EntryType, name }))
     },
-    deleteFile: async (options) => (await ask(SCRIPTS.remove, options.path, options)) !== undefined,
+    deleteFile: async (options) => (await ask('remove', options)) !== undefined,
     spawn: (async (options: ProcessOptions & { readonly stdin?: boolean }) => {
       if (options.stdin) throw new Error('this sandbox has no writable stdin')
       options.abortSignal?.throwIfAborted()
-      return spawn(sandbox, begin(options))
+      return spawn(sandbox, toCommand(options))
     }) as SandboxSession['spawn'],
     run: async (options) => {
       options.abortSignal?.throwIfAborted()
-      const completed = await sandbox.run(begin(options)).catch((error: unknown) => {
+      const completed = await sandbox.run(toCommand(options)).catch((error: unknown) => {
         options.abortSignal?.throwIfAborted()
         if (error instanceof CommandError) return error.completed
         throw error
@@ -183,28 +199,19 @@ export function toSandboxSession(sandbox: Sandbox): SandboxSession {
   }
 }
 
-const describe = ({ workspace, network, limits }: Sandbox): string =>
-  [
-    `Commands run in a sandbox. The workspace is ${workspace}: relative paths begin there, and only there files last.`,
-    network === 'none' ? 'There is no network.' : 'There is network.',
-    `A command may take ${limits.timeout} s and ${Math.round(limits.memory / 1024 / 1024)} MB of memory.`,
-  ].join(' ')
-
 async function spawn(sandbox: Sandbox, command: Parameters<Sandbox['start']>[0]): Promise<SessionProcess> {
-  const out = byteStream()
-  const err = byteStream()
-  const running: Running = await sandbox.start({
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const running = await sandbox.start({
     ...command,
-    onBytes: (bytes, stream) => (stream === 'stdout' ? out : err).push(bytes),
+    onBytes: (bytes, stream) => void (stream === 'stdout' ? stdout : stderr).write(bytes),
   })
   const close = () => {
-    out.close()
-    err.close()
+    for (const stream of [stdout, stderr]) stream.end()
   }
   running.ended.then(close, close)
   return {
-    stdout: out.stream,
-    stderr: err.stream,
+    stdout: Readable.toWeb(stdout) as ReadableStream<Uint8Array>,
+    stderr: Readable.toWeb(stderr) as ReadableStream<Uint8Array>,
     wait: async () => {
       const completed = await running.ended
       if (completed.reason === 'aborted') command.signal?.throwIfAborted()
@@ -214,37 +221,8 @@ async function spawn(sandbox: Sandbox, command: Parameters<Sandbox['start']>[0])
   }
 }
 
-function byteStream() {
-  let isOpen = true
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  const stream = new ReadableStream<Uint8Array>({
-    start: (given) => {
-      controller = given
-    },
-    cancel: () => {
-      isOpen = false
-    },
-  })
-  return {
-    stream,
-    push: (bytes: Uint8Array) => {
-      if (isOpen) controller?.enqueue(bytes)
-    },
-    close: () => {
-      if (isOpen) controller?.close()
-      isOpen = false
-    },
-  }
-}
-
-/** The numbers of a shell: 124 as of `timeout`, 128 and a signal's. */
+/** Returns the exit code a shell would report: 124 for a timeout, otherwise 128 plus the signal's number. */
 const exitCodeOf = ({ exitCode, reason }: Completed): number => exitCode ?? (reason === 'timeout' ? 124 : 137)
 
 const withReason = ({ reason, stderr }: Completed): string =>
   reason === 'exit' || reason === 'signal' ? stderr : `${stderr}${stderr === '' || stderr.endsWith('\n') ? '' : '\n'}[ended: ${reason}]\n`
-
-async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}

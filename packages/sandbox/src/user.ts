@@ -1,15 +1,13 @@
-/** Whom commands run as. */
+/** Chooses the user that commands run as. */
 import { stat } from 'node:fs/promises'
 
-/** What they see of themselves where the workspace is root's. */
+/** The uid and gid that commands see for themselves if the workspace belongs to root. */
 const UNPRIVILEGED = 1000
 
-export interface User {
-  readonly uid: number
-  readonly gid: number
+export interface User extends Ids {
   /**
-   * What the host sees: the same ids, or, where the workspace belongs to root, root without any capability. A uid of 1000
-   * could not write there.
+   * What the host sees: the same IDs or, if the workspace belongs to root, root without capabilities. A uid of 1000 could not write
+   * there.
    */
   readonly onHost: 'same' | 'root'
 }
@@ -19,14 +17,14 @@ export interface Ids {
   readonly gid: number
 }
 
-/** The ids of this process; on Windows there are none. */
+/** Returns the IDs of this process; 0 on Windows, which has none. */
 const self = (): Ids => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 })
 
 /**
- * Who is root runs commands as somebody else; who is not can only be who they are.
+ * Chooses the user. Root can run commands as another user; other users only as themselves.
  *
- * @param owner of the workspace
- * @throws RangeError for a uid that can't be had
+ * @param owner the owner of the workspace
+ * @throws RangeError for a uid that is not available
  */
 export function chooseUser(asked: number | 'auto', owner: Ids, own: Ids = self()): User {
   if (asked !== 'auto' && (!Number.isInteger(asked) || asked < 0 || asked > 0xfffffffe))

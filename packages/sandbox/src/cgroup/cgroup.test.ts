@@ -5,15 +5,14 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS } from '../limits.ts'
-import { owner } from '../owner.ts'
+import { owner } from '../processes.ts'
 import { temporary, until } from '../run.fixture.ts'
-import { openCgroup, parentOfSecond } from './cgroup.ts'
-import type { Confinement } from './confinement.ts'
-import { createGroup, removeGroup } from './group.ts'
+import { createGroup, openCgroup, parentOfSecond, removeGroup } from './cgroup.ts'
+import type { Confinement } from './watch.ts'
 
 const MB = 1024 * 1024
 const opened = await openCgroup({ ...DEFAULT_SANDBOX_LIMITS, memory: 64 * MB, processes: 20 })
-/** Where a cgroup can be written it has to work; CI writes one. */
+/** Must work wherever a cgroup can be written, which includes CI. */
 const isHere = opened !== undefined || process.env['CI'] !== undefined
 const foldersOf = (label: string) => globSync(`/sys/fs/cgroup/**/mulligan-${label}-*`)
 
@@ -107,7 +106,7 @@ describe.skipIf(!isHere)('a cgroup of our own', () => {
   })
 
   test.runIf(process.getuid?.() === 0)('does not exist for who may not write one', async () => {
-    const script = `import { openConfinement } from '${join(import.meta.dirname, 'open.ts')}'
+    const script = `import { openConfinement } from '${join(import.meta.dirname, 'confinement.ts')}'
 import { DEFAULT_SANDBOX_LIMITS } from '${join(import.meta.dirname, '../limits.ts')}'
 const { by, enforces } = await openConfinement(DEFAULT_SANDBOX_LIMITS, {})
 console.log(JSON.stringify({ by, hold: enforces.memory.hold }))`
@@ -117,7 +116,7 @@ console.log(JSON.stringify({ by, hold: enforces.memory.hold }))`
   })
 })
 
-/** The second version's files, where the machine's controllers are all in the first: what is written, not what it does. */
+/** Tests v2 files on machines whose controllers are all in v1: checks what is written, not its effect. */
 describe('version 2', () => {
   const tree = (handed: Readonly<Record<string, string>>) => {
     const mount = temporary()
@@ -140,7 +139,7 @@ describe('version 2', () => {
   test('memory, swap, processes and cores are limited', async () => {
     const mount = temporary()
     const parent = { version: 2, folder: mount, controllers: ['memory', 'pids', 'cpu'] } as const
-    // The kernel makes the files with the folder; here they come first.
+    // The kernel creates these files with the folder; here they are created in advance.
     const files = ['memory.max', 'memory.swap.max', 'pids.max', 'cpu.max']
     await createGroup([parent], 'one', { ...DEFAULT_SANDBOX_LIMITS, cpus: 0.5 }, async (folder) => {
       mkdirSync(folder)

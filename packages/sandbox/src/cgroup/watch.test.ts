@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { until } from '../run.fixture.ts'
-import { scope } from './systemd.ts'
+import { scope } from './confinement.ts'
 import { openWatch } from './watch.ts'
 
 const MB = 1024 * 1024

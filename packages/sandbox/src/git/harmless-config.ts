@@ -1,12 +1,12 @@
 /**
- * A repository's settings without those that name programs. What is known to be harmless is kept, not the other way round: a setting
- * that a later git takes for a program is not in the list.
+ * Filters a repository's settings, dropping those that name programs. It keeps an allowlist of harmless settings, so a setting that
+ * a later version of git treats as a program is dropped.
  */
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { runProgram } from '../program.ts'
 
-/** Variables by section, without a subsection. */
+/** Variables by section, for sections without a subsection. */
 const SECTIONS: Readonly<Record<string, string>> = {
   core: `repositoryformatversion bare filemode ignorecase symlinks precomposeunicode hidedotfiles protecthfs protectntfs worktree
     logallrefupdates autocrlf eol safecrlf checkroundtripencoding trustctime checkstat quotepath abbrev sharedrepository compression
@@ -44,14 +44,14 @@ const SECTIONS: Readonly<Record<string, string>> = {
   lfs: 'repositoryformatversion',
 }
 
-/** Variables of a section with a name in it: `[remote "origin"]`. */
+/** Variables of sections with a subsection: `[remote "origin"]`. */
 const NAMED: Readonly<Record<string, string>> = {
   remote: 'url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate promisor partialclonefilter',
   branch: 'remote merge rebase pushremote description',
   submodule: 'url active branch path ignore shallow fetchrecursesubmodules',
   url: 'insteadof pushinsteadof',
   diff: 'xfuncname funcname wordregex binary algorithm',
-  // Without a program: what has to be converted is then refused, not committed as it stands.
+  // Without the filter program, files that need conversion are rejected instead of being committed unconverted.
   filter: 'required',
   color: '\\w+',
 }
@@ -61,14 +61,14 @@ const words = (table: Readonly<Record<string, string>>, between: string): readon
 
 const HARMLESS = new RegExp(`^(?:${[...words(SECTIONS, ''), ...words(NAMED, '.+\\.')].join('|')})$`, 's')
 
-/** Whether it names no program, as far as its key tells. Pure. */
+/** Returns whether a setting names no program, judging by its key. Pure. */
 export const isHarmless = (key: string): boolean => HARMLESS.test(key) && !key.includes('\n')
 
-/** A variable as `git config --list` names it, section and variable in lower case. Without a value it is true. */
+/** A setting in the notation of `git config --list`, with section and variable in lower case. Without a value it is true. */
 export type ConfigSetting = readonly [key: string, value: string | undefined]
 
 /**
- * The harmless ones as a file for git. Pure.
+ * Returns the harmless settings as a git config file. Pure.
  *
  * @example
  * harmlessConfig([['core.bare', 'false'], ['core.fsmonitor', './evil']]) // '[core]\n\tbare = "false"\n'
@@ -83,7 +83,7 @@ export function harmlessConfig(settings: readonly ConfigSetting[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** What `git config --list -z` prints. Pure. */
+/** Parses the output of `git config --list -z`. Pure. */
 export function settingsIn(listed: string): ConfigSetting[] {
   const entries = listed.split('\0').slice(0, -1)
   return entries.map((entry) => {
@@ -96,12 +96,12 @@ const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\
 const quoted = (value: string): string => `"${value.replace(/[\n\t\x08"\\]/g, (sign) => ESCAPES[sign] ?? sign)}"`
 
 const MAX_BYTES = 1024 * 1024
-/** Milliseconds. */
+/** In milliseconds. */
 const READ_TIMEOUT = 5_000
 
 /**
- * The harmless settings of a file, and of those that it includes, as git itself reads them. A file that does not exist, can't be read, or is
- * no ordinary file counts as empty.
+ * Returns the harmless settings of a file and the files it includes, as read by git itself. A file that does not exist, can't be
+ * read or is not a regular file counts as empty.
  *
  * @param git its absolute path
  */
@@ -114,5 +114,5 @@ export async function readHarmlessConfig(git: string, file: string): Promise<str
   return harmlessConfig(settingsIn(stdout))
 }
 
-/** Only the file that is named is read. */
+/** Makes git read only the named file. */
 const NO_REPOSITORY = { PATH: '', GIT_DIR: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C.UTF-8' }

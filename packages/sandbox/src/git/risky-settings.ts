@@ -1,14 +1,14 @@
-/** Of settings that somebody changed: those that could run a program, or lead git somewhere else. */
+/** Finds changed settings that could run a program or redirect git elsewhere. */
 import { type ConfigSetting, isHarmless } from './harmless-config.ts'
 
-/** What is fetched, pushed to, or taken for the working tree. Harmless where it is new, as by `git remote add`. */
+/** Settings that redirect fetches, pushes or the working tree. Those in LEADS are harmless if new, as from `git remote add`. */
 const LEADS = /^(?:(remote|submodule)\.(.+)\.(?:push)?url|(branch)\.(.+)\.(?:push)?remote)$/s
 const ALWAYS = /^(?:core\.worktree|url\..+)$/s
-/** `ext::sh -c …`, `fd::…`, and whatever git would take for an option. */
+/** `ext::sh -c …`, `fd::…`, and values that git would treat as an option. */
 const PROGRAM = /^(?:\w+::|-)/
 
 /**
- * What is taken away or stays as it was is not named: it is the person's own. Pure.
+ * Finds risky settings that were added or changed. Removed and unchanged settings are not reported: the user chose those. Pure.
  *
  * @returns keys
  * @example

@@ -2,8 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporary } from '../run.fixture.ts'
-import type { View } from '../view/view.ts'
-import { hostPath, insidePath } from '../view/view.ts'
+import { hostPath, insidePath, type View } from '../view/view.ts'
 import { prepare } from './prepare.ts'
 
 const ro = (source: string, target = source) => ({ source, target, mode: 'read-only' }) as const
@@ -45,9 +44,9 @@ describe('the working directory', () => {
   })
 
   test.each([
-    ['..', 'outside of what the sandbox shows'],
-    ['/etc', 'outside of what the sandbox shows'],
-    ['escape', 'a link to something outside'],
+    ['..', 'not visible in the sandbox'],
+    ['/etc', 'not visible in the sandbox'],
+    ['escape', 'a link to something that is not visible'],
   ])('%s is refused', async (cwd, message) => {
     await expect(prepare({ script: 'true', cwd }, tree().shown)).rejects.toMatchObject({
       parameter: 'cwd',

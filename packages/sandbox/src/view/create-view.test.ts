@@ -16,9 +16,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createView, type ViewOptions } from './create-view.ts'
-import type { View } from './view.ts'
-import { hostPath } from './view.ts'
+import { planView, type ViewOptions } from './create-view.ts'
+import { hostPath, type View } from './view.ts'
+
+const createView = async (options: ViewOptions): Promise<View> => (await planView(options)).view
 
 let base: string
 let home: string
@@ -46,7 +47,7 @@ const view = async ({ hostEnv = {}, ...over }: Partial<ViewOptions> = {}): Promi
   const rest = { user, network: 'none', toolchains: true, mounts: [], env: [], homeFolder, tmpFolder } as const
   return createView({ workspace, ...rest, hostEnv: { HOME: home, PATH: '/usr/bin', ...hostEnv }, ...over })
 }
-/** The content that is at a path inside: undefined if there is none, or nothing to read. */
+/** Returns the content at a path inside: undefined if it does not exist or can't be read. */
 const inside = (path: string, seen: View): string | undefined => {
   const at = hostPath(path, seen)
   return at !== undefined && existsSync(at) && statSync(at).isFile() ? readFileSync(at, 'utf8') : undefined

@@ -1,139 +1,93 @@
-/** The environment of every command: an allowlist of names. Nothing of the host's comes along by a pattern. */
+/** Builds the environment of every command from an allowlist of names. No host variable is passed on by a pattern. */
 import { delimiter } from 'node:path'
-import { isWithin } from '../paths.ts'
+import { isWithin, words } from '../paths.ts'
 import type { User } from '../user.ts'
 import * as files from './files.ts'
-import type { GitPrograms } from './git.ts'
-import { entriesOf } from './programs.ts'
-import { TOOLCHAINS } from './toolchain-table.ts'
-import type { Network, View } from './view.ts'
-import { hostPath } from './view.ts'
+import type { GitPrograms } from './protect.ts'
+import { entriesOf, TOOLCHAIN_VARIABLES } from './toolchains.ts'
+import { hostPath, type Network, type View } from './view.ts'
 
+type Variables = Readonly<Record<string, string>>
 type HostEnv = Readonly<Record<string, string | undefined>>
+type Seen = Pick<View, 'mounts' | 'links'>
 
-const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const SYSTEM_PATH = words('/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin')
 
-/** How things look and sort, nothing more. */
-const LOCALE = 'LANG LANGUAGE LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME LC_MONETARY TZ'.split(' ')
+/** Variables for display, sorting and version selection. */
+const PLAIN = words(`
+  LANG LANGUAGE LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME LC_MONETARY TZ
+  PYENV_VERSION RBENV_VERSION NODENV_VERSION RUSTUP_TOOLCHAIN GOFLAGS GOTOOLCHAIN GOPROXY CONDA_DEFAULT_ENV`)
 
-/** Roots of toolchains: let through where what they name can be seen inside. */
+/** Variables for toolchain roots, passed on if the folder they name is visible inside. */
 const ROOTS = [
-  ...TOOLCHAINS.flatMap(({ env }) => env ?? []),
-  ...'ASDF_DIR NVM_BIN JAVA_HOME CONDA_PREFIX VIRTUAL_ENV ANDROID_SDK_ROOT GOPATH MAVEN_HOME GRADLE_HOME KOTLIN_HOME SSL_CERT_FILE SSL_CERT_DIR'.split(
-    ' ',
-  ),
-  ...'NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO PIP_CERT'.split(' '),
+  ...TOOLCHAIN_VARIABLES,
+  ...words(`
+    ASDF_DIR NVM_BIN JAVA_HOME CONDA_PREFIX VIRTUAL_ENV ANDROID_SDK_ROOT GOPATH MAVEN_HOME GRADLE_HOME KOTLIN_HOME
+    SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO PIP_CERT`),
 ]
 
-const CHOICES = 'PYENV_VERSION RBENV_VERSION NODENV_VERSION RUSTUP_TOOLCHAIN GOFLAGS GOTOOLCHAIN GOPROXY CONDA_DEFAULT_ENV'.split(' ')
-/** A proxy's address, unless a password is in it. */
-const PROXIES = 'http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY'.split(' ')
+/** Proxy addresses, passed on unless they contain a password. */
+const PROXIES = words('http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY')
 
-/** Nobody is there to answer, to scroll or to look at colours. */
-const UNATTENDED = {
-  TERM: 'dumb',
-  NO_COLOR: '1',
-  PAGER: 'cat',
-  GIT_PAGER: 'cat',
-  MANPAGER: 'cat',
-  SYSTEMD_PAGER: '',
-  EDITOR: 'true',
-  VISUAL: 'true',
-  GIT_EDITOR: 'true',
-  GIT_TERMINAL_PROMPT: '0',
-  DEBIAN_FRONTEND: 'noninteractive',
-  PIP_NO_INPUT: '1',
-  PIP_DISABLE_PIP_VERSION_CHECK: '1',
-  PYTHONUNBUFFERED: '1',
-  COREPACK_ENABLE_DOWNLOAD_PROMPT: '0',
-  npm_config_update_notifier: 'false',
-  npm_config_fund: 'false',
-} as const
+const variables = (text: string): Variables => Object.fromEntries(words(text).map((one) => one.split('=')))
 
-/** Says at once that there is no network, where a package manager would try for a minute. */
-const OFFLINE = {
-  npm_config_fetch_retries: '0',
-  npm_config_audit: 'false',
-  PIP_RETRIES: '0',
-  CARGO_NET_OFFLINE: 'true',
-  GOPROXY: 'off',
-  GOTOOLCHAIN: 'local',
-  UV_OFFLINE: '1',
-  COREPACK_ENABLE_NETWORK: '0',
-} as const
+/** Nobody is present to answer prompts, scroll output or see colors. */
+const UNATTENDED = variables(`
+  TERM=dumb NO_COLOR=1 PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER= EDITOR=true VISUAL=true GIT_EDITOR=true GIT_TERMINAL_PROMPT=0
+  DEBIAN_FRONTEND=noninteractive PIP_NO_INPUT=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1 COREPACK_ENABLE_DOWNLOAD_PROMPT=0
+  npm_config_update_notifier=false npm_config_fund=false`)
+
+/** Makes package managers report right away that there is no network, instead of retrying for a minute. */
+const OFFLINE = variables(`
+  npm_config_fetch_retries=0 npm_config_audit=false PIP_RETRIES=0 CARGO_NET_OFFLINE=true GOPROXY=off GOTOOLCHAIN=local UV_OFFLINE=1
+  COREPACK_ENABLE_NETWORK=0`)
 
 /**
- * Of every repository, not only the workspace's, whose settings are shown without programs: what one setting turns off. Drivers, filters and
- * aliases have names that only the repository knows.
+ * Settings for every repository, not only the workspace's (whose settings are already shown without programs). They cover what a
+ * single setting can turn off; drivers, filters and aliases have names that only the repository knows.
  */
-const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
-  ['core.fsmonitor', 'false'],
-  ['core.hooksPath', '/dev/null'],
-  ['core.pager', 'cat'],
-  ['gpg.program', 'gpg'],
-  ['gpg.ssh.program', 'ssh-keygen'],
-  ['gpg.x509.program', 'gpgsm'],
-  ['credential.helper', ''],
-  ['protocol.ext.allow', 'never'],
-  ['safe.bareRepository', 'explicit'],
-]
+const GIT_SETTINGS = variables(`
+  core.fsmonitor=false core.hooksPath=/dev/null core.pager=cat gpg.program=gpg gpg.ssh.program=ssh-keygen gpg.x509.program=gpgsm
+  credential.helper= protocol.ext.allow=never safe.bareRepository=explicit`)
 
-const gitEnvironment = (): Readonly<Record<string, string>> => ({
-  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
-  ...Object.fromEntries(
-    GIT_SETTINGS.flatMap(([key, value], at) => [
-      [`GIT_CONFIG_KEY_${at}`, key],
-      [`GIT_CONFIG_VALUE_${at}`, value],
-    ]),
-  ),
-  // These override what settings name.
-  GIT_ASKPASS: '',
-  GIT_SSH_COMMAND: 'ssh',
-})
-
-export interface EnvironmentOptions {
-  readonly host: HostEnv
-  /** Of further variables that are let through. */
-  readonly names: readonly string[]
-  readonly home: string
-  readonly user: Pick<User, 'uid'>
-  readonly network: Network
-  readonly path: string
-  readonly gitPrograms: GitPrograms
+const gitEnvironment = (): Variables => {
+  const settings = Object.entries(GIT_SETTINGS)
+  const named = settings.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ])
+  // The last two variables override settings.
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(named), GIT_ASKPASS: '', GIT_SSH_COMMAND: 'ssh' }
 }
 
-export async function environment(
-  view: Pick<View, 'mounts' | 'links'>,
-  options: EnvironmentOptions,
-): Promise<Readonly<Record<string, string>>> {
-  const { host, home, user, network } = options
+export interface EnvironmentOptions {
+  readonly hostEnv: HostEnv
+  /** Names of additional variables to pass on. */
+  readonly env: readonly string[]
+  readonly user: User
+  readonly network: Network
+  /** Default `ignore`. */
+  readonly gitPrograms?: GitPrograms | undefined
+}
+
+/** @param path the search path */
+export async function environment(view: Seen, home: string, path: string, options: EnvironmentOptions): Promise<Variables> {
+  const { hostEnv: host, user, network, gitPrograms = 'ignore' } = options
   const name = user.uid === 0 ? 'root' : 'user'
-  const roots = await pick(host, ROOTS, (value) => isSeen(value, view))
-  const further = await pick(host, options.names, async () => true)
-  const proxies = network === 'bridge' ? await pick(host, PROXIES, async (value) => !value.includes('@')) : {}
   return {
-    ...(await pick(host, [...LOCALE, ...CHOICES], async () => true)),
-    ...roots,
-    ...proxies,
+    ...(await pick(host, PLAIN)),
+    ...(await pick(host, ROOTS, (value) => isSeen(value, view))),
+    ...(network === 'bridge' && (await pick(host, PROXIES, async (value) => !value.includes('@')))),
     ...UNATTENDED,
-    ...(options.gitPrograms === 'ignore' && gitEnvironment()),
+    ...(gitPrograms === 'ignore' && gitEnvironment()),
     ...(network === 'none' && OFFLINE),
-    PATH: options.path,
-    HOME: home,
-    USER: name,
-    LOGNAME: name,
-    SHELL: '/bin/bash',
-    TMPDIR: '/tmp',
-    ...further,
+    ...{ PATH: path, HOME: home, USER: name, LOGNAME: name, SHELL: '/bin/bash', TMPDIR: '/tmp' },
+    ...(await pick(host, options.env)),
   }
 }
 
-/** Entries that can be seen inside, by the name they have there, and the system's own after them. */
-export async function searchPath(
-  path: string,
-  instead: ReadonlyMap<string, string>,
-  view: Pick<View, 'mounts' | 'links'>,
-): Promise<string> {
+/** Keeps the entries that are visible inside, translated to their paths there, and appends the system's own. */
+export async function searchPath(path: string, instead: ReadonlyMap<string, string>, view: Seen): Promise<string> {
   const found = await Promise.all(
     entriesOf(path).map(async (entry) => {
       if (await isSeen(entry, view)) return entry
@@ -145,26 +99,15 @@ export async function searchPath(
   return [...new Set([...found.filter((entry) => entry !== undefined), ...SYSTEM_PATH])].join(delimiter)
 }
 
-async function isSeen(path: string, view: Pick<View, 'mounts' | 'links'>): Promise<boolean> {
+async function isSeen(path: string, view: Seen): Promise<boolean> {
   const link = view.links.find((one) => isWithin(one.path, path))
-  const named = link ? link.to + path.slice(link.path.length) : path
-  const onHost = hostPath(named, view)
-  if (onHost === undefined) return false
-  const real = await files.real(onHost)
-  // A link in the home leads to where it leads inside as well, which may be nowhere.
+  const onHost = hostPath(link ? link.to + path.slice(link.path.length) : path, view)
+  const real = onHost && (await files.real(onHost))
+  // A link in the home folder has the same target inside, which may not exist there.
   return real !== undefined && view.mounts.some(({ source }) => isWithin(source, real))
 }
 
-async function pick(
-  host: HostEnv,
-  names: readonly string[],
-  may: (value: string) => Promise<boolean>,
-): Promise<Readonly<Record<string, string>>> {
-  const found = await Promise.all(
-    [...new Set(names)].map(async (name) => {
-      const value = host[name]
-      return value !== undefined && value !== '' && !value.includes('\0') && (await may(value)) ? [[name, value] as const] : []
-    }),
-  )
-  return Object.fromEntries(found.flat())
+async function pick(host: HostEnv, names: readonly string[], may = async (_value: string) => true): Promise<Variables> {
+  const values = names.map((name) => [name, host[name] ?? ''] as const)
+  return Object.fromEntries(await files.only(values, async ([, value]) => value !== '' && !value.includes('\0') && may(value)))
 }

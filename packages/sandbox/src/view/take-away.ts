@@ -1,23 +1,22 @@
 /**
- * Takes away what a command made where nothing was and nothing may be (`.git`, `.mulligan`), so that nothing of it takes effect on
- * the host. It is moved, not deleted: a person may have made it meanwhile.
+ * Removes paths that a command created where nothing existed and nothing may exist (`.git`, `.mulligan`), so that they have no
+ * effect on the host. They are moved, not deleted, because a person may have created them meanwhile.
  */
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { chmod, type FileHandle, lstat, mkdtemp, open, rename, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
-import type { Removed } from '../command.ts'
-import { SandboxError } from '../errors.ts'
+import { type Removed, SandboxError } from '../command.ts'
+import { execute } from '../folders.ts'
 import { isWithin } from '../paths.ts'
-import { runProgram, systemProgram } from '../program.ts'
 import type { View } from './view.ts'
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 export type TakeAway = (view: Pick<View, 'mounts' | 'absent'>) => Promise<readonly Removed[]>
 
-/** @param parent of the folder that things are moved to; it is made with the first one, and stays */
+/** @param parent parent of the folder that things are moved to; that folder is created with the first move and is kept */
 export function createTakeAway(parent = tmpdir()): TakeAway {
   let folder: Promise<string> | undefined
   let count = 0
@@ -28,12 +27,12 @@ export function createTakeAway(parent = tmpdir()): TakeAway {
     if (!found) return []
     try {
       folder ??= mkdtemp(join(parent, 'mulligan-removed-'))
-      // Under another name, so that it is not a repository there either.
+      // Renamed so that it is not a valid repository there either.
       return [{ path: found.path, to: await move(found, join(await folder, `${++count}-${found.name}`)) }]
     } catch (cause) {
       throw new SandboxError({
-        message: `the command made ${found.path}, which can't be taken away: ${(cause as Error).message}`,
-        remedy: 'Look at what is there, and remove it before you use git or mulligan in this folder.',
+        message: `the command created ${found.path}, which can't be removed: ${(cause as Error).message}`,
+        remedy: 'Inspect it and remove it before you use git or mulligan in this folder.',
         cause,
       })
     } finally {
@@ -43,7 +42,7 @@ export function createTakeAway(parent = tmpdir()): TakeAway {
   const takeAll: TakeAway = async ({ mounts, absent }) => {
     const taken: Removed[] = []
     for (const path of absent) {
-      // A mount point, which no command can move or put a link in the place of.
+      // A mount point can't be moved or replaced with a link by a command.
       const root = mounts.findLast(({ source, mode }) => mode === 'read-write' && isWithin(source, path))?.source
       if (root !== undefined) taken.push(...(await whileOpen(root, () => take(root, path))))
     }
@@ -57,13 +56,13 @@ export function createTakeAway(parent = tmpdir()): TakeAway {
 }
 
 interface Found {
-  /** Of the entry itself, which may be a link above the path that was asked for. */
+  /** The entry itself, which may be a link in a parent of the requested path. */
   readonly path: string
   readonly folder: FileHandle
   readonly name: string
 }
 
-/** Step by step from a folder that is held, never through a link: another command may be exchanging what lies between. */
+/** Walks step by step from a held folder and never through a link: another command may be replacing the folders in between. */
 async function find(root: string, path: string): Promise<Found | undefined> {
   const names = relative(root, path).split(sep)
   let folder = await open(root, FOLDER).catch(() => undefined)
@@ -82,11 +81,14 @@ async function find(root: string, path: string): Promise<Found | undefined> {
   return undefined
 }
 
-/** Linux names what is in an open folder, whatever became of the path to it. */
+/** Names an entry in an open folder through Linux's `/proc`, whatever became of the folder's path. */
 const inside = (folder: FileHandle, name: string, path: string): string =>
   process.platform === 'linux' ? `/proc/${process.pid}/fd/${folder.fd}/${name}` : path
 
-/** A workspace stays as closed as a command has left it: who may not enter it is told so before the next one. */
+/**
+ * Opens up a workspace while `work` runs, then restores its mode: if a command made it inaccessible, the user is told before the
+ * next command.
+ */
 async function whileOpen<T>(root: string, work: () => Promise<T>): Promise<T> {
   const mode = (await stat(root).catch(() => undefined))?.mode
   const isClosed = mode !== undefined && (mode & 0o700) !== 0o700 && process.getuid?.() !== 0
@@ -98,7 +100,7 @@ async function whileOpen<T>(root: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Also one that a command has closed against its own user. */
+/** Opens a folder, even if a command made it inaccessible to its own user. */
 async function enter(path: string, { mode }: Stats): Promise<FileHandle | undefined> {
   return open(path, FOLDER).catch(async () => {
     await chmod(path, mode | 0o700).catch(() => {})
@@ -106,7 +108,7 @@ async function enter(path: string, { mode }: Stats): Promise<FileHandle | undefi
   })
 }
 
-/** @returns where it is now: beside its place, where it could not be copied to another disk */
+/** @returns the new path; next to the original if it could not be copied to another disk */
 async function move({ folder, name, path }: Found, to: string): Promise<string> {
   const from = inside(folder, name, path)
   try {
@@ -115,30 +117,24 @@ async function move({ folder, name, path }: Found, to: string): Promise<string> 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
   }
-  // Out of effect at once: the copy may take a while.
+  // Rename it right away so that it has no effect: the copy may take a while.
   const suffix = `.removed-${randomUUID().slice(0, 8)}`
   const aside = inside(folder, name + suffix, path + suffix)
   await renameEntry(from, aside)
   try {
-    await runProgram(program('cp'), ['-a', '--', aside, to])
-    await runProgram(program('rm'), ['-rf', '--', aside])
+    await execute('cp', '-a', '--', aside, to)
+    await execute('rm', '-rf', '--', aside)
     return to
   } catch {
     return path + suffix
   }
 }
 
-function program(name: string): string {
-  const found = systemProgram(name)
-  if (found === undefined) throw new Error(`there is no ${name}`)
-  return found
-}
-
 async function renameEntry(from: string, to: string): Promise<void> {
   await rename(from, to).catch(async (error: NodeJS.ErrnoException) => {
     const entry = error.code === 'EACCES' ? await lstat(from) : undefined
     if (!entry?.isDirectory()) throw error
-    // To move a folder is to write its "..", which a command may have closed.
+    // Moving a folder rewrites its "..", and a command may have removed the permission for that.
     await chmod(from, entry.mode | 0o700)
     await rename(from, to)
   })

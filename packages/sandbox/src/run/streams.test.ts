@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createKept, wholeFrom, wholeUpTo } from './kept.ts'
+import { createKept, wholeFrom, wholeUpTo } from './streams.ts'
 
 const keep = (limit: number, chunks: readonly Uint8Array[]) => {
   const kept = createKept(limit)
@@ -8,7 +8,7 @@ const keep = (limit: number, chunks: readonly Uint8Array[]) => {
   return { text: kept.text(), dropped: kept.dropped() }
 }
 
-/** Cuts at arbitrary places, within characters too. */
+/** Splits at arbitrary positions, even within characters. */
 const chunked = (bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] => {
   const chunks: Uint8Array[] = []
   let at = 0

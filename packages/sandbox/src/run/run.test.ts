@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../run.fixture.ts'
-import { isFull, RESERVE, watchDisk } from './disk.ts'
+import { isFull, RESERVE, watchDisk } from './run.ts'
 
 const GB = 1024 ** 3
 

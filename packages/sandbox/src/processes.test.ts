@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { fromPsLine, fromStat, processTable, treeOf } from './processes.ts'
+import { createTree, fromPsLine, fromStat, processTable, treeOf } from './processes.ts'
 import { until } from './run.fixture.ts'
-import { createTree } from './tree.ts'
 
 describe('the process table', () => {
   test('this process is in it, with its parent and its memory', async () => {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { temporary } from './run.fixture.ts'
-import { createStdio, type OpenStdio } from './stdio.ts'
+import { temporary } from '../run.fixture.ts'
+import { createStdio, type OpenStdio } from './standby.ts'
 
 const BY_NAME = 'echo out >/dev/stdout; echo err >/dev/stderr'
 

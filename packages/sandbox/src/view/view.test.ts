@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isWithin } from '../paths.ts'
-import { lies, pinned } from './pins.ts'
-import type { Mount } from './view.ts'
+import { lies, type Mount, pinned } from './view.ts'
 
 const ro = (target: string, source = `/real${target}`): Mount => ({ source, target, mode: 'read-only' })
 const rw = (target: string, source = `/real${target}`): Mount => ({ source, target, mode: 'read-write' })
@@ -35,7 +34,7 @@ it('leaves no folder that can be moved above any mount point', () => {
       for (const [at, { target }] of mounts.entries()) {
         const under = lies(target, mounts.slice(0, at))
         if (under?.mode !== 'read-write') continue
-        // It is made right in the folder that is itself a mount point.
+        // Created directly in the folder that is itself a mount point.
         expect(target.slice(under.target.length + 1)).not.toContain('/')
         expect(isWithin(under.target, target)).toBe(true)
       }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findPlaces } from './find.ts'
+import { findPlaces } from './cgroup.ts'
 
 const V1 = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
