@@ -1,4 +1,5 @@
-import type { ErrorDetails, Tool, ToolExample } from '@mulligan/core'
+import type { Tool } from '@mulligan/core'
+import type { ErrorDetails, ToolExample } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { createWorkspace, fileTools } from '../index.ts'
 import { fixture, put, refused, run, temporary } from '../workspace.fixture.ts'
@@ -74,7 +75,7 @@ describe('examples', () => {
       if (outcome === 'retry') await worksAsItStands(tool, name, example.input, error.details)
     })
 
-  /** The suggested call, or the suggested value in its parameter, works as it stands. */
+  /** Checks that the suggested call, or the suggested value in its parameter, works unchanged. */
   async function worksAsItStands(
     find: (name: string) => Tool,
     name: string,

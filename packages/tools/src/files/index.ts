@@ -3,7 +3,7 @@ import { ignoringComments } from '../comments.ts'
 import { withSecrets } from '../workspace/with-secrets.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { applyPatchTool } from './apply_patch/tool.ts'
-import { DEFAULT_LIMITS, type FileLimits } from './common/limits.ts'
+import { DEFAULT_FILE_LIMITS, type FileLimits } from './common/limits.ts'
 import { deleteFileTool } from './delete_file/tool.ts'
 import { editFileTool } from './edit_file/tool.ts'
 import { globTool } from './glob/tool.ts'
@@ -16,17 +16,17 @@ import { readFileTool } from './read_file/tool.ts'
 import { treeTool } from './tree/tool.ts'
 import { writeFileTool } from './write_file/tool.ts'
 
-/** Of a file they show its name and no more, and put nothing under another name. */
+/** These tools only show file names and do not put content under another name. */
 const NAMES_ONLY: ReadonlySet<unknown> = new Set([deleteFileTool, makeDirTool, listDirTool, treeTool, globTool])
 
 /**
- * The tools for files, for one workspace and so for one session.
+ * Returns the file tools for one workspace, and so for one session.
  *
  * @example
  * const tools = fileTools(createWorkspace('.'), { searchSeconds: 5 })
  */
 export function fileTools(workspace: Workspace, limits: Partial<FileLimits> = {}): Tool[] {
-  const all = { ...DEFAULT_LIMITS, ...limits }
+  const all = { ...DEFAULT_FILE_LIMITS, ...limits }
   const tools = [
     readFileTool,
     writeFileTool,

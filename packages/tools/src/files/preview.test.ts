@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { previewOf } from '@mulligan/core'
+import { previewOf } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { fixture, run } from '../workspace.fixture.ts'
 

@@ -1,8 +1,9 @@
-/** What a call would change: the tool itself, in a workspace where nothing is written. */
-import { isToolResult, type Tool, type ToolContext } from '@mulligan/core'
+/** Previews what a call would change by running the tool in a workspace that writes nothing. */
+import type { Tool, ToolContext } from '@mulligan/core'
+import { isToolResult } from '@mulligan/core/executor'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** The tool with the diff that its result would show. */
+/** Adds a preview to a tool: the diff that its result would show. */
 export function withPreview(tool: Tool, workspace: Workspace, make: (workspace: Workspace) => Tool): Tool {
   if (tool.effect === 'read') return tool
   return {

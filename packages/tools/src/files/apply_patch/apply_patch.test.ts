@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run } from '../../workspace.fixture.ts'
-import { targetsOf } from './format/paths.ts'
+import { targetsOf } from './format/unified.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { contentsOf, patch } from './patch.fixture.ts'
 import { applyPatchTool } from './tool.ts'
@@ -174,12 +174,13 @@ describe('apply_patch', () => {
   })
 
   test('keeps the mode of what it changes and moves', async () => {
-    const { root, tool } = fixture({ a: '1\n', b: '1\n', c: '1\n' })
-    for (const name of ['a', 'b', 'c']) chmodSync(join(root, name), 0o755)
+    const { root, tool } = fixture({ a: '1\n', b: '1\n', c: '1\n', f: '1\n' })
+    for (const name of ['a', 'b', 'c', 'f']) chmodSync(join(root, name), 0o755)
+    const moves = ['*** Update File: b', '*** Move to: d', '*** Update File: c', '*** Move to: e']
     await run(tool('apply_patch'), {
-      patch: patch('*** Update File: a', '@@', '-1', '+2', '*** Update File: b', '*** Move to: d', '*** Update File: c', '*** Move to: e'),
+      patch: patch('*** Update File: a', '@@', '-1', '+2', ...moves, '*** Delete File: f', '*** Add File: f', '+2'),
     })
-    for (const name of ['a', 'd', 'e']) expect(statSync(join(root, name)).mode & 0o777, name).toBe(0o755)
+    for (const name of ['a', 'd', 'e', 'f']) expect(statSync(join(root, name)).mode & 0o777, name).toBe(0o755)
   })
 
   test.each([
@@ -225,13 +226,13 @@ describe('a mistake is named with its line, and nothing is written', () => {
   test.each<[string, string, string, RegExp]>([
     ['empty', '  \n', 'a', /Line 1 of the patch: the patch is empty/],
     ['no sections', patch(), 'a', /the patch is empty/],
-    ['no patch', 'change line 1 to 2', 'a', /Line 1 of the patch: this is no patch/],
+    ['no patch', 'change line 1 to 2', 'a', /Line 1 of the patch: this is not a patch/],
     ['text before', `Here it is:\n${patch('*** Delete File: a')}`, 'a', /Line 1 .*text before "\*\*\* Begin Patch", which is on line 2/],
     ['text after', `${patch('*** Delete File: a')}\nDone.`, 'a', /Line 4 .*text after "\*\*\* End Patch"/],
     ['no begin', '*** Delete File: a\n*** End Patch', 'a', /does not begin with/],
     ['no end', '*** Begin Patch\n*** Update File: a\n@@\n-1\n+2', 'a', /Line 5 .*may be cut off/],
     ['no end of an added file', '*** Begin Patch\n*** Add File: b\n+b', 'a', /may be cut off/],
-    ['an unknown header', patch('*** Frobnicate File: a'), 'a', /Line 2 .*no header/],
+    ['an unknown header', patch('*** Frobnicate File: a'), 'a', /Line 2 .*not a header/],
     ['a header by another name', patch('*** Create File: b', '+b'), 'a', /Did you mean "\*\*\* Add File: b"\?/],
     ['a header without a path', patch('*** Add File: ', '+b'), 'a', /Line 2 .*path is missing/],
     ['no hunks', patch('*** Update File: a'), 'a', /Line 2 .*has no hunks/],
@@ -246,7 +247,7 @@ describe('a mistake is named with its line, and nothing is written', () => {
       /Line 3 .*header of a unified diff inside/,
     ],
     ['diff headers between', patch('*** Delete File: a', 'diff --git a/a b/a'), 'a', /Line 3 .*between sections/],
-    ['search and replace', '<<<<<<< SEARCH\n1\n=======\n2\n>>>>>>> REPLACE', 'a', /search and replace is no patch/],
+    ['search and replace', '<<<<<<< SEARCH\n1\n=======\n2\n>>>>>>> REPLACE', 'a', /search and replace is not a patch/],
     ['an added line without +', patch('*** Add File: b', 'b'), 'a', /Line 3 .*lacks its "\+"/],
     ['a move that comes late', patch('*** Update File: a', '@@', '-1', '+2', '*** Move to: b'), 'a', /Line 6 .*does not follow its header/],
     ['an early end of file', patch('*** Update File: a', '@@', '*** End of File'), 'a', /Line 4 .*without lines above/],
@@ -411,7 +412,7 @@ describe('a patch that fails in the middle leaves nothing behind', () => {
     await refused(tool('apply_patch'), { patch: patch(...lines) })
     expect(contentsOf(root)).toEqual({ a: '1\n' })
     expect(existsSync(join(root, 'new'))).toBe(false)
-    // Without what fails, it is written.
+    // Without the failing part, it is written.
     await run(tool('apply_patch'), { patch: patch(...lines.slice(0, -1)) })
     expect(contentsOf(root)).toEqual({ a: '2\n', 'new/b': 'b\n' })
   })

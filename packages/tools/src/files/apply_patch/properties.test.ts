@@ -1,7 +1,7 @@
-/** What holds for every patch: the tree that it means, or the tree as it was; and time that grows with its size. */
+/** Tests properties of every patch: the result is the intended tree or the unchanged one, and the time grows with the size. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isMulliganError } from '@mulligan/core'
+import { isMulliganError } from '@mulligan/core/executor'
 import { createTwoFilesPatch } from 'diff'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { fixture, run } from '../../workspace.fixture.ts'
 import { parsePatch } from './format/parse.ts'
 import type { Hunk } from './format/patch.ts'
 import { contentsOf, patch } from './patch.fixture.ts'
-import { updated } from './place/update.ts'
+import { updated } from './place/place.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -31,7 +31,7 @@ function fill(root: string, files: Files): void {
 
 const unterminated = (text: string): string => text.replace(/\r?\n$/, '')
 
-/** The sections that lead from one tree to another, in the notation of `*** Begin Patch`. */
+/** Returns the sections that turn one tree into another, in the `*** Begin Patch` notation. */
 function envelope(before: Files, after: Files): string {
   const sections: string[] = []
   for (const path of Object.keys({ ...before, ...after })) {
@@ -46,7 +46,7 @@ function envelope(before: Files, after: Files): string {
 
 const unchecked = (text: string): string[] => (text === '' ? [] : unterminated(text).split(/\r?\n/))
 
-/** One hunk of the whole file: what both have at the beginning and at the end stays. */
+/** Returns one hunk for the whole file that keeps the common beginning and end. */
 function changed(old: readonly string[], now: readonly string[]): string[] {
   let head = 0
   while (head < Math.min(old.length, now.length) && old[head] === now[head]) head++
@@ -217,7 +217,7 @@ describe('large patches', () => {
   const hunksOf = (text: string): readonly Hunk[] => (parsePatch(text).sections[0] as { hunks: readonly Hunk[] }).hunks
   const numbered = Array.from({ length: LINES }, (_, at) => `line ${at}`)
 
-  /** Squared, each of these would be some 10¹⁰ steps, and the test would not end in its time. */
+  /** With quadratic time, each of these would take some 10¹⁰ steps, and the test would time out. */
   test('many hunks in a long file', () => {
     const hunks = Array.from({ length: HUNKS }, (_, at) => ['@@', ` line ${at * 10}`, `-line ${at * 10 + 1}`, `+new ${at}`])
     const result = updated(whole(numbered), hunksOf(patch('*** Update File: a', ...hunks.flat())), false)

@@ -1,29 +1,26 @@
-import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
+import { isMulliganError } from '@mulligan/core/executor'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { sha256 } from '../../sha256.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import { fsError } from '../../workspace/errors.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { encode } from '../common/encoding.ts'
-import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
+import { DEFAULT_FILE_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { size } from '../common/page.ts'
+import { fenced, unifiedDiff } from '../common/unified-diff.ts'
 import { hasPaddedMarkers, parsePatch } from './format/parse.ts'
-import { targetsOf } from './format/paths.ts'
+import { targetsOf } from './format/unified.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { type Planned, planPatch } from './plan.ts'
-import { type PatchedFile, report } from './report.ts'
-import { withCorrection } from './suggest.ts'
-import type { PatchFile } from './tree/tree.ts'
+import { withCorrection } from './refusal.ts'
+import { isChanged, type PatchFile } from './tree.ts'
 
 const input = z.object({ patch: z.string().describe('*** Begin Patch … *** End Patch, or a unified diff') })
 type Input = z.infer<typeof input>
 
-export interface PatchData {
-  readonly files: readonly PatchedFile[]
-}
-
-/** Changes several files by one patch: all of it or nothing, and no byte but those of the changed lines. */
-export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
+/** Changes several files with one patch. All changes are made or none, and bytes outside the changed lines stay the same. */
+export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS): Tool {
   const files = { 'src/main.ts': 'const a = 1\nconst b = 2\n', 'old.txt': 'old\n' }
   const patch = (...lines: readonly string[]) => ({ patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
   return defineTool({
@@ -64,7 +61,7 @@ export function applyPatchTool(workspace: Workspace, limits: FileLimits = DEFAUL
   })
 }
 
-async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, ctx: ToolContext): Promise<ToolOk<PatchData>> {
+async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input, ctx: ToolContext): Promise<ToolOk> {
   if (Buffer.byteLength(patch) > limits.editBytes)
     throw new ModelRetry(`The patch is ${size(Buffer.byteLength(patch))} long. Nothing was written.`, {
       errorType: 'too_large',
@@ -90,7 +87,7 @@ async function apply(workspace: Workspace, limits: FileLimits, { patch }: Input,
   return ok({ files }, { content, ...(display !== '' && { display }), ...(notes.length > 0 && { notes }) })
 }
 
-/** As it reads best; where that can't be applied, with markers that have spaces before them. */
+/** Plans the patch with indented markers read as context. If it can't be applied that way, reads them as markers. */
 async function plan(workspace: Workspace, limits: FileLimits, text: string): Promise<Planned> {
   try {
     return await planPatch(workspace, limits, parsePatch(text))
@@ -104,7 +101,7 @@ async function plan(workspace: Workspace, limits: FileLimits, text: string): Pro
   }
 }
 
-/** What the model has written it knows, unless it changed a file that had changed under it. */
+/** Records the new content as read, unless the file had been changed by others before. */
 function remember({ seen }: Workspace, { origin, at, original, text }: PatchFile): void {
   const known = origin && seen.get(origin.absolute)
   if (origin && origin.absolute !== at?.absolute) seen.delete(origin.absolute)
@@ -112,4 +109,53 @@ function remember({ seen }: Workspace, { origin, at, original, text }: PatchFile
   if (!origin || (known && known.hash === original?.hash && text !== undefined))
     seen.set(at.absolute, { hash: sha256(encode(text ?? '', original?.encoding ?? 'utf-8')) })
   else if (known) seen.set(at.absolute, known)
+}
+
+const LETTERS = { added: 'A', modified: 'M', deleted: 'D', moved: 'R' } as const
+
+/** Reports the changes for the model, the user and programs. */
+function report(all: readonly PatchFile[]) {
+  const changed = all.flatMap(patched)
+  // A file that is deleted and added again counts as modified.
+  const pathsOf = (which: Patched['change']): ReadonlySet<string> =>
+    new Set(changed.flatMap(({ change, path }) => (change === which ? [path] : [])))
+  const [added, deleted] = [pathsOf('added'), pathsOf('deleted')]
+  const files = changed
+    .filter(({ change, path }) => change !== 'deleted' || !added.has(path))
+    .map((file): Patched => (file.change === 'added' && deleted.has(file.path) ? { ...file, change: 'modified' } : file))
+  const diffs = files.map(({ change, path, diff }) => (change === 'deleted' ? `Deleted ${path}\n` : diff)).join('')
+  const same = files.every(({ change }) => change === 'unchanged')
+  const content = same ? `Nothing to change: ${files.map(said).join(', ')}` : files.map(said).join('\n')
+  return { files, content, display: diffs === '' ? '' : fenced(diffs, 'diff') }
+}
+
+interface Patched {
+  readonly change: keyof typeof LETTERS | 'unchanged'
+  /** Current path; for a deleted file, its former path. */
+  readonly path: string
+  /** Former path of a moved file. */
+  readonly from?: string
+  readonly added: number
+  readonly removed: number
+  /** Unified diff with three lines of context; empty for deleted files. */
+  readonly diff: string
+}
+
+function patched(file: PatchFile): Patched[] {
+  const { origin, at, original, text } = file
+  if (!at) return origin ? [{ change: 'deleted', path: origin.relative, added: 0, removed: 0, diff: '' }] : []
+  const from = origin && origin.absolute !== at.absolute ? origin.relative : undefined
+  const change = !origin ? 'added' : from !== undefined ? 'moved' : isChanged(file) ? 'modified' : 'unchanged'
+  const isShown = change !== 'unchanged' && text !== undefined
+  const diff = isShown ? unifiedDiff(at.relative, original?.text ?? '', text, !origin) : { text: '', added: 0, removed: 0 }
+  // New files are counted by the diff. For long files the diff may have been abandoned.
+  const { added, removed } = (origin && file.counts) || diff
+  const head = from === undefined ? '' : `rename from ${from}\nrename to ${at.relative}\n`
+  return [{ change, path: at.relative, ...(from !== undefined && { from }), added, removed, diff: head + diff.text }]
+}
+
+function said({ change, path, from, added, removed }: Patched): string {
+  if (change === 'unchanged') return `${path} is unchanged.`
+  const lines = added + removed > 0 ? ` (+${added} -${removed})` : ''
+  return `${LETTERS[change]} ${from === undefined ? path : `${from} -> ${path}`}${lines}`
 }

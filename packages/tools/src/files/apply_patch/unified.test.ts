@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run } from '../../workspace.fixture.ts'
-import { pathOf, withoutSides } from './format/paths.ts'
+import { pathOf, withoutSides } from './format/unified.ts'
 import { contentsOf } from './patch.fixture.ts'
 
 type Files = Readonly<Record<string, string>>

@@ -1,14 +1,19 @@
-/** Globs as ripgrep reads them, for paths that are already listed. No regular expression, so no pattern is slow. */
+/**
+ * Matches paths that are already listed against globs in ripgrep's syntax. Uses no regular expression for the pattern, so no pattern is
+ * slow.
+ */
+import { ModelRetry } from '@mulligan/core'
+import { about } from '../../workspace/errors.ts'
 
-/** What one item must be; `undefined` stands for any number of any items. */
+/** A condition for each item; `undefined` matches any number of items. */
 type Pattern<Item> = readonly (((item: Item) => boolean) | undefined)[]
 
 const MAX_ALTERNATIVES = 256
 const MAX_PATTERN = 1000
 
 /**
- * A test for relative paths with forward slashes. `*` and `?` stop at a slash, `**` does not, `{a,b}` and `[a-z]` as usual.
- * Without a slash the pattern is for the name, at any depth; one that matches a folder matches all in it when `folders`.
+ * Returns a test for relative paths with forward slashes. `*` and `?` stop at a slash, `**` does not, `{a,b}` and `[a-z]` work as usual. A
+ * pattern without a slash matches names at any depth. With `folders`, a pattern that matches a folder matches everything in it.
  *
  * @throws SyntaxError that says what is wrong with the pattern
  */
@@ -27,85 +32,47 @@ export function globMatcher(pattern: string, { folders = false } = {}): (path: s
   }
 }
 
-/** `a{b,c}d` → `abd`, `acd`; nested too. */
+/** Expands `a{b,c}d` to `abd` and `acd`, including nested braces. */
 export function expandBraces(pattern: string): string[] {
-  const open = findOpen(pattern)
-  if (open === -1) return [pattern]
   let depth = 0
-  let from = open + 1
-  const options: string[] = []
-  for (let at = open; at < pattern.length; at++) {
-    const unit = pattern[at]
-    if (unit === '\\') at++
-    else if (unit === '{') depth++
-    else if (unit === ',' && depth === 1) {
-      options.push(pattern.slice(from, at))
-      from = at + 1
-    } else if (unit === '}' && --depth === 0) {
-      options.push(pattern.slice(from, at))
-      const all = options.flatMap((option) => expandBraces(pattern.slice(0, open) + option + pattern.slice(at + 1)))
+  /** Positions of the outermost brace and its commas. */
+  const cuts: number[] = []
+  for (const { 0: sign, index } of pattern.matchAll(/\\.|[{},]/gs)) {
+    if (sign === '{' && depth++ === 0) cuts.push(index)
+    else if (sign === ',' && depth === 1) cuts.push(index)
+    else if (sign === '}' && depth > 0 && --depth === 0) {
+      const options = cuts.map((cut, at) => pattern.slice(cut + 1, cuts[at + 1] ?? index))
+      const all = options.flatMap((option) => expandBraces(pattern.slice(0, cuts[0]) + option + pattern.slice(index + 1)))
       if (all.length > MAX_ALTERNATIVES) throw new SyntaxError(`more than ${MAX_ALTERNATIVES} alternatives`)
       return all
     }
   }
-  throw new SyntaxError('a "{" without its "}"')
-}
-
-function findOpen(pattern: string): number {
-  for (let at = 0; at < pattern.length; at++) {
-    if (pattern[at] === '\\') at++
-    else if (pattern[at] === '{') return at
-  }
-  return -1
+  if (depth > 0) throw new SyntaxError('a "{" without its "}"')
+  return [pattern]
 }
 
 function nameMatcher(step: string): (name: string) => boolean {
   if (!/[*?[\\]/.test(step)) return (name) => name === step
-  const pattern = unitsOf(step)
+  const pattern = Array.from(step.matchAll(UNITS), unitMatcher)
   return (name) => matchesAll(pattern, name)
 }
 
-function unitsOf(step: string): Pattern<string> {
-  const pattern: (((unit: string) => boolean) | undefined)[] = []
-  for (let at = 0; at < step.length; at++) {
-    const unit = step[at] as string
-    if (unit === '*') {
-      if (pattern.length === 0 || pattern.at(-1)) pattern.push(undefined)
-    } else if (unit === '?') pattern.push(() => true)
-    else if (unit === '[') {
-      const close = step.indexOf(']', at + (/^\[[!^]?\]/.test(step.slice(at)) ? (step[at + 1] === ']' ? 2 : 3) : 1))
-      if (close === -1) throw new SyntaxError('a "[" without its "]"')
-      pattern.push(characterClass(step.slice(at + 1, close)))
-      at = close
-    } else {
-      const literal = unit === '\\' ? (step[++at] ?? '\\') : unit
-      pattern.push((other) => other === literal)
-    }
-  }
-  return pattern
-}
+/** Stars, a character class (a bracket right at its start is part of the class), an escaped character, or any other character. */
+const UNITS = /\*+|\[([!^]?(?:\][^\]]*|(?![!^]\])[^\]]+))\]|\\?./gs
 
-function characterClass(body: string): (unit: string) => boolean {
+function unitMatcher([unit, body]: RegExpExecArray): Pattern<string>[number] {
+  if (unit.startsWith('*')) return undefined
+  if (unit === '?') return () => true
+  if (unit === '[') throw new SyntaxError('a "[" without its "]"')
+  if (body === undefined) return (other) => other === unit.at(-1)
   const negated = /^[!^]/.test(body)
-  const units = negated ? body.slice(1) : body
-  return (unit) => {
-    let inside = false
-    for (let at = 0; at < units.length; at++) {
-      const low = units[at] as string
-      const isRange = units[at + 1] === '-' && at + 2 < units.length
-      if (isRange) at += 2
-      inside ||= low <= unit && unit <= (units[at] as string)
-    }
-    return inside !== negated
-  }
+  const ranges = [...body.slice(negated ? 1 : 0).matchAll(/(.)-(.)|./gs)]
+  return (other) => ranges.some(([one, low = one, high = one]) => low <= other && other <= high) !== negated
 }
 
-/** Greedy with one step back to the last `undefined`: linear in practice, quadratic at worst. */
+/** Greedy, backtracking only to the last `undefined`: linear in practice, quadratic at worst. */
 function matchesAll<Item>(pattern: Pattern<Item>, items: ArrayLike<Item>): boolean {
-  let at = 0
-  let token = 0
-  let many = -1
-  let mark = 0
+  let [at, token, many, mark] = [0, 0, -1, 0]
   while (at < items.length) {
     const test = pattern[token]
     if (test?.(items[at] as Item)) {
@@ -121,4 +88,45 @@ function matchesAll<Item>(pattern: Pattern<Item>, items: ArrayLike<Item>): boole
   }
   while (token < pattern.length && !pattern[token]) token++
   return token === pattern.length
+}
+
+/** Returns {@link globMatcher} for a tool parameter. For a bad pattern, throws a retry that suggests one that works. */
+export function globParameter(parameter: string, pattern: string, options?: { readonly folders?: boolean }): (path: string) => boolean {
+  const refuse = (why: string, suggestion: string) =>
+    new ModelRetry(`${parameter} is not a valid glob: ${why}.`, about(parameter, pattern, 'a glob such as **/*.ts', { suggestion }))
+  if (pattern.trim() === '') throw refuse('it is empty', '**/*')
+  try {
+    return globMatcher(pattern, options)
+  } catch (error) {
+    throw refuse((error as Error).message, repairedGlob(pattern))
+  }
+}
+
+/** Closes open brackets. If that is not enough, replaces each with a wildcard for any character. */
+export function repairedGlob(pattern: string): string {
+  const isGlob = (one: string): boolean => {
+    try {
+      return Boolean(globMatcher(one))
+    } catch {
+      return false
+    }
+  }
+  const classes = pattern.replace(/\[[^\]/]*(?=\/|$)/g, '$&]')
+  return [pattern, closed(pattern), classes, closed(classes)].find(isGlob) ?? pattern.slice(0, 500).replace(/[[\]{}]/g, '?')
+}
+
+function closed(pattern: string): string {
+  let open = 0
+  for (const [sign] of pattern.matchAll(/\\.|[{}]/g)) open = Math.max(0, open + (sign === '{' ? 1 : sign === '}' ? -1 : 0))
+  return pattern + '}'.repeat(open)
+}
+
+/** Matches paths relative to either the workspace or the searched folder, because models write both. @param prefix path of that folder */
+export const fromEither = (matches: (path: string) => boolean, prefix: string): ((path: string) => boolean) =>
+  prefix === '' ? matches : (path) => matches(path) || (path.startsWith(prefix) && matches(path.slice(prefix.length)))
+
+/** Returns a test that is true for paths excluded by one of the globs. */
+export function ignoring(globs: readonly string[]): (path: string) => boolean {
+  const matchers = globs.map((glob, at) => globParameter(`ignore[${at}]`, glob, { folders: true }))
+  return (path) => matchers.some((matches) => matches(path))
 }

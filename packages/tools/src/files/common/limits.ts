@@ -1,26 +1,26 @@
-/** What the file tools may return and take. Ceilings: the executor bounds every result once more, in tokens. */
+/** Limits for the input and output of the file tools. These are upper bounds: the executor limits every result again, in tokens. */
 export interface FileLimits {
-  /** Characters of a line that `read_file` shows. */
+  /** Characters of a line shown by `read_file`. */
   readonly lineChars: number
   /** Bytes of text in a page of `read_file`. */
   readonly pageBytes: number
-  /** Larger files are not read to their end for one page: no total, no hash. Bytes. */
+  /** Larger files are not read to the end for one page, so they have no total and no hash. Bytes. */
   readonly readThroughBytes: number
-  /** The largest file that `edit_file` and a replacing `write_file` take. Bytes. */
+  /** The largest file that `edit_file` and a replacing `write_file` accept. Bytes. */
   readonly editBytes: number
-  /** Media types (`image/png`) that the model takes as content. Default none. */
+  /** Media types (`image/png`) that the model accepts as content. Default: none. */
   readonly media: readonly string[]
   /** The largest file passed on as media. Bytes. */
   readonly mediaBytes: number
-  /** Seconds that a search may take. */
+  /** Maximum duration of a search in seconds. */
   readonly searchSeconds: number
-  /** Characters of a matching line that `grep` shows. */
+  /** Characters of a matching line shown by `grep`. */
   readonly matchChars: number
-  /** Matches or files that are held to be sorted and paged; more are only counted. */
+  /** Matches or files kept for sorting and paging; any more are only counted. */
   readonly heldMatches: number
 }
 
-export const DEFAULT_LIMITS: FileLimits = {
+export const DEFAULT_FILE_LIMITS: FileLimits = {
   lineChars: 2000,
   pageBytes: 50 * 1024,
   readThroughBytes: 10 * 1024 * 1024,
@@ -34,5 +34,5 @@ export const DEFAULT_LIMITS: FileLimits = {
 
 /** Seconds after which the executor cuts off a call that works on one file. */
 export const FILE_TIMEOUT = 30
-/** The same for a walk over the workspace; a search has its own, earlier deadline. */
+/** The same for walking the workspace. A search has its own, earlier deadline. */
 export const WALK_TIMEOUT = 30

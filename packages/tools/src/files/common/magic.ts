@@ -1,9 +1,9 @@
-/** What a file is by its first bytes. */
+/** Identifies files by their first bytes. */
 export interface Magic {
   /** As a phrase: "a PNG image". */
   readonly what: string
   readonly mediaType: string
-  /** With what a person could read it, as a phrase. */
+  /** A program that can open it, as a phrase. */
   readonly reader: string
 }
 
@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
   [0, '1a45dfa3', 'a Matroska or WebM video', 'video/webm', PLAYER],
 ]
 
-/** How many bytes {@link magic} wants to see. */
+/** How many bytes {@link magic} needs. */
 export const HEAD_BYTES = 8192
 
 export function magic(head: Uint8Array): Magic | undefined {

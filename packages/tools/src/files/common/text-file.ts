@@ -1,12 +1,18 @@
-/** A file that is to be changed: its text, and what it takes to write it back byte for byte. */
+/** A file to be changed: its text, and what is needed to write it back byte for byte. */
+import { fstatSync, readFile } from 'node:fs'
+import { promisify } from 'node:util'
 import { ToolFailure } from '@mulligan/core'
 import { sha256 } from '../../sha256.ts'
-import type { Resolved } from '../../workspace/workspace.ts'
+import type { Resolved } from '../../workspace/change.ts'
+import { withFile } from '../../workspace/contain.ts'
+import { about } from '../../workspace/errors.ts'
 import { decode, type Encoding, sniff } from './encoding.ts'
-import { readWhole } from './file-bytes.ts'
 import type { FileLimits } from './limits.ts'
 import { HEAD_BYTES } from './magic.ts'
 import { size } from './page.ts'
+
+/** Reads a whole open file. */
+export const readAll: (fd: number) => Promise<Buffer<ArrayBuffer>> = promisify(readFile)
 
 export interface TextFile {
   readonly text: string
@@ -14,26 +20,30 @@ export interface TextFile {
   readonly encoding: Encoding
 }
 
-export interface Asked {
-  readonly tool: string
-  readonly parameter: string
-}
-
-/** @throws ToolFailure for what can't be written back byte for byte */
-export async function readTextFile(file: Resolved, { editBytes }: FileLimits, { tool, parameter }: Asked): Promise<TextFile> {
-  const refuse = (why: string): ToolFailure =>
-    new ToolFailure(`"${file.relative}" ${why}, which ${tool} does not change. Nothing was written.`, {
-      errorType: 'unsupported',
-      status: 'failed',
-      parameter,
-      value: file.relative,
-      constraint: `text in UTF-8 or UTF-16 of at most ${size(editBytes)}`,
-    })
-  const { size: length, bytes } = await readWhole(file, editBytes)
-  if (!bytes) throw refuse(`is ${size(length)} long`)
+/**
+ * @param replaces whether the whole file is replaced. Its text is then only compared, so it need not be decodable
+ * @throws ToolFailure for a file that can't be written back byte for byte
+ */
+export async function readTextFile(
+  file: Resolved,
+  { editBytes }: FileLimits,
+  { tool, parameter, replaces = false }: { readonly tool: string; readonly parameter: string; readonly replaces?: boolean },
+): Promise<TextFile> {
+  const refuse = (why: string): ToolFailure => {
+    const says = `"${file.relative}" ${why}, which ${tool} does not ${replaces ? 'replace.' : 'change. Nothing was written.'}`
+    const most = size(editBytes)
+    const constraint = replaces ? `a text file of at most ${most}, or a new path` : `text in UTF-8 or UTF-16 of at most ${most}`
+    return new ToolFailure(says, about(parameter, file.relative, constraint, { errorType: 'unsupported' }))
+  }
+  const bytes = await withFile(file.root, file.absolute, (fd) => {
+    const { size: length } = fstatSync(fd)
+    if (length > editBytes) throw refuse(`is ${size(length)} long`)
+    return readAll(fd)
+  })
   const found = sniff(bytes.subarray(0, HEAD_BYTES))
   if (found.kind === 'binary') throw refuse(`is ${found.magic?.what ?? 'a binary file'}`)
-  const text = found.kind === 'text' ? decode(bytes, found.encoding) : undefined
-  if (text === undefined || found.kind !== 'text') throw refuse('is not text in UTF-8 throughout')
-  return { text, hash: sha256(bytes), encoding: found.encoding }
+  const encoding = found.kind === 'text' ? found.encoding : 'utf-8'
+  const text = found.kind === 'text' || replaces ? decode(bytes, encoding) : undefined
+  if (text === undefined && !replaces) throw refuse('contains bytes that are not valid UTF-8')
+  return { text: text ?? bytes.toString('latin1'), hash: sha256(bytes), encoding }
 }

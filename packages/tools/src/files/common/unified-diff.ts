@@ -1,38 +1,37 @@
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 
 const CONTEXT = 3
-/** Past this many changed lines the search for the smallest diff is not worth its time. */
+/** With more changed lines than this, the search for the smallest diff is not worth its time. */
 const MAX_CHANGED_LINES = 2000
 
 export interface Diff {
-  /** Unified, three lines of context; without hunks where the change is too large to be shown. */
+  /** Unified diff with three lines of context; without hunks if the change is too large to show. */
   readonly text: string
   readonly added: number
   readonly removed: number
 }
 
-export function unifiedDiff(path: string, before: string, after: string, created = false): Diff {
-  const from = created ? '/dev/null' : path
-  const patch = structuredPatch(from, path, before, after, undefined, undefined, {
-    context: CONTEXT,
-    maxEditLength: MAX_CHANGED_LINES,
-  })
-  if (!patch) {
-    const [removed, added] = [lines(before), lines(after)]
-    return { text: `--- ${from}\n+++ ${path}\n(too many changes to show: ${removed} lines replaced by ${added})\n`, added, removed }
-  }
-  let added = 0
-  let removed = 0
-  for (const hunk of patch.hunks)
-    for (const line of hunk.lines)
-      if (line.startsWith('+')) added++
-      else if (line.startsWith('-')) removed++
-  return { text: formatPatch(patch, FILE_HEADERS_ONLY), added, removed }
+/** @returns undefined if more than `most` lines changed; an empty text if none did */
+export function diffOf(from: string, to: string, before: string, after: string, most: number): Diff | undefined {
+  const patch = structuredPatch(from, to, before, after, undefined, undefined, { context: CONTEXT, maxEditLength: most })
+  if (!patch) return undefined
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines)
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length
+  return { text: formatPatch(patch, FILE_HEADERS_ONLY), added: count('+'), removed: count('-') }
 }
 
-const lines = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0))
+export function unifiedDiff(path: string, before: string, after: string, created = false): Diff {
+  const from = created ? '/dev/null' : path
+  const diff = diffOf(from, path, before, after, MAX_CHANGED_LINES)
+  if (diff) return diff
+  const [removed, added] = [linesIn(before), linesIn(after)]
+  return { text: `--- ${from}\n+++ ${path}\n(too many changes to show: ${removed} lines replaced by ${added})\n`, added, removed }
+}
 
-/** A fence longer than any run of backticks inside, so that the text can't end it. */
+/** Counts lines, including a last line without a newline. */
+export const linesIn = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0))
+
+/** Fences a text with more backticks than any run inside it, so that the text can't end the fence. */
 export function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)

@@ -3,22 +3,15 @@ import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } 
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { withDirectory } from '../../workspace/contain.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import { about, fsError, tryCall } from '../../workspace/errors.ts'
 import type { Resolved, Workspace } from '../../workspace/workspace.ts'
 import { FILE_TIMEOUT } from '../common/limits.ts'
 import { plural, size } from '../common/page.ts'
-import { refuseRoot } from '../common/root.ts'
+import { refuseRoot } from '../common/search-root.ts'
 
 const input = z.object({ path: z.string().describe('file or empty folder') })
 
-export interface DeleteData {
-  readonly path: string
-  readonly was: 'file' | 'directory' | 'link'
-  /** Of a file. */
-  readonly bytes?: number
-}
-
-/** Deletes one thing; what is recorded of it brings it back. */
+/** Deletes one file, folder or link. The change log can restore it. */
 export function deleteFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: 'delete_file',
@@ -39,10 +32,10 @@ export function deleteFileTool(workspace: Workspace): Tool {
   })
 }
 
-/** `rm -rf` needs no more to be said, and gets no more done. */
+/** Drops the flags of `rm -rf`; they change nothing here. */
 const fromShell = ({ recursive: _, force: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
-async function remove(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk<DeleteData>> {
+async function remove(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk> {
   const file = await workspace.resolve(path, { for: 'write', mustExist: true, follow: false, contents: false })
   refuseRoot(file, path)
   try {
@@ -51,9 +44,8 @@ async function remove(workspace: Workspace, path: string, ctx: ToolContext): Pro
     const bytes = was === 'file' ? (await lstat(file.absolute)).size : undefined
     await workspace.changes.apply(ctx.callId, [{ kind: 'delete', file, before: undefined }], ctx.signal)
     workspace.seen.delete(file.absolute)
-    const data = { path: file.relative, was, ...(bytes !== undefined && { bytes }) } as const
     const what = was === 'file' ? size(bytes ?? 0) : was === 'link' ? 'a link' : 'an empty folder'
-    return ok(data, { content: `Deleted ${file.relative} (${what}).` })
+    return ok({ path: file.relative, was, ...(bytes !== undefined && { bytes }) }, { content: `Deleted ${file.relative} (${what}).` })
   } catch (error) {
     throw fsError(error, file.relative, 'write')
   }
@@ -62,11 +54,9 @@ async function remove(workspace: Workspace, path: string, ctx: ToolContext): Pro
 async function refuseFull(folder: Resolved): Promise<void> {
   const { length } = await withDirectory(folder.root, folder.absolute, (base) => readdir(base))
   if (length === 0) return
-  throw new ModelRetry(`"${folder.relative}" is a folder with ${plural(length, 'entry', 'entries')} in it.`, {
-    errorType: 'conflict',
-    parameter: 'path',
-    value: folder.relative,
-    constraint: 'a file or an empty folder: what is in it is deleted first, one by one',
-    call: { tool: 'list_dir', input: { path: folder.relative, hidden: true } },
-  })
+  const more = { errorType: 'conflict', ...tryCall('list_dir', { path: folder.relative, hidden: true }) } as const
+  throw new ModelRetry(
+    `"${folder.relative}" is a folder with ${plural(length, 'entry', 'entries')} in it.`,
+    about('path', folder.relative, 'a file or an empty folder: what is in it is deleted first, one by one', more),
+  )
 }

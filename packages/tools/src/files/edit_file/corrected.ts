@@ -1,23 +1,22 @@
-/** The call that was probably meant, for one whose old text is not in the file. Pure. */
-import type { SuggestedCall } from '@mulligan/core'
-import { closestSpan, type Span } from './alike.ts'
-import { sameBalance, sameEnding } from './balance.ts'
+/** Suggests the call that was probably meant when the old text is not in the file. Pure. */
+import type { SuggestedCall } from '@mulligan/core/executor'
 import type { Region } from './closest.ts'
+import { closestSpan, type Span, sameBalance, sameEnding } from './closest.ts'
 import { fit } from './match/fit.ts'
 import { flattened } from './newlines.ts'
 import { type Edit, plan } from './plan.ts'
 
-/** A longer call is not worth its tokens: the model reads the lines instead. */
+/** Longer calls are not worth their tokens: the model reads the lines instead. */
 const MAX_CHARS = 4000
 
-/** The same call with one edit changed, if it would go through. */
+/** Returns the call with one edit replaced, if it would succeed. */
 export function callWith(path: string, text: string, edits: readonly Edit[], index: number, edit: Edit): SuggestedCall | undefined {
   const fixed = edits.map((one, at) => (at === index ? edit : one))
   if (fixed.reduce((sum, { old_text, new_text }) => sum + old_text.length + new_text.length, 0) > MAX_CHARS) return undefined
   return plan(text, fixed).ok ? { tool: 'edit_file', input: { path, edits: fixed } } : undefined
 }
 
-/** The edit with the real text in place of the remembered one, also in the lines of the new text that stay. */
+/** Replaces the misremembered text of an edit with the real text, also in the unchanged lines of the new text. */
 export function corrected({ lines }: Region, edit: Edit): Edit | undefined {
   const [old, next] = [flattened(edit.old_text), flattened(edit.new_text)]
   const real = realText(lines, old, next)
@@ -26,8 +25,8 @@ export function corrected({ lines }: Region, edit: Edit): Edit | undefined {
 }
 
 /**
- * What the old text stands for in these lines. It may begin and end within a line, but not where a bracket or quote of
- * the file would be left behind.
+ * Returns the part of these lines that the old text stands for. It may begin and end within a line, unless that would leave a bracket or
+ * quote of the file unpaired.
  */
 function realText(lines: readonly string[], old: string, next: string): string | undefined {
   const ends = old.endsWith('\n') ? '\n' : ''
@@ -35,7 +34,7 @@ function realText(lines: readonly string[], old: string, next: string): string |
   if (wanted.length !== lines.length) return undefined
   const [first, final] = [lines[0] as string, lines.at(-1) as string]
   const [opening, closing] = [wanted[0] as string, (wanted.at(-1) as string).trim()]
-  // One that is indented begins its line.
+  // An indented text begins its line.
   const begins = opening.trimStart() === opening
   const start = begins ? (closestSpan(first, opening.trim())?.start ?? 0) : 0
   const cut = (from: number, to: number): string => [...lines.slice(0, -1), final.slice(0, to)].join('\n').slice(from) + ends
@@ -51,13 +50,13 @@ function realText(lines: readonly string[], old: string, next: string): string |
   return span && cut(from(span), span.end)
 }
 
-/** A line in place of one whose comma or semicolon was forgotten gets it. */
+/** Adds the comma or semicolon that the old line lacked to the line that replaces it. */
 function withSign(next: string, old: string, found: string): string {
   const [sign] = /[,;]$/.exec(found.trimEnd()) ?? ['']
   return /[,;]$/.test(old.trimEnd()) || /[,;{([]$/.test(next.trimEnd()) ? next : next + sign
 }
 
-/** Text as `read_file` shows it, without its line numbers. */
+/** Removes the line numbers that `read_file` prints. */
 export function withoutNumbers(edit: Edit): Edit | undefined {
   const numbered = (text: string): boolean => text.split('\n').every((line) => line === '' || /^\s*\d+\t/.test(line))
   const bare = (text: string): string => text.replace(/^\s*?\d+\t/gm, '')

@@ -1,4 +1,4 @@
-/** Any file, and an old text that is a part of it, well or badly copied. */
+/** Tests random files with an old text that is a correct or damaged copy of a part. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -27,7 +27,7 @@ const line = fc
   .map((parts) => parts.join(''))
 const newlines = fc.constantFrom<readonly ('\n' | '\r\n')[]>(['\n'], ['\r\n'], ['\n', '\r\n'])
 
-/** Lines with their ends; the last may lack it. */
+/** Lines with their line endings; the last one may have none. */
 const file = newlines
   .chain((ends) => fc.tuple(fc.array(fc.tuple(line, fc.constantFrom(...ends)), { minLength: 1, maxLength: 12 }), fc.boolean()))
   .map(([lines, ended]) =>
@@ -51,7 +51,7 @@ const DAMAGES: readonly ((text: string) => string)[] = [
 
 const bare = (text: string): string => text.replace(/\r?\n$/, '')
 
-/** Some lines of a file, damaged, of which one is to become another. */
+/** Some lines of a file, damaged, with one that is to be replaced. */
 const copied = fc
   .tuple(file, fc.nat(), fc.nat({ max: 4 }), fc.nat(), fc.array(fc.constantFrom(...DAMAGES), { maxLength: 2 }), fc.boolean())
   .map(([lines, from, more, which, damages, sign]) => {

@@ -1,4 +1,4 @@
-/** Old texts that are nearly in the file. A tool that guesses overwrites the wrong lines; this one refuses. */
+/** Tests old texts that are almost in the file. A tool that guesses overwrites the wrong lines; this one refuses. */
 import { expect, test } from 'vitest'
 import { plan } from './plan.ts'
 import { refusal } from './refusal.ts'
@@ -12,7 +12,7 @@ interface Decoy {
 const block = (...lines: string[]): string => `${lines.join('\n')}\n`
 const wrap = (text: string): string => block('// top', text.trimEnd(), '// bottom')
 
-/** First and last line are there; what is between is not what the model remembers. */
+/** The first and last lines are in the file, but the lines in between are different. */
 const MIDDLES: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [
   ['function f() {', '}', ['  return 1'], ['  return 2']],
   ['function f() {', '}', ['  open()', '  close()'], ['  open()', '  shut()']],
@@ -28,7 +28,7 @@ const MIDDLES: readonly (readonly [string, string, readonly string[], readonly s
   ['begin', 'end', ['  a', '  b', '  c'], ['  a', '  c', '  b']],
 ]
 
-/** Two places, each as good as the other. */
+/** Two equally good places. */
 const TWINS: readonly (readonly [string, string, string])[] = [
   ['a = 1 \nb\n', 'a = 1  \nb\n', 'a = 1\nb\n'],
   ['f("x")', 'f(`x`)', "f('x')"],
@@ -40,7 +40,7 @@ const TWINS: readonly (readonly [string, string, string])[] = [
   ['log("a", b)', 'log(`a`, b)', "log('a', b)"],
 ]
 
-/** One line, or less, that is like another. */
+/** A line, or part of one, that is similar to another. */
 const SHORT: readonly (readonly [string, string])[] = [
   ['const b = 2', 'const b = 4'],
   ['x = 10', 'x = 1O'],
@@ -77,14 +77,14 @@ test.each(DECOYS)('$what', ({ file, old }) => {
   const planned = plan(file, edits)
   expect(planned.ok).toBe(false)
   if (planned.ok) return
-  // What is suggested would go through, and leaves the lines around the place.
+  // The suggested call would succeed and keeps the lines around the place.
   const { call } = refusal({ path: 'a', text: file, edits, index: planned.edit, problem: planned.problem }).details
   if (call?.tool !== 'edit_file') return
   const again = plan(file, (call.input as { edits: typeof edits }).edits)
   expect(again.ok && again.text).toMatch(/^\/\/ top\n[\s\S]*\/\/ bottom\n$/)
 })
 
-/** What other tools do: the first and last line decide; else the line that is most alike. */
+/** Does what other tools do: matches by the first and last line, otherwise by the most similar line. */
 function naive(file: string, old: string, next: string): string | undefined {
   const [lines, wanted] = [file.split('\n'), old.trimEnd().split('\n')]
   const loose = (line: string | undefined): string => (line ?? '').toLowerCase().replace(/[^a-z0-9]/g, '')
@@ -100,6 +100,6 @@ function naive(file: string, old: string, next: string): string | undefined {
 test('control: a tool that guesses writes to nearly all of these files', () => {
   const written = DECOYS.filter(({ file, old }) => naive(file, old, 'REPLACED') !== undefined)
   expect(written.length).toBeGreaterThanOrEqual(30)
-  // And what it overwrites is not what was asked for.
+  // It overwrites something other than what was requested.
   for (const { file, old } of written) expect(file.split(old)).toHaveLength(1)
 })

@@ -1,11 +1,10 @@
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fixture, refused, run } from '../../workspace.fixture.ts'
-import { sameBalance } from './balance.ts'
-import { closestRegion } from './closest.ts'
+import { closestRegion, sameBalance } from './closest.ts'
 import { corrected } from './corrected.ts'
 import { fromOtherShapes } from './other-shapes.ts'
 import { plan } from './plan.ts'
@@ -188,7 +187,7 @@ describe('a new file', () => {
     expect(readFileSync(join(root, 'sub/new.txt'), 'utf8')).toBe(content)
     await run(tool('edit_file'), { path: 'empty.txt', edits })
     expect(readFileSync(join(root, 'empty.txt'), 'utf8')).toBe(content)
-    // It is known what is in it.
+    // Its content is known, because it was just written.
     await run(tool('write_file'), { path: 'sub/new.txt', content: 'x', overwrite: true })
   })
 
@@ -353,7 +352,7 @@ describe('any edit of any file', () => {
     )
   })
 
-  /** The end of a text that is `length` characters long without carriage returns. */
+  /** Returns the end of a text that has `length` characters, not counting carriage returns. */
   function tail(original: string, length: number): string {
     for (let at = original.length; at >= 0; at--) {
       const end = original.slice(at)

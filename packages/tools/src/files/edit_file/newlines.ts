@@ -1,12 +1,12 @@
-/** Line ends: a text with `\n` only, for matching, and the way back to the original. Pure. */
-import { align } from './match/align.ts'
+/** Converts line endings to `\n` for matching and back to the original ones. Pure. */
+import { align } from './match/fit.ts'
 import { replaced } from './match/folded.ts'
 
 export interface Flat {
   readonly text: string
-  /** The offset in the original of an offset in {@link text}. At a line end: before its carriage return. */
+  /** Maps an offset in {@link text} to the original. At a line ending: before its carriage return. */
   readonly original: (offset: number) => number
-  /** A text that comes between two offsets of {@link text}, with the line ends that the original has there. */
+  /** Returns a text with the line endings that the original has between two offsets of {@link text}. */
   readonly ended: (start: number, end: number, text: string) => string
 }
 
@@ -35,7 +35,7 @@ export function flatten(original: string): Flat {
   }
 }
 
-/** Line by line: one that stays, or comes in the place of one, has its line end; one that is added has that of the line before. */
+/** Goes line by line: a line that stays or replaces another keeps that line ending; an added line gets the one of the previous line. */
 function endedAs(original: string, replacement: string, usual: Newline): string {
   const ends = [...original.matchAll(/\r?\n/g)].map(([end]) => end)
   const lines = replacement.split('\n')
@@ -49,5 +49,5 @@ function endedAs(original: string, replacement: string, usual: Newline): string 
   return result
 }
 
-/** With `\n` only. */
+/** Converts line endings to `\n`. */
 export const flattened = (text: string): string => text.replaceAll('\r\n', '\n')

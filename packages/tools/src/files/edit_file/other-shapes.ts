@@ -1,4 +1,4 @@
-/** How other agents spell an edit, brought to `{ path, edits: [{ old_text, new_text, replace_all }] }`. Pure. */
+/** Converts the edit calls of other agents to `{ path, edits: [{ old_text, new_text, replace_all }] }`. Pure. */
 
 const SPELLINGS = {
   old_text: ['old_text', 'old_str', 'old_string', 'oldText', 'oldString', 'search', 'TargetContent'],
@@ -9,11 +9,11 @@ const NAMES = new Map(Object.entries(SPELLINGS).flatMap(([name, spellings]) => s
 
 const LISTS: ReadonlySet<string> = new Set(['edits', 'ReplacementChunks'])
 
-/** An `edits` list keeps its place and gets our names; without one, the fields beside `path` become a list of one. */
+/** Keeps an `edits` list and renames its fields. Without one, the fields beside `path` become a list with one edit. */
 export function fromOtherShapes({ command, dryRun, expected_replacements, ...given }: Record<string, unknown>): Record<string, unknown> {
   const input = {
     ...given,
-    // Of the tool that does all with files, and of one that may only try.
+    // Fields of a tool that handles all file operations, and of one with a dry-run mode.
     ...(command !== undefined && command !== 'str_replace' && { command }),
     ...(dryRun !== undefined && dryRun !== false && { dryRun }),
     ...(Number(expected_replacements) > 1 && { replace_all: true }),

@@ -1,7 +1,7 @@
-/** Edits to a text: all of them, or the reason why none. Pure. */
+/** Applies edits to a text: all of them, or reports why not. Pure. */
 import { type Place, type Source, type Strategy, sourceOf } from './match/find.ts'
 import { STRATEGIES } from './match/strategies.ts'
-import { type Flat, flatten, flattened } from './newlines.ts'
+import { flatten, flattened } from './newlines.ts'
 
 export interface Edit {
   readonly old_text: string
@@ -11,16 +11,16 @@ export interface Edit {
 
 export type Problem =
   | { readonly kind: 'empty' | 'same' | 'none' | 'unchanged' }
-  /** Lines, from 1, on which the old text begins; the first ones, when there are `more`. */
+  /** Line numbers, from 1, where the old text begins; only the first ones if there are `more`. */
   | { readonly kind: 'several'; readonly lines: readonly number[]; readonly more: boolean; readonly strategy: Strategy }
-  /** More places than are replaced at once. */
+  /** More places than are replaced in one call. */
   | { readonly kind: 'many'; readonly most: number }
   | { readonly kind: 'overlap'; readonly other: number }
 
 export interface Applied {
   readonly edit: number
   readonly strategy: Strategy
-  /** Lines, from 1, of the original text. */
+  /** Line numbers in the original text, from 1. */
   readonly lines: readonly number[]
 }
 
@@ -33,16 +33,16 @@ interface Placed extends Place {
   readonly replacement: string
 }
 
-/** What an edit comes to in a text. */
+/** Result of an edit for a text. */
 type Found = { readonly strategy: Strategy; readonly placed: readonly Placed[] } | Problem
 
-/** Places that are told apart before the rest is only "more". */
+/** Places counted individually before the rest is reported as "more". */
 const MAX_TOLD = 1000
 const MAX_REPLACED = 100_000
 
 /**
- * Finds every edit in the text as it is. Where that fails, and in an empty text, the edits are tried one upon the other,
- * because a later one may be for text that an earlier one brings in.
+ * Finds every edit in the original text. If that fails, or the text is empty, applies the edits one after another, because a later edit may
+ * be for text that an earlier one adds.
  */
 export function plan(text: string, edits: readonly Edit[], strategies: readonly Strategy[] = STRATEGIES): Plan {
   const together = text === '' && edits.length > 1 ? undefined : atOnce(text, edits, strategies)
@@ -70,12 +70,16 @@ function atOnce(text: string, edits: readonly Edit[], strategies: readonly Strat
     applied.push({ edit: index, strategy: found.strategy, lines: linesAt(flat.text, found.placed) })
   }
   placed.sort((a, b) => a.start - b.start || a.end - b.end)
-  for (const [at, match] of placed.entries()) {
+  const parts: string[] = []
+  let from = 0
+  for (const [at, { edit, start, end, replacement }] of placed.entries()) {
     const before = placed[at - 1]
-    if (before && before.end > match.start)
-      return { ok: false, edit: Math.max(before.edit, match.edit), problem: { kind: 'overlap', other: Math.min(before.edit, match.edit) } }
+    if (before && before.end > start)
+      return { ok: false, edit: Math.max(before.edit, edit), problem: { kind: 'overlap', other: Math.min(before.edit, edit) } }
+    parts.push(text.slice(from, flat.original(start)), flat.ended(start, end, replacement))
+    from = flat.original(end)
   }
-  const result = splice(text, flat, placed)
+  const result = parts.join('') + text.slice(from)
   return result === text ? { ok: false, edit: 0, problem: { kind: 'unchanged' } } : { ok: true, text: result, applied }
 }
 
@@ -91,33 +95,24 @@ function locate(source: Source, { old_text, new_text, replace_all }: Edit, edit:
     if (places.length > 1 && !replace_all)
       return { kind: 'several', lines: linesAt(source.text, places.slice(0, most)), more: places.length > most, strategy }
     if (places.length > most) return { kind: 'many', most }
-    const placed = withoutOverlap(places).map(({ start, end }) => {
+    const apart = withoutOverlap(places)
+    const placed = apart.flatMap(({ start, end }) => {
       const replacement = strategy.fit(source.text.slice(start, end), before, after)
-      return replacement === undefined ? undefined : { edit, start, end, replacement }
+      return replacement === undefined ? [] : [{ edit, start, end, replacement }]
     })
-    if (placed.length > 0 && placed.every((one) => one !== undefined)) return { strategy, placed }
+    if (placed.length > 0 && placed.length === apart.length) return { strategy, placed }
   }
   return { kind: 'none' }
 }
 
-/** From the left, as a search and replace would. */
+/** Drops overlapping places from the left, like search and replace. */
 function withoutOverlap(places: readonly Place[]): Place[] {
   const kept: Place[] = []
   for (const place of places) if (place.start >= (kept.at(-1)?.end ?? 0)) kept.push(place)
   return kept
 }
 
-function splice(text: string, flat: Flat, placed: readonly Placed[]): string {
-  const parts: string[] = []
-  let from = 0
-  for (const { start, end, replacement } of placed) {
-    parts.push(text.slice(from, flat.original(start)), flat.ended(start, end, replacement))
-    from = flat.original(end)
-  }
-  return parts.join('') + text.slice(from)
-}
-
-/** The line of each place; they come in order, so the text is counted through once. */
+/** Returns the line of each place. Places are in order, so the text is scanned once. */
 function linesAt(text: string, places: readonly Place[]): number[] {
   let line = 1
   let at = 0

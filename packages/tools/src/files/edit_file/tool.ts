@@ -2,16 +2,17 @@ import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } 
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { sha256 } from '../../sha256.ts'
-import { fsError } from '../../workspace/fs-error.ts'
-import type { Resolved, Workspace } from '../../workspace/workspace.ts'
-import { type Encoding, encode } from '../common/encoding.ts'
-import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
+import type { Resolved } from '../../workspace/change.ts'
+import { about, fsError, tryCall } from '../../workspace/errors.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { encode } from '../common/encoding.ts'
+import { DEFAULT_FILE_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { plural, size } from '../common/page.ts'
 import { readTextFile } from '../common/text-file.ts'
 import { fenced, unifiedDiff } from '../common/unified-diff.ts'
 import { findPlaceholder } from '../write_file/placeholder.ts'
 import { fromOtherShapes } from './other-shapes.ts'
-import { type Applied, type Edit, plan } from './plan.ts'
+import { type Edit, plan } from './plan.ts'
 import { refusal } from './refusal.ts'
 
 const MAX_EDITS = 100
@@ -32,25 +33,8 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface EditData {
-  readonly path: string
-  /** Places that were changed. */
-  readonly replacements: number
-  readonly bytes: number
-  readonly created: boolean
-  /** Unified, three lines of context. */
-  readonly diff: string
-}
-
-interface Current {
-  readonly text: string
-  /** Absent for a file that does not exist. */
-  readonly hash: string | undefined
-  readonly encoding: Encoding
-}
-
-/** Changes places of a file by their text: all edits or none, and no byte but the matched ones. */
-export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
+/** Edits a file by replacing text. All edits are made or none, and all other bytes stay the same. */
+export function editFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS): Tool {
   const files = { 'src/main.ts': 'const a = 1\nconst b = 2\nconst c = 1\n' }
   return defineTool({
     name: 'edit_file',
@@ -87,80 +71,62 @@ async function edit(workspace: Workspace, limits: FileLimits, call: Input, ctx: 
   const creates = call.edits[0]?.old_text === ''
   const file = await workspace.resolve(call.path, { for: 'write', mustExist: !creates })
   if (file.kind === 'directory' || (file.kind === 'missing' && /[/\\]$/.test(call.path)))
-    throw new ModelRetry(`"${file.relative}" is a directory.`, {
-      parameter: 'path',
-      value: call.path,
-      constraint: 'a file',
-      ...(file.kind === 'directory' ? { call: { tool: 'list_dir', input: { path: file.relative } } } : {}),
-    })
+    throw new ModelRetry(
+      `"${file.relative}" is a directory.`,
+      about('path', call.path, 'a file', file.kind === 'directory' ? tryCall('list_dir', { path: file.relative }) : {}),
+    )
   try {
-    const current = file.kind === 'missing' ? NOTHING : await readTextFile(file, limits, { tool: 'edit_file', parameter: 'path' })
+    const current = file.kind === 'missing' ? undefined : await readTextFile(file, limits, { tool: 'edit_file', parameter: 'path' })
     const seen = workspace.seen.get(file.absolute)
-    const changed = seen?.hash !== undefined && current.hash !== undefined && seen.hash !== current.hash
-    const planned = plan(current.text, call.edits)
+    const changed = current !== undefined && seen?.hash !== undefined && seen.hash !== current.hash
+    const before = current?.text ?? ''
+    const planned = plan(before, call.edits)
     if (!planned.ok && changed && !['empty', 'same', 'unchanged'].includes(planned.problem.kind)) throw conflict(file)
-    if (!planned.ok)
-      throw refusal({ path: file.relative, text: current.text, edits: call.edits, index: planned.edit, problem: planned.problem })
-    // In a changed file only the very text, and once, counts as the place that was meant.
-    if (changed && planned.applied.some(({ strategy, lines }) => strategy.name !== 'exact' || lines.length > 1)) throw conflict(file)
+    if (!planned.ok) throw refusal({ path: file.relative, text: before, edits: call.edits, index: planned.edit, problem: planned.problem })
+    const { text: after, applied } = planned
+    // In a file that changed since it was read, only a single exact match counts as the intended place.
+    if (changed && applied.some(({ strategy, lines }) => strategy.name !== 'exact' || lines.length > 1)) throw conflict(file)
     refusePlaceholders(call.edits)
 
-    const bytes = encode(planned.text, current.encoding, 'edits')
-    await workspace.changes.apply(ctx.callId, [{ kind: 'write', file, bytes, before: current.hash }], ctx.signal)
-    if (!current.hash || (seen && !changed)) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
-    return edited(file, current, planned.text, bytes.length, planned.applied, changed)
+    const bytes = encode(after, current?.encoding ?? 'utf-8', 'edits')
+    await workspace.changes.apply(ctx.callId, [{ kind: 'write', file, bytes, before: current?.hash }], ctx.signal)
+    if (!current || (seen && !changed)) workspace.seen.set(file.absolute, { hash: sha256(bytes) })
+    const diff = unifiedDiff(file.relative, before, after, !current)
+    const lines = applied.flatMap((one) => one.lines)
+    const notes = applied.flatMap(({ edit: at, strategy }) => (strategy.note ? [`edits[${at}] ${strategy.note}.`] : []))
+    if (changed) notes.push('The file was changed elsewhere since it was read.')
+    const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`
+    return ok(
+      { path: file.relative, replacements: lines.length, bytes: bytes.length, created: !current, diff: diff.text },
+      {
+        content: current
+          ? `Edited ${file.relative}: ${plural(lines.length, 'replacement')} (${where}; +${diff.added} -${diff.removed}).`
+          : `Created ${file.relative} (${plural(diff.added, 'line')}, ${size(bytes.length)}).`,
+        display: fenced(diff.text, 'diff'),
+        ...(notes.length > 0 && { notes }),
+      },
+    )
   } catch (error) {
     throw fsError(error, file.relative, 'write')
   }
 }
 
-const NOTHING: Current = { text: '', hash: undefined, encoding: 'utf-8' }
-
-const conflict = (file: Resolved): ModelRetry =>
-  new ModelRetry(`"${file.relative}" was changed since it was read, where these edits apply. Nothing was written.`, {
+const conflict = ({ relative }: Resolved): ModelRetry =>
+  new ModelRetry(`"${relative}" was changed since it was read, where these edits apply. Nothing was written.`, {
     errorType: 'conflict',
     parameter: 'edits',
     constraint: 'edits of the file as it is now',
-    call: { tool: 'read_file', input: { path: file.relative } },
+    ...tryCall('read_file', { path: relative }),
   })
 
 function refusePlaceholders(edits: readonly Edit[]): void {
   for (const [index, { old_text, new_text }] of edits.entries()) {
     const found = findPlaceholder(new_text)
-    if (found && !old_text.includes(found.text))
-      throw new ModelRetry(
-        `edits[${index}].new_text has a line that stands for code that was left out: ${JSON.stringify(found.text)}. Nothing was written.`,
-        {
-          parameter: `edits[${index}].new_text`,
-          value: found.text,
-          constraint: 'the text, written out; leave lines that stay out of old_text and new_text',
-        },
-      )
+    if (!found || old_text.includes(found.text)) continue
+    const name = `edits[${index}].new_text`
+    throw new ModelRetry(
+      `${name} has a line that stands for code that was left out: ${JSON.stringify(found.text)}. Nothing was written.`,
+      about(name, found.text, 'the text, written out; leave lines that stay out of old_text and new_text'),
+    )
   }
-}
-
-function edited(
-  file: Resolved,
-  before: Current,
-  after: string,
-  bytes: number,
-  applied: readonly Applied[],
-  changed: boolean,
-): ToolOk<EditData> {
-  const created = before.hash === undefined
-  const diff = unifiedDiff(file.relative, before.text, after, created)
-  const lines = applied.flatMap((one) => one.lines)
-  const notes = applied.flatMap(({ edit, strategy }) => (strategy.note ? [`edits[${edit}] ${strategy.note}.`] : []))
-  if (changed) notes.push('The file was changed elsewhere since it was read.')
-  const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`
-  return ok(
-    { path: file.relative, replacements: lines.length, bytes, created, diff: diff.text },
-    {
-      content: created
-        ? `Created ${file.relative} (${plural(diff.added, 'line')}, ${size(bytes)}).`
-        : `Edited ${file.relative}: ${plural(lines.length, 'replacement')} (${where}; +${diff.added} -${diff.removed}).`,
-      display: fenced(diff.text, 'diff'),
-      ...(notes.length > 0 ? { notes } : {}),
-    },
-  )
 }

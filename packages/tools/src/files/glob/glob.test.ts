@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { describe, expect, test } from 'vitest'
 import { context, fixture, put, refused, run } from '../../workspace.fixture.ts'
-import { DEFAULT_LIMITS } from '../common/limits.ts'
+import { DEFAULT_FILE_LIMITS } from '../common/limits.ts'
 import { globTool } from './tool.ts'
 
 const FILES = {
@@ -94,7 +94,7 @@ describe('glob', () => {
   test('cut off with nothing found is too broad, with something is partial', async () => {
     const { workspace } = fixture()
     const cut = (found: string[]) =>
-      globTool(workspace, DEFAULT_LIMITS, async (_, { onRecord }) => {
+      globTool(workspace, DEFAULT_FILE_LIMITS, async (_, { onRecord }) => {
         for (const path of found) onRecord(path)
         return { code: null, stderr: '', stopped: 'deadline', dropped: 0 }
       })

@@ -7,11 +7,10 @@ import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
 import { OUTPUT_PREFIX, printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { fromEither, globParameter } from '../common/glob-input.ts'
-import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
-import { nextPage, type Page, pageOf, plural, size } from '../common/page.ts'
-import { type SearchRoot, searchRoot } from '../common/search-root.ts'
-import { walk } from '../common/walk.ts'
+import { fromEither, globParameter } from '../common/glob-match.ts'
+import { DEFAULT_FILE_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
+import { nextPage, pageOf, plural, size } from '../common/page.ts'
+import { type SearchRoot, searchRoot, walk } from '../common/search-root.ts'
 
 const DEFAULT_RESULTS = 100
 const MAX_RESULTS = 1000
@@ -28,15 +27,8 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface FoundFile {
-  readonly path: string
-  readonly bytes: number
-  /** ISO 8601. */
-  readonly modified: string
-}
-
-/** Files whose path below `path` matches a glob, newest first. */
-export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS, run = ripgrep): Tool {
+/** Lists the files below `path` that match a glob, newest first. */
+export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS, run = ripgrep): Tool {
   return defineTool({
     name: 'glob',
     description: describe(import.meta.url),
@@ -63,42 +55,33 @@ export function globTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMI
     execute: (call, ctx) => glob(call, ctx),
   })
 
-  async function glob(call: Input, ctx: ToolContext): Promise<ToolOk> {
-    const { pattern, path, hidden, gitignore, page } = call
+  async function glob(call: Input, { signal }: ToolContext): Promise<ToolOk> {
+    const { pattern, path, gitignore, page } = call
     const matches = globParameter('pattern', pattern)
     const root = await searchRoot(workspace, path)
-    const dotted = /(?:^|\/)\.[^./]/.test(pattern)
-    const found = await walk({
-      run,
-      root,
-      limits,
-      signal: ctx.signal,
-      hidden: hidden || dotted,
-      gitignore,
-      keep: fromEither(matches, root.prefix),
-    })
-    const notes = found.notes.length > 0 ? { notes: found.notes } : {}
-    if (found.files.length === 0) return empty({ files: [], total: 0 }, nothing(pattern, root, hidden || dotted, gitignore), notes)
-    const paged = await pageOfFiles(root, found.files, call)
-    const total = found.files.length
+    const hidden = call.hidden || /(?:^|\/)\.[^./]/.test(pattern)
+    const { files, partial, notes } = await walk({ run, root, limits, signal, hidden, gitignore, keep: fromEither(matches, root.prefix) })
+    const also = notes.length > 0 ? { notes } : {}
+    if (files.length === 0) {
+      const without = [...(hidden ? [] : ['hidden files']), ...(gitignore ? ['what git ignores'] : [])].join(' and ')
+      const says = `No file matches ${JSON.stringify(pattern)} in "${root.at.relative}"${without ? ` (without ${without})` : ''}.`
+      return empty({ files: [], total: 0 }, says, also)
+    }
+    const paged = await pageOfFiles(root, files, call)
+    const total = plural(files.length, 'file')
     const names = paged.items.map((file) => printable(file.path)).join('\n')
     return ok(
-      { files: paged.items, total, partial: found.partial },
+      { files: paged.items, total: files.length, partial },
       {
-        content: `${plural(total, 'file')}${paged.pages > 1 ? `, page ${page} of ${paged.pages}` : ''}\n${names}${nextPage(paged)}`,
-        display: `**${plural(total, 'file')}** for \`${pattern}\`\n\n${paged.items.map((file) => `- ${printable(file.path)} (${size(file.bytes)})`).join('\n')}`,
-        count: total,
+        content: `${total}${paged.pages > 1 ? `, page ${page} of ${paged.pages}` : ''}\n${names}${nextPage(paged)}`,
+        display: `**${total}** for \`${pattern}\`\n\n${paged.items.map((file) => `- ${printable(file.path)} (${size(file.bytes)})`).join('\n')}`,
+        count: files.length,
         page,
         hasMore: paged.hasMore,
-        ...notes,
+        ...also,
       },
     )
   }
-}
-
-function nothing(pattern: string, { at }: SearchRoot, hidden: boolean, gitignore: boolean): string {
-  const without = [...(hidden ? [] : ['hidden files']), ...(gitignore ? ['what git ignores'] : [])].join(' and ')
-  return `No file matches ${JSON.stringify(pattern)} in "${at.relative}"${without ? ` (without ${without})` : ''}.`
 }
 
 interface Stated {
@@ -108,26 +91,25 @@ interface Stated {
   readonly modified: number
 }
 
-/** The page asked for. Only sorting by time or size has to look at every file. */
-async function pageOfFiles(root: SearchRoot, files: readonly string[], { sort, page, limit }: Input): Promise<Page<FoundFile>> {
-  if (sort === 'path') {
-    const paged = pageOf([...files].sort(), page, limit)
-    return { ...paged, items: (await withStats(root, paged.items)).sort(byPath).map(shownFile) }
-  }
-  const all = (await withStats(root, files)).sort(
-    (a, b) => (sort === 'modified' ? b.modified - a.modified : b.bytes - a.bytes) || byPath(a, b),
-  )
-  const paged = pageOf(all, page, limit)
-  return { ...paged, items: paged.items.map(shownFile) }
+const byPath = (a: Stated, b: Stated): number => (a.path < b.path ? -1 : 1)
+const ORDERS = {
+  path: byPath,
+  modified: (a: Stated, b: Stated) => b.modified - a.modified || byPath(a, b),
+  size: (a: Stated, b: Stated) => b.bytes - a.bytes || byPath(a, b),
 }
 
-const byPath = (a: Stated, b: Stated): number => (a.path < b.path ? -1 : 1)
-const shownFile = ({ modified, ...file }: Stated): FoundFile => ({ ...file, modified: new Date(modified).toISOString() })
+/** Returns the requested page. Only sorting by time or size needs to stat every file. */
+async function pageOfFiles(root: SearchRoot, files: readonly string[], { sort, page, limit }: Input) {
+  const names = sort === 'path' ? pageOf([...files].sort(), page, limit) : undefined
+  const stated = (await withStats(root, names?.items ?? files)).sort(ORDERS[sort])
+  const paged = names ? { ...names, items: stated } : pageOf(stated, page, limit)
+  return { ...paged, items: paged.items.map((file) => ({ ...file, modified: new Date(file.modified).toISOString() })) }
+}
 
 async function withStats({ at }: SearchRoot, files: readonly string[]): Promise<Stated[]> {
   const all: Stated[] = []
   const prefix = at.output ? OUTPUT_PREFIX.length : 0
-  // With a callback: for thousands of files the promises of `node:fs/promises` cost as much as the files.
+  // Uses callbacks: for thousands of files the promises of `node:fs/promises` cost as much as the file access.
   const look = (path: string): Promise<void> =>
     new Promise((resolve) =>
       lstat(join(at.root, path.slice(prefix)), (_, stats) => {

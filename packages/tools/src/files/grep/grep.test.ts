@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type RipgrepEnd, ripgrep } from '../../ripgrep.ts'
 import { context, fixture, refused, run } from '../../workspace.fixture.ts'
-import { DEFAULT_LIMITS } from '../common/limits.ts'
+import { DEFAULT_FILE_LIMITS } from '../common/limits.ts'
 import { badPattern } from './bad-pattern.ts'
 import { around } from './matches.ts'
 import { grepTool } from './tool.ts'
@@ -210,14 +210,14 @@ describe('grep', () => {
     expect(all.notes).toBeUndefined()
     expect(all.data['files']).toHaveLength(6)
 
-    // As after a link was swapped in: ripgrep saw another file.
+    // Simulates a link that was swapped in: ripgrep searches another file.
     const elsewhere: typeof ripgrep = (args, options) =>
       ripgrep(args, {
         ...options,
         onRecord: (record) =>
           options.onRecord(record.replaceAll(/needle|bmVlZGxl/g, (found) => (found === 'needle' ? 'SECRET' : 'U0VDUkVU'))),
       })
-    const swapped = await run(grepTool(files.workspace, DEFAULT_LIMITS, elsewhere), { pattern: 'needle', path: '.' })
+    const swapped = await run(grepTool(files.workspace, DEFAULT_FILE_LIMITS, elsewhere), { pattern: 'needle', path: '.' })
     expect(swapped.data['files']).toEqual([])
     expect(JSON.stringify(swapped)).not.toContain('SECRET')
     expect(swapped.notes?.[0]).toMatch(/^Left out: a\.txt, .* changed during the search\.$/)
@@ -268,7 +268,7 @@ describe('grep', () => {
 describe('a search that is cut short', () => {
   const { workspace } = fixture()
   const ended = (end: Partial<RipgrepEnd>, records: readonly string[] = []) =>
-    grepTool(workspace, DEFAULT_LIMITS, async (_, { onRecord }) => {
+    grepTool(workspace, DEFAULT_FILE_LIMITS, async (_, { onRecord }) => {
       for (const record of records) onRecord(record)
       return { code: null, stderr: '', stopped: 'end', dropped: 0, ...end }
     })
@@ -296,7 +296,7 @@ describe('a search that is cut short', () => {
     const big = fixture(Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`d${at % 50}/f${at}`, 'y\n'.repeat(50)])), {
       limits: { searchSeconds: 0 },
     })
-    expect(tool('grep').timeout).toBeGreaterThan(DEFAULT_LIMITS.searchSeconds)
+    expect(tool('grep').timeout).toBeGreaterThan(DEFAULT_FILE_LIMITS.searchSeconds)
     expect(await refused(big.tool('grep'), { pattern: '(y.*)*z' })).toMatchObject({ errorType: 'too_broad' })
   })
 

@@ -1,31 +1,28 @@
 /**
- * The lines of a page, read again through the door of the workspace. ripgrep opens what it finds by its path, so a folder that is swapped
- * for a link while it walks leads it out: what it printed is shown only where a file inside holds the same at the same place.
+ * Reads the lines of a page again through the workspace checks. ripgrep opens files by path, so a folder that is swapped for a link during
+ * the search leads it outside. Its output is shown only if a file inside the workspace has the same text at the same place.
  */
 import { closeSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { openInsideSync } from '../../workspace/contain.ts'
+import { openInside } from '../../workspace/contain.ts'
 import { OUTPUT_PREFIX } from '../../workspace/paths.ts'
 import { decode, marked } from '../common/encoding.ts'
 import type { SearchRoot } from '../common/search-root.ts'
-import { type FoundInFile, type HeldInFile, type HeldLine, shownLine } from './matches.ts'
+import { type FoundInFile, type HeldInFile, shownLine } from './matches.ts'
 
-/** ripgrep counts from behind the byte order mark. */
+/** ripgrep counts from after the byte order mark. */
 const BOM_BYTES = 3
-/** Read at once: most files have all their lines in it. */
+/** Bytes read at once: most files have all their lines in them. */
 const WINDOW_BYTES = 32 * 1024
-/** Files that are read before timers and signals have their turn. */
+/** Files to read before yielding to timers and signals. */
 const FILES_A_TURN = 50
 
-export interface ReadAgain {
-  readonly files: readonly FoundInFile[]
-  /** Files that hold something else by now, or lie outside. */
-  readonly changed: readonly string[]
-}
-
-/** @param chars of a line that are shown */
-export async function readAgain({ at }: SearchRoot, held: readonly HeldInFile[], chars: number): Promise<ReadAgain> {
+/**
+ * @param chars maximum characters shown of a line
+ * @returns the files, and the paths of those that have different content by now or are outside
+ */
+export async function readAgain({ at }: SearchRoot, held: readonly HeldInFile[], chars: number) {
   const same = new Set<string>()
   const scratch = Buffer.allocUnsafe(WINDOW_BYTES)
   for (const [count, { path, lines }] of held.entries()) {
@@ -33,15 +30,15 @@ export async function readAgain({ at }: SearchRoot, held: readonly HeldInFile[],
     const absolute = join(at.root, path.slice(at.output ? OUTPUT_PREFIX.length : 0))
     if (holds(at.root, absolute, lines, chars, scratch)) same.add(path)
   }
-  const [kept, left] = [held.filter(({ path }) => same.has(path)), held.filter(({ path }) => !same.has(path))]
-  return { files: kept.map(withoutPlace), changed: left.map(({ path }) => path) }
+  const changed = held.flatMap(({ path }) => (same.has(path) ? [] : [path]))
+  return { files: held.filter(({ path }) => same.has(path)).map(withoutPlace), changed }
 }
 
 export const withoutPlace = ({ path, lines }: HeldInFile): FoundInFile => ({ path, lines: lines.map(({ place: _, ...line }) => line) })
 
-function holds(root: string, absolute: string, lines: readonly HeldLine[], chars: number, scratch: Buffer): boolean {
+function holds(root: string, absolute: string, lines: HeldInFile['lines'], chars: number, scratch: Buffer): boolean {
   try {
-    const fd = openInsideSync(root, absolute)
+    const fd = openInside(root, absolute)
     try {
       const read = reader(fd, scratch)
       return lines.every(({ text, place }) => {
@@ -52,12 +49,12 @@ function holds(root: string, absolute: string, lines: readonly HeldLine[], chars
       closeSync(fd)
     }
   } catch {
-    // It is gone, or lies outside now.
+    // The file is gone, or is outside by now.
     return false
   }
 }
 
-/** Bytes as ripgrep counts them: of the text in UTF-8. */
+/** Reads bytes at ripgrep's offsets, which count the text in UTF-8. */
 function reader(fd: number, scratch: Buffer): (offset: number, length: number) => Buffer {
   const read = windowed(fd, scratch)
   const encoding = marked(read(0, BOM_BYTES))

@@ -5,10 +5,10 @@ import { defineTool, empty, ModelRetry, ok, type Tool, type ToolOk } from '@mull
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { withDirectory } from '../../workspace/contain.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import { about, fsError, tryCall } from '../../workspace/errors.ts'
 import { printable } from '../../workspace/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { ignoring } from '../common/glob-input.ts'
+import { ignoring } from '../common/glob-match.ts'
 import { FILE_TIMEOUT } from '../common/limits.ts'
 import { plural, size } from '../common/page.ts'
 
@@ -23,14 +23,7 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface DirEntry {
-  readonly name: string
-  readonly type: 'file' | 'directory' | 'link' | 'other'
-  /** Of a file. */
-  readonly bytes?: number
-}
-
-/** Lists a folder as it is on disk, folders first. */
+/** Lists a folder as it is on the disk, folders first. */
 export function listDirTool(workspace: Workspace): Tool {
   return defineTool({
     name: 'list_dir',
@@ -59,12 +52,7 @@ async function list(workspace: Workspace, { path, ignore, hidden, limit }: Input
   const ignored = ignoring(ignore)
   const dir = await workspace.resolve(path, { mustExist: true, kind: 'directory', contents: false })
   if (dir.kind === 'file')
-    throw new ModelRetry(`"${dir.relative}" is a file.`, {
-      parameter: 'path',
-      value: path,
-      constraint: 'a directory',
-      call: { tool: 'read_file', input: { path: dir.relative } },
-    })
+    throw new ModelRetry(`"${dir.relative}" is a file.`, about('path', path, 'a directory', tryCall('read_file', { path: dir.relative })))
   const { entries, shown, listed } = await withDirectory(dir.root, dir.absolute, async (base) => {
     const entries = await readdir(base, { withFileTypes: true })
     const shown = entries.filter((entry) => (hidden || !entry.name.startsWith('.')) && !ignored(entry.name)).sort(foldersFirst)
@@ -93,19 +81,21 @@ async function list(workspace: Workspace, { path, ignore, hidden, limit }: Input
 
 const foldersFirst = (a: Dirent, b: Dirent): number => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1)
 
-async function describeEntry(dir: string, entry: Dirent): Promise<DirEntry> {
-  const { name } = entry
-  if (entry.isDirectory()) return { name, type: 'directory' }
-  if (entry.isSymbolicLink()) return { name, type: 'link' }
-  if (!entry.isFile()) return { name, type: 'other' }
-  const stats = await lstat(join(dir, name)).catch(() => undefined)
-  return stats ? { name, type: 'file', bytes: stats.size } : { name, type: 'file' }
+interface DirEntry {
+  readonly name: string
+  readonly type: keyof typeof AFTER
+  /** Only for files. */
+  readonly bytes?: number
 }
 
-function line({ name: raw, type, bytes }: DirEntry): string {
-  const name = printable(raw)
-  if (type === 'directory') return `${name}/`
-  if (type === 'link') return `${name} (link)`
-  if (type === 'other') return `${name} (not a regular file)`
-  return bytes === undefined ? name : `${name}  ${size(bytes)}`
+/** Suffixes shown after a name. */
+const AFTER = { file: '', directory: '/', link: ' (link)', other: ' (not a regular file)' } as const
+
+async function describeEntry(dir: string, entry: Dirent): Promise<DirEntry> {
+  const { name } = entry
+  if (!entry.isFile()) return { name, type: entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other' }
+  const stats = await lstat(join(dir, name)).catch(() => undefined)
+  return { name, type: 'file', ...(stats && { bytes: stats.size }) }
 }
+
+const line = ({ name, type, bytes }: DirEntry): string => printable(name) + AFTER[type] + (bytes === undefined ? '' : `  ${size(bytes)}`)

@@ -1,18 +1,13 @@
 import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import { about, fsError } from '../../workspace/errors.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { FILE_TIMEOUT } from '../common/limits.ts'
 
 const input = z.object({ path: z.string().describe('folder') })
 
-export interface MakeDirData {
-  readonly path: string
-  readonly created: boolean
-}
-
-/** Makes a folder and those it lies in. One that is there is no mistake. */
+/** Creates a folder and its parents. An existing folder is not an error. */
 export function makeDirTool(workspace: Workspace): Tool {
   return defineTool({
     name: 'make_dir',
@@ -33,20 +28,15 @@ export function makeDirTool(workspace: Workspace): Tool {
   })
 }
 
-/** `mkdir -p` is what is done anyway. */
+/** Drops the flags of `mkdir -p`, which is the default here. */
 const fromShell = ({ parents: _, recursive: __, ...rest }: Record<string, unknown>): Record<string, unknown> => rest
 
-async function make(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk<MakeDirData>> {
+async function make(workspace: Workspace, path: string, ctx: ToolContext): Promise<ToolOk> {
   const directory = await workspace.resolve(path, { for: 'write', contents: false })
   const data = { path: directory.relative, created: directory.kind === 'missing' }
   if (directory.kind === 'directory') return ok(data, { content: `${directory.relative} is there already.` })
   if (directory.kind === 'file')
-    throw new ModelRetry(`"${directory.relative}" is a file.`, {
-      errorType: 'conflict',
-      parameter: 'path',
-      value: path,
-      constraint: 'a path where no file stands',
-    })
+    throw new ModelRetry(`"${directory.relative}" is a file.`, about('path', path, 'a path that is not a file', { errorType: 'conflict' }))
   try {
     await workspace.changes.apply(ctx.callId, [{ kind: 'make_dir', directory }], ctx.signal)
   } catch (error) {

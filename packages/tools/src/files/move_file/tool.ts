@@ -1,12 +1,13 @@
-import { basename, dirname, isAbsolute, posix, relative } from 'node:path'
-import { defineTool, isMulliganError, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { isAbsolute, join, posix, relative } from 'node:path'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { isMulliganError } from '@mulligan/core/executor'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import { about, fsError } from '../../workspace/errors.ts'
 import { baseName } from '../../workspace/paths.ts'
-import type { Resolved, Workspace } from '../../workspace/workspace.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 import { FILE_TIMEOUT } from '../common/limits.ts'
-import { refuseRoot } from '../common/root.ts'
+import { refuseRoot } from '../common/search-root.ts'
 
 const input = z.object({
   path: z.string().describe('file or folder'),
@@ -14,12 +15,7 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface MoveData {
-  readonly from: string
-  readonly path: string
-}
-
-/** Moves a file, a folder or a link to a path where nothing stands. */
+/** Moves a file, folder or link to a path that does not exist yet. */
 export function moveFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: 'move_file',
@@ -44,78 +40,60 @@ export function moveFileTool(workspace: Workspace): Tool {
   })
 }
 
-/** The name alone, as a person renames a file. */
+/** Accepts a new name without a folder, as when a person renames a file. */
 const fromNewName = ({ new_name: name, ...rest }: Record<string, unknown>): Record<string, unknown> =>
   typeof name === 'string' && typeof rest['path'] === 'string' && !name.includes('/')
     ? { ...rest, to: posix.join(posix.dirname(rest['path']), name) }
     : { ...rest, ...(name !== undefined && { new_name: name }) }
 
-async function move(workspace: Workspace, call: Input, ctx: ToolContext): Promise<ToolOk<MoveData>> {
+async function move(workspace: Workspace, call: Input, ctx: ToolContext): Promise<ToolOk> {
   const from = await workspace.resolve(call.path, { for: 'write', mustExist: true, follow: false, whole: true })
   refuseRoot(from, call.path)
   const wanted = /[/\\]$/.test(call.to) ? `${call.to}${baseName(from.relative)}` : call.to
   const to = await workspace.resolve(wanted, { for: 'write', follow: false }).catch(aboutTo)
-  refuseInside(from, to, call)
-  if (to.kind !== 'missing') throw await taken(workspace, from, to, call)
+  const conflict = (says: string, constraint: string, suggestion?: string): ModelRetry =>
+    new ModelRetry(says, about('to', call.to, constraint, { errorType: 'conflict', ...(suggestion !== undefined && { suggestion }) }))
+  const way = below(from.absolute, to.absolute)
+  if (way !== undefined) {
+    const says = way === '' ? `"${from.relative}" is there already.` : `"${from.relative}" can't be moved into itself.`
+    throw conflict(says, 'a path outside it')
+  }
+  if (to.kind !== 'missing') {
+    const within = posix.join(to.relative, baseName(from.relative))
+    const inside = to.kind === 'file' ? undefined : await workspace.resolve(within, { for: 'write', follow: false }).catch(() => undefined)
+    const says = `"${to.relative}" is ${to.kind === 'directory' ? 'a folder' : 'a file'} that exists.`
+    throw conflict(says, 'a path that does not exist yet', inside?.kind === 'missing' ? within : undefined)
+  }
   try {
     await workspace.changes.apply(ctx.callId, [{ kind: 'move', from, to, before: undefined }], ctx.signal)
   } catch (error) {
-    throw otherFileSystem(error, from, call) ?? fsError(error, to.relative, 'write')
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw fsError(error, to.relative, 'write')
+    const constraint = 'for a folder or a link, a path on the same file system; files can be moved one by one'
+    throw new ToolFailure(
+      `"${from.relative}" can't be moved to another file system as a whole.`,
+      about('to', call.to, constraint, { errorType: 'unsupported' }),
+    )
   }
-  moveSeen(workspace, from, to)
-  const data = { from: from.relative, path: to.relative }
-  return ok(data, { content: `Moved ${from.relative} to ${to.relative}.` })
+  // Files that were read under the old path count as read under the new one.
+  for (const [path, file] of [...workspace.seen]) {
+    const rest = below(from.absolute, path)
+    if (rest === undefined) continue
+    workspace.seen.delete(path)
+    workspace.seen.set(join(to.absolute, rest), file)
+  }
+  return ok({ from: from.relative, path: to.relative }, { content: `Moved ${from.relative} to ${to.relative}.` })
 }
 
-function refuseInside(from: Resolved, to: Resolved, call: Input): void {
-  const way = relative(from.absolute, to.absolute)
-  if (way !== '' && (way.startsWith('..') || isAbsolute(way))) return
-  throw new ModelRetry(way === '' ? `"${from.relative}" is there already.` : `"${from.relative}" can't be moved into itself.`, {
-    errorType: 'conflict',
-    parameter: 'to',
-    value: call.to,
-    constraint: 'another path, that does not lie in it',
-  })
+/** Returns the path relative to a folder: empty for the folder itself, undefined for a path outside it. */
+function below(folder: string, path: string): string | undefined {
+  const way = relative(folder, path)
+  return way !== '' && (way.startsWith('..') || isAbsolute(way)) ? undefined : way
 }
 
-async function taken(workspace: Workspace, from: Resolved, to: Resolved, call: Input): Promise<ModelRetry> {
-  const within = posix.join(to.relative, baseName(from.relative))
-  const isFree =
-    to.kind === 'directory' && (await workspace.resolve(within, { for: 'write', follow: false }).catch(() => undefined))?.kind === 'missing'
-  return new ModelRetry(`"${to.relative}" is ${to.kind === 'directory' ? 'a folder' : 'a file'} that exists.`, {
-    errorType: 'conflict',
-    parameter: 'to',
-    value: call.to,
-    constraint: 'a path where nothing stands yet',
-    ...(isFree && { suggestion: within }),
-  })
-}
-
-/** Errors of the other path name the parameter that it came in. */
+/** Makes errors about the destination name its parameter. */
 function aboutTo(error: unknown): never {
   if (!isMulliganError(error)) throw error
   const { message, errorType, status, details } = error
   const Kind = status === 'retry' ? ModelRetry : ToolFailure
   throw new Kind(message, { ...details, errorType, status, cause: error, ...(details.parameter === 'path' && { parameter: 'to' }) })
-}
-
-const otherFileSystem = (error: unknown, from: Resolved, { to }: Input): ToolFailure | undefined =>
-  (error as NodeJS.ErrnoException).code !== 'EXDEV'
-    ? undefined
-    : new ToolFailure(`"${from.relative}" can't be moved to another file system as a whole.`, {
-        errorType: 'unsupported',
-        status: 'failed',
-        parameter: 'to',
-        value: to,
-        constraint: 'for a folder or a link, a path on the same file system; files can be moved one by one',
-      })
-
-/** What was read under the old path was read under the new one. */
-function moveSeen({ seen }: Workspace, from: Resolved, to: Resolved): void {
-  for (const [path, file] of [...seen]) {
-    const way = relative(from.absolute, path)
-    if (way.startsWith('..') || isAbsolute(way)) continue
-    seen.delete(path)
-    seen.set(way === '' ? to.absolute : `${dirname(to.absolute)}/${basename(to.absolute)}/${way}`, file)
-  }
 }

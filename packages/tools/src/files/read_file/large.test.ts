@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { isAll } from '../../../../../scripts/test-scope.fixture.ts'
 import { temporary } from '../../workspace.fixture.ts'
 
 const GB = 1024 ** 3
-/** A Node that has loaded the tools takes about a third of it; the files are 1 and 2 GB. */
+/** Size of the files in bytes. */
+const SIZE = isAll ? 2 * GB : GB / 2
+/** Node with the tools loaded uses about a third of this. */
 const MAX_RSS_KB = 300 * 1024
 
-/** Writes pieces of text at places of a file that is otherwise a hole. */
+/** Writes pieces of text at positions of a sparse file. */
 function sparse(path: string, size: number, pieces: readonly (readonly [at: number, text: string])[]): void {
   const file = openSync(path, 'w')
   ftruncateSync(file, size)
@@ -20,11 +23,11 @@ function sparse(path: string, size: number, pieces: readonly (readonly [at: numb
 
 const numbered = (count: number, name: string): string => Array.from({ length: count }, (_, at) => `${name} ${at}\n`).join('')
 
-/** Reads in a process of its own, and says what that took at most. */
+/** Reads in a separate process and returns its peak memory use. */
 async function readAlone(root: string, input: object): Promise<{ readonly data: Record<string, unknown>; readonly rss: number }> {
   const src = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const hook = `import { registerHooks } from 'node:module'
-    const own = { '@mulligan/core': ${src('../../../../core/src/index.ts')}, '@mulligan/repair': ${src('../../../../repair/src/index.ts')} }
+    const own = { '@mulligan/core': ${src('../../../../core/src/index.ts')}, '@mulligan/core/executor': ${src('../../../../core/src/executor.ts')}, '@mulligan/repair': ${src('../../../../repair/src/index.ts')} }
     registerHooks({ resolve: (name, context, next) => next(own[name] ?? name, context) })`
   const script = `
     const { createWorkspace } = await import(${src('../../create-workspace.ts')})
@@ -41,12 +44,12 @@ async function readAlone(root: string, input: object): Promise<{ readonly data: 
   return JSON.parse((await run).stdout)
 }
 
-test.runIf(process.platform === 'linux')('the middle and the end of 2 GB, in memory that does not grow with them', async () => {
+test.runIf(process.platform === 'linux')('the middle and the end of a large file, in memory that does not grow with them', async () => {
   const root = temporary()
-  sparse(join(root, 'big.log'), 2 * GB, [
+  sparse(join(root, 'big.log'), SIZE, [
     [0, numbered(1000, 'start')],
-    [GB, `\n${numbered(1000, 'middle')}`],
-    [2 * GB - 100, '\nlast but one\nlast\n'],
+    [SIZE / 2, `\n${numbered(1000, 'middle')}`],
+    [SIZE - 100, '\nlast but one\nlast\n'],
   ])
   const middle = await readAlone(root, { path: 'big.log', offset: 1501, limit: 3 })
   expect(middle.data).toMatchObject({
@@ -59,10 +62,10 @@ test.runIf(process.platform === 'linux')('the middle and the end of 2 GB, in mem
   expect(Math.max(middle.rss, end.rss)).toBeLessThan(MAX_RSS_KB)
 })
 
-test.runIf(process.platform === 'linux')('one line of 1 GB', async () => {
+test.runIf(process.platform === 'linux')('one long line', async () => {
   const root = temporary()
-  sparse(join(root, 'line.txt'), GB, [[0, 'x'.repeat(10_000)]])
+  sparse(join(root, 'line.txt'), SIZE, [[0, 'x'.repeat(10_000)]])
   const { data, rss } = await readAlone(root, { path: 'line.txt' })
-  expect(data).toMatchObject({ lines: [{ number: 1, text: 'x'.repeat(2000), cut: GB - 2000 }], totalLines: 1 })
+  expect(data).toMatchObject({ lines: [{ number: 1, text: 'x'.repeat(2000), cut: SIZE - 2000 }], totalLines: 1 })
   expect(rss).toBeLessThan(MAX_RSS_KB)
 })

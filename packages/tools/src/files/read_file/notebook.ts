@@ -1,6 +1,6 @@
-/** A Jupyter notebook as text: cells numbered with what they are, their source, and what they printed. Pure. */
+/** Converts a Jupyter notebook to text: numbered cells with their type, source and output. Pure. */
 
-/** Longer outputs are cut: they are looked at, not worked with. */
+/** Longer outputs are cut: they are for viewing, not for editing. */
 const OUTPUT_LINES = 40
 
 interface Cell {
@@ -10,7 +10,7 @@ interface Cell {
   readonly outputs?: unknown
 }
 
-/** `undefined` when it is no notebook. */
+/** Returns `undefined` if the text is not a notebook. */
 export function notebookText(json: string): string | undefined {
   const notebook = parsed(json)
   const cells = record(notebook)?.['cells']
@@ -50,10 +50,10 @@ function titled(title: string, text: string): string {
   return `[${title}]\n${lines.slice(0, OUTPUT_LINES).join('\n')}${left > 0 ? `\n… [${left} more lines]` : ''}`
 }
 
-/** Tracebacks are coloured for a terminal. */
+/** Tracebacks contain terminal colors. */
 const plain = (text: string): string => text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, '')
 
-/** Texts are kept whole or as a list of lines. */
+/** Notebooks store texts as a string or as a list of lines. */
 const joined = (text: unknown, between = ''): string =>
   typeof text === 'string' ? text : Array.isArray(text) ? text.filter((one) => typeof one === 'string').join(between) : ''
 

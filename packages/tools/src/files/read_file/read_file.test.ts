@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor, render } from '@mulligan/core'
+import { render } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { context, fixture, refused, run } from '../../workspace.fixture.ts'
-import { lineWindow } from './line-window.ts'
+import { lineWindow } from './page.ts'
 
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
 
@@ -120,12 +121,14 @@ describe('read_file', () => {
     chmodSync(join(root, 'a.txt'), 0o000)
     chmodSync(root, 0o755)
     const script = `
-      const { openInside } = await import(${JSON.stringify(new URL('../../workspace/contain.ts', import.meta.url).href)})
+      const { withFile } = await import(${JSON.stringify(new URL('../../workspace/contain.ts', import.meta.url).href)})
       process.setuid?.(65534)
-      await openInside(${JSON.stringify(root)}, ${JSON.stringify(join(root, 'a.txt'))}).then(() => console.log('read'), (error) => console.log(error.code))`
+      await withFile(${JSON.stringify(root)}, ${JSON.stringify(join(root, 'a.txt'))}, () => undefined).then(() => console.log('read'), (error) => console.log(error.code))`
     if (process.getuid?.() === 0) {
+      const src = (file: string) => JSON.stringify(new URL(`../../../../core/src/${file}`, import.meta.url).href)
       const hook = `import { registerHooks } from 'node:module'
-        registerHooks({ resolve: (name, context, next) => next(name === '@mulligan/core' ? ${JSON.stringify(new URL('../../../../core/src/index.ts', import.meta.url).href)} : name, context) })`
+        const own = { '@mulligan/core': ${src('index.ts')}, '@mulligan/core/executor': ${src('executor.ts')} }
+        registerHooks({ resolve: (name, context, next) => next(own[name] ?? name, context) })`
       const out = execFileSync(process.execPath, [
         '--import',
         `data:text/javascript,${encodeURIComponent(hook)}`,
@@ -135,7 +138,7 @@ describe('read_file', () => {
       ])
       expect(out.toString().trim()).toBe('EACCES')
     }
-    const { fsError } = await import('../../workspace/fs-error.ts')
+    const { fsError } = await import('../../workspace/errors.ts')
     expect(fsError(Object.assign(new Error(`EACCES: ${root}`), { code: 'EACCES' }), 'a.txt', 'read')).toMatchObject({
       name: 'ToolFailure',
       errorType: 'permission',

@@ -1,126 +1,97 @@
-/** A page of a text file of any size. */
+/** Reads a page of a text file of any size. */
 import { createHash } from 'node:crypto'
+import { read } from 'node:fs'
+import { promisify } from 'node:util'
 import { ToolFailure, type ToolOk } from '@mulligan/core'
+import { about } from '../../workspace/errors.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { decoder, type Encoding } from '../common/encoding.ts'
-import { type LineWindow, lineWindow } from './line-window.ts'
-import type { OpenFile } from './open-file.ts'
-import { fromStart, pageResult } from './page.ts'
+import { fromStart, lineWindow, type OpenFile, pageResult, windowAt } from './page.ts'
 
-/** @param notes that go with the page */
+/** Bytes read at once. */
+export const CHUNK_BYTES = 256 * 1024
+
+/** Reads the bytes of the file from an offset, in chunks that are valid until the next one. */
+async function* pieces({ fd, start, signal }: OpenFile, from = 0): AsyncGenerator<Buffer> {
+  signal.throwIfAborted()
+  if (from === 0) {
+    yield start
+    if (start.length < CHUNK_BYTES) return
+  }
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  for (let at = from || start.length; ; ) {
+    signal.throwIfAborted()
+    const { bytesRead } = await promisify(read)(fd, chunk, 0, chunk.length, at)
+    if (bytesRead === 0) return
+    yield chunk.subarray(0, bytesRead)
+    at += bytesRead
+  }
+}
+
+/** @param notes notes for the page */
 export async function readText(workspace: Workspace, open: OpenFile, encoding: Encoding, notes: readonly string[] = []): Promise<ToolOk> {
-  const { file, handle, size, call, limits, signal, chunk } = open
+  const { file, size, call, limits } = open
   const readThrough = size <= limits.readThroughBytes
-  const start = await startOf(open, encoding, readThrough)
-  const window = lineWindow({ ...start, limit: call.limit, bytes: limits.pageBytes, chars: limits.lineChars })
+  const bytewise = encoding.startsWith('utf-8')
+  if (call.offset < 0 && !bytewise && !readThrough)
+    throw new ToolFailure(
+      `"${file.relative}" is a large file in UTF-16, whose lines are not counted from the end.`,
+      about('offset', call.offset, 'an offset from the start', { errorType: 'unsupported', status: 'retry', suggestion: 0 }),
+    )
+  const offset = call.offset < 0 ? fromStart(call.offset, await (bytewise ? countLines(open) : countDecoded(open, encoding))) : call.offset
+  // A small file is read from the start for its hash and total. In a large one, everything before the page is skipped.
+  const skipped = readThrough || !bytewise ? { lines: 0, position: 0 } : await skipLines(open, offset)
+  const window = windowAt(open, offset, skipped.lines)
   const text = decoder(encoding)
   const hash = createHash('sha256')
-  let position = start.position
   let badText = false
   let whole = true
-  for (;;) {
-    signal.throwIfAborted()
-    const isFirst = position === 0 && call.offset >= 0
-    const { bytesRead } = isFirst ? { bytesRead: open.first } : await handle.read(chunk, 0, chunk.length, position)
-    if (bytesRead === 0) break
-    position += bytesRead
-    if (readThrough) hash.update(chunk.subarray(0, bytesRead))
-    const piece = text.decode(chunk.subarray(0, bytesRead), { stream: true })
+  for await (const bytes of pieces(open, skipped.position)) {
+    if (readThrough) hash.update(bytes)
+    const piece = text.decode(bytes, { stream: true })
     badText ||= piece.includes('\ufffd')
     window.push(piece)
-    if (!readThrough && window.full()) {
-      whole = false
-      break
-    }
-    if (bytesRead < chunk.length) break
+    whole = readThrough || !window.full()
+    if (!whole) break
   }
-  if (whole) finish(window, text.decode())
+  if (whole) window.end(text.decode())
   workspace.seen.set(file.absolute, whole && readThrough ? { hash: hash.digest('hex') } : {})
-  return pageResult({
-    path: file.relative,
-    window,
-    asked: call.offset,
-    offset: start.offset,
-    whole,
-    about: { bytes: size, encoding },
-    notes: badText ? [...notes, 'Some bytes are not UTF-8 and are shown as \ufffd.'] : notes,
-  })
+  const said = badText ? [...notes, 'Some bytes are not UTF-8 and are shown as \ufffd.'] : notes
+  return pageResult(open, window, offset, { kind: { encoding }, whole, notes: said })
 }
 
-function finish(window: LineWindow, rest: string): void {
-  window.push(rest)
-  window.end()
+async function countLines(open: OpenFile): Promise<number> {
+  const { lines, position, read } = await skipLines(open, Number.POSITIVE_INFINITY)
+  return read > position ? lines + 1 : lines
 }
 
-interface Start {
-  /** Lines to skip, from the start of the file. */
-  readonly offset: number
-  /** Lines before {@link Start.position}. */
-  readonly before: number
-  /** Where to begin to read. */
-  readonly position: number
-}
-
-/** A small file is read from its start, for its hash and its total; in a large one what comes before the page is passed over. */
-async function startOf({ handle, size, file, call, chunk, signal }: OpenFile, encoding: Encoding, readThrough: boolean): Promise<Start> {
-  const bytewise = encoding === 'utf-8' || encoding === 'utf-8-bom'
-  let { offset } = call
-  if (offset < 0) {
-    if (!bytewise && !readThrough)
-      throw new ToolFailure(`"${file.relative}" is a large file in UTF-16, whose lines are not counted from the end.`, {
-        errorType: 'unsupported',
-        status: 'retry',
-        parameter: 'offset',
-        value: offset,
-        constraint: 'an offset from the start',
-        suggestion: 0,
-      })
-    offset = fromStart(offset, bytewise ? await countLines(handle, chunk, signal) : await countDecoded({ handle, size, chunk }, encoding))
-  }
-  if (readThrough || !bytewise) return { offset, before: 0, position: 0 }
-  const { lines, position } = await skipLines(handle, offset, chunk, signal)
-  return { offset, before: lines, position }
-}
-
-async function countLines(handle: OpenFile['handle'], chunk: Buffer, signal: AbortSignal): Promise<number> {
-  const { lines, rest } = await skipLines(handle, Number.POSITIVE_INFINITY, chunk, signal)
-  return rest > 0 ? lines + 1 : lines
-}
-
-async function countDecoded({ handle, size }: Pick<OpenFile, 'handle' | 'size' | 'chunk'>, encoding: Encoding): Promise<number> {
-  const bytes = Buffer.alloc(size)
-  await handle.read(bytes, 0, size, 0)
+async function countDecoded(open: OpenFile, encoding: Encoding): Promise<number> {
   const window = lineWindow({ offset: Number.POSITIVE_INFINITY, limit: 0, bytes: 0, chars: 0 })
-  finish(window, decoder(encoding).decode(bytes))
+  const text = decoder(encoding)
+  for await (const bytes of pieces(open)) window.push(text.decode(bytes, { stream: true }))
+  window.end(text.decode())
   return window.total()
 }
 
 const NEWLINE = 0x0a
 
-interface Skipped {
-  /** Lines passed over. */
-  readonly lines: number
-  /** Where the next one begins, in bytes. */
-  readonly position: number
-  /** How many bytes the file has after that; 0 when it ends with a newline. Only counted when the file was read to its end. */
-  readonly rest: number
-}
-
-/** Passes over up to `count` lines of a file in UTF-8: newlines are counted in the bytes, nothing is decoded or kept. */
-async function skipLines(handle: OpenFile['handle'], count: number, chunk: Buffer, signal: AbortSignal): Promise<Skipped> {
-  let lines = 0
-  let position = 0
-  let read = 0
-  while (lines < count) {
-    signal.throwIfAborted()
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, read)
-    if (bytesRead === 0) break
-    const bytes = chunk.subarray(0, bytesRead)
+/**
+ * Skips up to `count` lines of a UTF-8 file by counting newline bytes, without decoding or keeping anything.
+ * @returns the number of lines skipped, where the next one begins, and how many bytes were read
+ */
+async function skipLines(
+  open: OpenFile,
+  count: number,
+): Promise<{ readonly lines: number; readonly position: number; readonly read: number }> {
+  let [lines, position, read] = [0, 0, 0]
+  if (count === 0) return { lines, position, read }
+  for await (const bytes of pieces(open)) {
     for (let at = bytes.indexOf(NEWLINE); at !== -1 && lines < count; at = bytes.indexOf(NEWLINE, at + 1)) {
       lines++
       position = read + at + 1
     }
-    read += bytesRead
+    read += bytes.length
+    if (lines >= count) break
   }
-  return { lines, position, rest: Math.max(0, read - position) }
+  return { lines, position, read }
 }

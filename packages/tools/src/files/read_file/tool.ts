@@ -1,29 +1,29 @@
-import type { FileHandle } from 'node:fs/promises'
+import { fstatSync, read } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { defineTool, ModelRetry, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { sha256 } from '../../sha256.ts'
-import { openInside, withDirectory } from '../../workspace/contain.ts'
-import { fsError } from '../../workspace/fs-error.ts'
+import type { Resolved } from '../../workspace/change.ts'
+import { withDirectory, withFile } from '../../workspace/contain.ts'
+import { about, fsError, tryCall } from '../../workspace/errors.ts'
 import { dirName, printable, toSlash } from '../../workspace/paths.ts'
-import type { Resolved, Workspace } from '../../workspace/workspace.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 import { decoder, type Encoding, sniff } from '../common/encoding.ts'
-import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
+import { DEFAULT_FILE_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { HEAD_BYTES, magic } from '../common/magic.ts'
-import { lineWindow } from './line-window.ts'
+import { readAll } from '../common/text-file.ts'
 import { asMedia, takes, unsupported } from './media.ts'
 import { notebookText } from './notebook.ts'
-import type { OpenFile } from './open-file.ts'
-import { fromStart, pageResult } from './page.ts'
+import { type OpenFile, pageOfText } from './page.ts'
 import { readPdf } from './pdf/pdf.ts'
-import { readText } from './text.ts'
+import { CHUNK_BYTES, readText } from './text.ts'
 
 const DEFAULT_LINES = 2000
 const MAX_LINES = 10_000
-const CHUNK_BYTES = 256 * 1024
 const LISTED = 20
-/** The largest notebook that is taken apart. */
+/** Largest notebook that is parsed. */
 const NOTEBOOK_BYTES = 32 * 1024 * 1024
 
 const input = z.object({
@@ -33,8 +33,11 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-/** Reads a file of any size in pages, PDF and notebooks as text; says what a binary file is; remembers the content for `write_file` and `edit_file`. */
-export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
+/**
+ * Reads a file of any size in pages, PDF and notebooks as text. Identifies binary files. Remembers the content for `write_file` and
+ * `edit_file`.
+ */
+export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS): Tool {
   return defineTool({
     name: 'read_file',
     description: describe(import.meta.url, { PAGE: `${Math.round(limits.pageBytes / 1024)} KiB` }),
@@ -57,7 +60,7 @@ export function readFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_
       { outcome: 'retry', input: { path: 'a.txt', offset: 9 }, files: { 'a.txt': 'one\n' }, why: 'past the end' },
       { outcome: 'failed', input: { path: 'data.bin' }, files: { 'data.bin': 'a\0b\0\0c' }, why: 'binary' },
     ],
-    execute: (call, ctx) => read(workspace, limits, call, ctx),
+    execute: (call, ctx) => readFile(workspace, limits, call, ctx),
   })
 }
 
@@ -65,7 +68,7 @@ const FIRST = ['start_line', 'startLine', 'StartLine', 'start_line_one_indexed',
 const LAST = ['end_line', 'endLine', 'EndLine', 'end_line_one_indexed_inclusive', 'line_end']
 const RANGE: ReadonlySet<string> = new Set(['view_range', ...FIRST, ...LAST])
 
-/** `view_range: [first, last]` and `start_line`/`end_line` count from 1 and include the last line; -1 is the end. */
+/** Converts `view_range: [first, last]` and `start_line`/`end_line`, which count from 1 and include the last line; -1 is the end. */
 function fromRange(input: Record<string, unknown>): Record<string, unknown> {
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !RANGE.has(name)))
   if (input['should_read_entire_file'] === true) return rest
@@ -80,87 +83,68 @@ function fromRange(input: Record<string, unknown>): Record<string, unknown> {
 
 const asNumber = (value: unknown): unknown => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value)
 
-async function read(workspace: Workspace, limits: FileLimits, call: Input, ctx: ToolContext): Promise<ToolOk> {
+async function readFile(workspace: Workspace, limits: FileLimits, call: Input, { signal }: ToolContext): Promise<ToolOk> {
   const file = await workspace.resolve(call.path, { mustExist: true }).catch((error) => withListing(workspace, error))
   if (file.kind === 'directory') throw await isDirectory(file, call.path)
-  let handle: FileHandle | undefined
   try {
-    handle = await openInside(file.root, file.absolute)
-    const { size } = await handle.stat()
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-    const { bytesRead: first } = await handle.read(chunk, 0, chunk.length, 0)
-    return await readOpen(workspace, { file, handle, size, call, limits, signal: ctx.signal, chunk, first })
+    return await withFile(file.root, file.absolute, async (fd) => {
+      const { size } = fstatSync(fd)
+      const start = Buffer.allocUnsafe(CHUNK_BYTES)
+      const { bytesRead } = await promisify(read)(fd, start, 0, start.length, 0)
+      return readOpen(workspace, { file, fd, size, call, limits, signal, start: start.subarray(0, bytesRead) })
+    })
   } catch (error) {
     throw fsError(error, file.relative, 'read')
-  } finally {
-    await handle?.close()
   }
 }
 
 async function readOpen(workspace: Workspace, open: OpenFile): Promise<ToolOk> {
-  const { file, chunk, first, call } = open
-  const head = Buffer.from(chunk.subarray(0, Math.min(first, HEAD_BYTES)))
+  const { file, start, call } = open
+  const head = start.subarray(0, HEAD_BYTES)
   const found = sniff(head)
   if (found.kind === 'binary') {
     const is = found.magic ?? magic(head)
-    if (is && takes(open, is) && call.offset === 0) return asMedia(open, is, head)
+    if (is && takes(open, is) && call.offset === 0) return asMedia(open, is)
     if (is?.mediaType === 'application/pdf') return readPdf(open)
-    throw unsupported(open, is, head)
+    throw unsupported(open, is)
   }
   if (found.kind === 'undecodable')
-    throw new ToolFailure(`"${file.relative}" is not UTF-8 text; it looks like ${found.guess}. A person can convert it with "iconv".`, {
-      errorType: 'unsupported',
-      status: 'failed',
-      parameter: 'path',
-      value: call.path,
-      constraint: 'a file in UTF-8, or in UTF-16 with a byte order mark',
-    })
-  if (/\.ipynb$/i.test(file.relative)) return readNotebook(workspace, open, found.encoding)
-  return readText(workspace, open, found.encoding)
+    throw new ToolFailure(
+      `"${file.relative}" is not UTF-8 text; it looks like ${found.guess}. A person can convert it with "iconv".`,
+      about('path', call.path, 'a file in UTF-8, or in UTF-16 with a byte order mark', { errorType: 'unsupported' }),
+    )
+  return /\.ipynb$/i.test(file.relative) ? readNotebook(workspace, open, found.encoding) : readText(workspace, open, found.encoding)
 }
 
 async function readNotebook(workspace: Workspace, open: OpenFile, encoding: Encoding): Promise<ToolOk> {
-  const { file, handle, size, call, limits } = open
-  if (size > NOTEBOOK_BYTES) return readText(workspace, open, encoding, ['A notebook too large to be taken apart: this is its JSON.'])
-  const bytes = Buffer.alloc(size)
-  const { bytesRead } = await handle.read(bytes, 0, size, 0)
-  const text = notebookText(decoder(encoding).decode(bytes.subarray(0, bytesRead)))
+  if (open.size > NOTEBOOK_BYTES) return readText(workspace, open, encoding, ['A notebook too large to be taken apart: this is its JSON.'])
+  const bytes = await readAll(open.fd)
+  const text = notebookText(decoder(encoding).decode(bytes))
   if (text === undefined)
     return readText(workspace, open, encoding, ['Not a notebook that can be taken apart: this is the text of the file.'])
-  const total = text === '' ? 0 : text.split('\n').length
-  const offset = fromStart(call.offset, total)
-  const window = lineWindow({ offset, limit: call.limit, bytes: limits.pageBytes, chars: limits.lineChars })
-  window.push(text)
-  window.end()
-  workspace.seen.set(file.absolute, { hash: sha256(bytes.subarray(0, bytesRead)) })
-  const about = { bytes: size, encoding, mediaType: 'application/x-ipynb+json' }
-  return pageResult({ path: file.relative, window, asked: call.offset, offset, whole: true, about })
+  workspace.seen.set(open.file.absolute, { hash: sha256(bytes) })
+  return pageOfText(open, text, { kind: { encoding, mediaType: 'application/x-ipynb+json' } })
 }
 
-/** Where no path is near the one that is missing: the listing of the deepest folder of it that exists. */
+/** Suggests listing the deepest existing folder of a missing path if there is no similar path. */
 async function withListing(workspace: Workspace, error: unknown): Promise<never> {
   if (!(error instanceof ModelRetry) || error.errorType !== 'not_found' || error.details.suggestion !== undefined) throw error
   let folder = toSlash(String(error.details.value))
   do folder = dirName(folder) || '.'
   while (folder !== '.' && (await workspace.resolve(folder).catch(() => undefined))?.kind !== 'directory')
-  throw new ModelRetry(error.message, { ...error.details, errorType: 'not_found', call: { tool: 'list_dir', input: { path: folder } } })
+  throw new ModelRetry(error.message, { ...error.details, errorType: 'not_found', ...tryCall('list_dir', { path: folder }) })
 }
 
-async function isDirectory(file: Resolved, value: string): Promise<ModelRetry> {
-  const entries = await withDirectory(file.root, file.absolute, (base) => readdir(base, { withFileTypes: true })).catch((error) => {
-    throw fsError(error, file.relative, 'list')
+async function isDirectory({ root, absolute, relative }: Resolved, value: string): Promise<ModelRetry> {
+  const entries = await withDirectory(root, absolute, (base) => readdir(base, { withFileTypes: true })).catch((error) => {
+    throw fsError(error, relative, 'list')
   })
   const names = entries.map((entry) => printable(entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()
-  const prefix = file.relative === '.' ? '' : `${file.relative}/`
   const rest = names.length > LISTED ? `, and ${names.length - LISTED} more` : ''
-  return new ModelRetry(`"${file.relative}" is a directory. In it: ${names.slice(0, LISTED).join(', ') || 'nothing'}${rest}.`, {
-    parameter: 'path',
-    value,
-    constraint: 'a file',
-    candidates: entries
-      .filter((entry) => entry.isFile())
-      .slice(0, LISTED)
-      .map((entry) => prefix + entry.name),
-    call: { tool: 'list_dir', input: { path: file.relative } },
-  })
+  const files = entries.filter((entry) => entry.isFile()).slice(0, LISTED)
+  const candidates = files.map(({ name }) => (relative === '.' ? name : `${relative}/${name}`))
+  return new ModelRetry(
+    `"${relative}" is a directory. In it: ${names.slice(0, LISTED).join(', ') || 'nothing'}${rest}.`,
+    about('path', value, 'a file', { candidates, ...tryCall('list_dir', { path: relative }) }),
+  )
 }

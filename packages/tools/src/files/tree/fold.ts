@@ -1,66 +1,43 @@
-/** A list of files as a tree, folded where it gets too deep or too wide. */
+/** Formats a list of files as a tree, folding folders that are too deep or too wide. */
+import { directoriesOf } from '../../workspace/nearest.ts'
 import { printable } from '../../workspace/paths.ts'
-
-interface Folder {
-  readonly folders: Map<string, Folder>
-  readonly files: string[]
-}
 
 export interface TreeOptions {
   readonly depth: number
-  /** Files shown of one folder. */
+  /** Maximum number of files shown per folder. */
   readonly width: number
-  /** Lines in all. */
+  /** Maximum number of lines in total. */
   readonly lines: number
 }
 
-export interface Tree {
-  readonly text: string
-  readonly files: number
-  readonly folders: number
-  /** Something was folded. */
-  readonly folded: boolean
-}
-
-/** @param files paths relative to the folder shown, with forward slashes */
-export function foldTree(files: readonly string[], { depth, width, lines: most }: TreeOptions): Tree {
-  const root: Folder = { folders: new Map(), files: [] }
-  for (const path of files) {
-    const names = path.split('/')
-    const name = names.pop() as string
-    let at = root
-    for (const step of names) {
-      let next = at.folders.get(step)
-      if (!next) {
-        next = { folders: new Map(), files: [] }
-        at.folders.set(step, next)
-      }
-      at = next
-    }
-    at.files.push(name)
-  }
+/**
+ * @param files paths relative to the shown folder, with forward slashes
+ * @returns the tree, the number of files and folders in it, and whether anything was folded
+ */
+export function foldTree(files: readonly string[], { depth, width, lines: most }: TreeOptions) {
   const lines: string[] = []
   let folded = false
-  const count = (folder: Folder): number => [...folder.folders.values()].reduce((sum, one) => sum + count(one), folder.files.length)
-  const countFolders = (folder: Folder): number => [...folder.folders.values()].reduce((sum, one) => sum + 1 + countFolders(one), 0)
-  const show = (folder: Folder, level: number): void => {
+  const show = (paths: readonly string[], level: number): void => {
     const indent = '  '.repeat(level)
-    for (const [name, inner] of [...folder.folders].sort(byKey)) {
+    const { true: below = [], false: names = [] } = Object.groupBy(paths, (path) => (path.includes('/') ? 'true' : 'false'))
+    for (const [name, inner] of [...Map.groupBy(below, (path) => path.slice(0, path.indexOf('/')))].sort(byKey)) {
       const isFolded = level + 1 >= depth || lines.length >= most
-      if (isFolded) folded = true
-      lines.push(`${indent}${printable(name)}/${isFolded ? ` (${count(inner)} files)` : ''}`)
-      if (!isFolded) show(inner, level + 1)
+      folded ||= isFolded
+      lines.push(`${indent}${printable(name)}/${isFolded ? ` (${inner.length} files)` : ''}`)
+      if (!isFolded)
+        show(
+          inner.map((path) => path.slice(name.length + 1)),
+          level + 1,
+        )
     }
-    const names = folder.files.sort()
     const room = Math.min(width, Math.max(0, most - lines.length))
-    for (const name of names.slice(0, room)) lines.push(indent + printable(name))
-    if (names.length > room) {
-      folded = true
-      lines.push(`${indent}… ${names.length - room} more files`)
-    }
+    for (const name of names.sort().slice(0, room)) lines.push(indent + printable(name))
+    if (names.length <= room) return
+    folded = true
+    lines.push(`${indent}… ${names.length - room} more files`)
   }
-  show(root, 0)
-  return { text: lines.join('\n'), files: files.length, folders: countFolders(root), folded }
+  show(files, 0)
+  return { text: lines.join('\n'), files: files.length, folders: directoriesOf(files).length, folded }
 }
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)

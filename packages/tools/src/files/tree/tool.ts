@@ -3,12 +3,11 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { ripgrep } from '../../ripgrep.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { ignoring } from '../common/glob-input.ts'
-import { DEFAULT_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
+import { ignoring } from '../common/glob-match.ts'
+import { DEFAULT_FILE_LIMITS, type FileLimits, WALK_TIMEOUT } from '../common/limits.ts'
 import { plural } from '../common/page.ts'
-import { searchRoot } from '../common/search-root.ts'
+import { searchRoot, walk } from '../common/search-root.ts'
 import { fenced } from '../common/unified-diff.ts'
-import { walk } from '../common/walk.ts'
 import { foldTree } from './fold.ts'
 
 const DEFAULT_DEPTH = 3
@@ -23,8 +22,8 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-/** The structure of a folder by its files; folders that hold none do not appear. */
-export function treeTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS, run = ripgrep): Tool {
+/** Shows the structure of a folder. Folders without files do not appear. */
+export function treeTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS, run = ripgrep): Tool {
   return defineTool({
     name: 'tree',
     description: describe(import.meta.url),

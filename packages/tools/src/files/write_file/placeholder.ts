@@ -1,4 +1,4 @@
-/** Text that stands for code instead of being it. Pure. */
+/** Detects placeholder text in place of code. Pure. */
 
 const COMMENT = /^\s*(?:\/\/+|#+|--|;+|%|\/?\*+|<!--|\{\s*\/\*)\s*(.*?)\s*(?:\*\/\s*\}?|-->)?\s*$/
 const WHAT = '(?:code|file|function|method|class|content|contents|implementation|logic|imports?|styles|tests?|script|component|config)s?'
@@ -24,9 +24,9 @@ export interface Placeholder {
 }
 
 /**
- * The first comment that stands for left-out code, such as `// ... rest of the code unchanged`.
+ * Returns the first comment that stands for omitted code, such as `// ... rest of the code unchanged`.
  *
- * @param before the text that is replaced: its own lines are no placeholders, and more phrasings count as one
+ * @param before the replaced text. Its own lines are not placeholders; if given, more phrases count as placeholders
  */
 export function findPlaceholder(text: string, before?: string): Placeholder | undefined {
   const known = new Set(before?.split('\n').map((line) => line.trim()))

@@ -1,14 +1,14 @@
-import { defineTool, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, type ToolOk } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { sha256 } from '../../sha256.ts'
-import { fsError } from '../../workspace/fs-error.ts'
-import type { Resolved, Workspace } from '../../workspace/workspace.ts'
-import { decode, type Encoding, encode, sniff } from '../common/encoding.ts'
-import { readWhole } from '../common/file-bytes.ts'
-import { DEFAULT_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
-import { HEAD_BYTES } from '../common/magic.ts'
+import type { Resolved } from '../../workspace/change.ts'
+import { about, fsError, tryCall } from '../../workspace/errors.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { encode } from '../common/encoding.ts'
+import { DEFAULT_FILE_LIMITS, FILE_TIMEOUT, type FileLimits } from '../common/limits.ts'
 import { plural, size } from '../common/page.ts'
+import { readTextFile, type TextFile } from '../common/text-file.ts'
 import { fenced, unifiedDiff } from '../common/unified-diff.ts'
 import { findPlaceholder } from './placeholder.ts'
 
@@ -19,23 +19,8 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface WriteData {
-  readonly path: string
-  readonly created: boolean
-  /** Of the file as it is now. */
-  readonly bytes: number
-  /** Unified; empty when nothing changed. */
-  readonly diff: string
-}
-
-interface Existing {
-  readonly hash: string
-  readonly text: string
-  readonly encoding: Encoding
-}
-
-/** Writes a whole file in one step, and replaces one only when the model knows what it replaces. */
-export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_LIMITS): Tool {
+/** Writes a whole file in one step. Replaces an existing file only if the model knows its content. */
+export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT_FILE_LIMITS): Tool {
   return defineTool({
     name: 'write_file',
     description: describe(import.meta.url),
@@ -64,92 +49,57 @@ export function writeFileTool(workspace: Workspace, limits: FileLimits = DEFAULT
 async function write(workspace: Workspace, limits: FileLimits, call: Input, ctx: ToolContext): Promise<ToolOk> {
   const file = await workspace.resolve(call.path, { for: 'write' })
   if (file.kind === 'directory' || /[/\\]$/.test(call.path))
-    throw new ModelRetry(`"${file.relative}" is a directory.`, {
-      errorType: 'conflict',
-      parameter: 'path',
-      value: call.path,
-      constraint: 'the path of a file',
-    })
+    throw new ModelRetry(`"${file.relative}" is a directory.`, about('path', call.path, 'the path of a file', { errorType: 'conflict' }))
   try {
-    const existing = file.kind === 'file' ? await readExisting(file, limits) : undefined
-    const bytes = encode(
-      stripBom(call.content),
-      existing?.encoding ?? (call.content.startsWith('\ufeff') ? 'utf-8-bom' : 'utf-8'),
-      'content',
-    )
-    if (existing) {
-      if (sha256(bytes) === existing.hash) return unchanged(file, bytes.length)
-      mayReplace(workspace, file, call, existing)
+    const asked = { tool: 'write_file', parameter: 'path', replaces: true }
+    const existing = file.kind === 'file' ? await readTextFile(file, limits, asked) : undefined
+    const text = call.content.replace(/^\ufeff/, '')
+    const bytes = encode(text, existing?.encoding ?? (text === call.content ? 'utf-8' : 'utf-8-bom'), 'content')
+    if (existing && sha256(bytes) === existing.hash) {
+      const data = { path: file.relative, created: false, bytes: bytes.length, diff: '' }
+      return ok(data, { content: `"${file.relative}" is unchanged: it has this content already.` })
     }
+    if (existing) mayReplace(workspace, file, call, existing)
     refusePlaceholder(call, existing)
     await workspace.changes.apply(ctx.callId, [{ kind: 'write', file, bytes, before: existing?.hash }], ctx.signal)
     workspace.seen.set(file.absolute, { hash: sha256(bytes) })
-    return written(file, call.content, bytes.length, existing)
+    const diff = unifiedDiff(file.relative, existing?.text ?? '', text, !existing)
+    const lines = existing ? `+${diff.added} -${diff.removed} lines` : plural(diff.added, 'line')
+    return ok(
+      { path: file.relative, created: !existing, bytes: bytes.length, diff: diff.text },
+      {
+        content: `${existing ? 'Replaced' : 'Created'} ${file.relative} (${lines}, ${size(bytes.length)}).`,
+        display: fenced(diff.text, 'diff'),
+      },
+    )
   } catch (error) {
     throw fsError(error, file.relative, 'write')
   }
 }
 
-const stripBom = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text)
-
-async function readExisting(file: Resolved, limits: FileLimits): Promise<Existing> {
-  const { size: length, bytes } = await readWhole(file, limits.editBytes)
-  const refuse = (why: string) =>
-    new ToolFailure(`"${file.relative}" ${why}, which write_file does not replace.`, {
-      errorType: 'unsupported',
-      status: 'failed',
-      parameter: 'path',
-      value: file.relative,
-      constraint: `a text file of at most ${size(limits.editBytes)}, or a new path`,
-    })
-  if (!bytes) throw refuse(`is ${size(length)} long`)
-  const found = sniff(bytes.subarray(0, HEAD_BYTES))
-  if (found.kind === 'binary') throw refuse(`is ${found.magic?.what ?? 'a binary file'}`)
-  const encoding = found.kind === 'text' ? found.encoding : 'utf-8'
-  return { hash: sha256(bytes), text: decode(bytes, encoding) ?? bytes.toString('latin1'), encoding }
+/** @throws ModelRetry (conflict) unless the model asked to replace the file and has read its current content */
+function mayReplace(workspace: Workspace, { absolute, relative }: Resolved, { path, overwrite }: Input, existing: TextFile): void {
+  const seen = workspace.seen.get(absolute)
+  if (seen?.hash !== existing.hash && !workspace.trustPresent) {
+    const constraint = 'a new file, or one that was read as it is now, for overwrite=true; to change a part use edit_file'
+    throw new ModelRetry(
+      `"${relative}" exists and was ${seen ? 'changed since it was read' : 'not read yet'}.`,
+      about('path', path, constraint, { errorType: 'conflict', ...tryCall('read_file', { path: relative }) }),
+    )
+  }
+  if (!overwrite)
+    throw new ModelRetry(
+      `"${relative}" exists.`,
+      about('overwrite', overwrite, 'true to replace an existing file', { errorType: 'conflict', suggestion: true }),
+    )
 }
 
-/** @throws ModelRetry (conflict) unless the model asked to replace the file and has read what is in it now */
-function mayReplace(workspace: Workspace, file: Resolved, call: Input, existing: Existing): void {
-  const seen = workspace.seen.get(file.absolute)
-  if (seen?.hash !== existing.hash && !workspace.trustPresent)
-    throw new ModelRetry(`"${file.relative}" exists${seen ? ' and was changed since it was read' : ' and was not read yet'}.`, {
-      errorType: 'conflict',
-      parameter: 'path',
-      value: call.path,
-      constraint: 'a new file, or one that was read as it is now, for overwrite=true; to change a part use edit_file',
-      call: { tool: 'read_file', input: { path: file.relative } },
-    })
-  if (!call.overwrite)
-    throw new ModelRetry(`"${file.relative}" exists.`, {
-      errorType: 'conflict',
-      parameter: 'overwrite',
-      value: call.overwrite,
-      constraint: 'true to replace an existing file',
-      suggestion: true,
-    })
-}
-
-function refusePlaceholder({ content, path }: Input, existing: Existing | undefined): void {
+function refusePlaceholder({ content, path }: Input, existing: TextFile | undefined): void {
   const found = findPlaceholder(content, existing?.text)
   if (!found) return
-  throw new ModelRetry(`Line ${found.line} of content stands for code that was left out: ${JSON.stringify(found.text)}.`, {
-    parameter: 'content',
-    value: found.text,
-    constraint: existing ? 'the whole text, written out; to change a part use edit_file' : 'the whole text, written out',
-    ...(existing ? { tool: 'edit_file', path } : {}),
-  })
-}
-
-const unchanged = (file: Resolved, bytes: number): ToolOk<WriteData> =>
-  ok({ path: file.relative, created: false, bytes, diff: '' }, { content: `"${file.relative}" is unchanged: it has this content already.` })
-
-function written(file: Resolved, content: string, bytes: number, existing: Existing | undefined): ToolOk<WriteData> {
-  const diff = unifiedDiff(file.relative, existing?.text ?? '', stripBom(content), !existing)
-  const data = { path: file.relative, created: !existing, bytes, diff: diff.text }
-  const lines = existing ? `+${diff.added} -${diff.removed} lines` : plural(diff.added, 'line')
-  return ok(data, {
-    content: `${existing ? 'Replaced' : 'Created'} ${file.relative} (${lines}, ${size(bytes)}).`,
-    display: fenced(diff.text, 'diff'),
-  })
+  const constraint = existing ? 'the whole text, written out; to change a part use edit_file' : 'the whole text, written out'
+  throw new ModelRetry(
+    `Line ${found.line} of content stands for code that was left out: ${JSON.stringify(found.text)}.`,
+    about('content', found.text, constraint, existing && { tool: 'edit_file', path }),
+  )
 }

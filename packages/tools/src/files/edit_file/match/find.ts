@@ -1,26 +1,29 @@
-/** Where an old text stands in a file: the text itself, or whole lines that count as equal. Pure. */
+/** Finds an old text in a file: the exact text, or whole lines that count as equal. Pure. */
 
-/** A place in text with `\n` only. */
+/** A range in a text whose only line ending is `\n`. */
 export interface Place {
   readonly start: number
   readonly end: number
 }
 
-/** A way to find the old text; tried in order, the first that finds anything decides. */
+/** A way to find the old text. Strategies are tried in order, and the first one that finds anything wins. */
 export interface Strategy {
   readonly name: string
-  /** Said to the model when it was needed. */
+  /** Note for the model when this strategy was used. */
   readonly note?: string
-  /** Places in order, also overlapping ones: two are too many to choose from. At most `most` of them. */
+  /** Returns up to `most` places in order, including overlapping ones: two places are already ambiguous. */
   readonly find: (source: Source, oldText: string, most: number) => readonly Place[]
-  /** What comes to a place: the new text, fitted to how the place was found. `undefined` where that would be a guess. */
+  /** Returns the replacement for a place: the new text, adapted to how the place was found. `undefined` if that would be a guess. */
   readonly fit: (found: string, oldText: string, newText: string) => string | undefined
 }
 
-/** A text with `\n` only, and what the strategies make of it: each thing once, however many edits are looked for. */
+/**
+ * A text whose only line ending is `\n`, with data that strategies derive from it. Each is computed once, however many edits are searched
+ * for.
+ */
 export interface Source {
   readonly text: string
-  /** What `make` gives for this text; made once. `make` must be one and the same function each time. */
+  /** Returns the result of `make` for this text, computed once. `make` must be the same function each time. */
   readonly derive: <T>(make: (source: Source) => T) => T
 }
 
@@ -36,7 +39,7 @@ export function sourceOf(text: string): Source {
   return source
 }
 
-/** The source of another text, or this one where the text is the same. */
+/** Returns the source for another text, or this one if the text is the same. */
 export const withText = (source: Source, text: string): Source => (text === source.text ? source : sourceOf(text))
 
 export const linesOf = ({ text }: Source): readonly string[] => text.split('\n')
@@ -55,9 +58,11 @@ const lineStarts = (source: Source): Float64Array => {
 }
 
 /**
- * @param keys what is equal of lines that count as equal: of those of the file, in order
- * @param key of a line of the old text, which is made as `keys` are
- * @param more what is equal of a line of the file, of that which `keys` gives; for what is costly, and needed for few lines
+ * Finds runs of lines that count as equal.
+ *
+ * @param keys comparison keys of the lines of the file, in order
+ * @param key comparison key of a line of the old text, computed like `keys`
+ * @param more second key of a line of the file, computed from its `keys` entry; for expensive keys that few lines need
  */
 export function findLines(
   source: Source,
@@ -69,7 +74,7 @@ export function findLines(
 ): Place[] {
   const endsLine = oldText.endsWith('\n')
   const wanted = (endsLine ? oldText.slice(0, -1) : oldText).split('\n').map(key)
-  // Blank lines alone are everywhere and nowhere.
+  // Blank lines alone do not identify a place.
   if (wanted.every((line) => line === '')) return []
   const numbers = new Map<string | undefined, number>()
   for (const line of wanted) numbers.set(line, numbers.get(line) ?? numbers.size)
@@ -88,7 +93,7 @@ export function findLines(
   })
 }
 
-/** The engine's own search is faster for short texts, and quadratic for long ones that repeat themselves. */
+/** The engine's own search is faster for short texts, but quadratic for long repetitive ones. */
 const SHORT = 250
 
 export function textOccurrences(source: Source, wanted: string, most: number): number[] {
@@ -107,7 +112,7 @@ const units = ({ text }: Source): Uint16Array => unitsOf(text)
 
 type Numbers = Uint16Array | Int32Array
 
-/** Knuth, Morris and Pratt: overlaps included, in time that grows with both lengths and no faster. */
+/** Knuth–Morris–Pratt search. Finds overlapping occurrences in linear time. */
 export function occurrences(sequence: Numbers, wanted: Numbers, most: number): number[] {
   const found: number[] = []
   if (wanted.length === 0) return found
@@ -121,7 +126,7 @@ export function occurrences(sequence: Numbers, wanted: Numbers, most: number): n
   return found
 }
 
-/** For each beginning of the sequence: the length of the longest proper beginning that is also its end. */
+/** For each prefix of the sequence: the length of its longest proper prefix that is also a suffix. */
 function borders(wanted: Numbers): Int32Array {
   const border = new Int32Array(wanted.length)
   let length = 0

@@ -1,13 +1,13 @@
-/** A text in which sequences were replaced, and the way back to its offsets. Pure. */
+/** A text with replaced sequences, and the mapping back to its original offsets. Pure. */
 
 export interface Folded {
   readonly text: string
-  /** The offset in the original; undefined within what one character or sequence became. */
+  /** Returns the offset in the original; undefined inside a replaced character or sequence. */
   readonly original: (offset: number) => number | undefined
 }
 
 export function replaced(original: string, pattern: RegExp, by: (sequence: string) => string): Folded {
-  /** Where the lengths part: the offsets in the new text; for each, the offset in the original and both lengths. */
+  /** Where the lengths differ: offsets in the new text, and for each one the offset in the original and both lengths. */
   const parts: number[] = []
   const shifts: { readonly from: number; readonly long: number; readonly was: number }[] = []
   let drift = 0
@@ -33,7 +33,7 @@ export function replaced(original: string, pattern: RegExp, by: (sequence: strin
   }
 }
 
-/** The index of the first number that is at least `least`, in a sorted list. */
+/** Returns the index of the first number in a sorted list that is at least `least`. */
 export function firstFrom(sorted: readonly number[], least: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -53,12 +53,12 @@ const PLAIN: readonly (readonly [string, string])[] = [
 ]
 const TABLE: ReadonlyMap<string, string> = new Map(PLAIN.flatMap(([plain, ones]) => [...ones].map((one) => [one, plain] as const)))
 const TYPOGRAPHIC = new RegExp(`[${[...TABLE.keys()].join('')}]`, 'gu')
-/** What may be composed in another way, with all that is composed with it. Marks and jamo do not stand alone. */
+/** Sequences that may be composed differently, including everything they are composed with. Marks and jamo do not stand alone. */
 const SEQUENCES = /[\u1100-\u11ff\uac00-\ud7ff]+|[^\n\p{M}]\p{M}+|[^\p{ASCII}]/gu
 
 export const isAscii = (text: string): boolean => !/[^\p{ASCII}]/u.test(text)
 
-/** Typographic characters made plain. */
+/** Replaces typographic characters with plain ones. */
 export function fold(text: string): Folded {
   if (isAscii(text)) return { text, original: (offset) => offset }
   const plain = new Map<string, string>()

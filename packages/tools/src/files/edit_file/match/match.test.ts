@@ -1,9 +1,8 @@
-/** Texts that are written in another way than the file is: what is found, what comes in its place, and what is refused. */
+/** Tests texts that are written differently from the file: what is found, what replaces it, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plan } from '../plan.ts'
 import { occurrences, sourceOf, textOccurrences } from './find.ts'
-import { spaced } from './spacing.ts'
-import { STRATEGIES } from './strategies.ts'
+import { STRATEGIES, spaced } from './strategies.ts'
 
 const edit = (old_text: string, new_text: string, replace_all = false) => ({ old_text, new_text, replace_all })
 
@@ -120,7 +119,7 @@ const APPLIED: readonly Row[] = [
 test.each(APPLIED)('%s (%s)', (_, strategy, file, old, next, after) => {
   const result = plan(file, [edit(old, next)])
   expect(result).toMatchObject({ ok: true, text: after, applied: [{ strategy: { name: strategy } }] })
-  // None of those before it does it, so it is needed.
+  // None of the earlier strategies matches, so this one is needed.
   const before = STRATEGIES.slice(
     0,
     STRATEGIES.findIndex(({ name }) => name === strategy),

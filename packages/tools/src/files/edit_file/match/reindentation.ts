@@ -1,5 +1,5 @@
-/** From the indentation of the old text to that of the file. Pure. */
-/** The place and the two texts, line by line; old and new line are indented alike. */
+/** Converts the indentation of the old text to that of the file. Pure. */
+/** The lines of the place in the file and of both texts; the old and the new text use the same indentation. */
 export interface Lines {
   readonly found: readonly string[]
   readonly old: readonly string[]
@@ -7,7 +7,7 @@ export interface Lines {
 }
 
 export interface Reindentation extends Lines {
-  /** A new line as it is indented in the file; undefined where that can't be told. */
+  /** Indents a new line as in the file; undefined if that is unclear. */
   readonly indent: (line: string) => string | undefined
 }
 
@@ -16,14 +16,14 @@ export const indentOf = (line: string): string => line.slice(0, line.length - li
 const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === ''
 const asIs = (line: string): string => line
 
-/** The lines, and how the new ones are indented in the file. */
+/** Returns the lines, and how to indent the new ones as in the file. */
 export function reindentation({ found, old, next }: Lines): Reindentation {
   const inFile = old.map((line, at) => (isBlank(line) ? line : indentOf(found[at] as string) + line.trimStart()))
   const first = old.findIndex((line) => !isBlank(line))
   const opening = next.find((line) => !isBlank(line)) ?? ''
   const [ours, theirs] = [indentOf(old[first] ?? ''), indentOf(found[first] ?? '')]
 
-  // Copied from the middle of a line on: only the first line lacks its indentation.
+  // The text was copied from the middle of a line: only the first line lacks its indentation.
   const others = old.filter((line, at) => at !== first && !isBlank(line))
   const partial = first === 0 && ours === '' && theirs !== '' && old.lastIndexOf(old[0] as string) === 0
   if (partial && others.length > 0 && old.every((line, at) => at === first || line === inFile[at])) {
@@ -31,7 +31,7 @@ export function reindentation({ found, old, next }: Lines): Reindentation {
     const moved = opening !== '' && indentOf(opening) === '' ? next.with(at, theirs + opening) : next
     return { found, old: inFile, next: moved, indent: asIs }
   }
-  // The new text has the indentation of the file, though the old one had not. A line that stays as it was in the old says no.
+  // The new text is indented as in the file, though the old text was not. A line that is unchanged from the old text proves otherwise.
   const stays = next.some((line) => !isBlank(line) && old.includes(line) && !inFile.includes(line))
   if (ours !== theirs && opening !== '' && indentOf(opening) === theirs && !stays) return { found, old: inFile, next, indent: asIs }
 
@@ -40,7 +40,7 @@ export function reindentation({ found, old, next }: Lines): Reindentation {
   return { found, old, next, indent: (line) => shifted(line, depths, step) }
 }
 
-/** Which indentation of the file each of the old text stands for; undefined where it stands for several. */
+/** Maps each indentation of the old text to that of the file; undefined if it stands for several. */
 type Depths = ReadonlyMap<string, string | undefined>
 
 export function depthsOf(old: readonly string[], found: readonly string[]): Depths {
@@ -66,7 +66,7 @@ function stepOf(depths: Depths, next: readonly string[]): Step | undefined {
     if (above && ours.startsWith(above[0]) && theirs.startsWith(above[1]) && theirs !== above[1])
       return { ours: ours.slice(above[0].length), theirs: theirs.slice(above[1].length) }
   }
-  // One level in the file is a tab; the model's is what all its indentations are made of.
+  // One level in the file is a tab; the model's level is the unit that all its indentations are multiples of.
   const tabs = known.some(([ours, theirs]) => /^\t+$/.test(theirs) && /^ *$/.test(ours))
   if (!tabs) return undefined
   const widths = [...depths.keys(), ...next.filter((line) => !isBlank(line)).map(indentOf)].filter((one) => /^ +$/.test(one))
@@ -76,7 +76,7 @@ function stepOf(depths: Depths, next: readonly string[]): Step | undefined {
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
-/** A new line as it is indented in the file: as the old lines are, deeper or shallower by the same levels. */
+/** Indents a new line as in the file: like the old lines, deeper or shallower by the same number of levels. */
 export function shifted(line: string, depths: Depths, step?: Step): string | undefined {
   const own = indentOf(line)
   const rest = line.slice(own.length)
@@ -96,7 +96,7 @@ export function shifted(line: string, depths: Depths, step?: Step): string | und
   return inner[1].endsWith(less) ? inner[1].slice(0, inner[1].length - less.length) + rest : undefined
 }
 
-/** Whole levels in the file's way; anything else as it is. */
+/** Converts whole levels to those of the file and leaves anything else as it is. */
 function converted(indent: string, step: Step | undefined): string {
   if (!step) return indent
   const levels = indent.length / step.ours.length

@@ -1,9 +1,17 @@
-/** The ways to find an old text that is written otherwise than the file is. Pure. */
+/** Strategies for finding an old text that is written differently in the file. Pure. */
 import { findLines, linesOf, type Place, type Source, type Strategy, textOccurrences, trimmedLines, withText } from './find.ts'
-import { fit } from './fit.ts'
+import { fit, type Stretch } from './fit.ts'
 import { type Folded, fold, isAscii } from './folded.ts'
-import { punctuation } from './punctuation.ts'
-import { spacing } from './spacing.ts'
+import type { Lines } from './reindentation.ts'
+
+/** Matches whole lines whose keys are equal. */
+const wholeLines = (
+  name: string,
+  note: string,
+  keys: (source: Source) => readonly string[],
+  key: (line: string) => string,
+  more?: (wanted: readonly string[]) => (key: string) => string | undefined,
+): Strategy => ({ name, note, find: (source, oldText, most) => findLines(source, oldText, most, keys, key, more), fit })
 
 const exact: Strategy = {
   name: 'exact',
@@ -13,51 +21,57 @@ const exact: Strategy = {
 
 const endedLines = (source: Source): readonly string[] => source.derive(linesOf).map((line) => line.trimEnd())
 
-/** Whole lines that are equal but for the space at their ends. */
-const lineTrimmed: Strategy = {
-  name: 'line-trimmed',
-  note: 'matched apart from spaces at the ends of lines',
-  find: (source, oldText, most) => findLines(source, oldText, most, endedLines, (line) => line.trimEnd()),
-  fit,
-}
+/** Ignores spaces at the ends of lines. */
+const lineTrimmed = wholeLines('line-trimmed', 'matched apart from spaces at the ends of lines', endedLines, (line) => line.trimEnd())
 
-/** Whole lines that are equal but for their indentation. */
-const indentationShifted: Strategy = {
-  name: 'indentation-shifted',
-  note: 'matched apart from indentation; that of the file was kept',
-  find: (source, oldText, most) => findLines(source, oldText, most, trimmedLines, (line) => line.trim()),
-  fit,
-}
+/** Ignores differences in indentation. */
+const indentationShifted = wholeLines(
+  'indentation-shifted',
+  'matched apart from indentation; that of the file was kept',
+  trimmedLines,
+  (line) => line.trim(),
+)
 
 const folded = ({ text }: Source): Folded => fold(text)
 const foldedSource = (source: Source): Source => withText(source, source.derive(folded).text)
 const foldedLines = (source: Source): readonly string[] => source.derive(foldedSource).derive(trimmedLines)
 
-/** Text that is equal when typographic characters are made plain, anywhere or in whole lines that are indented differently. */
+/** Matches text that is equal after normalization, anywhere or as whole lines with different indentation. */
+const madePlain = (
+  plain: (text: string) => string,
+  plainSource: (source: Source) => Source,
+  plainLines: (source: Source) => readonly string[],
+  applies: (source: Source, oldText: string, wanted: string) => boolean,
+): Strategy['find'] => {
+  const key = (text: string): string => plain(fold(text).text)
+  return (source, oldText, most) => {
+    const wanted = key(oldText)
+    // Punctuation alone does not identify a place.
+    if (!/[\p{L}\p{N}]/u.test(oldText) || !applies(source, oldText, wanted)) return []
+    const { original } = source.derive(folded)
+    const found: Place[] = []
+    for (const at of textOccurrences(source.derive(plainSource), wanted, most)) {
+      const [start, end] = [original(at), original(at + wanted.length)]
+      if (start !== undefined && end !== undefined) found.push({ start, end })
+    }
+    return found.length > 0 ? found : findLines(source, oldText, most, plainLines, (line) => key(line).trim())
+  }
+}
+
+/** Replaces typographic characters with plain ones. */
 const typography: Strategy = {
   name: 'typography',
   note: 'matched apart from typographic quotes, dashes and spaces; those of the file were kept where the text stays',
-  find(source, oldText, most) {
-    if (!hasWord(oldText) || (isAscii(oldText) && isAscii(source.text))) return []
-    const found = findFolded(source.derive(folded), source.derive(foldedSource), fold(oldText).text, most)
-    return found.length > 0 ? found : findLines(source, oldText, most, foldedLines, (line) => fold(line).text.trim())
-  },
+  find: madePlain(
+    (text) => text,
+    foldedSource,
+    foldedLines,
+    (source, oldText) => !isAscii(oldText) || !isAscii(source.text),
+  ),
   fit: (found, oldText, newText) => fit(found, oldText, newText, { changed: withEnds }),
 }
 
-/** Signs alone are too little to know a place by. */
-const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
-
-function findFolded({ original }: Folded, source: Source, wanted: string, most: number): Place[] {
-  const places: Place[] = []
-  for (const at of textOccurrences(source, wanted, most)) {
-    const [start, end] = [original(at), original(at + wanted.length)]
-    if (start !== undefined && end !== undefined) places.push({ start, end })
-  }
-  return places
-}
-
-/** The new line between what it shares with the old one at both ends: there the bytes of the file stay. */
+/** Takes the new line only between its common prefix and suffix with the old one; the bytes of the file stay outside of that. */
 function withEnds(next: string, _old: string, found: string): string {
   const [ours, theirs] = [fold(next), fold(found)]
   const shortest = Math.min(ours.text.length, theirs.text.length)
@@ -82,22 +96,122 @@ function withEnds(next: string, _old: string, found: string): string {
 }
 
 const alike = (text: string): string => text.replaceAll(/["`]/g, "'")
-
 const alikeSource = (source: Source): Source => withText(source, alike(source.derive(folded).text))
 const alikeLines = (source: Source): readonly string[] => source.derive(alikeSource).derive(trimmedLines)
 
-/** Text that is equal when all quotation marks are taken as one. A line that the edit changes is as the new text has it. */
+/** Treats all quotation marks as the same. A line that the edit changes is taken from the new text. */
 const quotes: Strategy = {
   name: 'quotes',
   note: 'matched apart from the kind of quotation marks; lines that stay keep those of the file',
-  find(source, oldText, most) {
-    const wanted = alike(fold(oldText).text)
-    if (!wanted.includes("'") || !hasWord(oldText)) return []
-    const found = findFolded(source.derive(folded), source.derive(alikeSource), wanted, most)
-    return found.length > 0 ? found : findLines(source, oldText, most, alikeLines, (line) => alike(fold(line).text).trim())
-  },
+  find: madePlain(alike, alikeSource, alikeLines, (_source, _oldText, wanted) => wanted.includes("'")),
   fit,
 }
 
-/** In the order they are tried: from what can't be wrong to what is most forgiving. */
+const WORD = /[\p{L}\p{N}\p{M}_$]/u
+/** Lines whose key is cached, because equal lines may follow. */
+const MAX_KNOWN = 10_000
+const OPERATOR = /[-+*/%=<>!&|^~?:.@#]/
+
+/**
+ * Returns a line with normalized spacing: no spaces except in strings, between two words, and between two signs that would otherwise form
+ * another one (`+ +` is not `++`). Lines that are equal after this have the same meaning in any language without significant spaces.
+ */
+export function spaced(line: string): string {
+  let result = ''
+  let from = 0
+  const stops = /\s+|["'`]/g
+  for (let stop = stops.exec(line); stop; stop = stops.exec(line)) {
+    if (stop[0].trim() !== '') {
+      stops.lastIndex = stringEnd(line, stop.index)
+      continue
+    }
+    result += line.slice(from, stop.index)
+    from = stops.lastIndex
+    if (joins(result, line.slice(from, from + 1))) result += ' '
+  }
+  return result + line.slice(from)
+}
+
+/** Returns the position after the quotation mark that closes the string, or the end of the line if none does. */
+function stringEnd(line: string, start: number): number {
+  for (let at = start + 1; at < line.length; at++)
+    if (line[at] === '\\') at++
+    else if (line[at] === line[start]) return at + 1
+  return line.length
+}
+
+const joins = (before: string, after: string): boolean => {
+  const last = before.slice(-1)
+  return (WORD.test(last) && WORD.test(after)) || (OPERATOR.test(last) && OPERATOR.test(after))
+}
+
+/** Returns a key function that examines only lines with the same beginning and end as a wanted line. */
+function spacedLike(wanted: readonly string[]): (line: string) => string | undefined {
+  const ends = new Set(wanted.map(endsOf))
+  const known = new Map<string, string>()
+  return (line) => {
+    if (!ends.has(endsOf(line))) return undefined
+    const key = known.get(line) ?? spaced(line)
+    if (known.size < MAX_KNOWN) known.set(line, key)
+    return key
+  }
+}
+
+const endsOf = (line: string): number => (line.charCodeAt(0) << 16) | line.charCodeAt(line.length - 1)
+
+/** Ignores differences in spacing within a line. */
+const spacing = wholeLines(
+  'spacing',
+  'matched apart from spaces between the characters of a line',
+  trimmedLines,
+  (line) => spaced(line.trim()),
+  spacedLike,
+)
+
+/** Maximum number of individual line comparisons. Only an endlessly repetitive text needs more. */
+const MAX_COMPARED = 1_000_000
+const LEFT_OUT = /[,;]$/
+
+const bare = (line: string): string => line.trim().replace(LEFT_OUT, '')
+const bareLines = (source: Source): readonly string[] =>
+  source.derive(trimmedLines).map((line) => (LEFT_OUT.test(line) ? line.slice(0, -1) : line))
+
+/** Returns the end of the file's line that the old text left out. */
+const leftOut = (old: string, found: string): string => found.trim().slice(old.trim().length)
+
+/** Returns true if the file's line is the old one, possibly with one more sign. */
+const isLike = (old: string, found: string): boolean =>
+  found.trim() === old.trim() || (old.trim() !== '' && bare(found) === old.trim() && !LEFT_OUT.test(old.trim()))
+
+/** Matches whole lines except for a final comma or semicolon that the old text left out. */
+const punctuation: Strategy = {
+  name: 'punctuation',
+  note: 'matched apart from commas and semicolons at the ends of lines; lines that stay keep those of the file',
+  find(source, oldText, most) {
+    const ours = oldText.split('\n')
+    const places = findLines(source, oldText, most, bareLines, bare)
+    return places.length * ours.length > MAX_COMPARED
+      ? []
+      : places.filter(({ start, end }) => {
+          const theirs = source.text.slice(start, end).split('\n')
+          return ours.every((line, at) => isLike(line, theirs[at] ?? ''))
+        })
+  },
+  fit: (found, oldText, newText) => fit(found, oldText, newText, { moves: (old, line) => leftOut(old, line) === '', sound }),
+}
+
+/** A line that replaces, or stands beside, one whose sign was left out must have the sign; otherwise it would be left out again. */
+function sound({ old: first, oldCount, next: from, nextCount }: Stretch, { old, found, next }: Lines): boolean {
+  const sign = (at: number): string => (old[at] === undefined ? '' : leftOut(old[at], found[at] as string))
+  const has = (line: string, mark: string): boolean => line.trimEnd().endsWith(mark)
+  const lines = next.slice(from, from + nextCount)
+  if (lines.every((line) => line.trim() === '')) return true
+  if (lines.some((line) => sign(old.indexOf(line)) !== '')) return false
+  if (oldCount === nextCount) return lines.every((line, at) => has(line, sign(first + at)))
+  if (oldCount > 0) return old.slice(first, first + oldCount).every((_, at) => sign(first + at) === '')
+  const last = lines.findLast((line) => line.trim() !== '') ?? ''
+  return has(last, sign(first - 1)) && has(last, sign(first))
+}
+
+/** In the order they are tried: from the safest to the most lenient. */
 export const STRATEGIES: readonly Strategy[] = [exact, lineTrimmed, indentationShifted, typography, quotes, spacing, punctuation]

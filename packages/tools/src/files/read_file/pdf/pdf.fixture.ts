@@ -2,13 +2,13 @@
 import { deflateSync } from 'node:zlib'
 
 export interface PdfOptions {
-  /** Lines of each page; a page without lines shows a picture. */
+  /** Lines of each page; a page without lines shows an image. */
   readonly pages: readonly (readonly string[])[]
-  /** What the trailer says besides. */
+  /** Additional entries of the trailer. */
   readonly trailer?: string
-  /** Content of every page instead of its lines, packed. */
+  /** Compressed content of every page, instead of its lines. */
   readonly packed?: Uint8Array
-  /** Objects more, numbered from 10. */
+  /** Additional objects, numbered from 10. */
   readonly objects?: readonly (string | Buffer)[]
 }
 
@@ -54,8 +54,8 @@ export function makePdf({ pages, trailer = '', packed, objects = [] }: PdfOption
   return Buffer.concat(parts)
 }
 
-/** A lock whose key nobody has. */
+/** Encryption with a key that nobody has. */
 export const LOCKED = `/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -44 /O <${'61'.repeat(32)}> /U <${'62'.repeat(32)}> >>`
 
-/** Many megabytes of blanks in a few thousand bytes. */
+/** Many megabytes of spaces, compressed to a few thousand bytes. */
 export const bomb = (megabytes: number): Buffer => deflateSync(Buffer.alloc(megabytes * 1024 * 1024, ' '), { level: 9 })

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { context, fixture, refused, run } from '../../../workspace.fixture.ts'
-import { type ExtractOptions, extractPdf } from './extract.ts'
 import { bomb, LOCKED, makePdf } from './pdf.fixture.ts'
+import { type ExtractOptions, extractPdf } from './pdf.ts'
 
 const SOURCES = join(import.meta.dirname, '../../..')
 

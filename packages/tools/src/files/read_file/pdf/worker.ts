@@ -1,35 +1,31 @@
-/** Takes the text out of a PDF, in a thread of its own: the parser works on hostile input and does not pause. */
+/** Extracts the text of a PDF in a separate thread, because the parser handles untrusted input and does not yield. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
-import type { FromWorker, ToWorker } from './extract.ts'
+import type { PdfEnd, PdfPage, ToWorker } from './pdf.ts'
 
 const { bytes, maxPages, maxChars } = workerData as ToWorker
-const post = (message: FromWorker): void => parentPort?.postMessage(message)
+const post = (message: PdfPage | PdfEnd): void => parentPort?.postMessage(message)
 
-/** No font is drawn and no picture is shown; nothing is fetched. */
+/** Draws no fonts, shows no images and fetches nothing. */
 const QUIET = { verbosity: 0, isEvalSupported: false, disableFontFace: true, useSystemFonts: false, isOffscreenCanvasSupported: false }
 
 const { getDocument } = await import('unpdf/pdfjs')
 await getDocument({ data: bytes, ...QUIET })
   .promise.then(readPages)
   .catch((error: unknown) => {
-    post({ type: 'refused', why: error instanceof Error && error.name === 'PasswordException' ? 'encrypted' : 'broken' })
+    post({ end: error instanceof Error && error.name === 'PasswordException' ? 'encrypted' : 'broken', pages: 0 })
   })
 
 async function readPages(document: PDFDocumentProxy): Promise<void> {
   const pages = document.numPages
-  post({ type: 'opened', pages })
   let chars = 0
   for (let number = 1; number <= pages; number++) {
-    if (number > maxPages || chars > maxChars) {
-      post({ type: 'ended', cut: true })
-      return
-    }
+    if (number > maxPages || chars > maxChars) return post({ end: 'cut', pages })
     const text = await textOf(document, number).catch(() => undefined)
     chars += text?.length ?? 0
-    post({ type: 'page', number, text })
+    post({ number, pages, text })
   }
-  post({ type: 'ended', cut: false })
+  post({ end: 'all', pages })
 }
 
 async function textOf(document: PDFDocumentProxy, number: number): Promise<string> {
