@@ -3,48 +3,48 @@ import type { Command, Completed, Sandbox } from '@mulligan/sandbox'
 import { ignoringComments } from '../comments.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { createJobs } from './background/jobs.ts'
+import { DEFAULT_TIMEOUT, type ShellSession } from './bash/session.ts'
 import { bashTool } from './bash/tool.ts'
 import { bashKillTool } from './bash_kill/tool.ts'
 import { bashOutputTool } from './bash_output/tool.ts'
 import { createCommandPolicy } from './command-policy/command-policy.ts'
 import { memoizedSandbox } from './common/sandbox.ts'
-import { DEFAULT_TIMEOUT, type ShellSession } from './common/session.ts'
 import { createLayers, type IgnoredChanges } from './layer/layers.ts'
 
 export interface ShellOptions {
   readonly workspace: Workspace
-  /** Opens the sandbox of the session. Called with the first command, and again where that failed. */
+  /** Opens the session's sandbox. Called for the first command, and again if that failed. */
   readonly sandbox: () => Promise<Sandbox>
-  /** What commands can reach: with `bridge`, and without any wall, `bash` is `external`. Default `none`. */
+  /** What commands can reach. With `bridge`, or without any isolation, `bash` is `external`. Default `none`. */
   readonly network?: 'none' | 'bridge'
-  /** Seconds a command may take where a call does not say. Default 120, at most 600. */
+  /** Seconds a command may take if the call does not set a timeout. Default 120, at most 600. */
   readonly timeout?: number
   /**
-   * Commands run on throwaway layers of the workspace where those can be had, and elsewhere with the workspace read-only: nothing
-   * is asked before, and what they did is decided about afterwards. Not with a network. Default false.
+   * Runs commands on throwaway layers of the workspace where layers are available, and otherwise with the workspace read-only. Nothing
+   * needs approval beforehand; their changes are approved or rejected afterwards. Ignored when there is a network. Default false.
    */
   readonly layers?: boolean
-  /** With `layers`: secret files, as paths from the workspace, that commands may read. Default: none. */
+  /** With `layers`: secret files that commands may read, as paths relative to the workspace. Default: none. */
   readonly readableSecrets?: readonly string[]
-  /** The person's home folder, for what may not be touched there. Default: theirs. */
+  /** The user's home folder, used to find paths that commands must not touch. Default: the home of the current user. */
   readonly home?: string
 }
 
 export interface ShellTools {
   readonly tools: readonly Tool[]
-  /** With `layers`: what commands changed in files that git ignores. Gone with `dispose` unless it is kept. */
+  /** With `layers`: what commands changed in git-ignored files. `dispose` drops these changes unless they are kept. */
   readonly ignored: IgnoredChanges
   /**
-   * Runs a command that is to change nothing: on a layer that is discarded, where layers can be had.
-   * @throws what the sandbox throws
+   * Runs a command that should change nothing, on a layer that is discarded if layers are available.
+   * @throws whatever the sandbox throws
    */
   readonly check: (command: Command) => Promise<Completed>
-  /** Ends all background commands, and closes the sandbox. */
+  /** Ends all background commands and closes the sandbox. */
   readonly dispose: () => Promise<void>
 }
 
 /**
- * The tools for commands, for one session.
+ * Creates the command tools for one session.
  *
  * @example
  * const shell = shellTools({ workspace, sandbox: () => createSandbox({ workspace: workspace.root }) })

@@ -1,6 +1,7 @@
-/** For the tests of the shell: the tools in a session of their own, over a real sandbox. */
+/** Test helpers for the shell: the tools in their own session, over a real sandbox. */
 import { spawnSync } from 'node:child_process'
-import { type CallRecord, createExecutor, type ExecutorOptions, render, type Tool, type ToolEvent } from '@mulligan/core'
+import { type CallRecord, render, type Tool, type ToolEvent } from '@mulligan/core'
+import { createExecutor, type ExecutorOptions } from '@mulligan/core/executor'
 import { createSandbox, type SandboxOptions } from '@mulligan/sandbox'
 import { afterAll } from 'vitest'
 import { createWorkspace } from '../create-workspace.ts'
@@ -19,7 +20,10 @@ export interface ShellFixture extends ShellTools {
 
 export type ShellFixtureOptions = Partial<Omit<ShellOptions, 'workspace'>> & { readonly sandboxOptions?: Partial<SandboxOptions> }
 
-/** @param root an existing folder; default a new one */
+/**
+ * Opens a session.
+ * @param root an existing folder; a new one by default
+ */
 export function shell(
   files: Readonly<Record<string, string>> = {},
   { sandboxOptions, ...options }: ShellFixtureOptions = {},
@@ -36,7 +40,7 @@ export function shell(
   return { ...made, root, tool: (name) => made.tools.find((tool) => tool.name === name) as Tool }
 }
 
-/** What is made of a command's end is the same on any backend; walls are tested where there are some. */
+/** The best available backend. The result of a command is the same on any backend; restrictions are tested where there are some. */
 export const BACKEND = hasBubblewrap() ? 'bubblewrap' : 'none'
 
 function hasBubblewrap(): boolean {
@@ -46,11 +50,11 @@ function hasBubblewrap(): boolean {
 export interface Called {
   readonly record: CallRecord
   readonly result: CallRecord['result']
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly text: string
 }
 
-/** Calls as a turn makes them, each in a model response of its own; a person says yes to everything. */
+/** Makes calls as a turn does, each in its own model response. The person approves everything. */
 export function turn(tools: readonly Tool[], options: Partial<ExecutorOptions> = {}) {
   const events: ToolEvent[] = []
   const executor = createExecutor({

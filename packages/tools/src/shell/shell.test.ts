@@ -1,4 +1,5 @@
-import { defaultPolicy, rulesPolicy } from '@mulligan/core'
+import { rulesPolicy } from '@mulligan/core'
+import { defaultPolicy } from '@mulligan/core/executor'
 import { conformance } from '@mulligan/testing'
 import { describe, expect, test } from 'vitest'
 import { createWorkspace } from '../create-workspace.ts'
@@ -50,7 +51,7 @@ describe('the policy', () => {
   const asks = { decision: 'ask' } as const
   const rules = rulesPolicy([{ tool: 'bash', target: 'npm test*', decision: 'allow' }], defaultPolicy)
 
-  /** The strictest of the answers on each simple command, as the executor takes it. */
+  /** Returns the strictest decision over all simple commands, as the executor does. */
   const decide = (command: string, policy = rules, place = { workspace: workspace.root, home: '/home/ann' }) => {
     const targets = bash?.target({ command, cwd: '.' } as never) as readonly string[]
     const guarded = shellPolicy(policy, place)
@@ -73,7 +74,7 @@ describe('the policy', () => {
     ['rm -rf /', 'forced'],
     ['npm test; rm -rf /', 'forced'],
     ['cat ~/.ssh/id_rsa', 'forced'],
-    // what a rule for the beginning of a command must not cover
+    // a rule for the beginning of a command must not cover these
     ['npm test > src/a.ts', 'ask'],
     [`${'npm test\n'.repeat(12_000)}rm x`, 'ask'],
     [`npm test ${'x'.repeat(100_001)}`, 'ask'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLog } from './log.ts'
+import { createLog } from './jobs.ts'
 
 test('lines come whole, of both streams, and what is not ended is told apart', () => {
   const log = createLog()

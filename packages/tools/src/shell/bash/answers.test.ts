@@ -48,7 +48,7 @@ test.each([
 ])('no answer: %s with %i and %j', (script, exitCode, stderr) => expect(says(script, exitCode, stderr)).toBeUndefined())
 
 test.each([
-  // another program of that name
+  // another program with that name
   './script/test',
   './diff',
   'bin/git config x',
@@ -70,7 +70,7 @@ test.each([
   'source ./x; grep x f',
   '. ./x && grep x f',
   'eval "$(cat f)"; grep x f',
-  // the script may have ended before
+  // the script may have ended earlier
   'make >/dev/null 2>&1 || exit 1; grep -c a f',
   'exit 1; grep a b',
   '"exit" 1; grep a b',

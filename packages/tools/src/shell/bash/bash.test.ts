@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createExecutor, render, type ToolResult } from '@mulligan/core'
+import { render, type ToolResult } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { createSandbox, SandboxError } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
 import { createWorkspace } from '../../create-workspace.ts'
@@ -17,7 +18,7 @@ const FILES = {
   'package.json': '{"scripts":{"lint":"no-such-linter .","ok":"true"}}',
 }
 
-/** What a failure says, as one text. */
+/** Returns the text of a failure. */
 const saysOf = (result: ToolResult): string => render(result)
 const callOf = (result: ToolResult): unknown => (result.ok ? undefined : result.details?.call?.input)
 
@@ -65,15 +66,15 @@ describe('what an end comes to', () => {
     ['exit 139', 'code 139 (SIGSEGV: it crashed'],
     [
       'sh -c "kill -9 \\$\\$"; exit 137',
-      'code 137 (SIGKILL: it was killed, often for want of memory). If it ran out of memory: A person can change that: sandbox.memory',
+      'code 137 (SIGKILL: it was killed, often because memory ran out). If it ran out of memory: A person can change that: sandbox.memory',
     ],
     ['kill -TERM $$', 'SIGTERM: it was asked to end'],
     ['npm run lint', 'no-such-linter'],
-    // a program that only has the name, and one that was not reached
+    // a program that merely has the same name, and one that was never reached
     ['printf "#!/bin/sh\\necho 3 FAILED\\nexit 1\\n" > diff; chmod +x diff; ./diff', 'The command exited with code 1.\n3 FAILED'],
     ['test() { echo 3 FAILED; return 1; }; test', 'The command exited with code 1.\n3 FAILED'],
     ['false >/dev/null 2>&1 || exit 1; grep -c one a.txt', 'The command exited with code 1.'],
-    ['timeout 1 sleep 5', 'It ran into the timeout that it was given in the command.'],
+    ['timeout 1 sleep 5', "The command's own timeout ended it."],
     ['grep -E "(" a.txt', 'exited with code 2'],
   ])('failed: %s', async (command, says) => {
     const { result } = await call('bash', { command })
@@ -81,36 +82,36 @@ describe('what an end comes to', () => {
     expect(saysOf(result)).toContain(says)
   })
 
-  /** Each with the call that is suggested; it is made, and works. */
+  /** Each case has the suggested call, which is then made and works. */
   test.each([
     ['cta a.txt', 'cat a.txt', 'There is no command "cta" in the sandbox.'],
     ['echo "x" | gerp x', 'echo "x" | grep x', 'There is no command "gerp"'],
     [
       'x=$(cta a.txt); echo "$x"; [ -n "$x" ] || exit 127',
       undefined,
-      'What stands before it in the command may have been done. Nearest: cat',
+      'What comes before it in the command may have taken effect. Nearest: cat',
     ],
     ['vitest run', 'npx vitest run', 'There is no command "vitest"'],
     ['lint-x || ok', undefined, 'There is no command'],
-    ['./x.sh', 'sh ./x.sh', '"./x.sh" may not be executed.'],
+    ['./x.sh', 'sh ./x.sh', '"./x.sh" is not executable.'],
     ['./src/x.sh', 'sh x.sh', 'There is no program "./src/x.sh".'],
     ['cat main.ts', 'cat src/main.ts', 'There is no file or folder "main.ts".'],
     ['wc -l < b.txt', 'wc -l < a.txt', 'There is no file or folder "b.txt".'],
     ['python3 src/rum.py', 'python3 src/run.py', 'There is no file or folder "src/rum.py".'],
     ['ls scr', 'ls src', 'There is no file or folder "scr".'],
     ['cd scr && ls', undefined, 'Nearest: src'],
-    ['mkdir made && cat main.ts', undefined, 'What stands before it in the command may have been done. Nearest: src/main.ts'],
-    ['cat "$(mkdir made-too)" main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
-    ['rm x.txt b.txt', undefined, 'may have been done. Nearest: '],
-    // the same program before it, with an effect
-    ['cat a.txt >> log; cat main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
-    ['sed -i s/x/xx/ log; sed -n p main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
-    ['sort -o log log; sort main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
-    ['find log -delete; find main.ts', undefined, 'may have been done. Nearest: src/main.ts'],
-    ['cat a.txt main.ts >> log', undefined, 'may have been done. Nearest: src/main.ts'],
+    ['mkdir made && cat main.ts', undefined, 'What comes before it in the command may have taken effect. Nearest: src/main.ts'],
+    ['cat "$(mkdir made-too)" main.ts', undefined, 'may have taken effect. Nearest: src/main.ts'],
+    ['rm x.txt b.txt', undefined, 'may have taken effect. Nearest: '],
+    // the same program earlier in the command, with an effect
+    ['cat a.txt >> log; cat main.ts', undefined, 'may have taken effect. Nearest: src/main.ts'],
+    ['sed -i s/x/xx/ log; sed -n p main.ts', undefined, 'may have taken effect. Nearest: src/main.ts'],
+    ['sort -o log log; sort main.ts', undefined, 'may have taken effect. Nearest: src/main.ts'],
+    ['find log -delete; find main.ts', undefined, 'may have taken effect. Nearest: src/main.ts'],
+    ['cat a.txt main.ts >> log', undefined, 'may have taken effect. Nearest: src/main.ts'],
     ['cat main.ts >> log', 'cat src/main.ts >> log', 'There is no file or folder "main.ts".'],
     ['cp main.ts copied', 'cp src/main.ts copied', 'There is no file or folder "main.ts".'],
-    ['cat a.txt >> log; cta a.txt', undefined, 'may have been done. Nearest: '],
+    ['cat a.txt >> log; cta a.txt', undefined, 'may have taken effect. Nearest: '],
     ['echo "abc', 'echo "abc"', 'a command that the shell can read'],
     ['less a.txt', 'cat a.txt', 'waits for a keyboard'],
     ['git commit', undefined, "give the message with -m '…'"],
@@ -124,7 +125,7 @@ describe('what an end comes to', () => {
 
   test('a program that nobody has installed is not one that is misspelt', async () => {
     const { text, result } = await call('bash', { command: 'elixir a.exs' })
-    expect(text).toContain('It has to be installed by a person')
+    expect(text).toContain('Ask a person to install it')
     expect(callOf(result)).toBeUndefined()
   })
 
@@ -191,7 +192,7 @@ describe('limits', () => {
     const { tools } = shell()
     const { result, text } = await turn(tools).call('bash', { command: 'mkdir .git && echo made' })
     expect(result).toMatchObject({ ok: true, data: { stdout: 'made' } })
-    const [, to = ''] = /\.git was moved to (\S+): commands can't make it\. Ask the user/.exec(text) ?? []
+    const [, to = ''] = /\.git was moved to (\S+): commands may not create it\. Ask the user/.exec(text) ?? []
     expect(existsSync(to)).toBe(true)
     rmSync(dirname(to), { recursive: true })
   })
@@ -227,7 +228,7 @@ test('the sandbox that cannot start is no command that failed, and is tried agai
   const first = await call('bash', { command: 'echo hi' })
   expect(first.result).toMatchObject({ ok: false, status: 'failed', errorType: 'sandbox' })
   expect(first.text).toContain(
-    'so the command was not run: bwrap is not installed (the workspace). A person can put that right: apt-get install bubblewrap',
+    'so the command was not run: bwrap is not installed (the workspace). A person can fix this: apt-get install bubblewrap',
   )
   expect((await call('bash', { command: 'echo hi' })).text).toBe('hi')
   await made.dispose()

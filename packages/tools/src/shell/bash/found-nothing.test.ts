@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inPlaceOf, type Known, missingIn } from './found-nothing.ts'
+import { inPlaceOf, type Known, missingIn } from './around.ts'
 
 test.each([
   [127, 'bash: line 1: foo: command not found', 'foo', 'missing'],

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { simpleCommands } from '../common/simple-commands.ts'
-import { waitsForKeys } from './interactive.ts'
+import { waitsForKeys } from './before.ts'
 
 const waits = (script: string, background = false) => waitsForKeys(script, simpleCommands(script), background)
 
-/** Each with what is offered in its place, where that works as it stands. */
+/** Each case has the suggested replacement, if there is one that works unchanged. */
 test.each([
   ['vim a.txt', undefined],
   ['sudo nano /etc/hosts', undefined],

@@ -1,7 +1,8 @@
-/** `bash` on layers, as a turn runs it: nothing is asked before, and mode or person decide about what a command did. */
+/** `bash` on layers, as run by a turn: nothing needs approval beforehand, and the mode or a person decides on a command's changes. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ApprovalDecision, createExecutor, type HeldCall, type Mode, modePolicy, render, type ToolEvent } from '@mulligan/core'
+import { type ApprovalDecision, render, type ToolEvent } from '@mulligan/core'
+import { createExecutor, type HeldCall, type Mode, modePolicy } from '@mulligan/core/executor'
 import { createSandbox } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
 import { snapshot } from '../../changes/changes.fixture.ts'
@@ -105,7 +106,7 @@ describe('on a layer', () => {
     const { call, text } = session('auto')
     const { result } = await call('echo two > a.txt; sleep 30', { timeout: 1 })
     expect([render(result), text('a.txt')]).toEqual([
-      expect.stringMatching(/^failed \(timeout\)[\s\S]*nothing that it changed was kept/),
+      expect.stringMatching(/^failed \(timeout\)[\s\S]*none of its changes were kept/),
       'one\n',
     ])
     expect(render(result)).not.toContain('Changes that it had made remain')
@@ -231,6 +232,6 @@ test('after a restart an approved change set is not there: nothing is kept, and 
   const later = createExecutor({ tools: shell({}, options, first.root).tools, policy: modePolicy('ask') })
   const { result } = await later.apply(JSON.parse(JSON.stringify(performed)) as HeldCall, { answer: 'once' })
   expect(result).toMatchObject({ ok: false, status: 'retry', errorType: 'conflict' })
-  expect(render(result)).toMatch(/is not there any more, so nothing was kept\. Run the same command again/)
+  expect(render(result)).toMatch(/no longer exist, so nothing was kept\. Run the same command again/)
   expect([snapshot(first.root)['a.txt'], existsSync(join(first.root, '.git'))]).toEqual(['file 600 one\n', false])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { simpleCommands } from '../common/simple-commands.ts'
-import { leftBehind } from './left-behind.ts'
+import { leftBehind } from './run.ts'
 
 test.each([
   ['node server.js &', '"node server.js" was'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromOtherShapes } from './other-shapes.ts'
+import { fromOtherShapes } from './tool.ts'
 
 test.each([
   [

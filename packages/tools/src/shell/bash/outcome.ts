@@ -1,156 +1,96 @@
-/** What a command that ended comes to in the contract. */
-import { type Confinement, empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
+/** Converts a finished command to a tool result. */
+import { empty, ok, ToolFailure, type ToolOk } from '@mulligan/core'
+import type { Confinement } from '@mulligan/core/executor'
 import type { Completed } from '@mulligan/sandbox'
+import { endingText, outputText, readable, remarks, shownToPerson } from '../common/output.ts'
 import { isParsed, type SimpleCommand } from '../common/simple-commands.ts'
 import { answerOf } from './answers.ts'
 import type { Around } from './around.ts'
-import { endingText } from './ending.ts'
-import { type Attempt, notRun, type Unsafe } from './not-run.ts'
-import { outputText, readable, remarks, shownToPerson } from './report.ts'
-import { wallText } from './settings.ts'
-
-export interface BashData {
-  /** Null where a signal ended it. */
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly reason: Completed['reason']
-  /** Without colours and control characters; head and tail of what was too long. */
-  readonly stdout: string
-  readonly stderr: string
-  readonly droppedBytes: number
-  readonly durationMs: number
-}
+import { notRun, type Unsafe } from './not-run.ts'
+import { MAX_TIMEOUT, type ShellCall } from './session.ts'
+import { wallText } from './walls.ts'
 
 export interface Ended {
-  readonly script: string
-  readonly commands: readonly SimpleCommand[]
+  readonly call: ShellCall
   readonly completed: Completed
-  /** Seconds it was given. */
-  readonly timeout: number
-  /** The input as it was sent, for a call that repeats it otherwise. */
-  readonly input: Readonly<Record<string, unknown>>
-  readonly maxTimeout: number
-  /** The commands that may do more than read. */
+  readonly commands: readonly SimpleCommand[]
+  /** Commands that may do more than read. */
   readonly unsafe: readonly Unsafe[]
   readonly network: 'none' | 'bridge'
   readonly confinement: Confinement
-  /** Any exit code is an answer. */
-  readonly anyExit: boolean
   /** Further sentences for the model. */
   readonly notes: readonly string[]
 }
 
 /**
- * @throws ModelRetry for one that could not be run as it is written; ToolFailure for one that failed
+ * Converts a finished command to a result or an error.
+ * @throws ModelRetry if the command could not be run as written; ToolFailure if it failed
  */
-export async function outcome(ended: Ended, around: Around): Promise<ToolOk<BashData>> {
-  const { completed, script, commands, unsafe, network } = ended
+export async function outcome(ended: Ended, around: Around): Promise<ToolOk> {
+  const { call, completed, commands, unsafe, network, confinement } = ended
+  const { command: script, timeout } = call
   const { exitCode, signal, reason, droppedBytes, durationMs } = completed
   const printed = readable(completed)
-  const content = outputText(printed)
+  const output = outputText(printed)
+  const content = output === '' ? '(no output)' : output
+  const shown = shownToPerson(printed)
   const notes = [...remarks(completed), ...ended.notes]
-  const shown = { ...shownToPerson(printed), ...(notes.length > 0 && { notes }) }
-  const data: BashData = { exitCode, signal, reason, ...printed, droppedBytes, durationMs }
-  if (exitCode === 0) return ok(data, { content: content === '' ? '(no output)' : content, ...shown })
+  const end = { exitCode, signal, reason, droppedBytes, durationMs }
+  const noted = notes.length > 0 && { notes }
+  const data = { ...end, ...printed }
+  const answered = (says: string): ToolOk => ok(data, { content: output === '' ? says : `${output}\n${says}`, ...shown, ...noted })
+  const failed = (says: readonly (string | undefined)[], more: object): ToolFailure =>
+    new ToolFailure([...says.filter((one) => one !== undefined), ...notes].join(' '), { ...end, content, ...shown, ...more })
 
-  if (ended.anyExit && reason === 'exit' && exitCode !== null) {
-    const says = `Exit code ${exitCode}.`
-    return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
+  if (exitCode === 0) return ok(data, { content, ...shown, ...noted })
+  if (call.allow_non_zero_exit && reason === 'exit' && exitCode !== null) return answered(`Exit code ${exitCode}.`)
+  const isUnknown = mayHaveLeft(ended)
+  if (reason === 'timeout' && !isUnknown) {
+    const remain = confinement === 'direct' ? ' Changes that it had made remain.' : ''
+    const says = `The command was ended after ${timeout} s, with all that it had started.${remain} It may need more time, or wait for something.`
+    const other = GOES_ON.test(script) || timeout >= MAX_TIMEOUT ? { background: true } : { timeout: Math.min(MAX_TIMEOUT, timeout * 5) }
+    throw failed([says], { errorType: 'timeout', exitCode: null, call: again(call, other) })
   }
-  if (reason === 'timeout' && !mayHaveLeft(ended)) throw timedOut(ended, content, shown)
   const answer = exitCode !== null && reason === 'exit' && isParsed(script) ? answerOf(commands, exitCode, printed.stderr) : undefined
   if (answer) {
     const says = `${answer.says} (exit code ${exitCode}).`
-    if (answer.search && printed.stdout === '') return empty(data, says, notes.length > 0 ? { notes } : {})
-    return ok(data, { content: content === '' ? says : `${content}\n${says}`, ...shown })
+    return answer.search && printed.stdout === '' ? empty(data, says, noted || {}) : answered(says)
   }
-  const attempt: Attempt = { script, commands, unsafe, exitCode, ...printed, content }
-  const refused = reason === 'exit' ? await notRun(attempt, around) : undefined
+  const refused = reason === 'exit' ? await notRun({ script, commands, unsafe, exitCode, ...printed, content: output }, around) : undefined
   if (refused) throw refused
-  throw failure(ended, content, shown, [
-    ownTimeout(script, exitCode),
-    wallText(script, completed, network),
-    triedToWrite(ended) ? READ_ONLY : undefined,
-    await missingModules(script, exitCode, around),
-  ])
-}
-
-const READ_ONLY = 'The workspace is read-only for a command that does not say writes="direct"; with it, a person is asked first.'
-
-const triedToWrite = ({ confinement, completed }: Ended): boolean =>
-  confinement === 'read-only' && /Read-only file system|EROFS/.test(completed.stderr)
-
-/** Failures have no notes of their own: what they would say stands in the message. */
-interface Shown {
-  readonly display?: string
-  readonly notes?: readonly string[]
-}
-
-const ownTimeout = (script: string, exitCode: number | null): string | undefined =>
-  exitCode === 124 && /\btimeout\b/.test(script) ? 'It ran into the timeout that it was given in the command.' : undefined
-
-/** A script of the project that did not find a program. */
-const missingModules = async (script: string, exitCode: number | null, around: Around): Promise<string | undefined> =>
-  exitCode === 127 && /\b(?:npm|pnpm|yarn|bun)\b/.test(script) && (await around.notInstalled())
-    ? 'The packages of the project are not installed: there is no node_modules.'
-    : undefined
-
-/**
- * Cut off by a limit while it could reach the network: nobody knows what it has done out there. Without the network its changes
- * are in the workspace, where they can be seen and undone.
- */
-const mayHaveLeft = ({ completed: { reason }, network, unsafe }: Ended): boolean =>
-  reason !== 'exit' && reason !== 'signal' && network !== 'none' && unsafe.length > 0
-
-function failure(ended: Ended, content: string, shown: Shown, reasons: readonly (string | undefined)[]): ToolFailure {
-  const { completed, timeout } = ended
-  const { exitCode, signal, reason, droppedBytes, durationMs } = completed
-  const { notes = [], ...display } = shown
-  const why = [...reasons.filter((one) => one !== undefined), ...notes]
-  const isUnknown = mayHaveLeft(ended)
-  const ending =
+  const triedToWrite = confinement === 'read-only' && /Read-only file system|EROFS/.test(completed.stderr)
+  const says = [
     reason === 'exit' || reason === 'signal'
       ? `The command ${endingText(completed)}.`
-      : `The command was ended${reason === 'timeout' ? ` after ${timeout} s` : ''}.`
-  const unknown = isUnknown ? ['It could reach the network, and it is not known what it has done there.'] : []
-  return new ToolFailure([ending, ...unknown, ...why].join(' '), {
+      : `The command was ended${reason === 'timeout' ? ` after ${timeout} s` : ''}.`,
+    isUnknown ? 'It could reach the network, and it is not known what it has done there.' : undefined,
+    exitCode === 124 && /\btimeout\b/.test(script) ? "The command's own timeout ended it." : undefined,
+    wallText(script, completed, network),
+    triedToWrite ? READ_ONLY : undefined,
+    exitCode === 127 && /\b(?:npm|pnpm|yarn|bun)\b/.test(script) && (await around.notInstalled()) ? NOT_INSTALLED : undefined,
+  ]
+  throw failed(says, {
     ...(isUnknown && { status: 'indeterminate' as const }),
-    ...(reason === 'timeout' && { errorType: 'timeout' as const }),
-    ...(triedToWrite(ended) && { call: { tool: 'bash', input: { ...ended.input, writes: 'direct' } } }),
-    exitCode,
-    signal,
-    reason,
-    droppedBytes,
-    durationMs,
-    content: content === '' ? '(no output)' : content,
-    ...display,
+    ...(reason === 'timeout' && { errorType: 'timeout' }),
+    ...(triedToWrite && { call: again(call, { writes: 'direct' }) }),
   })
 }
 
-/** Servers and watchers, which nobody waits for. */
+const READ_ONLY = 'The workspace is read-only unless the command has writes="direct", for which a person is asked first.'
+const NOT_INSTALLED = 'The packages of the project are not installed: there is no node_modules.'
+/** Servers and watchers, which do not end on their own. */
 const GOES_ON =
   /\b(?:serve|server|dev|start|watch|--watch|runserver|http\.server|tail -[fF]|nodemon|vite|webpack-dev-server|docker compose up)\b/
 
-function timedOut({ script, completed, timeout, input, maxTimeout, confinement }: Ended, content: string, shown: Shown): ToolFailure {
-  const { signal, droppedBytes, durationMs } = completed
-  const { notes = [], ...display } = shown
-  const longer = Math.min(maxTimeout, timeout * 5)
-  const other = GOES_ON.test(script) || timeout >= maxTimeout ? { background: true } : { timeout: longer }
-  return new ToolFailure(
-    [
-      `The command was ended after ${timeout} s, with all that it had started. ${confinement === 'direct' ? 'Changes that it had made remain. ' : ''}It may need more time, or wait for something.`,
-      ...notes,
-    ].join(' '),
-    {
-      errorType: 'timeout',
-      exitCode: null,
-      signal,
-      reason: 'timeout',
-      droppedBytes,
-      durationMs,
-      call: { tool: 'bash', input: { ...input, ...other } },
-      content: content === '' ? '(no output)' : content,
-      ...display,
-    },
-  )
+/** Returns the same call with other values. */
+function again({ command, cwd, background, allow_non_zero_exit }: ShellCall, other: object) {
+  const flags = { ...(background && { background }), ...(allow_non_zero_exit && { allow_non_zero_exit }) }
+  return { tool: 'bash', input: { command, ...(cwd !== '.' && { cwd }), ...flags, ...other } }
 }
+
+/**
+ * True if the command was ended by a limit and may have done something on the network that cannot be known. Workspace changes do not count,
+ * because they can be seen and undone.
+ */
+const mayHaveLeft = ({ completed: { reason }, network, unsafe }: Ended): boolean =>
+  reason !== 'exit' && reason !== 'signal' && network !== 'none' && unsafe.length > 0

@@ -3,27 +3,20 @@ import { ModelRetry, ok, type ToolContext, type ToolOk } from '@mulligan/core'
 import { type Completed, layerHint, type Sandbox } from '@mulligan/sandbox'
 import type { Workspace } from '../../workspace/workspace.ts'
 import type { Job } from '../background/jobs.ts'
-import { isCommandError, notStarted, sandboxFault } from '../common/faults.ts'
-import { liveLines } from '../common/live-lines.ts'
-import { MAX_TIMEOUT, type ShellCall, type ShellSession } from '../common/session.ts'
-import { simpleCommands, startedName } from '../common/simple-commands.ts'
-import type { RanOnLayer, ShellLayers } from '../layer/layers.ts'
-import { maskHint } from '../layer/mask-hint.ts'
+import { liveLines } from '../common/output.ts'
+import { isCommandError, notStarted, sandboxFault } from '../common/sandbox.ts'
+import { type SimpleCommand, simpleCommands, started, startedName } from '../common/simple-commands.ts'
+import { maskHint } from '../layer/secrets.ts'
 import { lookAround } from './around.ts'
-import { leftBehind } from './left-behind.ts'
-import { type BashData, outcome } from './outcome.ts'
+import { outcome } from './outcome.ts'
+import type { ShellCall, ShellSession } from './session.ts'
 
-/** Milliseconds in which a background command that can't be run shows it. */
+/** Milliseconds to wait for a background command that fails at startup. */
 const SETTLE_MS = 400
 
-export interface StartedData {
-  readonly id: string
-  readonly status: 'running'
-}
-
-export async function run(session: ShellSession, call: ShellCall, ctx: ToolContext): Promise<ToolOk<BashData | StartedData>> {
-  const { workspace, jobs } = session
-  const { signal } = ctx
+export async function run(session: ShellSession, call: ShellCall, ctx: ToolContext): Promise<ToolOk> {
+  const { workspace, jobs, layers } = session
+  const { signal, confinement = 'direct' } = ctx
   signal.throwIfAborted()
   const cwd = await folder(workspace, call.cwd)
   const sandbox = await session.sandbox.get().catch((error: unknown) => {
@@ -34,36 +27,54 @@ export async function run(session: ShellSession, call: ShellCall, ctx: ToolConte
     signal.throwIfAborted()
     throw sandboxFault(error, workspace.root)
   }
-  const confinement = ctx.confinement ?? 'direct'
-  const tell = async (completed: Completed, notes: readonly string[] = []): Promise<ToolOk<BashData>> =>
-    outcome(
-      { ...ended(session, call, completed, sandbox), confinement, notes: [...notes, ...(await hints(session, call, completed, ctx))] },
-      lookAround(workspace, sandbox, cwd.relative, signal),
-    )
+  const tell = async (completed: Completed, notes: readonly string[] = []): Promise<ToolOk> => {
+    const known = { call, completed, confinement, commands: simpleCommands(call.command), ...policyOf(session, call, sandbox) }
+    const all = [...notes, ...(await hints(session, call, completed, ctx))]
+    return outcome({ ...known, notes: all }, lookAround(workspace, sandbox, cwd.relative, signal))
+  }
 
   if (call.background) {
     const job = await jobs.start(sandbox, { script: call.command, cwd: cwd.absolute }).catch(fault)
     const end = await settled(job)
-    return end && end.exitCode !== 0 ? tell(end) : started(job)
+    if (end && end.exitCode !== 0) return tell(end)
+    const { id } = job
+    const content = `Started in the background as ${id}. Its output: bash_output({"id":"${id}"}). To end it: bash_kill({"id":"${id}"}).`
+    return ok({ id, status: 'running' }, { content })
   }
   const lines = liveLines(ctx.progress)
   const command = { script: call.command, cwd: cwd.absolute, timeout: call.timeout, signal, onOutput: lines.push }
-  if (confinement === 'layer' && session.layers) {
-    const ran = await session.layers.run(command).catch(fault).finally(lines.end)
+  if (confinement === 'layer' && layers) {
+    const { changes, ...ran } = await layers.run(command).catch(fault).finally(lines.end)
     if (ran.completed.reason === 'aborted') signal.throwIfAborted()
-    return proposed(session.layers, ran, ctx, () => tell(ran.completed, ran.notes))
+    try {
+      const result = await tell(ran.completed, ran.notes)
+      if (changes) ctx.propose?.(changes)
+      return result
+    } catch (error) {
+      // Discard the changes of a call that has to be repeated.
+      if (changes && error instanceof ModelRetry) await layers.discard(changes)
+      else if (changes) ctx.propose?.(changes)
+      throw error
+    }
   }
-  const masks = confinement === 'read-only' ? await session.layers?.masks(signal) : undefined
+  const readOnly = confinement === 'read-only' && { workspace: 'read-only' as const, masks: (await layers?.masks(signal)) ?? [] }
   const completed = await sandbox
-    .run({ ...command, ...(confinement === 'read-only' && { workspace: 'read-only', masks: masks ?? [] }) })
+    .run({ ...command, ...readOnly })
     .catch((error: unknown) => (isCommandError(error) ? error.completed : fault(error)))
     .finally(lines.end)
-  // An effect that was cut off is indeterminate, which is the executor's to say.
+  // Throw on an abort, so that the executor treats the interrupted effect as indeterminate.
   if (completed.reason === 'aborted') signal.throwIfAborted()
   return tell(completed)
 }
 
-/** What in the way it ran may be why it did not do what was meant. */
+function policyOf({ commandPolicy }: ShellSession, { command, cwd }: ShellCall, sandbox: Sandbox) {
+  const { commands, whole } = commandPolicy(command, cwd)
+  const unsafe = commands.flatMap(({ reads, words }) => (reads ? [] : [{ name: startedName(words), words }]))
+  const network: 'none' | 'bridge' = sandbox.enforces.network.hold === 'none' ? 'bridge' : sandbox.network
+  return { network, unsafe: [...unsafe, ...(whole?.isLate ? [{ name: '', words: [] }] : [])] }
+}
+
+/** Hints at how the sandbox itself may have caused an unexpected result. */
 async function hints({ layers }: ShellSession, { command, background }: ShellCall, completed: Completed, ctx: ToolContext) {
   const { confinement = 'direct', signal } = ctx
   const failed = completed.exitCode !== 0
@@ -76,60 +87,13 @@ async function hints({ layers }: ShellSession, { command, background }: ShellCal
   ].filter((one) => one !== undefined)
 }
 
-/** Of a call that has to be made again nothing is kept. */
-async function proposed(
-  layers: ShellLayers,
-  { changes }: RanOnLayer,
-  ctx: ToolContext,
-  tell: () => Promise<ToolOk<BashData>>,
-): Promise<ToolOk<BashData>> {
-  try {
-    const result = await tell()
-    if (changes) ctx.propose?.(changes)
-    return result
-  } catch (error) {
-    if (changes && error instanceof ModelRetry) await layers.discard(changes)
-    else if (changes) ctx.propose?.(changes)
-    throw error
-  }
-}
-
-function ended(
-  { commandPolicy }: ShellSession,
-  { command, cwd, timeout, background, allow_non_zero_exit: anyExit }: ShellCall,
-  completed: Completed,
-  sandbox: Sandbox,
-) {
-  const { commands, whole } = commandPolicy(command, cwd)
-  return {
-    script: command,
-    commands: simpleCommands(command),
-    completed,
-    timeout,
-    anyExit,
-    maxTimeout: MAX_TIMEOUT,
-    input: { command, ...(cwd !== '.' && { cwd }), ...(background && { background }), ...(anyExit && { allow_non_zero_exit: anyExit }) },
-    unsafe: [
-      ...commands.flatMap(({ reads, words }) => (reads ? [] : [{ name: startedName(words), words }])),
-      ...(whole?.isLate ? [{ name: '', words: [] }] : []),
-    ],
-    network: sandbox.enforces.network.hold === 'none' ? ('bridge' as const) : sandbox.network,
-  }
-}
-
-interface Folder {
-  readonly absolute: string
-  readonly relative: string
-}
-
-async function folder(workspace: Workspace, cwd: string): Promise<Folder> {
+async function folder(workspace: Workspace, cwd: string) {
   const found = await workspace.resolve(cwd, { mustExist: true, kind: 'directory' }).catch((error: unknown) => {
-    throw error instanceof ModelRetry
-      ? new ModelRetry(error.message, { ...error.details, errorType: error.errorType, parameter: 'cwd' })
-      : error
+    if (!(error instanceof ModelRetry)) throw error
+    throw new ModelRetry(error.message, { ...error.details, errorType: error.errorType, parameter: 'cwd' })
   })
   if (found.kind === 'directory' && !found.output) return found
-  throw new ModelRetry(`"${found.relative}" is no folder of the workspace.`, {
+  throw new ModelRetry(`"${found.relative}" is not a folder in the workspace.`, {
     parameter: 'cwd',
     value: cwd,
     constraint: 'a folder of the workspace',
@@ -137,24 +101,27 @@ async function folder(workspace: Workspace, cwd: string): Promise<Folder> {
   })
 }
 
-/** How it ended, where it did so at once. */
+/** Returns how a background command ended if it ended immediately. */
 async function settled(job: Job): Promise<Completed | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  let waiting = true
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      waiting = false
-      resolve()
-    }, SETTLE_MS)
-  })
-  while (waiting && job.end() === undefined) await Promise.race([job.news(), over])
-  clearTimeout(timer)
+  const over = AbortSignal.timeout(SETTLE_MS)
+  await job.until(() => false, over)
   const end = job.end()
   return end === 'lost' ? undefined : end
 }
 
-const started = ({ id }: Job): ToolOk<StartedData> =>
-  ok(
-    { id, status: 'running' },
-    { content: `Started in the background as ${id}. Its output: bash_output({"id":"${id}"}). To end it: bash_kill({"id":"${id}"}).` },
-  )
+/** Commands that end a background command or wait for it. */
+const SEES_TO = /^(?:wait|fg|kill|pkill|killall|trap)$/
+const MAX_NAME = 60
+
+/**
+ * Explains that a process started with `&` ends with the command.
+ * @returns a sentence for the model, or undefined if nothing was left running
+ */
+export function leftBehind(commands: readonly SimpleCommand[]): string | undefined {
+  const command = commands.findLast(({ background }) => background === true)
+  if (!command || commands.some(({ name }) => SEES_TO.test(name))) return undefined
+  const words = started(command).words.map(({ value }) => value)
+  const text = words.join(' ')
+  const named = text === '' ? 'What was' : `"${text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text}" was`
+  return `${named} put in the background with &; it does not outlive the command, and was stopped if it still ran. To keep it running, start it alone with background: true.`
+}

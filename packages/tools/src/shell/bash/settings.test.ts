@@ -1,6 +1,6 @@
 import type { Completed } from '@mulligan/sandbox'
 import { expect, test } from 'vitest'
-import { wallText } from './settings.ts'
+import { wallText } from './walls.ts'
 
 const failed = (more: Partial<Completed>): Completed => ({
   exitCode: 1,

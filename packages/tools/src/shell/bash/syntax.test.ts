@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { syntaxProblem } from './syntax.ts'
+import { syntaxProblem } from './before.ts'
 
 describe('wrong syntax', () => {
   test.each([

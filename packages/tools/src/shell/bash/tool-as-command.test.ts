@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toolAsCommand } from './tool-as-command.ts'
+import { toolAsCommand } from './not-run.ts'
 
 const PATCH = '*** Begin Patch\n*** Add File: a\n+one\n*** End Patch\n'
 
@@ -13,7 +13,7 @@ test('a patch that was sent to the shell is sent to the tool', () => {
 
 test('other tools are named, other commands are none', () => {
   expect(toolAsCommand('read_file a.txt', 'read_file')).toMatchObject({
-    message: '"read_file" is no command but a tool: call it by itself, not through bash.',
+    message: '"read_file" is a tool, not a command: call it by itself, not through bash.',
   })
   expect(toolAsCommand('apply_patch', 'apply_patch')?.details).not.toHaveProperty('call')
   expect(toolAsCommand('make', 'make')).toBeUndefined()

@@ -1,22 +1,12 @@
-import { defineTool, ok, type Tool, type ToolOk } from '@mulligan/core'
+import { defineTool, ok, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
-import { byId, oneLine } from '../background/by-id.ts'
-import { endText } from '../background/end-text.ts'
-import type { Jobs } from '../background/jobs.ts'
-import { sandboxFault } from '../common/faults.ts'
-
-const TIMEOUT = 30
+import { endText, type Jobs, oneLine } from '../background/jobs.ts'
+import { sandboxFault } from '../common/sandbox.ts'
 
 const input = z.object({ id: z.string().min(1).describe('from bash') })
 
-export interface KillData {
-  readonly id: string
-  /** False where it had ended before. */
-  readonly killed: boolean
-}
-
-/** Ends what `bash` has started with `background`. */
+/** Ends a command that `bash` started with `background`. */
 export function bashKillTool(jobs: Jobs, root: string): Tool {
   const first = [{ tool: 'bash', input: { command: 'sleep 60', background: true } }]
   return defineTool({
@@ -24,7 +14,7 @@ export function bashKillTool(jobs: Jobs, root: string): Tool {
     description: describe(import.meta.url),
     input,
     effect: 'write',
-    timeout: TIMEOUT,
+    timeout: 30,
     aliases: ['kill_shell', 'kill_bash', 'task_stop', 'stop_bash', 'kill_terminal'],
     parameterAliases: { id: ['bash_id', 'shell_id', 'task_id', 'job_id', 'session_id', 'shellId'] },
     target: ({ id }) => id,
@@ -32,16 +22,14 @@ export function bashKillTool(jobs: Jobs, root: string): Tool {
       { outcome: 'ok', input: { id: 'bg1' }, first, why: 'ends its processes' },
       { outcome: 'retry', input: { id: 'bg7' }, first, why: 'those that exist are named' },
     ],
-    execute: ({ id }) => kill(jobs, id, root),
+    execute: async (call) => {
+      const { id, command, end, kill } = jobs.get(call.id)
+      const before = end()
+      if (before !== undefined) return ok({ id, killed: false }, { content: `${id} had ended before: it ${endText(before)}` })
+      await kill().catch((error: unknown) => {
+        throw sandboxFault(error, root)
+      })
+      return ok({ id, killed: true }, { content: `${id} (${oneLine(command)}) was ended.` })
+    },
   })
-}
-
-async function kill(jobs: Jobs, id: string, root: string): Promise<ToolOk<KillData>> {
-  const job = byId(jobs, id)
-  const end = job.end()
-  if (end !== undefined) return ok({ id: job.id, killed: false }, { content: `${job.id} had ended before: it ${endText(end)}` })
-  await job.kill().catch((error: unknown) => {
-    throw sandboxFault(error, root)
-  })
-  return ok({ id: job.id, killed: true }, { content: `${job.id} (${oneLine(job.command)}) was ended.` })
 }

@@ -3,13 +3,11 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { plural } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
-import { byId } from '../background/by-id.ts'
-import { endText, statusOf } from '../background/end-text.ts'
-import type { Job, Jobs } from '../background/jobs.ts'
+import { endText, type Jobs } from '../background/jobs.ts'
 
 const DEFAULT_LINES = 500
 const MAX_LINES = 5000
-/** Seconds that a call may wait. */
+/** Maximum seconds a call may wait. */
 const MAX_WAIT = 300
 const MARGIN = 30
 const PERSON_LINES = 40
@@ -20,24 +18,11 @@ const input = z.object({
   limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe('lines'),
   wait: z.number().min(0).max(MAX_WAIT).default(0).describe('seconds to wait for more'),
 })
-type Input = z.infer<typeof input>
 
-export interface OutputData {
-  readonly id: string
-  /** `lost`: the sandbox it ran in broke. */
-  readonly status: 'running' | 'ended' | 'lost'
-  /** Null while it runs, and where a signal ended it. */
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly lines: readonly string[]
-  /** The number of the first of them. */
-  readonly offset: number
-  readonly total: number
-}
-
-/** The output of a command that was started with `background`, in pages. */
+/** Returns the output of a command started with `background`, in pages. */
 export function bashOutputTool(jobs: Jobs): Tool {
   const first = [{ tool: 'bash', input: { command: 'echo ready', background: true } }]
+  const names = ['read_bash', 'task_output', 'shell_output', 'get_terminal_output', 'command_status']
   return defineTool({
     name: 'bash_output',
     description: describe(import.meta.url),
@@ -45,10 +30,7 @@ export function bashOutputTool(jobs: Jobs): Tool {
     effect: 'read',
     timeout: MAX_WAIT + MARGIN,
     polls: true,
-    aliases: ['read_bash', 'task_output', 'shell_output', 'get_terminal_output', 'command_status'].map((name) => ({
-      name,
-      adapt: fromOthers,
-    })),
+    aliases: names.map((name) => ({ name, adapt: fromOthers })),
     parameterAliases: {
       id: ['bash_id', 'shell_id', 'task_id', 'job_id', 'session_id', 'shellId', 'CommandId'],
       wait: ['wait_seconds', 'timeout'],
@@ -62,37 +44,36 @@ export function bashOutputTool(jobs: Jobs): Tool {
   })
 }
 
-/** `block` waits for the end, up to `timeout` in milliseconds. */
+/** Adapts other agents' parameters: `block` waits for the end, for up to `timeout` milliseconds. */
 function fromOthers({ block, timeout, filter: _, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const most = typeof timeout === 'number' ? timeout / 1000 : MAX_WAIT
   return { ...rest, ...(block === true && { wait: Math.min(MAX_WAIT, most) }) }
 }
 
-async function look(jobs: Jobs, { id, offset, limit, wait }: Input, signal: AbortSignal): Promise<ToolOk<OutputData>> {
-  const job = byId(jobs, id)
-  if (offset === undefined) await somethingNew(job, wait, signal)
-  const { from, lines, more, lost } = job.log.read(offset ?? job.seen, limit)
-  if (offset !== undefined && offset > job.log.total() && offset > 0)
-    throw new ModelRetry(`${job.id} has printed ${plural(job.log.total(), 'line')} so far.`, {
+async function look(jobs: Jobs, { id: asked, offset, limit, wait }: z.infer<typeof input>, signal: AbortSignal): Promise<ToolOk> {
+  const job = jobs.get(asked)
+  const { id, log } = job
+  if (offset === undefined && wait > 0) {
+    await job.until(() => log.total() > job.seen, AbortSignal.any([signal, AbortSignal.timeout(wait * 1000)]))
+    signal.throwIfAborted()
+  }
+  const { from, lines, more, lost } = log.read(offset ?? job.seen, limit)
+  const total = log.total()
+  if (offset !== undefined && offset > total && offset > 0)
+    throw new ModelRetry(`${id} has printed ${plural(total, 'line')} so far.`, {
       parameter: 'offset',
       value: offset,
-      constraint: `at most ${job.log.total()}`,
-      suggestion: job.log.total(),
+      constraint: `at most ${total}`,
+      suggestion: total,
     })
   if (offset === undefined) job.seen = from + lines.length
   const end = job.end()
-  const open = more === 0 && end === undefined ? job.log.open() : ''
+  const open = more === 0 && end === undefined ? log.open() : ''
   const shown = open === '' ? lines : [...lines, open]
-  const data: OutputData = {
-    id: job.id,
-    status: statusOf(job),
-    exitCode: end === undefined || end === 'lost' ? null : end.exitCode,
-    signal: end === undefined || end === 'lost' ? null : end.signal,
-    lines: shown,
-    offset: from,
-    total: job.log.total(),
-  }
-  const head = `${job.id} ${endText(end)}`
+  const status = end === undefined ? 'running' : end === 'lost' ? 'lost' : 'ended'
+  const { exitCode, signal: killedBy } = typeof end === 'object' ? end : { exitCode: null, signal: null }
+  const data = { id, status, exitCode, signal: killedBy, lines: shown, offset: from, total }
+  const head = `${id} ${endText(end)}`
   if (shown.length === 0) return empty(data, `${head}${offset === undefined ? ' Nothing new was printed.' : ' Nothing was printed.'}`)
   const gone = lost > 0 ? `[${plural(lost, 'earlier line')} no longer kept]\n` : ''
   return ok(data, {
@@ -101,16 +82,4 @@ async function look(jobs: Jobs, { id, offset, limit, wait }: Input, signal: Abor
     count: shown.length,
     hasMore: more > 0,
   })
-}
-
-/** Until a line has come that was not read, or it has ended. */
-async function somethingNew(job: Job, seconds: number, signal: AbortSignal): Promise<void> {
-  const isNew = (): boolean => job.end() !== undefined || job.log.total() > job.seen
-  if (seconds === 0 || isNew()) return
-  const over = new AbortController()
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000), over.signal])
-  const cut = new Promise<void>((resolve) => deadline.addEventListener('abort', () => resolve(), { once: true }))
-  while (!isNew() && !deadline.aborted) await Promise.race([job.news(), cut])
-  over.abort()
-  signal.throwIfAborted()
 }

@@ -219,7 +219,7 @@ describe('what a script acts on', () => {
   ])('%s and %s have not', (one, other) => expect(read(one).commands[0]?.key).not.toBe(read(other).commands[0]?.key))
 })
 
-// Each would take for ever if the time grew with the square of the length.
+// Each of these would take forever if the time grew with the square of the length.
 const LONG = 100_000
 test.each([
   ['find -exec', 'find . -exec rm {} + '],
@@ -247,6 +247,6 @@ test.each([
   ['whiles', 'while true; do '],
 ])('100 kB of %s are decided on', (_, piece) => {
   expect(verdict(piece.repeat(LONG / piece.length))).toBe('ask')
-  // Shorter ones are looked at more closely.
+  // Shorter ones are analysed more thoroughly.
   for (const length of [300, 19_000]) expect(verdict(piece.repeat(length / piece.length))).toBe('ask')
 })

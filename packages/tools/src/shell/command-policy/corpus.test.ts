@@ -5,7 +5,7 @@ import { readCommand } from './read-command.ts'
 
 interface Row {
   readonly command: string
-  /** `deny`: destructive. */
+  /** `deny` means destructive. */
   readonly expect: 'safe' | 'ask' | 'deny'
 }
 

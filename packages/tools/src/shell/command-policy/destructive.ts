@@ -1,16 +1,15 @@
 /**
- * Labels commands whose harm cannot be made good, for the question to the person. It is read from text, so it can miss: what holds
- * is the sandbox and the question itself. Pure.
+ * Labels commands that cause irreversible harm, for the approval prompt. It works on the text and can miss cases; the actual protection is
+ * the sandbox and the prompt itself. Pure.
  */
-import { absolute, guarded, isBelow, vitalWord, type WorkingFolder } from './paths.ts'
-import { type ScriptCommand, type ScriptParts, scriptParts } from './script.ts'
-import { isSecretPath } from './secret-paths.ts'
+import { absolute, guarded, isBelow, isSecretPath, vitalWord, type WorkingFolder } from './paths.ts'
+import { type ScriptCommand, scriptParts, type Variables } from './script.ts'
 import { baseName, INTERPRETER, SHELL } from './wrappers.ts'
 
 const GIVES_SHELL = 'it gives others a shell'
-const NO_END = 'it starts processes without end'
+const NO_END = 'it keeps starting processes'
 
-/** A command as one line of plain words, and what is wrong with it. */
+/** Patterns for a command as one line of plain words, keyed by the reason it is dangerous. */
 const LINES: Readonly<Record<string, RegExp>> = {
   'it overwrites or repartitions a disk':
     /^(?:mkfs(?:\.\S+)?|mke2fs|newfs\S*|mkntfs|mkdosfs|wipefs|blkdiscard|mkswap|pvremove|vgremove|lvremove|sgdisk|cfdisk|tune2fs)(?: |$)|^(?:fdisk|sfdisk|parted|gdisk)(?= )(?!.* (?:-l|--list|-v|-V|--version|-h|--help)\b)|^(?:cryptsetup (?:.* )?(?:luksFormat|erase|luksErase|reencrypt)|nvme (?:format|sanitize|write)|zpool (?:destroy|labelclear|create)|zfs destroy|badblocks .*-\w*w|diskutil (?:erase|partition|zero|secureErase|apfs delete)|btrfs (?:subvolume|device) delete)|^(?:hdparm .*--(?:security|yes-i-know|trim|write|make-bad)|mdadm .*--(?:zero-superblock|stop|create)\b)/i,
@@ -19,13 +18,13 @@ const LINES: Readonly<Record<string, RegExp>> = {
   'it ends every process':
     /^killall5|^kill (?!-[lL])(?:-\S+ |-s \S+ )+(?:.* )?-?[01](?: |$)|^kill -?1$|^(?:pkill|killall|skill) (?:-\S+ )*(?:-[uU] \S+|-\d+ -u \S+|\.|\.\*|\.\+|\^)?$/,
   'it changes logs': /^journalctl .*--(?:vacuum|rotate|flush)|^dmesg .*(?:-\w*[cC]|--clear)|^logrotate .*-(?:f|-force)|^wevtutil cl/,
-  'it changes what runs by itself': /^crontab (?!-l$|-u \S+ -l$)|^crontab$/,
+  'it changes what runs automatically': /^crontab (?!-l$|-u \S+ -l$)|^crontab$/,
   [GIVES_SHELL]: /^(?:nc|ncat|netcat) .*(?:-[a-zA-Z]*[ec](?: |$)|--(?:exec|sh-exec|lua-exec))|^socat .*(?:EXEC|SYSTEM|SHELL):/i,
   'it changes who may log in': /^(?:visudo|passwd|chpasswd|useradd|userdel|usermod|adduser|deluser)(?: |$)/,
   'it changes the history of the shell':
     /^history .*-\w*[cdwra]|^(?:set \+o history)|^(?:(?:export|unset|declare|readonly) )?(?:HISTFILE|HISTSIZE|HISTFILESIZE|SAVEHIST|HISTCONTROL|HISTIGNORE)(?:=|$)/,
-  'it takes memory from the machine': /^swapoff .*(?:-a|--all)/,
-  'it sets what git runs by itself':
+  'it turns off swap': /^swapoff .*(?:-a|--all)/,
+  'it sets what git runs automatically':
     /^git (?!.*(?:--get|--unset|--list|config get|config unset)).*\bconfig\b.* (?:core\.hooksPath|core\.fsmonitor|core\.sshCommand|credential\.helper) ./i,
   'it deletes even the root': /^(?:rm|srm) .*--no-preserve/,
   'it gives a container the whole file system':
@@ -35,7 +34,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
 }
 const lineReason = (line: string): string | undefined => Object.entries(LINES).find(([, pattern]) => pattern.test(line))?.[0]
 
-/** Their operands are lost as a whole; with the options that it takes. */
+/** Commands whose operands are lost as a whole, with the options that cause it. */
 const LOSES: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries('rm srm unlink rmdir rimraf trash del wipe shred rimraf.js'.split(' ').map((name) => [name, /^/])),
   ...Object.fromEntries('chmod chown chgrp chattr setfacl chcon chflags'.split(' ').map((name) => [name, / (?:-\w*R|--recursive)/])),
@@ -45,13 +44,16 @@ const LOSES: Readonly<Record<string, RegExp>> = {
   rclone: / (?:purge|delete|sync) /,
   '': / -\w*r\w*f| -\w*f\w*r/,
 }
-/** They write to all their operands, to the last one, to those that they change in place, or to what an option names. */
+/**
+ * Commands that write to all their operands or edit them in place (all), to the last operand (last), or to the file given by an option
+ * (named).
+ */
 const WRITES_ALL = /^(?:tee|truncate|touch|sponge|patch|ed|ex|vim?|nano|emacs|s?rm|unlink|shred|chown) |^(?:sed|perl) .*-\w*i/
 const WRITES_LAST = /^(?:cp|mv|install|ln|scp|rsync|uniq|xxd) /
 const WRITES_NAMED = /^(?:dd|curl|wget|tar|sort|cp|mv|install|unzip|openssl|gpg|ssh-keygen|find) /
 const NAMES_NEXT =
   /^(?:-o|--output|-O|--output-document|-P|--directory-prefix|-D|-C|-d|-t|--target-directory|-f|-out|-fprint|-fprintf|-fls)$/
-/** They name files, or print text, without reading what the files hold. */
+/** Commands that name files or print text without reading file contents. */
 const NAMERS = new Set(
   `ls stat test [ [[ echo printf rm unlink rmdir touch chmod chown chgrp mkdir find fd which basename dirname realpath readlink ssh-keygen
   ssh-add ssh cd pushd type exa eza alias export declare local readonly typeset set unset true false : shred truncate exit return read`.split(
@@ -59,7 +61,7 @@ const NAMERS = new Set(
   ),
 )
 const PATTERN_FIRST = /^(?:[efz]?grep|rg|ag|ack|sed|[gmn]?awk|jq|yq)$/
-/** What they are given is text, not a script. */
+/** Commands whose arguments are text rather than a script. */
 const PRINTERS =
   /^(?:echo|printf|[efz]?grep|rg|ag|ack|sed|jq|cat|ls|mkdir|touch|cp|npm|yarn|pnpm|man|apt|apt-get|brew|pip|which|type|commit|log)$/
 const FETCHES = /(?:^|[\s`("'|;&])(?:curl|wget|fetch)\s/
@@ -74,21 +76,21 @@ const FORK_BOMB =
 const ENDLESS_LOOP =
   /(?:^|[;&|\s])(?:while (?::|true|\[ 1 \]|\(\( ?1 ?\)\))|until false|for \(\( ?; ?; ?\)\)) ?;? ?do\s([^\n]{1,200}?[^&>])& ?;? ?done/
 
-/** Not all files, but some. */
+/** Selects only some of the files. */
 const FILTERED = / -(?:i?name|i?path|i?regex|newer\w*|[acm]time|[acm]min|size|empty|user)\b|grep/
 
 const MAX_DEPTH = 5
-/** Words of a command that are looked at, and of those where another one may begin. */
+/** Words of a command to check, and how many of them may start another command. */
 const MAX_WORDS = 300
 const MAX_STARTS = 30
 
-/** Why a script should be looked at twice; undefined where nothing here says so. */
+/** Returns why a script deserves a second look, or undefined if nothing here applies. */
 export const destructiveReason = (script: string, place: WorkingFolder): string | undefined =>
   ofScript(script, place, new Map(), MAX_DEPTH, { scripts: 200 }) ?? ofText(script, place)
 
 const DELETES_IN_TEXT = /(?:^|[\n;&|({`]) {0,9}(?:sudo )?rm (?:-{1,2}[\w-]{1,40} ){1,9}([/~]\S{0,200})(?=[\s;&|)}]|$)/g
 
-/** Of the text as it stands, for what is too long or too deep to be parsed. */
+/** Checks the raw text, for scripts that are too long or too deeply nested to parse. */
 function ofText(script: string, place: WorkingFolder): string | undefined {
   for (const [, target = ''] of script.replace(/["'\\]/g, '').matchAll(DELETES_IN_TEXT)) {
     const reason = vitalWord(target.replace(/^~/, place.home), place)
@@ -96,8 +98,6 @@ function ofText(script: string, place: WorkingFolder): string | undefined {
   }
   return undefined
 }
-
-type Variables = ScriptParts['variables']
 
 function ofScript(script: string, place: WorkingFolder, known: Variables, depth: number, budget: { scripts: number }): string | undefined {
   if (depth === 0 || budget.scripts-- <= 0) return undefined
@@ -121,7 +121,7 @@ function ofScript(script: string, place: WorkingFolder, known: Variables, depth:
 
 const RUNS_GIVEN = /^(?:.*\/)?(?:\w*sh|eval|source|\.|xargs|parallel|at|\$SHELL)$|^\.{0,2}\/[\w.]/
 
-/** A function that starts itself, in a pipe or in the background. */
+/** True for a function that starts itself in a pipe or in the background. */
 function isBomb(name: string, script: string): boolean {
   if (name.length > 50 || script.length > 5000 || !/[^&]&\s*[;}\n\w]/.test(script)) return false
   const own = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -143,7 +143,7 @@ function isFetchedAndRun(script: string, commands: readonly ScriptCommand[]): bo
   })
 }
 
-/** Texts in a command that may be scripts. */
+/** Returns texts in a command that may be scripts. */
 function textsIn({ words, texts, fedBy }: ScriptCommand, runsText: boolean): string[] {
   const [first, ...args] = words
   const name = baseName(first?.text ?? '')
@@ -192,7 +192,7 @@ function ofCommand(command: ScriptCommand, place: WorkingFolder, variables: Vari
       (fed ? secretIn('cat', [...fedWords(`${fedBy} ${texts.join(' ')}`, place), ...argv], place) : undefined)
     if (reason) return reason
   }
-  // A variable may have had any of the values that the script gives it.
+  // A variable may have any of the values that the script assigns to it.
   const isOpen = words.some(({ text, dynamic }) => dynamic && /[…\s]/.test(text))
   return isOpen && name === 'rm' ? ofArgv([...argv, ...[...variables.values()].flat()], place) : undefined
 }
@@ -246,7 +246,7 @@ function writesTo(operands: readonly string[], args: readonly string[], line: st
   return undefined
 }
 
-/** The key file that a command would read. */
+/** Returns a reason if the command would read a key file. */
 function secretIn(name: string, args: readonly string[], place: WorkingFolder): string | undefined {
   if (NAMERS.has(name) || (name === 'git' && !/^(?:show|diff|blame|cat-file|grep|archive|log|hash-object)$/.test(args[0] ?? '')))
     return undefined
@@ -263,7 +263,7 @@ function secretIn(name: string, args: readonly string[], place: WorkingFolder): 
   return undefined
 }
 
-/** Addresses, and options whose value is a pattern or no file that is shown. */
+/** URLs, and options whose value is a pattern or a file whose contents are not shown. */
 const NO_FILE = /^(?!file:)[a-z][\w+.-]*:\/\/|^(?:-[ge]|--(?:env-file|i?glob|dotenv\w*|(?:in|ex)clude[\w-]*))=/i
-/** A pattern of the shell that takes key files: `~/.s*\/id_*`. */
+/** Shell patterns that match key files, such as `~/.s*\/id_*`. */
 const SECRET_PATTERN = /\/(?:id_\*|\*\.(?:pem|key)|\.e[nv*?]+|\.env[.*]+)$|^~\/\.[sagn][\w[\]/_]*[*?[]|^\/etc\/[gs?*[]+h?a?d\S*$/

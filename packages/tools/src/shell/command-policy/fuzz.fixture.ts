@@ -1,6 +1,8 @@
-/** Scripts that hide a payload in every construct of bash that is known to run, write or evaluate something. Deterministic by seed. */
+/**
+ * Generates scripts that hide a payload in every bash construct known to run, write or evaluate something. Deterministic for a given seed.
+ */
 
-/** A pseudo-random number below 1, the same for the same seed (mulberry32). */
+/** Creates a pseudo-random generator of numbers below 1 (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -12,12 +14,12 @@ export function random(seed: number): () => number {
 }
 
 export interface Canaries {
-  /** A file that does not exist, in the workspace and outside. */
+  /** A file that does not exist: `inside` the workspace and `outside` it. */
   readonly inside: string
   readonly outside: string
-  /** A port of the loopback that somebody listens on. */
+  /** A loopback port with a listener. */
   readonly port: number
-  /** Commands that the place alone knows to be harmful. Default: none. */
+  /** Commands that are only harmful in this environment. Default: none. */
   readonly further?: readonly string[]
 }
 
@@ -26,7 +28,7 @@ type Around = (payload: string) => string
 const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const encoded = (text: string): string => Buffer.from(text).toString('base64')
 
-/** A command in place of a command. */
+/** Commands that can replace a command. */
 const AS_COMMAND: readonly Around[] = [
   (p) => p,
   (p) => `ls; ${p}`,
@@ -100,7 +102,7 @@ const AS_COMMAND: readonly Around[] = [
   (p) => `enable -n echo; echo -e x; ${p}`,
 ]
 
-/** A word that holds a substitution. */
+/** Words that contain a substitution. */
 const AS_WORD: readonly Around[] = [
   ...[
     '$(P)',
@@ -137,7 +139,7 @@ const AS_WORD: readonly Around[] = [
   ],
 ].map((form) => (payload) => form.replaceAll('P', () => payload))
 
-/** Where such a word stands. */
+/** Positions where such a word can occur. */
 const WORD_PLACES: readonly Around[] = [
   ...[
     'echo W',
@@ -196,7 +198,7 @@ const WORD_PLACES: readonly Around[] = [
   ],
 ].map((form) => (word) => form.replaceAll('W', () => word))
 
-/** Options of listed programs that write, run or connect, with the canaries in place of F (inside), G (outside) and H (a port). */
+/** Options of listed programs that write, run or connect. The canaries replace F (inside), G (outside) and H (a port). */
 const DANGEROUS = [
   ...[
     'sort -o F a.txt',
@@ -379,7 +381,7 @@ const FRAGMENTS = [
   'é',
 ]
 
-/** What it does that must not be done unasked. */
+/** Actions that must not happen without approval. */
 const payloads = ({ inside, outside, port, further = [] }: Canaries): readonly string[] => [
   `touch ${inside}`,
   `echo x > ${inside}`,
@@ -391,7 +393,10 @@ const payloads = ({ inside, outside, port, further = [] }: Canaries): readonly s
   ...further,
 ]
 
-/** @param next a source of random numbers */
+/**
+ * Generates a script.
+ * @param next a source of random numbers
+ */
 export function randomScript(next: () => number, canaries: Canaries): string {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)] as T
   const payload = pick(payloads(canaries))
@@ -409,7 +414,7 @@ export function randomScript(next: () => number, canaries: Canaries): string {
 const dangerous = (script: string, { inside, outside, port }: Canaries): string =>
   script.replace(/\b[FGH]\b/g, (letter) => (letter === 'F' ? inside : letter === 'G' ? outside : String(port)))
 
-/** A listed command with pieces of a payload put in at any place. */
+/** Inserts pieces of a payload into a listed command at random positions. */
 function mutated(simple: string, next: () => number, pick: <T>(from: readonly T[]) => T, payload: string, canaries: Canaries): string {
   let script = simple
   for (let times = 1 + Math.floor(next() * 3); times > 0; times--) {
@@ -423,7 +428,7 @@ function mutated(simple: string, next: () => number, pick: <T>(from: readonly T[
   return script
 }
 
-/** Each listed command with each piece at each place. */
+/** Yields each listed command with each piece at each position. */
 export function* everySplice(canaries: Canaries): Generator<string> {
   for (const simple of SIMPLE)
     for (let at = 0; at <= simple.length; at++)

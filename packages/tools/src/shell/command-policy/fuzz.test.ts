@@ -1,11 +1,10 @@
-import { MODES, modePolicy } from '@mulligan/core'
+import { MODES, modePolicy } from '@mulligan/core/executor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CommandPolicy, commandTargets, createCommandPolicy } from './command-policy.ts'
+import { type CommandPolicy, commandTargets, createCommandPolicy, shellPolicy } from './command-policy.ts'
 import { everySplice, random, randomScript, SIMPLE } from './fuzz.fixture.ts'
 import { openRange, type Range } from './range.fixture.ts'
-import { shellPolicy } from './rules.ts'
 
-/** More for a longer search: `FUZZ_SCRIPTS=100000 FUZZ_SEED=2 npx vitest run …/fuzz.test.ts`. */
+/** Number of scripts. For a longer search: `FUZZ_SCRIPTS=100000 FUZZ_SEED=2 npx vitest run …/fuzz.test.ts`. */
 const SCRIPTS = Number(process.env['FUZZ_SCRIPTS'] ?? 2000)
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 let range: Range
@@ -16,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => range[Symbol.dispose]())
 
-/** In every mode but that in which writes are allowed anyway. */
+/** True if any mode runs the command without approval, apart from the one that allows writes anyway. */
 function isUnasked(command: string): boolean {
   const read = commandPolicy(command)
   const effect = read.verdict === 'safe' ? 'read' : 'write'
@@ -38,7 +37,7 @@ const scripts = (count: number, seed: number, { canaries }: Range = range): stri
 
 test('none of many scripts with a payload that is not asked about has an effect', async () => {
   const unasked = scripts(SCRIPTS, SEED).filter(isUnasked)
-  // Some mutations leave a listed command a listed command.
+  // Some mutations still result in a listed command.
   expect(unasked.length).toBeGreaterThan(0)
   const harmful = []
   for (const script of new Set(unasked)) if ((await range.effects(script)).length > 0) harmful.push(script)
@@ -50,7 +49,7 @@ test('none of many scripts with a payload that is not asked about has an effect'
 }, 600_000)
 
 test('control: without the guard such scripts change files and open connections', async () => {
-  // In a place of its own: what one of them has left running must not be taken for the work of another test.
+  // In a separate range, so that processes left running here are not mistaken for the effects of another test.
   using unguarded = await openRange()
   const found: string[] = []
   for (const script of scripts(80, SEED, unguarded).filter((one) => !isUnasked(one))) found.push(...(await unguarded.effects(script)))

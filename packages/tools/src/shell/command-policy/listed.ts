@@ -1,20 +1,20 @@
 /**
- * The commands that run without a question: programs that read, and for each the options that are known to neither write nor run
- * anything. Whatever is not listed here asks.
+ * Lists the commands that run without approval: programs that only read, and for each the options known neither to write nor to run
+ * anything. Everything else needs approval.
  */
 
 interface Listed {
-  /** Single letters without a value. */
+  /** Single-letter options without a value. */
   readonly flags?: string
-  /** Single letters whose value is the rest of the word or the next one, and what the value must look like. */
+  /** Single-letter options with a value, given in the rest of the word or in the next one, and the pattern it must match. */
   readonly values?: Readonly<Record<string, RegExp>>
-  /** Long options as they stand; one that ends in `=` has a value. */
+  /** Long options. Those ending in `=` take a value. */
   readonly long?: string
-  /** What the operands are. Default: paths. `pattern`: the first one is a pattern, the others are paths. */
+  /** What the operands are. Default: paths. With `pattern`, the first operand is a pattern and the others are paths. */
   readonly operands?: 'paths' | 'text' | 'none' | 'pattern'
-  /** What operands that are no paths must look like. */
+  /** Pattern for operands that are not paths. */
   readonly like?: RegExp
-  /** When it reads files that are not named, key files too: it must then show no more than names and counts. */
+  /** When the program reads files that are not named, possibly including key files. It may then print only names and counts. */
   readonly deep?: 'with -r' | 'always'
 }
 
@@ -70,9 +70,9 @@ const LISTED: Readonly<Record<string, Listed>> = {
 }
 
 /**
- * The paths that a listed command reads.
+ * Returns the paths that a listed command reads.
  *
- * @returns undefined for one that is not listed
+ * @returns undefined if the command is not listed
  */
 export function listedPaths([program = '', ...args]: readonly string[]): readonly string[] | undefined {
   const listed = Object.hasOwn(LISTED, program) ? LISTED[program] : undefined
@@ -88,7 +88,7 @@ export function listedPaths([program = '', ...args]: readonly string[]): readonl
   return paths.every((path) => path !== '' && path !== '-') ? paths : undefined
 }
 
-/** Every word that may be an option is known; undefined where one is not. */
+/** Splits arguments into operands and options. Undefined if an option is unknown. */
 function operandsOf({ flags = '', values = {}, long = '' }: Listed, args: readonly string[]) {
   const known = new Set(long.split(' ').filter((name) => name !== ''))
   const operands: string[] = []
@@ -116,4 +116,74 @@ function operandsOf({ flags = '', values = {}, long = '' }: Listed, args: readon
       }
   }
   return { operands, options }
+}
+
+export interface Redirect {
+  /** `>`, `>>`, `2>`, `2>>`, or `2>&` before a descriptor number. */
+  readonly operator: string
+  readonly target: string
+}
+
+export interface LiteralCommand {
+  readonly argv: readonly string[]
+  readonly redirects: readonly Redirect[]
+  /** The operator before the command; `''` for the first one. */
+  readonly after: '' | ';' | '&&' | '||' | '|'
+}
+
+/**
+ * Characters that have no special meaning in an unquoted word in any shell. Includes non-ASCII letters, but no blank or invisible
+ * characters.
+ */
+const PLAIN = String.raw`[\w@%+=:,./^\u{a1}-\u{10ffff}-]`
+/** A word must end at a blank or an operator, so `a&b` and `a>b` are not words. */
+const WORD = String.raw`(?<word>(?:'[^'\n\t]*'|"[^"\n\t$\x60\\!]*"|${PLAIN})+)(?=[ \t\n;|]|&&|$)`
+const REDIRECT = String.raw`(?<redirect>\d?>(?:>|&(?=\d(?:[\s;|]|$)))?)`
+const TOKEN = new RegExp(String.raw`[ \t]+|(?<separator>&&|\|\||[;|\n])|${REDIRECT}|${WORD}`, 'yu')
+/** Blanks other than space, control characters and invisible characters. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/u
+/** Characters. Longer scripts are impossible to review at a glance. */
+const MAX_LITERAL = 20_000
+/** Reserved words that start a construct or change what follows, where a command may begin. */
+const RESERVED = new Set('if then elif else fi case esac for select while until do done in function time coproc { } ! [[ ]]'.split(' '))
+const ASSIGNMENT = /^\w+\+?=/
+
+/**
+ * Splits an entirely literal script into its simple commands. This is not a bash parser: it gives up at anything other than a plain word,
+ * quoted text without expansions, or one of a few operators, so that nothing can be hidden from decisions based on the words.
+ *
+ * @returns undefined if the script is empty or not entirely literal
+ */
+export function literalCommands(script: string): readonly LiteralCommand[] | undefined {
+  if (script.length > MAX_LITERAL || UNSEEN.test(script.replace(/[\n\t]/g, ''))) return undefined
+  const text = script
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n')
+  const commands: LiteralCommand[] = []
+  let command = { argv: [] as string[], redirects: [] as Redirect[], after: '' as LiteralCommand['after'] }
+  let operator: string | undefined
+  for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at
+    const found = TOKEN.exec(text)
+    if (!found) return undefined
+    const { separator, redirect, word } = found.groups ?? {}
+    const isBegun = command.argv.length > 0
+    if (separator !== undefined) {
+      if (!isBegun || operator !== undefined) return undefined
+      commands.push(command)
+      command = { argv: [], redirects: [], after: (separator === '\n' ? ';' : separator) as LiteralCommand['after'] }
+    } else if (redirect !== undefined) {
+      if (operator !== undefined) return undefined
+      operator = redirect
+    } else if (word !== undefined) {
+      const value = word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2')
+      if (operator !== undefined) command.redirects.push({ operator, target: value })
+      else if (!isBegun && (RESERVED.has(word) || ASSIGNMENT.test(word) || value === '')) return undefined
+      else command.argv.push(value)
+      operator = undefined
+    }
+  }
+  return command.argv.length === 0 || operator !== undefined ? undefined : [...commands, command]
 }

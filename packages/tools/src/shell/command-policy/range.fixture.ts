@@ -1,4 +1,4 @@
-/** A place to run scripts in plain bash, with what they changed or reached. */
+/** A test range that runs scripts in plain bash and reports what they changed or reached. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,13 +10,16 @@ import type { Canaries } from './fuzz.fixture.ts'
 export interface Range extends Disposable {
   readonly workspace: string
   readonly canaries: Canaries
-  /** Runs it in plain bash in the workspace. @returns what it changed or reached */
+  /**
+   * Runs a script in plain bash in the workspace.
+   * @returns what it changed or reached
+   */
   readonly effects: (script: string) => Promise<readonly string[]>
 }
 
 const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'one\nthree\n', 'src/c.txt': 'one\n' }
 
-/** A workspace, a folder outside and a listener, to run scripts in. */
+/** Creates a workspace, a folder outside it and a listener, to run scripts in. */
 export async function openRange(): Promise<Range> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-fuzz-')))
   const [workspace, beside] = [join(root, 'workspace'), join(root, 'outside')]
@@ -41,7 +44,7 @@ export async function openRange(): Promise<Range> {
     effects: async (script) => {
       connections = 0
       await runPlain(script, workspace)
-      // Connections are accepted in order: once ours is, those of the script have been.
+      // Connections are accepted in order, so once ours is, the script's have been too.
       await new Promise((resolve) =>
         connect(port, '127.0.0.1')
           .resume()
@@ -60,7 +63,7 @@ export async function openRange(): Promise<Range> {
   }
 }
 
-/** Depth first. Through no link, which a recursive `readdir` would follow. */
+/** Lists paths depth first, without following links, as a recursive `readdir` would. */
 function below(path: string): readonly string[] {
   if (!lstatSync(path).isDirectory()) return [path]
   return [
@@ -71,7 +74,7 @@ function below(path: string): readonly string[] {
   ]
 }
 
-/** Names, kinds and contents of all that is below a folder; with `times`, when each was changed. */
+/** Describes names, types and contents of everything below a folder and, with `times`, the modification times. */
 export function digest(dir: string, times = false): string {
   const hash = createHash('sha256')
   for (const path of below(dir)) {
@@ -84,7 +87,7 @@ export function digest(dir: string, times = false): string {
 
 export const runPlain = (script: string, cwd: string, home = cwd): Promise<void> =>
   new Promise((resolve) => {
-    // A NUL ends an argument of the system; in the middle of a script bash drops it, as stdin shows.
+    // A NUL would end the argument; in the middle of a script bash drops it, as passing the script on stdin shows.
     const child = spawn('bash', script.includes('\0') ? [] : ['-c', script], {
       cwd,
       env: { PATH: process.env['PATH'], HOME: home, LC_ALL: 'C.UTF-8' },
@@ -101,11 +104,11 @@ export const runPlain = (script: string, cwd: string, home = cwd): Promise<void>
     child.on('error', () => resolve())
   })
 
-/** What a script has left running would be taken for the work of the next one. */
+/** Ends processes a script left running, which would otherwise be mistaken for the effects of the next script. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // The process group has already ended.
   }
 }

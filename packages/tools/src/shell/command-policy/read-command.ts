@@ -1,54 +1,55 @@
-/** What a script is: a listed command that only reads, or one that asks, and what of it can be told, shown and remembered. Pure. */
+/**
+ * Classifies a script as a listed read-only command or one that needs approval, and describes its commands for rules, prompts and denials.
+ * Pure.
+ */
 import { destructiveReason } from './destructive.ts'
-import { listedPaths } from './listed.ts'
-import { type LiteralCommand, literalCommands, type Redirect } from './literal.ts'
-import { absolute, isBelow } from './paths.ts'
+import { type LiteralCommand, listedPaths, literalCommands, type Redirect } from './listed.ts'
+import { absolute, isBelow, isSecretPath } from './paths.ts'
 import { type ScriptCommand, scriptParts } from './script.ts'
-import { isSecretPath } from './secret-paths.ts'
 import { baseName, isOnlyOnce, isTooLong, runsOtherText, SHELL, tails, withoutGitOptions } from './wrappers.ts'
 
 export interface SimpleCommand {
-  /** In one spelling: the target that rules are matched with. */
+  /** The command normalised to one spelling. Rules are matched against this. */
   readonly text: string
-  /** Why it asks; undefined for a listed one that only reads. */
+  /** Why it needs approval. Undefined for a listed command that only reads. */
   readonly reason: string | undefined
   readonly words: readonly string[]
-  /** By its words it only reads. */
+  /** Its words show that it only reads. */
   readonly reads: boolean
-  /** All its words are literal, and nothing else is its input: it may be allowed again by the same words. */
+  /** All its words are literal and it gets no other input, so the same words may be approved again. */
   readonly isExact: boolean
-  /** It writes to a file by a redirection. */
+  /** It writes to a file through a redirection. */
   readonly writes: boolean
-  /** The same for the same command on the same paths, however it is quoted or joined with others. */
+  /** The same for the same command on the same paths, regardless of quoting or of other commands it is joined with. */
   readonly key: string
-  /** What it comes to without what stands before it: what rules against a command are held to. */
+  /** The command with wrappers and prefixes stripped. Rules against a command are matched with these forms. */
   readonly forms: readonly string[]
-  /** A pattern of the shell stands in place of the program. */
+  /** The program name is a shell pattern. */
   readonly isPattern: boolean
-  /** What it runs is known only when it runs. */
+  /** What it runs is only known at run time. */
   readonly isLate: boolean
-  /** Where it runs, absolute; undefined where that is known only when it runs. */
+  /** Absolute path of the folder it runs in. Undefined if only known at run time. */
   readonly cwd: string | undefined
 }
 
 export interface CommandVerdict {
-  /** `safe`: a listed command, which runs without a question. */
+  /** `safe`: a listed command that runs without approval. */
   readonly verdict: 'safe' | 'ask'
   readonly reason: string
-  /** Its harm cannot be made good, so only a person may allow it: why. */
+  /** Why it does irreversible harm. If set, only a person may allow it. */
   readonly destructive?: string
   readonly commands: readonly SimpleCommand[]
-  /** Present for a script that is more than its simple commands. It is only ever allowed once. */
+  /** Set for a script that is more than its simple commands. Approval covers this call only. */
   readonly whole?: { readonly reason: string; readonly isLate: boolean }
-  /** What a safe command reads, absolute. */
+  /** Absolute paths that a safe command reads. */
   readonly paths: readonly string[]
 }
 
 const NOT_LISTED = 'it is not on the list of commands that only read'
-const JOINED = 'only a single listed command runs without a question'
-const DYNAMIC = 'its text does not show all that it runs'
+const JOINED = 'only a single listed command runs without asking'
+const DYNAMIC = 'its text does not show everything it runs'
 
-export interface Start {
+interface Start {
   readonly cwd: string
   readonly workspace: string
   readonly home: string
@@ -69,10 +70,12 @@ export function readCommand(script: string, place: Start): CommandVerdict {
   return { verdict: 'ask', reason: destructive ?? DYNAMIC, ...label, commands, whole, paths: [] }
 }
 
-/** Absolute paths that a listed command reads, its folder among them; undefined where it is not listed or reads elsewhere. */
+/**
+ * Returns the absolute paths a listed command reads, including its folder. Undefined if it is not listed or reads outside the workspace.
+ */
 function safePaths({ argv, redirects }: LiteralCommand, { cwd, workspace, home }: Start): readonly string[] | undefined {
   const named = redirects.length === 0 ? listedPaths(argv) : undefined
-  // With `..` a link in the workspace would lead elsewhere than the text says.
+  // Through `..`, a link in the workspace could lead somewhere else than the text says.
   if (named === undefined || named.some((path) => path.split('/').includes('..'))) return undefined
   const paths = [cwd, ...named.map((path) => absolute(path, { cwd }) as string)]
   return paths.every((path) => isBelow(path, workspace) && !isSecretPath(path, home)) ? paths : undefined
@@ -82,10 +85,10 @@ function literalAll(literal: readonly LiteralCommand[], place: Start, reason: st
   let cwd: string | undefined = place.cwd
   let moved = false
   return literal.map(({ argv, redirects, after }) => {
-    // Where a `cd` failed, only what stands behind `&&` does not run.
+    // If a `cd` fails, only commands after `&&` are skipped, so the folder of the others is unknown.
     if (moved && after !== '&&') cwd = undefined
     const isFed = after === '|' && listedPaths(argv) === undefined
-    // A folder that is not known cannot be shown.
+    // An unknown folder cannot be shown to the user.
     const isExact = cwd !== undefined && !isOnlyOnce(argv, isFed)
     const words = argv.map((text) => ({ text, dynamic: false }))
     const why = reason !== undefined && literal.length > 1 && redirects.length === 0 && listedPaths(argv) !== undefined ? JOINED : reason
@@ -109,11 +112,11 @@ function scriptCommand({ words, written, environment, redirects, cwd, texts, fed
 }
 
 interface Given extends Pick<SimpleCommand, 'cwd' | 'isExact' | 'reason'> {
-  /** What they come to, as far as that is told. */
+  /** The words with their expansions, as far as those are known. */
   readonly words: readonly { readonly text: string; readonly dynamic: boolean }[]
   readonly written: readonly { readonly text: string; readonly dynamic: boolean }[]
   readonly writes: readonly Redirect[]
-  /** What else makes it another command. */
+  /** Anything else that distinguishes it from other commands. */
   readonly more: readonly string[]
 }
 
@@ -141,9 +144,9 @@ function simpleCommand({ words, written, writes, more, cwd, isExact, reason }: G
   }
 }
 
-/** The command, and what it comes to without its path, what starts it, options of `git` before its subcommand, and in a shell's text. */
+/** Returns the command and its forms without path, wrappers and git options, plus the commands in text given to a shell. */
 function formsOf(argv: readonly string[], depth = 3): readonly string[] {
-  // What is longer is late.
+  // Longer commands count as late.
   const ends = (isTooLong(argv) ? [argv] : [argv, ...tails(argv)]).map(([first = '', ...args]) => [baseName(first), ...args])
   const own = [...ends, ...ends.filter(([name]) => name === 'git').map(withoutGitOptions)].map((words) => words.map(quoted).join(' '))
   if (depth === 0 || !ends.some(([name = '']) => RUNS_TEXT.test(name))) return own
@@ -154,11 +157,11 @@ function formsOf(argv: readonly string[], depth = 3): readonly string[] {
 }
 
 const MAX_TEXTS = 20
-/** They take a script among their words. */
+/** Programs that take a script as one of their words. */
 const RUNS_TEXT = /^(?:\w*sh|eval|trap|su|runuser|script|watch|parallel|xargs|env|alias|flock)$/
 const NOWHERE = { cwd: undefined, workspace: '/workspace', home: '/home/user' }
 
-/** Their single letters may come in any order, in one word or in several; all their operands are paths. */
+/** Programs whose single-letter options may come in any order, in one word or several, and whose operands are all paths. */
 const BUNDLING = /^(?:rm|cp|mv|ls|mkdir|chmod|chown|rmdir|touch|ln|cat|head|tail|tee|truncate|shred|unlink|wc|stat|file|du|diff|cd)$/
 
 function keyOf([program = '', ...args]: readonly string[], more: readonly string[], cwd: string | undefined): string {

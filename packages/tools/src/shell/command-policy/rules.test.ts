@@ -1,13 +1,12 @@
 import { type PolicyRule, rulesPolicy } from '@mulligan/core'
 import { expect, test } from 'vitest'
-import { commandTargets, createCommandPolicy } from './command-policy.ts'
-import { commandRules } from './rules.ts'
+import { commandRules, commandTargets, createCommandPolicy } from './command-policy.ts'
 
 const place = { workspace: '/work/app', home: '/home/ann' }
 const anything = () => ({ decision: 'allow', reason: '' }) as const
 const commandPolicy = createCommandPolicy(place)
 
-/** The strictest for its targets. */
+/** Returns the strictest decision over the command's targets. */
 function decide(command: string, rules: readonly PolicyRule[], input = {}, policy = commandRules(rules, anything, place)): string {
   const { cwd = '.' } = input as { cwd?: string }
   const decisions = commandTargets(commandPolicy(command, cwd), command).map(
@@ -80,7 +79,7 @@ test.each([
     { decision: 'ask' },
   ] as const
   expect(decide(command, allow)).toBe('ask')
-  // Nor by its own target alone, where the script is allowed in another way.
+  // Its own target alone does not allow it either, if the script is allowed in another way.
   for (const target of commandTargets(commandPolicy(command), command).filter((one) => one.includes('python3')))
     expect(commandRules(allow, anything, place)({ tool: 'bash', effect: 'write', input: { command }, target }).decision).toBe('ask')
   expect(decide('python3 a.py', allow)).toBe('allow')

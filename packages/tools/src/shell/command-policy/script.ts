@@ -1,41 +1,35 @@
 /**
- * Lists the simple commands of a script, however they are nested, with their words as far as the text tells them. What is read here
- * labels, shows and tightens; it never allows anything. Pure.
+ * Lists the simple commands of a script, however deeply nested, with their words as far as the text determines them. The result is used to
+ * label, to display and to tighten rules, never to allow anything. Pure.
  */
 import { forEachChild, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
 import { absolute, type WorkingFolder } from './paths.ts'
 
-export interface ScriptWord {
-  /** Without quotes; an expansion that the text does not tell is `…`. */
+interface ScriptWord {
+  /** The word without quotes. An expansion that the text does not determine is `…`. */
   readonly text: string
-  /** What it comes to is known only when it runs. */
+  /** The value is only known at run time. */
   readonly dynamic: boolean
-  /** The script of a substitution in it, as text. */
+  /** Source text of the substitutions in the word. */
   readonly inner: string
 }
 
 export interface ScriptCommand {
   readonly words: readonly ScriptWord[]
-  /** The words as they are written: expansions as such, the rest without quotes. */
+  /** The words as written: expansions unchanged, the rest without quotes. */
   readonly written: readonly { readonly text: string; readonly dynamic: boolean }[]
   readonly environment: readonly string[]
   readonly redirects: readonly { readonly operator: string; readonly target: ScriptWord }[]
   readonly cwd: string | undefined
-  /** Texts that it is given on stdin. */
+  /** Text given to it on stdin. */
   readonly texts: readonly string[]
-  /** The source of the commands whose output it reads from a pipe; empty where there is none. */
+  /** Source of the commands piped into it; empty if there are none. */
   readonly fedBy: string
 }
 
-export interface ScriptParts {
-  readonly commands: readonly ScriptCommand[]
-  readonly functions: readonly string[]
-  readonly variables: ReadonlyMap<string, readonly string[]>
-  /** Not all of its text was understood. */
-  readonly hides: boolean
-}
+export type Variables = ReadonlyMap<string, readonly string[]>
 
-/** Characters of a script that is parsed, and characters times substitutions: parsing those takes time that grows with both. */
+/** Maximum length in characters, and maximum of characters times substitutions, because parsing time grows with both. */
 const MAX_PARSED = 20_000
 const MAX_WORK = 2_000_000
 const OPENERS = /\$[({]|`|[<>(]\(/g
@@ -44,45 +38,50 @@ export const isParsable = (script: string, longest = MAX_PARSED): boolean =>
   script.length <= longest && script.length * (script.match(OPENERS)?.length ?? 0) <= MAX_WORK
 
 const UNKNOWN = '…'
-const NOTHING: ScriptParts = { commands: [], functions: [], variables: new Map(), hides: true }
+const MAX_VALUE = 2000
+/** Maximum characters kept of what comes before a pipe. */
+const MAX_FED = 500
+/** Variables set by the shell or its environment, so never empty. */
+const GIVEN = /^(?:USER|LOGNAME|HOSTNAME|SHELL|PATH|LANG|TERM|TMPDIR|OLDPWD|E?UID|PPID|RANDOM|SECONDS)$/
 
-/** @param given values of variables from around it, for scripts in scripts */
-export function scriptParts(script: string, place: WorkingFolder, given: ReadonlyMap<string, readonly string[]> = new Map()): ScriptParts {
-  if (!isParsable(script)) return NOTHING
-  const reader = createReader(script, place, given)
-  try {
-    const parsed = parse(script)
-    reader.visit(parsed, '')
-    return { ...reader.parts(), hides: parsed.errors !== undefined || reader.seen() < (script.match(/\$\(|`|[<>]\(/g)?.length ?? 0) }
-  } catch (error) {
-    // The stack is all that a script can exhaust.
-    if (!(error instanceof RangeError)) throw error
-    return { ...reader.parts(), hides: true }
-  }
-}
+const texts = (words: readonly ScriptWord[]): string[] => words.map(({ text }) => text)
 
-function createReader(script: string, place: WorkingFolder, given: ReadonlyMap<string, readonly string[]>) {
+/**
+ * Lists the commands, functions and variables of a script.
+ *
+ * @param given values of variables from the enclosing script, for nested scripts
+ * @returns the parts, with `hides` true if some of the text was not understood
+ */
+export function scriptParts(script: string, place: WorkingFolder, given: Variables = new Map()) {
   const commands: ScriptCommand[] = []
   const functions: string[] = []
-  const variables = new Map<string, readonly string[]>(given)
+  const variables = new Map(given)
+  const parts = (hides: boolean) => ({ commands, functions, variables: variables as Variables, hides })
+  if (!isParsable(script)) return { ...parts(true), variables: new Map() as Variables }
   let cwd = place.cwd
   let seen = 0
   let source = script
-
-  const slice = ({ pos, end }: { readonly pos: number; readonly end: number }): string => source.slice(pos, end)
-
-  /** What an expansion comes to, where the text tells: `$HOME`, a constant, a default. */
-  function expanded(part: WordPart | { readonly type: string; readonly text?: string }): string {
-    const text = part.text ?? ''
-    const name = /^\$\{?(\w+|[@*])/.exec(text)?.[1] ?? ''
-    const value = name === 'HOME' ? place.home : name === 'PWD' ? cwd : name === 'IFS' ? ' ' : variables.get(name)?.join(' ')
-    const fallback = /^\$\{\w+:?[-=](.*)\}$/s.exec(text)?.[1]
-    if (/^\$\{\w+:?\?/.test(text)) return value ?? UNKNOWN
-    if (fallback !== undefined) return value ?? fallback.replace(/["']/g, '')
-    return value ?? (/^\$\{?[a-zA-Z_]+\}?$/.test(text) && !variables.has(name) && !GIVEN.test(name) ? '' : UNKNOWN)
+  try {
+    const parsed = parse(script)
+    visit(parsed, '')
+    return parts(parsed.errors !== undefined || seen < (script.match(/\$\(|`|[<>]\(/g)?.length ?? 0))
+  } catch (error) {
+    // Only the stack can be exhausted by a script.
+    if (!(error instanceof RangeError)) throw error
+    return parts(true)
   }
 
-  /** `$(pwd)`, `$(echo rm)`: what a substitution prints, where that is plain. */
+  /** Returns the value of an expansion if the text determines it: `$HOME`, a constant, a default. */
+  function expanded(text: string): string {
+    const name = /^\$\{?(\w+|[@*])/.exec(text)?.[1] ?? ''
+    const value = name === 'HOME' ? place.home : name === 'PWD' ? cwd : name === 'IFS' ? ' ' : variables.get(name)?.join(' ')
+    if (value !== undefined || /^\$\{\w+:?\?/.test(text)) return value ?? UNKNOWN
+    const fallback = /^\$\{\w+:?[-=](.*)\}$/s.exec(text)?.[1]
+    if (fallback !== undefined) return fallback.replace(/["']/g, '')
+    return /^\$\{?[a-zA-Z_]+\}?$/.test(text) && !variables.has(name) && !GIVEN.test(name) ? '' : UNKNOWN
+  }
+
+  /** Returns what a substitution prints if that is obvious, as for `$(pwd)` or `$(echo rm)`. */
   function printed(text: string): string {
     const inside = text.replace(/^\$\(|^`|\)$|`$/g, '').trim()
     if (/^(?:pwd|realpath \.|readlink -f \.)$/.test(inside)) return cwd ?? UNKNOWN
@@ -92,41 +91,27 @@ function createReader(script: string, place: WorkingFolder, given: ReadonlyMap<s
   }
 
   function word({ text, value, parts }: Word): ScriptWord {
-    if (parts === undefined) return { text: home(value, text), dynamic: false, inner: '' }
     let [dynamic, inner] = [false, '']
     const read = (part: WordPart | { readonly type: string }): string => {
       const one = part as WordPart
-      switch (one.type) {
-        case 'Literal':
-        case 'SingleQuoted':
-        case 'AnsiCQuoted':
-          return one.value
-        case 'DoubleQuoted':
-        case 'LocaleString':
-          return one.parts.map(read).join('')
-        case 'Glob':
-        case 'BraceExpansion':
-        case 'ExtendedGlob':
-          dynamic = true
-          return one.text
-        case 'SimpleExpansion':
-        case 'ParameterExpansion':
-          dynamic = true
-          return expanded(one)
-        default:
-          dynamic = true
-          inner += ` ${one.text}`
-          return one.type === 'CommandExpansion' ? printed(one.text) : UNKNOWN
-      }
+      if (one.type === 'Literal' || one.type === 'SingleQuoted' || one.type === 'AnsiCQuoted') return one.value
+      if (one.type === 'DoubleQuoted' || one.type === 'LocaleString') return one.parts.map(read).join('')
+      dynamic = true
+      if (one.type === 'Glob' || one.type === 'BraceExpansion' || one.type === 'ExtendedGlob') return one.text
+      if (one.type === 'SimpleExpansion' || one.type === 'ParameterExpansion') return expanded(one.text)
+      inner += ` ${one.text}`
+      return one.type === 'CommandExpansion' ? printed(one.text) : UNKNOWN
     }
-    const joined = parts.map(read).join('')
-    return { text: home(joined, text), dynamic, inner }
+    const joined = parts?.map(read).join('') ?? value
+    const isHome = /^~(?:root|user)?(?:\/|$)/.test(text)
+    return { text: isHome ? joined.replace(/^~\w*/, text.startsWith('~root') ? '/root' : place.home) : joined, dynamic, inner }
   }
 
-  const home = (value: string, text: string): string =>
-    /^~(?:root|user)?(?:\/|$)/.test(text) ? value.replace(/^~\w*/, text.startsWith('~root') ? '/root' : place.home) : value
+  function slice({ pos, end }: { readonly pos: number; readonly end: number }): string {
+    return source.slice(pos, end)
+  }
 
-  /** Nothing that is done in a process of its own moves those after it. */
+  /** Visits a node that runs in its own process, so that a `cd` in it does not affect later commands. */
   function apart(node: SyntaxNode, fedBy: string): void {
     const before = cwd
     visit(node, fedBy)
@@ -135,8 +120,7 @@ function createReader(script: string, place: WorkingFolder, given: ReadonlyMap<s
 
   function set(name: string, value: readonly string[], append?: boolean): void {
     const old = variables.get(name) ?? []
-    if (value.join('').length + old.join('').length > MAX_VALUE) return
-    variables.set(name, append ? [old.join(' ') + value.join(' ')] : value)
+    if (value.join('').length + old.join('').length <= MAX_VALUE) variables.set(name, append ? [old.join(' ') + value.join(' ')] : value)
   }
 
   function visit(node: SyntaxNode, fedBy: string): void {
@@ -175,49 +159,43 @@ function createReader(script: string, place: WorkingFolder, given: ReadonlyMap<s
     }
   }
 
-  /** What here-documents and here-strings hold. */
-  const inputs = (redirects: readonly SyntaxNode[]): string[] =>
-    redirects.flatMap((one) => {
+  /** Returns the contents of here-documents and here-strings. */
+  function inputs(redirects: readonly SyntaxNode[]): string[] {
+    return redirects.flatMap((one) => {
       if (one.type === 'HereDoc') return [one.body.text]
       return one.type === 'HereString' && one.target ? [word(one.target).text] : []
     })
+  }
 
   function command(args: readonly SyntaxNode[], prefix: readonly SyntaxNode[], redirections: readonly SyntaxNode[], fedBy: string): void {
-    const words = args.flatMap((one) => (one.type === 'Word' ? split(word(one), one) : [{ text: slice(one), dynamic: true, inner: '' }]))
+    const asWritten = (one: SyntaxNode) => ({ text: slice(one), dynamic: true, inner: '' })
+    const words = args.flatMap((one) => (one.type === 'Word' ? split(word(one), one) : [asWritten(one)]))
     const redirects = redirections.flatMap((one) =>
       one.type === 'Redirect' && one.target ? [{ operator: one.operator, target: word(one.target) }] : [],
     )
-    const environment = prefix.flatMap((one) => (one.type === 'Assignment' ? [slice(one)] : []))
+    const environment = prefix.filter(({ type }) => type === 'Assignment').map(slice)
     if (words.length + redirects.length + environment.length === 0) return
     const written = args.map((one) => {
       const read = one.type === 'Word' ? word(one) : undefined
-      return read && !read.dynamic ? read : { text: slice(one), dynamic: true }
+      return read && !read.dynamic ? read : asWritten(one)
     })
     commands.push({ words, written, environment, redirects, cwd, texts: inputs(redirections), fedBy })
     const [name, ...rest] = words
     if (name && (name.text === 'set' || functions.includes(name.text))) set('@', texts(rest.filter(({ text }) => text !== '--')))
-    if (/^(?:cd|pushd)$/.test(name?.text ?? '')) {
-      const to = rest.find(({ text }) => !text.startsWith('-'))
-      cwd = to === undefined ? place.home : to.text.includes(UNKNOWN) ? undefined : absolute(to.text, { cwd })
-    }
+    if (!/^(?:cd|pushd)$/.test(name?.text ?? '')) return
+    const to = rest.find(({ text }) => !text.startsWith('-'))?.text
+    cwd = to === undefined ? place.home : to.includes(UNKNOWN) ? undefined : absolute(to, { cwd })
   }
-
-  /** An unquoted expansion makes several words of a value with blanks; `{a,b}` one for each. */
-  function split(one: ScriptWord, { text }: Word): ScriptWord[] {
-    const [, before = '', list, after = ''] = /^([^{}"'`$]*)\{([^{}]*,[^{}]*)\}([^{}]*)$/.exec(text) ?? []
-    if (list !== undefined && list.length < 2000) return list.split(',').map((item) => ({ ...one, text: before + item + after }))
-    const several = one.dynamic && (!/^"/.test(text) || /^"\$(?:@|\{\w+\[@\]\})"$/.test(text)) && !one.text.includes(UNKNOWN)
-    if (!several || one.text.length > MAX_VALUE) return [one]
-    const items = one.text.trim().split(/\s+/)
-    return items.map((item) => ({ ...one, text: item }))
-  }
-
-  return { visit, seen: () => seen, parts: () => ({ commands, functions, variables }) }
 }
 
-const texts = (words: readonly ScriptWord[]): string[] => words.map(({ text }) => text)
-const MAX_VALUE = 2000
-/** Characters of what stands before a pipe. */
-const MAX_FED = 500
-/** Set by the shell or its surroundings, so never empty. */
-const GIVEN = /^(?:USER|LOGNAME|HOSTNAME|SHELL|PATH|LANG|TERM|TMPDIR|OLDPWD|E?UID|PPID|RANDOM|SECONDS)$/
+/** Splits a word as the shell does: an unquoted expansion at blanks, `{a,b}` into its alternatives. */
+function split(one: ScriptWord, { text }: Word): ScriptWord[] {
+  const [, before = '', list, after = ''] = /^([^{}"'`$]*)\{([^{}]*,[^{}]*)\}([^{}]*)$/.exec(text) ?? []
+  if (list !== undefined && list.length < 2000) return list.split(',').map((item) => ({ ...one, text: before + item + after }))
+  const several = one.dynamic && (!/^"/.test(text) || /^"\$(?:@|\{\w+\[@\]\})"$/.test(text)) && !one.text.includes(UNKNOWN)
+  if (!several || one.text.length > MAX_VALUE) return [one]
+  return one.text
+    .trim()
+    .split(/\s+/)
+    .map((item) => ({ ...one, text: item }))
+}

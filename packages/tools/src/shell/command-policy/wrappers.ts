@@ -1,8 +1,8 @@
-/** Programs that run other programs, or text that they are given. */
+/** Programs that run other programs or text given to them. */
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** Behind their own options and operands stands a command. */
+/** Programs that take a command after their own options and operands. */
 const WRAPPERS = new Set(
   `sudo doas pkexec env nice ionice chrt taskset nohup setsid timeout stdbuf time command builtin exec noglob nocorrect coproc unbuffer
   fakeroot firejail catchsegv caffeinate torsocks proxychains proxychains4 setarch linux32 linux64 numactl strace ltrace valgrind unshare
@@ -13,7 +13,7 @@ export const SHELL = /^(?:sh|bash|dash|zsh|ksh|ash|mksh|rbash|fish|csh|tcsh)$/
 export const INTERPRETER =
   /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php\d*|lua[\d.]*|tclsh|Rscript|osascript|pwsh|powershell|tsx|ts-node)$/
 
-/** They read a script from a text, a file or stdin, or change what the commands after them mean. */
+/** Programs that read a script from text, a file or stdin, or change the meaning of later commands. */
 const ONCE = new Set(
   `eval source . xargs parallel at batch crontab ed ex patch bc dc export declare typeset local readonly alias unalias set unset shopt
   enable hash trap exec builtin command read mapfile readarray printf getopts let coproc pushd popd dirs bind complete umask ulimit
@@ -21,10 +21,10 @@ const ONCE = new Set(
 )
 
 /**
- * Whether a literal command is only ever allowed once: it reads commands from elsewhere, or changes what others mean. Else its words
- * alone say what it does.
+ * Returns true if approval of a literal command only ever covers a single call, because it reads commands from elsewhere or changes the
+ * meaning of others. For any other command, the words alone show what it does.
  *
- * @param isFed something else of the script is its input
+ * @param isFed its input comes from another part of the script
  */
 export const isOnlyOnce = (words: readonly string[], isFed: boolean): boolean =>
   isFed || isTooLong(words) || [words, ...tails(words)].some(readsElsewhere)
@@ -38,17 +38,17 @@ function readsElsewhere([program = '', ...args]: readonly string[]): boolean {
 
 const MAX_TAILS = 100
 
-/** What a command may come to without what starts it: every end of its words, because whose option is which is not known here. */
+/** Returns the commands a wrapper might run: every tail of its words, because this does not know which options take a value. */
 export function tails(words: readonly string[]): readonly (readonly string[])[] {
   const [first = '', ...args] = words
   if (!WRAPPERS.has(baseName(first))) return []
   return args.slice(0, MAX_TAILS).map((_, at) => args.slice(at))
 }
 
-/** More ends than are looked at. */
+/** True if there are more tails than are checked. */
 export const isTooLong = (words: readonly string[]): boolean => WRAPPERS.has(baseName(words[0] ?? '')) && words.length > MAX_TAILS
 
-/** `A=1 timeout 5 …` runs text that is known only when it runs: nothing about it can be told from its words. */
+/** True if the command runs text only known at run time, so its words say nothing about it. */
 export function runsOtherText([program = '', ...args]: readonly string[]): boolean {
   const name = baseName(program)
   if (/^(?:source|\.|alias|eval)$/.test(name)) return true
@@ -60,7 +60,7 @@ export function runsOtherText([program = '', ...args]: readonly string[]): boole
 
 const GIT_VALUES = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--super-prefix', '--config-env', '--attr-source'])
 
-/** `git -C a tag x` is `git tag x`. */
+/** Reduces `git -C a tag x` to `git tag x`. */
 export function withoutGitOptions(words: readonly string[]): readonly string[] {
   let at = 1
   for (; words[at]?.startsWith('-') === true; at++) if (GIT_VALUES.has(words[at] ?? '')) at++

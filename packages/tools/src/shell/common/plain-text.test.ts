@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isBinary, lastLines, plainText } from './plain-text.ts'
+import { isBinary, lastLines, plainText } from './output.ts'
 
 test.each([
   ['\x1b[31mred\x1b[0m', 'red'],

@@ -1,4 +1,6 @@
-/** What a command did on its layer: for the door that keeps it, for the decision, and in words. Pure but for reading the diff's contents. */
+/**
+ * Describes what a command changed on its layer, for keeping, for approval and as text. Pure, except for reading the contents of the diff.
+ */
 import type { Change, ChangeSet, Entry } from '@mulligan/sandbox'
 import { isIndex, saySame } from '../../changes/git-index.ts'
 import type { FileChange } from '../../changes/net.ts'
@@ -7,13 +9,13 @@ import { plural } from '../../files/common/page.ts'
 import { turnDiff } from '../../turn-diff.ts'
 import type { LayerChange, State } from '../../workspace/change.ts'
 
-/** Files that a person is shown the lines of; the others are named. */
+/** Files shown as a diff; further files are only named. */
 const MAX_DIFFS = 40
 const MAX_LISTED = 200
 /** Characters. */
 const MAX_DIFF = 400_000
 
-/** What can be kept, and what can't: pipes, sockets, devices. */
+/** Separates changes that can be kept from those that cannot, such as pipes, sockets and devices. */
 export function keepable({ changes }: Pick<ChangeSet, 'changes'>): { readonly kept: readonly Change[]; readonly left: readonly Change[] } {
   const kept = changes.filter(({ unsupported, before, after }) => unsupported === undefined && readable(before) && readable(after))
   return { kept, left: changes.filter((one) => !kept.includes(one)) }
@@ -39,7 +41,10 @@ function stateOf(entry: Entry | undefined): State {
   }
 }
 
-/** "2 files changed, 1 deleted". Folders count only where nothing else changed; the inside of `.git` is one thing. */
+/**
+ * Summarises changes, for example "2 files changed, 1 deleted". Folders count only if no files changed; everything inside `.git` counts as
+ * one.
+ */
 export function summaryOf(changes: readonly Change[]): string {
   const plain = changes.filter(({ git }) => !git)
   const files = plain.filter(({ before, after }) => (after ?? before)?.type !== 'directory')
@@ -56,14 +61,14 @@ export function summaryOf(changes: readonly Change[]): string {
   return said.join(', ')
 }
 
-/** Paths for policies and the ledger: the files, without git's own, which the repository stands for. */
+/** Returns the paths for policies and the ledger. All of git's own files are represented by `.git`. */
 export function targetsOf(changes: readonly Change[]): readonly string[] {
   const files = changes.filter(({ before, after, git }) => !git && (after ?? before)?.type !== 'directory')
   const paths = (files.length > 0 ? files : changes.filter(({ git }) => !git)).map(({ path }) => path)
   return changes.some(({ git }) => git) ? [...paths, '.git'] : paths
 }
 
-/** Without the indexes of git that only say anew when and where files were last looked at: `git status` and `git diff` write those. */
+/** Drops index files that only record new timestamps of file checks, which `git status` and `git diff` write. */
 export async function withoutRefreshedIndexes(changes: readonly Change[], { before, after }: Contents): Promise<readonly Change[]> {
   const kept = await Promise.all(
     changes.map(async (change) => {
@@ -76,15 +81,15 @@ export async function withoutRefreshedIndexes(changes: readonly Change[], { befo
 }
 
 export interface Contents {
-  /** Of a file in the workspace, as it was when the change set was made. */
+  /** Reads a workspace file as it was when the change set was made. */
   readonly before: (path: string) => Promise<Buffer>
-  /** Of a file of the layer. */
+  /** Reads a file of the layer. */
   readonly after: (path: string) => Promise<Buffer>
 }
 
-/** As a unified diff, with what is too much or too many named only. */
+/** Returns a unified diff; changes beyond the limits are only named. */
 export async function diffOf(changes: readonly Change[], { before, after }: Contents): Promise<string> {
-  // Of git's own files, settings and those that only a person may keep are shown too.
+  // Of git's own files, show only settings and protected files.
   const isNamed = (one: Change): boolean => one.git && !one.protected && !isSettings(one)
   const shown = changes.filter((one) => one.path !== '.' && !isNamed(one) && (one.after ?? one.before)?.type !== 'directory')
   const sources = new Map<string, () => Promise<Buffer>>()

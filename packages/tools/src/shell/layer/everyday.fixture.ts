@@ -1,6 +1,6 @@
-/** A small project, and commands of the day on it. */
+/** A small project, and everyday commands on it. */
 
-/** Nothing of it needs what a machine may not have, but node, git and the usual programs. */
+/** It needs only node, git and the usual programs. */
 export const PROJECT: Readonly<Record<string, string>> = {
   'package.json': `${JSON.stringify(
     {
@@ -46,7 +46,7 @@ export const PROJECT: Readonly<Record<string, string>> = {
   '.env.example': 'TOKEN=\n',
 }
 
-/** They change nothing, or what git ignores: they are done without a question. */
+/** Commands that change nothing, or only git-ignored files, so they run without approval. */
 export const QUIET: readonly string[] = [
   // Build, lint, test.
   ...['npm test', 'npm run test:unit', 'npm run build', 'npm run lint', 'npm run -s lint && npm test', 'npm run format', 'npm start'],
@@ -186,7 +186,7 @@ export const QUIET: readonly string[] = [
   ],
 ]
 
-/** They change files, which is asked about afterwards. */
+/** Commands that change files, which need approval afterwards. */
 export const CHANGING: readonly string[] = [
   ...[
     'echo x >> README.md',

@@ -1,10 +1,10 @@
-/** Scripts at random run for real, in every way in which nothing is asked before: what they may not change or reach stays as it was. */
+/** Runs random scripts in every setup that needs no approval beforehand. What they must not change or reach stays untouched. */
 import { describe, expect, test } from 'vitest'
 import { random, randomScript } from '../command-policy/fuzz.fixture.ts'
 import { BACKEND } from '../shell.fixture.ts'
 import { openLayeredRange, WAYS, type Way } from './range.fixture.ts'
 
-/** More for a longer search: `FUZZ_SCRIPTS=100000 FUZZ_SEED=2 npx vitest run …/layer/fuzz.test.ts`. */
+/** Number of scripts. For a longer search: `FUZZ_SCRIPTS=100000 FUZZ_SEED=2 npx vitest run …/layer/fuzz.test.ts`. */
 const SCRIPTS = Number(process.env['FUZZ_SCRIPTS'] ?? 2000)
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 const IS_LONG = process.env['FUZZ_SCRIPTS'] !== undefined
@@ -46,7 +46,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('in the default sandbox', () => {
     await Promise.all(WAYS.map(search))
     expect(harmful).toEqual([])
     for (const { name, overlays } of WAYS) {
-      // A part of them is not bash, or destructive where the workspace is read-only.
+      // Some are not valid bash, or are destructive where the workspace is read-only.
       expect([name, (tallies.get(name) as Tally).ran > share / 3]).toEqual([name, true])
       if (overlays) expect([name, tallies.get(name)?.asked]).toEqual([name, 0])
     }
@@ -67,7 +67,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('in the default sandbox', () => {
     expect(changing.length).toBeGreaterThan(25)
   }, 120_000)
 
-  // The others are the same up to the decision.
+  // The other modes are the same up to the decision.
   test.each(
     WAYS.filter(({ name }) => DIFFERENT.includes(name)),
   )('none of the commands that try the walls has an effect: $name', async (way) => {

@@ -1,8 +1,8 @@
-/** Git commands on a layer: kept, they leave what they leave in a plain copy; taken back, every byte is as it was. */
+/** Git commands on a layer: when kept, the result equals that in a plain copy; after undo, every byte is as before. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProposedChanges } from '@mulligan/core'
+import type { ProposedChanges } from '@mulligan/core/executor'
 import { createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChangeLog } from '../../changes/change-log.ts'
@@ -18,7 +18,7 @@ let data: string
 let sandbox: Sandbox | undefined
 let layers: ShellLayers
 
-/** The same objects come of the same commands. */
+/** Fixes the dates, so that the same commands create the same objects. */
 const FIXED = 'export GIT_AUTHOR_DATE=2020-02-02T02:02:02Z GIT_COMMITTER_DATE=2020-02-02T02:02:02Z;'
 const HOME = temporary()
 put(HOME, { '.gitconfig': '[protocol "file"]\n\tallow = always\n' })
@@ -56,7 +56,7 @@ const ran = async (script: string): Promise<ProposedChanges> => {
   return changes
 }
 
-/** All that git tells of a repository; paths without where it lies. */
+/** Returns everything git reports about a repository, with its location removed from paths. */
 const told = (folder: string, inner = '.'): string =>
   bash(
     join(folder, inner),

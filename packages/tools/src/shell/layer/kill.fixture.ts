@@ -1,5 +1,5 @@
-/** A process that keeps what a command did, and kills itself at a given write. Run as a program by the kill test. */
-import { createExecutor, modePolicy } from '@mulligan/core'
+/** A program that keeps a command's changes and kills itself at a given write. Started by the kill test. */
+import { createExecutor, modePolicy } from '@mulligan/core/executor'
 import { createSandbox } from '@mulligan/sandbox'
 import { interceptWrites } from '../../changes/fs-faults.fixture.ts'
 import { createWorkspace } from '../../create-workspace.ts'

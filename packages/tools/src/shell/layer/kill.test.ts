@@ -1,10 +1,11 @@
-/** kill -9 at any write of a keep: after the next start all of it is there, or nothing, and git works. */
+/** `kill -9` at any write while changes are kept: after the next start, either all of them are there or none, and git works. */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listLayers } from '@mulligan/sandbox'
 import { describe, expect, test } from 'vitest'
+import { isAll } from '../../../../../scripts/test-scope.fixture.ts'
 import { createChangeLog } from '../../changes/change-log.ts'
 import { pendingPlans } from '../../changes/changes.fixture.ts'
 import { put, temporary } from '../../workspace.fixture.ts'
@@ -12,13 +13,13 @@ import { BACKEND } from '../shell.fixture.ts'
 import { repositoryOf, START, scriptOf, treeOf } from './sequences.fixture.ts'
 
 const program = fileURLToPath(new URL('kill.fixture.ts', import.meta.url))
-/** Every kind of change, and a commit on a new branch. */
+/** Makes every kind of change, and a commit on a new branch. */
 const COMMAND = scriptOf([
   'echo two > a; rm -r docs; mkdir -p new/deep; echo x > new/deep/file; chmod 600 b; ln -s ../a new/link; mv src/a src/c',
   'git checkout -q -b more; git add -A; git commit -qm two',
 ])
-/** Each so-manieth write and the last ones, by which it is made; `KILL_EVERY=1` for each. */
-const EVERY = Number(process.env['KILL_EVERY'] ?? 20)
+/** Kills at every nth write and at the last writes, which complete the operation. `KILL_EVERY=1` kills at each write. */
+const EVERY = Number(process.env['KILL_EVERY'] ?? (isAll ? 20 : 40))
 const LAST = 3
 const TIMEOUT = EVERY === 1 ? 3_600_000 : 600_000
 
@@ -30,7 +31,10 @@ describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', { timeout: TI
     execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: template })
     execFileSync('bash', ['-c', scriptOf(['git add -A && git commit -qm one'])], { cwd: template })
     const seen = (): object => ({ tree: treeOf(root), repository: repositoryOf(root) })
-    /** @returns how many writes there were, where it came to its end */
+    /**
+     * Keeps a command's changes in a process that is killed at a write.
+     * @returns the number of writes if it completed
+     */
     const killed = async (at: number): Promise<number | undefined> => {
       for (const folder of [root, data]) rmSync(folder, { recursive: true, force: true })
       cpSync(template, root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
@@ -72,7 +76,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('a keep that is killed', { timeout: TI
       ]).toEqual([[], []])
       ends.add(String(isKept))
     }
-    // Control: it was killed half way, and not only before and after.
+    // Control: some were killed half way, not only before and after.
     if (process.env['KILL_EVERY']) console.log(`${writes.length} writes, torn at ${torn}`)
     expect([ends, torn > 2]).toEqual([new Set(['false', 'true']), true])
   })

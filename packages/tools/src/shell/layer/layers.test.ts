@@ -1,9 +1,9 @@
-/** Commands on layers of a real workspace: nothing has happened before a keep, and a keep can be undone. */
+/** Commands on layers of a real workspace: nothing changes until the changes are kept, and keeping can be undone. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProposedChanges } from '@mulligan/core'
+import type { ProposedChanges } from '@mulligan/core/executor'
 import { createSandbox, type Sandbox } from '@mulligan/sandbox'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChangeLog } from '../../changes/change-log.ts'
@@ -71,7 +71,7 @@ test('what is discarded never happened, and is not there for the next command', 
   const changes = await ran('echo two > a.txt')
   await layers.discard(changes)
   expect((await layers.run({ script: 'cat a.txt' })).completed.stdout).toBe('one\n')
-  await expect(layers.keep(changes, 's/1/1/0')).rejects.toThrow('is not there any more')
+  await expect(layers.keep(changes, 's/1/1/0')).rejects.toThrow('no longer exist')
   expect(text('a.txt')).toBe('one\n')
 })
 
@@ -88,7 +88,7 @@ test('what changed in ignored files is named, and brought to the workspace by a 
   await layers.run({ script: 'mkdir -p dist/lib/.git && echo built > dist/out && echo x > dist/lib/.git/config' })
   expect(await layers.ignored.changed()).toEqual(['dist'])
   expect(await layers.ignored.keep()).toEqual([
-    'Kept dist, which git ignores; undo does not take this back.',
+    'Kept dist, which git ignores; undo does not revert this.',
     'Not kept: dist/lib/.git (it can make programs run outside of the sandbox).',
   ])
   expect([text('dist/out'), await layers.ignored.changed(), await layers.ignored.keep()]).toEqual(['built\n', [], []])
@@ -102,7 +102,7 @@ test('a command that failed says so, and what it did waits all the same', async 
 
 test('one that is cut off leaves nothing', async () => {
   const { completed, changes, notes } = await layers.run({ script: 'echo two > a.txt; sleep 30', timeout: 1 })
-  expect([completed.reason, changes, notes]).toEqual(['timeout', undefined, [expect.stringContaining('nothing that it changed was kept')]])
+  expect([completed.reason, changes, notes]).toEqual(['timeout', undefined, [expect.stringContaining('none of its changes were kept')]])
   expect(text('a.txt')).toBe('one\n')
 })
 
@@ -152,7 +152,7 @@ describe('git', () => {
     utimesSync(join(root, 'a.txt'), 1, 1)
     const { completed, changes } = await layers.run({ script: 'git status --short; git diff; sha256sum .git/index' })
     expect([completed.stdout.includes('a.txt'), changes]).toEqual([false, undefined])
-    // Git did write it.
+    // Git did write the index.
     expect(completed.stdout).not.toContain(createHash('sha256').update(index).digest('hex'))
   })
 

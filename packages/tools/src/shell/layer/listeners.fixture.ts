@@ -1,4 +1,4 @@
-/** Everything of a machine that a command could talk to: TCP, UDP and unix sockets, and a pipe. */
+/** Everything on a machine that a command could communicate with: TCP, UDP and unix sockets, and a pipe. */
 import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -7,16 +7,16 @@ import { connect, createServer, type ListenOptions, type NetConnectOpts } from '
 import { join } from 'node:path'
 
 export interface Listeners {
-  /** Of TCP and UDP, on the loopback. */
+  /** Loopback port for TCP and UDP. */
   readonly port: number
   /** Name of an abstract unix socket. */
   readonly abstract: string
-  /** Who was reached since the last time. */
+  /** Returns the listeners reached since the last call. */
   readonly reached: () => Promise<readonly string[]>
   readonly close: () => void
 }
 
-/** @returns listeners, with a `server.sock` in both folders and a `pipe` in the workspace */
+/** Starts the listeners, with a `server.sock` in both folders and a `pipe` in the workspace. */
 export async function listen(workspace: string, beside: string): Promise<Listeners> {
   const abstract = `mulligan-range-${process.pid}-${Math.random().toString(36).slice(2)}`
   const tcp = await counting('TCP', { host: '127.0.0.1', port: 0 })
@@ -39,7 +39,7 @@ export async function listen(workspace: string, beside: string): Promise<Listene
     port,
     abstract,
     reached: async () => {
-      // What comes first is received first: once ours is there, so are those of the script.
+      // Data is received in order, so once ours has arrived, the script's has too.
       await Promise.all(servers.map((one) => one.caughtUp()))
       const mine = `mine ${asked++}`
       udp.send(mine, port, '127.0.0.1')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskHint } from './mask-hint.ts'
+import { maskHint } from './secrets.ts'
 
 const masks = ['.env', 'certs/server.key', ".npmrc's"]
 const hint = (more: object) => maskHint({ script: 'npm test', output: '', failed: true, masks, readable: [], ...more })

@@ -1,6 +1,6 @@
 /**
- * Of what a command did on its layer: what is run or loaded on the machine itself later, so that only a person may keep it. What `git`
- * writes by itself (a remote, a branch's settings, a new repository, a worktree) is told apart by its contents.
+ * Finds changes on a layer that are later run or loaded on the host itself, so only a person may keep them. Changes that git makes on its
+ * own (a remote, branch settings, a new repository, a worktree) are recognised by their contents.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ import { isInside, shown } from '../../workspace/paths.ts'
 import type { Contents } from './change-set.ts'
 
 const MAX_NAMED = 3
-/** Bytes. Settings and the like are small. */
+/** Bytes. Settings files are small. */
 const MAX_SIZE = 1024 * 1024
 
-/** Why only a person may decide; undefined where any rule may. */
+/** Returns why only a person may decide, or undefined if a rule may. */
 export async function protectedReason(root: string, changes: readonly Change[], contents: Contents, git: Git): Promise<string | undefined> {
   const found = await Promise.all(changes.map((change) => danger(root, change, contents, git)))
   const named = found.filter((one) => one !== undefined)
@@ -23,7 +23,7 @@ export async function protectedReason(root: string, changes: readonly Change[], 
   return `it ${named.slice(0, MAX_NAMED).join(', ')}${more}, which can make programs run outside of the sandbox`
 }
 
-/** Lines of a rebase that was stopped: git goes on with them. */
+/** Remaining steps of a stopped rebase, which git will run. */
 const TODO = /(?:^|\/)\.git\/(?:.+\/)?rebase-(?:merge|apply)\/git-rebase-todo$/
 
 async function danger(root: string, change: Change, contents: Contents, git: Git): Promise<string | undefined> {
@@ -35,7 +35,7 @@ async function danger(root: string, change: Change, contents: Contents, git: Git
     return /^\s*(?:x|exec)\s/m.test(text) ? `leaves commands in ${path}` : undefined
   }
   if (!change.protected) return undefined
-  // On some disks `.GIT` is the same folder; git itself never writes it so.
+  // On case-insensitive disks `.GIT` is the same folder, but git itself never spells it that way.
   const names = path.split('/')
   const at = names.lastIndexOf('.git')
   if (at === -1 || names.some((name) => name !== '.git' && name.toLowerCase() === '.git')) return changed
@@ -50,13 +50,13 @@ async function danger(root: string, change: Change, contents: Contents, git: Git
 
 const SETTINGS = /^(?:config|config\.worktree|worktrees\/[^/]+\/config\.worktree|modules\/.+\/config)$/
 
-/** As git makes and removes it by itself, when it makes a repository or a worktree. */
+/** True if git itself makes such a change when it creates or removes a repository or worktree. */
 async function isByGit(root: string, inner: string, change: Change, contents: Contents): Promise<boolean> {
   const { path, before, after } = change
   const isNewFolder = after?.type === 'directory' && (before === undefined || before.type === 'directory')
-  // The folder of a repository, and that of its hooks: what is in them is looked at by itself.
+  // The folder of a repository, or its hooks folder; their contents are checked separately.
   if (/^(?:|(?:modules\/.+\/)?hooks)$/.test(inner) && isNewFolder) return true
-  // Examples, which git does not run.
+  // Sample hooks, which git does not run.
   if (/^(?:modules\/.+\/)?hooks\/[\w-]+\.sample$/.test(inner)) return true
   const isFile = (before === undefined || before.type === 'file') && (after === undefined || after.type === 'file')
   if (!isFile) return false
@@ -67,7 +67,7 @@ async function isByGit(root: string, inner: string, change: Change, contents: Co
   return false
 }
 
-/** A `.git` file of a worktree or a submodule: `gitdir: …`, to where the settings are guarded. */
+/** True for the `.git` file of a worktree or submodule if its `gitdir: …` leads to a folder whose settings are protected. */
 function leadsToRepository(root: string, path: string, text: string): boolean {
   const [, named] = /^gitdir: (.+)$/.exec(text) ?? []
   if (named === undefined) return false
@@ -81,7 +81,7 @@ async function textOf({ path, after }: Change, contents: Contents): Promise<Buff
   return after?.type === 'file' && after.size <= MAX_SIZE ? contents.after(path) : undefined
 }
 
-/** Undefined where it is not ordinary settings, before and after. */
+/** Returns the risky settings that changed. Undefined if the file is not an ordinary settings file both before and after. */
 async function riskyKeys({ path, before, after }: Change, contents: Contents, git: Git): Promise<readonly string[] | undefined> {
   if ((before !== undefined && before.type !== 'file') || (after !== undefined && after.type !== 'file')) return undefined
   if (after === undefined) return path.includes('/worktrees/') ? [] : undefined
@@ -93,7 +93,7 @@ async function riskyKeys({ path, before, after }: Change, contents: Contents, gi
   return old && now && riskySettings(old, now)
 }
 
-/** As git itself reads them; included files are not read, but named. */
+/** Reads settings with git itself; includes are listed but not followed. */
 async function settings(git: Git, bytes: Buffer): Promise<readonly ConfigSetting[] | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'mulligan-git-'))
   try {

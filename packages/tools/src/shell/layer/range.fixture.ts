@@ -1,27 +1,27 @@
 /**
- * Places to run scripts for real in `bash` on layers, as a turn does it in each mode, and to see what they changed or reached: in the
- * workspace, in the person's home, beside the workspace, in the machine's `/tmp`, and at listeners on the loopback.
+ * Test ranges that run scripts for real in `bash` on layers, as a turn does in each mode, and report what they changed or reached: in the
+ * workspace, in the home folder, next to the workspace, in the machine's `/tmp`, and at listeners on the loopback.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExecutor, type Mode, modePolicy } from '@mulligan/core'
+import { createExecutor, type Mode, modePolicy } from '@mulligan/core/executor'
 import { createSandbox, type SandboxOptions } from '@mulligan/sandbox'
 import { createWorkspace } from '../../create-workspace.ts'
 import { put } from '../../workspace.fixture.ts'
+import { shellPolicy } from '../command-policy/command-policy.ts'
 import type { Canaries } from '../command-policy/fuzz.fixture.ts'
 import { digest, runPlain } from '../command-policy/range.fixture.ts'
-import { shellPolicy } from '../command-policy/rules.ts'
 import { shellTools } from '../index.ts'
 import { listen } from './listeners.fixture.ts'
 
-/** How scripts are run. `keeps`: at once, as `--yes` and "accept edits" do. */
+/** How scripts are run. `keeps`: changes are kept immediately, as with `--yes` and "accept edits". */
 export interface Way {
   readonly name: string
   readonly mode: Mode
   readonly keeps: boolean
-  /** False for a machine that has no overlays: the workspace is read-only then. */
+  /** False simulates a machine without overlays, where the workspace is read-only. */
   readonly overlays: boolean
 }
 
@@ -34,13 +34,13 @@ export const WAYS: readonly Way[] = [
 ]
 
 export interface Ran {
-  /** `asked`: beforehand, so it was not run. `refused`: it can't be run as it is written. */
+  /** `asked`: needed approval beforehand, so it was not run. `refused`: it cannot be run as written. */
   readonly end: 'ran' | 'asked' | 'refused'
-  /** What was asked about afterwards, and not kept. */
+  /** Changes that needed approval afterwards and were not kept. */
   readonly held?: string
-  /** Paths, of what was kept unasked. */
+  /** Paths that were kept without approval. */
   readonly kept?: readonly string[]
-  /** What it changed or reached and must not have. */
+  /** What it changed or reached although it must not. */
   readonly effects: readonly string[]
 }
 
@@ -48,13 +48,22 @@ export interface LayeredRange extends AsyncDisposable {
   readonly canaries: Canaries
   readonly workspace: string
   readonly home: string
-  /** @param timeout in seconds */
+  /**
+   * Runs a script.
+   * @param timeout in seconds
+   */
   readonly run: (script: string, timeout?: number) => Promise<Ran>
-  /** A control: with the layer off, once a person has allowed it. @returns its effects */
+  /**
+   * Control: runs a script with the layer off, as if a person had allowed it.
+   * @returns its effects
+   */
   readonly runDirect: (script: string) => Promise<readonly string[]>
-  /** Commands that try the walls themselves: never to be run without any. */
+  /** Commands that test the sandbox's isolation itself. Never run them without a sandbox. */
   readonly escapes: readonly string[]
-  /** A control: without a sandbox, for what harms nothing but the range. @returns its effects */
+  /**
+   * Control: runs a script without a sandbox. Only for scripts that harm nothing but the range.
+   * @returns its effects
+   */
   readonly runUnguarded: (script: string) => Promise<readonly string[]>
 }
 
@@ -67,10 +76,13 @@ const FILES = {
   'mulligan.json': '{}\n',
   '.env': 'TOKEN=x\n',
 }
-/** What no mode keeps without a person. */
+/** Paths that no mode keeps without a person's approval. */
 const PROTECTED = ['.git/config', '.git/hooks', '.mulligan', 'mulligan.json']
 
-/** @param files of the workspace. Default: a few, in a repository */
+/**
+ * Opens a range.
+ * @param files files of the workspace. Default: a few, in a repository
+ */
 export async function openLayeredRange(
   way: Way,
   files: Readonly<Record<string, string | Uint8Array>> = FILES,
@@ -142,7 +154,7 @@ export async function openLayeredRange(
     const found = Object.keys(before).filter((place) => after[place] !== before[place])
     found.push(...(await listeners.reached()))
     if (found.length > 0) plant()
-    // What was kept, and what should not have been: the next script finds what this one did.
+    // Restore the workspace, because the next script would see what this one left.
     if (found.length > 0 || (way.keeps && stateOf(workspace) !== whole)) {
       restore()
       whole = stateOf(workspace)
@@ -158,7 +170,7 @@ export async function openLayeredRange(
     const prepared = await executor.prepare({ id, step: 1, ordinal: 0, name: 'bash', input: { command, timeout } })
     if (prepared.kind !== 'ready') return { end: prepared.kind === 'approval' ? 'asked' : 'refused', effects: await effects() }
     const performed = await executor.perform(prepared.call)
-    // A question does not wait for ever, and nothing is kept without an answer.
+    // The prompt would wait forever, and nothing is kept without an answer.
     const seen = performed.kind === 'held' ? await effects() : []
     const { result, changed } = performed.kind === 'held' ? await executor.apply(performed, { answer: 'nobody' }) : performed.record
     return {
@@ -209,7 +221,7 @@ function stateOf(path: string): string {
   return found?.isDirectory() ? digest(path, true) : found ? `${found.mode} ${found.size} ${found.mtimeMs}` : 'missing'
 }
 
-/** For what a script has closed. */
+/** Restores permissions that a script removed. */
 function openUp(folder: string): void {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   chmodSync(folder, 0o755)
@@ -225,7 +237,7 @@ interface Around {
   readonly abstract: string
 }
 
-/** Outside of the sandbox too they touch nothing but the range. */
+/** Payloads that affect nothing but the range, even outside the sandbox. */
 const harmless = ({ home, beside, inTmp, port, abstract }: Omit<Around, 'workspace'>): readonly string[] => [
   'touch ~/canary',
   'echo x >> ~/.bashrc',
@@ -253,7 +265,7 @@ const harmless = ({ home, beside, inTmp, port, abstract }: Omit<Around, 'workspa
   '(sleep 0.1; touch canary) &',
 ]
 
-/** Ways past the walls, and what destroys. */
+/** Escapes from the sandbox, and destructive commands. */
 const escapes = ({ workspace, home, beside }: Pick<Around, 'workspace' | 'home' | 'beside'>): readonly string[] => [
   'rm -rf -- * .git',
   `rm -rf ${workspace}`,

@@ -1,14 +1,15 @@
-/** Commands at random that write, move, link, remove and commit, and what a tree is compared by. */
+/** Generates random commands that write, move, link, remove and commit, and compares the resulting trees. */
+
 import { execFileSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 
-/** Few names, so that they meet. */
+/** Few names, so that they collide. */
 const name = fc.constantFrom('a', 'b', 'c', 'src', 'docs', 'x y')
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `'${parts.join('/')}'`)
 const word = fc.constantFrom('one', 'two', '', 'caf\u00e9')
-/** A folder stays open: root of the machine enters any, the commands' user does not. */
+/** Folders remain accessible: root on the host can enter any, the user in the sandbox cannot. */
 const mode = fc.constantFrom('600', '644', '755', '700', '664')
 const time = fc.integer({ min: 1_000_000_000, max: 1_500_000_000 })
 
@@ -38,7 +39,7 @@ export const step = fc.oneof(
   fc.constant('git mv a c'),
 )
 
-/** As one script that ends well whatever its steps come to. */
+/** Joins steps to one script that succeeds even if steps fail. */
 export const scriptOf = (steps: readonly string[]): string =>
   [
     "umask 022; T=$(mktemp -d); export GIT_AUTHOR_DATE='1700000000 +0000' GIT_COMMITTER_DATE='1700000000 +0000'",
@@ -56,7 +57,7 @@ export const START: Readonly<Record<string, string>> = {
   'README.md': '# Work\n',
 }
 
-/** Of a file set to a time in the past the time too; one that was just written has another in each tree. */
+/** Describes a tree. Includes the time of files set to a past time; a file just written has a different time in each tree. */
 export function treeOf(root: string, since = 0, folder = ''): Readonly<Record<string, string>> {
   const tree: Record<string, string> = {}
   for (const entry of readdirSync(join(root, folder)).sort()) {
@@ -74,6 +75,6 @@ export function treeOf(root: string, since = 0, folder = ''): Readonly<Record<st
 const ASKED =
   'git for-each-ref --format="%(refname) %(objectname)"; git symbolic-ref HEAD; git ls-files --stage; git status --porcelain; git fsck --no-dangling 2>&1'
 
-/** What git says of a repository: its files hold when and where each was last looked at. */
+/** Describes a repository through git, because its files contain when and where each file was last checked. */
 export const repositoryOf = (root: string): string =>
   execFileSync('bash', ['-c', ASKED], { cwd: root, encoding: 'utf8', env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' } })

@@ -1,8 +1,11 @@
-/** Whatever commands do on layers: kept, it is what they do to a plain copy; discarded, it never was; undone, all is as before. */
+/**
+ * Commands on layers: when kept, they have the same effect as on a plain copy; when discarded, none; after undo, everything is as before.
+ */
+
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor, modePolicy } from '@mulligan/core'
+import { createExecutor, modePolicy } from '@mulligan/core/executor'
 import { createSandbox } from '@mulligan/sandbox'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -25,7 +28,7 @@ afterAll(async () => {
 interface TestFolders {
   readonly root: string
   readonly log: ReturnType<typeof createChangeLog>
-  /** Runs it as a turn of its own in the mode `ask`. */
+  /** Runs a command as a separate turn in the mode `ask`. */
   readonly call: (turn: string, command: string) => Promise<{ readonly answer: (answer: 'once' | 'no') => Promise<string> }>
 }
 
@@ -61,7 +64,7 @@ function start(root: string): void {
   put(root, START)
   execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: root })
   execFileSync('git', ['config', 'core.hooksPath', '/dev/null'], { cwd: root })
-  // A copy keeps times to the microsecond only.
+  // Copies preserve times only to the microsecond.
   const timed = 'find . -name .git -prune -o -type f -exec touch -d @1000000000.5 {} +'
   execFileSync('bash', ['-c', scriptOf(['git add -A && git commit -qm one', timed])], { cwd: root })
 }
@@ -102,7 +105,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('on layers', () => {
           const repository = repositoryOf(root)
           expect(repository).toEqual(repositoryOf(plain))
           if (repository.split('\n')[0] !== before[1].split('\n')[0]) seen.committed++
-          // Where only a time differs, the next commands go out from the same.
+          // If only a time differs, continue from the same state.
           if (JSON.stringify(ours) !== JSON.stringify(theirs)) {
             rmSync(plain, { recursive: true })
             cpSync(root, plain, COPY)
@@ -116,7 +119,7 @@ describe.skipIf(BACKEND !== 'bubblewrap')('on layers', () => {
       }),
       { numRuns: SEQUENCES, seed: 1, endOnFailure: true },
     )
-    // Few of them need not end in every way.
+    // In a short run, some outcomes may not occur.
     if (isAll) for (const [, count] of Object.entries(seen)) expect(count).toBeGreaterThan(0)
   }, 3_600_000)
 
@@ -157,7 +160,7 @@ type Tree = ReturnType<typeof treeOf>
 const withoutTime = (of: string): string => of.replace(/^(file \d+) \S+/, '$1')
 const withoutTimes = (tree: Tree): Tree => Object.fromEntries(Object.entries(tree).map(([path, of]) => [path, withoutTime(of)]))
 
-/** Writing the same bytes again is not a change, so the time of it is not kept. */
+/** Writing the same bytes again is not a change, so the new time is not kept. */
 const timedWhereChanged = (tree: Tree, before: Tree): Tree =>
   Object.fromEntries(
     Object.entries(tree).map(([path, of]) => [path, withoutTime(of) === withoutTime(before[path] ?? '') ? withoutTime(of) : of]),
