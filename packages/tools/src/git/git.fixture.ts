@@ -1,4 +1,4 @@
-/** For the tests: a real repository in a temporary folder, with a home of its own, and plain git beside our tools. */
+/** Test helpers: a real repository in a temporary folder with its own home, and plain git to compare with our tools. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ export interface RepositoryFixture {
   readonly root: string
   readonly workspace: Workspace
   readonly tool: (name: string) => Tool
-  /** Plain git, as a person would call it. */
+  /** Runs plain git, as a user would. */
   readonly git: (...args: string[]) => string
   readonly put: (files: Readonly<Record<string, string | Uint8Array>>) => void
-  /** Commits all. */
+  /** Commits everything. */
   readonly save: (message?: string) => void
 }
 
-/** From here on git knows nobody's settings, and `HOME` is empty. */
+/** Points `HOME` to an empty folder, so that git finds no user settings. */
 export function freshHome(): string {
   const home = temporary()
   vi.stubEnv('HOME', home)
@@ -30,7 +30,7 @@ export function freshHome(): string {
 }
 
 export interface FixtureOptions extends GitOptions {
-  /** The workspace's folder, from the top of the repository. */
+  /** The workspace's folder, relative to the top of the repository. */
   readonly below?: string
   readonly identity?: boolean
 }
@@ -44,7 +44,7 @@ export function repository(
     execFileSync('git', args, {
       cwd: root,
       encoding: 'utf8',
-      // A trap that is sprung may wait for ever.
+      // A triggered trap may wait forever.
       timeout: 5000,
       killSignal: 'SIGKILL',
       env: { ...process.env, GIT_CONFIG_NOSYSTEM: '1' },
@@ -77,7 +77,7 @@ export function repository(
   }
 }
 
-/** A program that leaves a file behind when it is run, and passes its input on. */
+/** Creates a program that leaves a file behind when it runs, and passes its input through. */
 export function canary(folder: string, name = 'canary'): { readonly script: string; readonly sign: string } {
   const script = join(folder, `${name}.sh`)
   const sign = join(folder, `${name}.ran`)

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { createWorkspace } from '../create-workspace.ts'
 import { put, refused, run, temporary } from '../workspace.fixture.ts'
 import { configEntries, ownFilters } from './common/config.ts'
-import { withoutPaths } from './common/failure.ts'
+import { withoutPaths } from './common/process.ts'
 import { canary, freshHome, repository } from './git.fixture.ts'
 import { gitTools } from './index.ts'
 
@@ -34,12 +34,12 @@ test('what only reads changes no byte, of .git neither', async () => {
   const r = repository({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'same.txt': 's\n' })
   r.put({ 'a.txt': 'A\n', 'new.txt': 'n\n', 'b.txt': 'B\n' })
   r.git('add', 'b.txt')
-  // git would note in the index that it is the same.
+  // Git would record in the index that the file is unchanged.
   utimesSync(join(r.root, 'same.txt'), 1, 1)
   const before = bytesOf(r.root)
   await readAll(r)
   expect(bytesOf(r.root)).toEqual(before)
-  // The control: plain git, and the new file entered in the repository.
+  // Control: plain git, with the new file added in the repository.
   r.git('status')
   r.git('add', '--intent-to-add', 'new.txt')
   expect(bytesOf(r.root)).not.toEqual(before)
@@ -54,7 +54,7 @@ const bytesOf = (root: string): Map<string, string> =>
   )
 
 describe('a hostile repository runs nothing while it is read', () => {
-  /** What is set, and what a person would type that runs it. */
+  /** What is configured, and a plain git command that triggers it. */
   const TRAPS: readonly [what: string, set: (r: Repo, script: string) => void, spring: (r: Repo) => void][] = [
     ['core.fsmonitor', (r, script) => r.git('config', 'core.fsmonitor', script), (r) => r.git('status')],
     ['diff.external', (r, script) => r.git('config', 'diff.external', script), (r) => r.git('diff')],
@@ -126,7 +126,7 @@ describe('a hostile repository runs nothing while it is read', () => {
       (r, script) => {
         r.git('config', 'core.repositoryFormatVersion', '1')
         r.git('config', 'extensions.partialClone', 'evil')
-        r.git('config', 'remote.evil.url', `ext::${script}`)
+        r.git('config', 'remote.evil.url', `ext::timeout 1 ${script}`)
         r.git('config', 'remote.evil.promisor', 'true')
         r.git('config', 'protocol.ext.allow', 'always')
       },
@@ -145,7 +145,7 @@ describe('a hostile repository runs nothing while it is read', () => {
     try {
       spring(r)
     } catch {
-      // Only whether it ran counts.
+      // It only matters whether it ran.
     }
     expect(existsSync(sign)).toBe(true)
   })
@@ -156,7 +156,7 @@ describe('a hostile repository runs nothing while it is read', () => {
     for (const [key, value] of [
       ['core.repositoryFormatVersion', '1'],
       ['extensions.partialClone', 'evil'],
-      ['remote.evil.url', `ext::${script}`],
+      ['remote.evil.url', `ext::timeout 1 ${script}`],
       ['remote.evil.promisor', 'true'],
       ['protocol.ext.allow', 'always'],
     ] as const)
@@ -308,7 +308,7 @@ test('paths of this machine are taken out of what git says', () => {
   )
 })
 
-/** A repository with a commit: what an example's files cannot make. */
+/** Creates a repository with a commit, which an example's files cannot describe. */
 function withCommit(dir: string): void {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: dir })
   git('init', '--quiet', '--initial-branch=main')

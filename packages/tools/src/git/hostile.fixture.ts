@@ -1,16 +1,16 @@
-/** Repositories that name programs: each row is one way to do that, and what of git runs it. */
+/** Repositories that name programs: each row is one way to do so, with the git command that runs the program. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export interface Trap {
   readonly what: string
-  /** @param git in the repository's folder */
+  /** Sets the trap. `git` runs in the repository's folder. */
   readonly set: (to: Repository) => void
-  /** Commands of a shell, in the repository's folder. */
+  /** Shell commands, run in the repository's folder. */
   readonly spring: string
-  /** It is what a commit is for: `git_commit` runs it in the workspace's own repository. */
+  /** A legitimate part of a commit: `git_commit` runs it in the workspace's own repository. */
   readonly byCommit?: true
-  /** Only the repository knows the name: in a sandbox it counts for the workspace's own repository alone. */
+  /** Only the repository defines the name, so in a sandbox it applies to the workspace's own repository only. */
   readonly named?: true
 }
 
@@ -43,7 +43,7 @@ const all =
 const COMMIT = 'git commit --quiet --allow-empty --message x'
 const CREDENTIAL = "printf 'protocol=https\\nhost=example.org\\nusername=a\\n\\n' | git credential fill"
 
-/** Of files `a.txt` and `b.txt`, both committed, `a.txt` changed since. */
+/** Traps for a repository with `a.txt` and `b.txt` committed and `a.txt` changed since. */
 export const TRAPS: readonly Trap[] = [
   { what: 'core.fsmonitor', set: config('core.fsmonitor'), spring: 'git status' },
   { what: 'core.pager', set: config('core.pager'), spring: 'unset GIT_PAGER PAGER; git grep -O a' },

@@ -11,7 +11,7 @@ import { gitStatusTool } from './git_status/tool.ts'
 export type GitOptions = CommitOptions
 
 /**
- * The tools for git, for one workspace. None of them leaves the machine.
+ * Creates the git tools for one workspace. None of them uses the network.
  *
  * @example
  * const tools = gitTools(createWorkspace('.'), { hooks: 'none' })

@@ -1,4 +1,4 @@
-/** For the tests of the web tools: servers on this machine that do as they are told. */
+/** Test servers on this machine with scripted behaviour. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,10 +10,10 @@ import { temporary } from '../workspace.fixture.ts'
 
 export interface Site {
   readonly port: number
-  /** `127.0.0.1:port`, as `allowPrivate` takes it. */
+  /** `127.0.0.1:port`, as `allowPrivate` expects it. */
   readonly host: string
   readonly url: (path?: string) => string
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly hits: string[]
   readonly requests: IncomingMessage[]
 }
@@ -34,7 +34,7 @@ async function listen(server: Server | TcpServer): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A site of pages by path: a body, or what answers. Anything else is 404. */
+/** Starts a site with pages by path, each a body or a handler. Everything else is 404. */
 export async function site(
   pages: Readonly<Record<string, string | Handler>>,
   tls?: { readonly key: string; readonly cert: string },
@@ -53,7 +53,7 @@ export async function site(
   return { port, host, hits, requests, url: (path = '/') => `${tls ? 'https' : 'http'}://${host}${path}` }
 }
 
-/** A server that speaks no HTTP of its own accord. */
+/** Starts a raw TCP server that does not speak HTTP by itself. */
 export async function wire(talk: (socket: Socket) => void): Promise<Site> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined)
@@ -63,7 +63,7 @@ export async function wire(talk: (socket: Socket) => void): Promise<Site> {
   return { port: Number(host.split(':')[1]), host, hits: [], requests: [], url: (path = '/') => `http://${host}${path}` }
 }
 
-/** A handler that sends one body with these headers. */
+/** Creates a handler that sends one body with these headers. */
 export const sends =
   (body: string | Uint8Array, headers: Readonly<Record<string, string>> = { 'content-type': 'text/html' }, status = 200): Handler =>
   (_, response) =>
@@ -71,7 +71,7 @@ export const sends =
 
 export const redirects = (to: string, status = 302): Handler => sends('', { location: to }, status)
 
-/** A certificate that nobody has signed but itself. */
+/** Creates a self-signed certificate. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const dir = temporary()
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]

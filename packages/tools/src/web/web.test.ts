@@ -36,6 +36,7 @@ describe('the set', () => {
       registerHooks({ resolve: (name, context, next) => {
         seen.push(name)
         return next(name === '@mulligan/core' ? ${JSON.stringify(new URL('../../../core/src/index.ts', import.meta.url).href)}
+          : name === '@mulligan/core/executor' ? ${JSON.stringify(new URL('../../../core/src/executor.ts', import.meta.url).href)}
           : name === '@mulligan/repair' ? ${JSON.stringify(new URL('../../../repair/src/index.ts', import.meta.url).href)} : name, context)
       } })
       const { webTools } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
@@ -55,7 +56,7 @@ test('both keep the contract', async () => {
   const report = await conformance(() =>
     webTools({ allowPrivate: [server.host], search: { searxng: { url: server.url() } } }).map((tool) => ({
       ...tool,
-      // The pages of the examples, on this machine.
+      // Replace the example pages by pages on this machine.
       examples: tool.examples.map(({ input, ...one }) => ({
         ...one,
         input: 'url' in input ? { ...input, url: String(input['url']).replace(/s?:\/\/example\.com/, `://${server.host}`) } : input,

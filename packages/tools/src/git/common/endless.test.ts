@@ -10,7 +10,7 @@ beforeAll(() => {
   home = freshHome()
 })
 
-// A pipe that nobody writes to stands for what has no end: git waits for it, and takes no memory.
+// A pipe without a writer represents an endless file: git waits for it without using memory.
 describe.skipIf(process.platform === 'win32')('a file without an end is not read', () => {
   const piped = () => {
     const r = repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' })
@@ -21,8 +21,8 @@ describe.skipIf(process.platform === 'win32')('a file without an end is not read
   }
   type Repo = ReturnType<typeof repository>
   const waits = (r: Repo, command: string) => spawnSync('git', [command], { cwd: r.root, timeout: 1000, killSignal: 'SIGKILL' }).signal
-  /** So that a tool that waits fails. */
-  const bounded = () => context(AbortSignal.timeout(4000))
+  /** Makes a tool that blocks fail. */
+  const bounded = () => context(AbortSignal.timeout(30_000))
 
   test.each([
     ['diff.orderFile', 'diff', 'git_diff'],
@@ -34,7 +34,8 @@ describe.skipIf(process.platform === 'win32')('a file without an end is not read
     const { r, pipe } = piped()
     r.git('config', key, pipe)
     await run(r.tool(name), name === 'git_commit' ? { message: 'A message', all: true } : {}, bounded())
-    r.put({ 'a.txt': 'again\n', 'm.txt': 'm\n' })
+    // b.txt keeps its size, so git has to read it, and first its attributes.
+    r.put({ 'a.txt': 'again\n', 'b.txt': 'B\n', 'm.txt': 'm\n' })
     expect(waits(r, command)).toBe('SIGKILL')
   })
 

@@ -1,18 +1,7 @@
-/** Reads `--raw --numstat -z` of git's diffs: which files, and how many lines. Pure. */
+/** Parses `--raw --numstat -z` output of git diffs: files and line counts. Pure. */
 
-export type FileChange = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type changed' | 'in conflict'
-
-export interface ChangedLines {
-  readonly path: string
-  readonly change: FileChange
-  readonly from?: string
-  /** Lines; both 0 for a binary file. */
-  readonly added: number
-  readonly removed: number
-  readonly binary: boolean
-}
-
-const CHANGES: Readonly<Record<string, FileChange>> = {
+/** Git's status letters. */
+export const CHANGES = {
   A: 'added',
   M: 'modified',
   D: 'deleted',
@@ -20,34 +9,47 @@ const CHANGES: Readonly<Record<string, FileChange>> = {
   C: 'copied',
   T: 'type changed',
   U: 'in conflict',
+} as const
+
+export type FileChange = (typeof CHANGES)[keyof typeof CHANGES]
+
+export const changeOf = (letter: string | undefined): FileChange | undefined =>
+  (CHANGES as Readonly<Record<string, FileChange>>)[letter ?? '']
+
+export interface ChangedLines {
+  readonly path: string
+  readonly change: FileChange
+  readonly from?: string
+  /** Lines. Both are 0 for a binary file. */
+  readonly added: number
+  readonly removed: number
+  readonly binary: boolean
 }
 
-/** @param printed a record that was cut off at the end is left out */
+/**
+ * Parses the output.
+ * @param printed an incomplete record at the end is ignored
+ */
 export function fileChanges(printed: string): ChangedLines[] {
-  const fields = printed.split('\0').slice(0, -1)
+  const fields = printed.split('\0').slice(0, -1).values()
   const files = new Map<string, ChangedLines>()
-  let at = 0
-  while (at < fields.length) {
-    const field = fields[at++] as string
-    // A merge has a colon for each parent.
+  for (const field of fields) {
+    // A merge has one colon per parent.
     const status = /^:+[\d ]+ .* ([A-Z]+)\d*$/.exec(field)?.[1]
-    if (status !== undefined) {
-      const change = CHANGES[status.at(-1) ?? ''] ?? 'modified'
-      const from = change === 'renamed' || change === 'copied' ? fields[at++] : undefined
-      const path = fields[at++]
-      if (path === undefined) break
-      // A file in conflict is told a second time, as modified.
-      if (files.get(path)?.change !== 'in conflict')
-        files.set(path, { path, change, ...(from === undefined ? {} : { from }), added: 0, removed: 0, binary: false })
-      continue
-    }
-    const [, added, removed, name] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? []
-    if (name === undefined) continue
-    if (name === '') at++
-    const path = name === '' ? fields[at++] : name
+    const [, added, removed, name] = (status === undefined && /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field)) || []
+    if (status === undefined && name === undefined) continue
+    const change = changeOf(status?.at(-1)) ?? 'modified'
+    // A moved file is followed by two names, the old one first.
+    const from = change === 'renamed' || change === 'copied' || name === '' ? fields.next().value : undefined
+    const path = name || fields.next().value
     if (path === undefined) break
-    const lines = { added: Number(added) || 0, removed: Number(removed) || 0, binary: added === '-' }
-    files.set(path, { change: 'modified', ...files.get(path), path, ...lines })
+    if (name !== undefined) {
+      const lines = { added: Number(added) || 0, removed: Number(removed) || 0, binary: added === '-' }
+      files.set(path, { change: 'modified', ...files.get(path), path, ...lines })
+    }
+    // A file in conflict is listed a second time, as modified.
+    else if (files.get(path)?.change !== 'in conflict')
+      files.set(path, { path, change, ...(from !== undefined && { from }), added: 0, removed: 0, binary: false })
   }
   return [...files.values()]
 }

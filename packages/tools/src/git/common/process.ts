@@ -1,4 +1,5 @@
-/** The git process: one way to start it, stop it and read what it prints, with nothing of the caller's environment that it need not know. */
+/** Starts and stops git and reads its output, passing on as little of the caller's environment as possible. */
+import { homedir } from 'node:os'
 import { StringDecoder } from 'node:string_decoder'
 import { ToolFailure } from '@mulligan/core'
 import { resolveProgram, safePath } from '@mulligan/sandbox'
@@ -8,39 +9,40 @@ export type ConfigPair = readonly [key: string, value: string]
 
 export interface GitRun {
   readonly cwd: string
-  /** The call's: when it aborts, git and all it has started are killed, and the reason is thrown. */
+  /** The call's signal. On abort, git and everything it started are killed, and the abort reason is thrown. */
   readonly signal?: AbortSignal | undefined
-  /** Settings on top of those of {@link FOR_READING} or {@link FOR_WRITING}. */
+  /** Settings in addition to {@link FOR_READING} or {@link FOR_WRITING}. */
   readonly config?: readonly ConfigPair[] | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** It may take locks and run hooks. Default false. */
+  /** Allows taking locks and running hooks. Default false. */
   readonly writes?: boolean
-  /** Called for each piece of stdout; `false` stops the process. Without it stdout is collected, up to {@link MAX_COLLECTED_BYTES}. */
+  /**
+   * Called for each chunk of stdout; returning `false` stops the process. If absent, stdout is collected up to {@link MAX_COLLECTED_BYTES}.
+   */
   readonly onData?: (piece: Buffer) => unknown
 }
 
 export interface GitEnd {
-  /** null when it was killed. */
+  /** null if it was killed. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  /** Not all of the output was read: the reader had enough, or it was too much to hold. */
+  /** Not all of the output was read, because the reader stopped or the limit was reached. */
   readonly cut: boolean
 }
 
 export type Git = (args: readonly string[], run: GitRun) => Promise<GitEnd>
 
-export const MAX_COLLECTED_BYTES = 8 * 1024 * 1024
+const MAX_COLLECTED_BYTES = 8 * 1024 * 1024
 const MAX_STDERR_CHARS = 64 * 1024
-/** Milliseconds in which git takes its lock files away before it is killed for good. */
+/** Milliseconds git gets to remove its lock files before it is killed. */
 const TERM_MS = 500
-/** Milliseconds to wait, once git has ended, for what a hook left running behind to let go of the output. */
+/** Milliseconds to wait after git has ended for processes a hook left running to close the output. */
 const DRAIN_MS = 1000
-
-/** The first git that takes settings from the environment, where a name with "=" in it cannot be misread. */
+/** The first version that takes settings from numbered environment variables, where a name containing "=" cannot be misread. */
 const MIN_VERSION = [2, 31] as const
 
-/** Where it finds programs and the person's settings, and who commits. Never `GIT_DIR` and the like, never a key. */
+/** Variables for finding programs and user settings, and for the committer. Never `GIT_DIR` and similar ones, and never keys. */
 const PASSED_ON = [
   ...['HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'TMPDIR', 'TMP', 'TEMP'],
   ...['USERPROFILE', 'HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'SYSTEMROOT', 'PATHEXT', 'COMSPEC'],
@@ -48,19 +50,19 @@ const PASSED_ON = [
 ] as const
 
 const ALWAYS: Readonly<Record<string, string>> = {
-  // English, for the few messages that are read here, and UTF-8.
+  // UTF-8, and English for the few messages that are parsed.
   LC_ALL: 'C.UTF-8',
   GIT_PAGER: 'cat',
   GIT_EDITOR: ':',
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: '',
   SSH_ASKPASS: '',
-  // A partial clone fetches what it lacks, by a command that its own config names.
+  // A partial clone fetches missing objects with a command named in its own config.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: 'none',
 }
 
-/** A repository can name programs that git runs while it merely looks. */
+/** Settings for reading, because a repository can name programs that git runs even for read-only commands. */
 const FOR_READING: readonly ConfigPair[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -72,7 +74,10 @@ const FOR_READING: readonly ConfigPair[] = [
   ['safe.bareRepository', 'explicit'],
 ]
 
-/** What a commit starts for its own sake stays: hooks, filters, signing. Not what would outlive it, nor a name that is made up. */
+/**
+ * Settings for writing. A commit keeps its hooks, filters and signing, but starts nothing that would outlive it and does not make up an
+ * identity.
+ */
 const FOR_WRITING: readonly ConfigPair[] = [
   ['core.fsmonitor', 'false'],
   ['gc.auto', '0'],
@@ -81,46 +86,34 @@ const FOR_WRITING: readonly ConfigPair[] = [
   ['safe.bareRepository', 'explicit'],
 ]
 
-/** Git itself, by its absolute path, and the PATH of what it starts. */
-interface Program {
-  readonly file: string
-  readonly path: string
-}
+const config = (says: string): ToolFailure => new ToolFailure(says, { errorType: 'config' })
 
 /**
- * @param workspace in which no program is looked for
- * @returns a runner that looks once for git, and at its version
- * @throws ToolFailure (config) where git is missing or too old
+ * Creates a runner that locates git and checks its version once.
+ * @param workspace git is never looked up in this folder
+ * @throws ToolFailure (config) if git is missing or too old
  */
 export function createGit(workspace: string): Git {
-  let found: Promise<Program> | undefined
+  let found: Promise<string> | undefined
+  const path = (): string => safePath(process.env['PATH'], workspace)
+  async function find(cwd: string): Promise<string> {
+    const file = resolveProgram('git', { workspace })
+    if (file === undefined) throw config('git is not installed, or not in PATH. Install it to use the git tools.')
+    const { stdout } = await start(file, path(), ['version'], { cwd, signal: AbortSignal.timeout(10_000) })
+    const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(stdout)?.map(Number) ?? []
+    if (major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1])) return file
+    throw config(`git ${MIN_VERSION.join('.')} or later is needed; this is ${stdout.trim() || 'unknown'}.`)
+  }
   return async (args, run) => {
-    found ??= find(workspace, run.cwd)
-    const program = await found.catch((error) => {
+    found ??= find(run.cwd).catch((error) => {
       found = undefined
       throw error
     })
-    return start(program, args, run)
+    return start(await found, path(), args, run)
   }
 }
 
-async function find(workspace: string, cwd: string): Promise<Program> {
-  const file = resolveProgram('git', { workspace })
-  if (file === undefined)
-    throw new ToolFailure('git is not installed, or not in PATH. Install it to use the git tools.', { errorType: 'config' })
-  const program = { file, path: safePath(process.env['PATH'], workspace) }
-  await checkVersion(program, cwd)
-  return program
-}
-
-async function checkVersion(program: Program, cwd: string): Promise<void> {
-  const { stdout } = await start(program, ['version'], { cwd, signal: AbortSignal.timeout(10_000) })
-  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(stdout)?.map(Number) ?? []
-  if (major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1])) return
-  throw new ToolFailure(`git ${MIN_VERSION.join('.')} or later is needed; this is ${stdout.trim() || 'unknown'}.`, { errorType: 'config' })
-}
-
-async function start(program: Program, args: readonly string[], run: GitRun): Promise<GitEnd> {
+async function start(file: string, path: string, args: readonly string[], run: GitRun): Promise<GitEnd> {
   const { cwd, signal, onData, writes = false } = run
   signal?.throwIfAborted()
   const collected: Buffer[] = []
@@ -132,9 +125,9 @@ async function start(program: Program, args: readonly string[], run: GitRun): Pr
     return held <= MAX_COLLECTED_BYTES
   }
   const decoder = new StringDecoder('utf8')
-  const { code, stopped } = await runOnHost(program.file, ['--no-pager', ...args], {
+  const { code, stopped } = await runOnHost(file, ['--no-pager', ...args], {
     cwd,
-    env: environment(run, program.path),
+    env: environment(run, path),
     stop: [signal],
     onStdout: onData ?? collect,
     onStderr: (piece) => {
@@ -149,20 +142,50 @@ async function start(program: Program, args: readonly string[], run: GitRun): Pr
   return { code, stdout: Buffer.concat(collected).toString('utf8'), stderr, cut: stopped }
 }
 
-function environment({ config = [], env = {}, writes = false }: GitRun, path: string): NodeJS.ProcessEnv {
-  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]))
-  const settings = [...(writes ? FOR_WRITING : FOR_READING), ...config]
-  const pairs = settings.flatMap(([key, value], at) => [
-    [`GIT_CONFIG_KEY_${at}`, key],
-    [`GIT_CONFIG_VALUE_${at}`, value],
-  ])
-  return {
-    ...Object.fromEntries(passed),
-    PATH: path,
-    ...ALWAYS,
-    ...(writes ? {} : { GIT_OPTIONAL_LOCKS: '0', GIT_LITERAL_PATHSPECS: '1' }),
-    GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(pairs),
-    ...env,
-  }
+function environment({ config: more = [], env, writes = false }: GitRun, path: string): NodeJS.ProcessEnv {
+  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+  const settings = [...(writes ? FOR_WRITING : FOR_READING), ...more]
+  const keys = settings.map(([key], at) => [`GIT_CONFIG_KEY_${at}`, key])
+  const values = settings.map(([, value], at) => [`GIT_CONFIG_VALUE_${at}`, value])
+  const reading = writes ? {} : { GIT_OPTIONAL_LOCKS: '0', GIT_LITERAL_PATHSPECS: '1' }
+  const counted = { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries([...keys, ...values]) }
+  return { ...Object.fromEntries(passed), PATH: path, ...ALWAYS, ...reading, ...counted, ...env }
 }
+
+const MAX_SAID_CHARS = 1500
+
+export const NO_IDENTITY =
+  'git has no author name and email. A person can set them with: git config --global user.name "NAME" and git config --global user.email "EMAIL"'
+
+const SETTINGS_AT_FAULT: readonly (readonly [RegExp, string])[] = [
+  [
+    /dubious ownership/,
+    'git does not trust this folder, because it belongs to another user. Someone who trusts it can run there: git config --global --add safe.directory "$PWD"',
+  ],
+  [/please tell me who you are|unable to auto-detect email|empty ident name|no (?:name|email) was given/i, NO_IDENTITY],
+  [/bad config|unable to parse .*config|invalid config/i, 'git cannot read its configuration; its config file has to be fixed.'],
+  [/unknown repository extension|Expected git repo version/, 'This repository has a format that the installed git is too old for.'],
+]
+const LOCKED =
+  'Another git process is using this repository, or one was cut off and left its lock behind. If none is running, a person can remove .git/index.lock.'
+
+/**
+ * Converts git's error output to a failure for the model.
+ * @param doing completes the sentence "git could not …"
+ */
+export function gitFailure(doing: string, { stderr, stdout, code }: GitEnd, root: string): ToolFailure {
+  const [, says] = SETTINGS_AT_FAULT.find(([pattern]) => pattern.test(stderr)) ?? []
+  if (says !== undefined) return new ToolFailure(says, { errorType: 'config', cause: stderr })
+  if (/index\.lock|cannot lock ref|\.lock': File exists/i.test(stderr)) return new ToolFailure(LOCKED, { cause: stderr })
+  const said = withoutPaths(stderr.trim() || stdout.trim(), root)
+  const tail = said.length <= MAX_SAID_CHARS ? said : `…${said.slice(-MAX_SAID_CHARS)}`
+  return new ToolFailure(`git could not ${doing}${said ? `: ${tail}` : ` (exit code ${code ?? 'none'}).`}`, { cause: stderr })
+}
+
+/** Makes workspace paths relative, and reduces all other paths to their last name. */
+export const withoutPaths = (text: string, root: string): string =>
+  text
+    .replaceAll(`${root}/`, '')
+    .replaceAll(root, '.')
+    .replaceAll(homedir(), '~')
+    .replace(/(?<![\w.:/~-])~?\/(?:[\w.@+-]+\/)+([\w.@+-]*)/g, '…/$1')

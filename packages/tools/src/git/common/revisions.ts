@@ -1,5 +1,8 @@
-/** Names of commits that the model sent: none may be read as an option, and one that is not there has near ones. */
-import { ModelRetry, nearest } from '@mulligan/core'
+/** Checks commit names and paths from the model. None may be read as an option, and for missing ones similar names are suggested. */
+import { ModelRetry } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
+import { hint } from '../../workspace/errors.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 import type { Repository } from './repository.ts'
 
 const MAX_NAMES = 500
@@ -7,29 +10,25 @@ const MAX_NEAR = 5
 const MAX_CHARS = 300
 
 /**
- * Each end of the range, checked to be there.
- * @param text a commit, or two with `..` or `...` between
- * @returns the ends; an end left out is HEAD, as in git
+ * Checks that each end of a range exists. An omitted end is HEAD, as in git.
+ * @param text a commit, or two separated by `..` or `...`
  * @throws ModelRetry
  */
-export async function checkRevisions(repository: Repository, parameter: string, text: string): Promise<readonly string[]> {
+export async function checkRevisions(repository: Repository, parameter: string, text: string): Promise<void> {
   const value = text.trim()
-  const wrong = problem(value)
-  if (wrong) throw new ModelRetry(`${parameter} must be ${wrong}.`, { parameter, value: text.slice(0, MAX_CHARS), constraint: wrong })
-  const [, from, dots, to] = /^(.*?)(\.{2,3})(.*)$/.exec(value) ?? [undefined, value]
-  const ends = dots === undefined ? [value] : [from || 'HEAD', to || 'HEAD']
-  for (const end of ends) {
+  const says = problem(value)
+  if (says) throw new ModelRetry(`${parameter} must be ${says}.`, { parameter, value: text.slice(0, MAX_CHARS), constraint: says })
+  const [, from, to] = /^(.*?)\.{2,3}(.*)$/.exec(value) ?? []
+  for (const end of from === undefined ? [value] : [from || 'HEAD', to || 'HEAD']) {
     const { code } = await repository.git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${end}^{tree}`])
     if (code !== 0) throw await notFound(repository, parameter, text, end)
   }
-  return ends
 }
 
 function problem(value: string): string | undefined {
   if (value === '') return 'a commit, branch or tag'
   if (value.startsWith('-')) return 'a commit, branch or tag, which begins with no "-"'
-  if (/[\0-\x1f\x7f]/.test(value) || value.length > MAX_CHARS) return 'a commit, branch or tag on one line'
-  return undefined
+  return /[\0-\x1f\x7f]/.test(value) || value.length > MAX_CHARS ? 'a commit, branch or tag on one line' : undefined
 }
 
 async function notFound(repository: Repository, parameter: string, value: string, missing: string): Promise<ModelRetry> {
@@ -37,14 +36,33 @@ async function notFound(repository: Repository, parameter: string, value: string
   const names = stdout.split('\n').filter((name) => name !== '')
   const near = nearest(missing, names, MAX_NEAR)
   const others = near.length > 0 ? near : names.slice(0, MAX_NEAR)
-  // Only where the one name is at fault and nothing is added to it would the near one work in its place.
-  const [suggestion] = value.trim() === missing ? near : near.map((name) => value.trim().replace(missing, () => name))
+  // The similar name is a correct replacement only if the missing one has no suffix such as `~2`.
+  const suggestion = near[0] === undefined ? undefined : value.trim().replace(missing, () => near[0] as string)
   return new ModelRetry(`There is no commit, branch or tag ${JSON.stringify(missing)}.`, {
     errorType: 'not_found',
     parameter,
     value,
     constraint: 'an existing commit, branch or tag',
-    ...(suggestion === undefined ? {} : { suggestion }),
-    ...(others.length > 0 ? { candidates: others.filter((name) => name !== suggestion) } : {}),
+    ...(suggestion !== undefined && { suggestion }),
+    ...(others.length > 0 && { candidates: others.filter((name) => name !== suggestion) }),
+  })
+}
+
+/**
+ * Checks a path that is not on disk. It is only valid if the file was deleted.
+ * @throws ModelRetry if git has never known the path
+ */
+export async function neverThere(workspace: Workspace, repository: Repository, value: string, path: string, parameter = 'path') {
+  const [logged, indexed] = await Promise.all([
+    repository.git(['rev-list', '--max-count=1', 'HEAD', '--', path]),
+    repository.git(['ls-files', '-z', '--', path]),
+  ])
+  if (logged.stdout.trim() !== '' || indexed.stdout !== '') return
+  throw new ModelRetry(`There is no "${value}", and git has never had one.`, {
+    errorType: 'not_found',
+    parameter,
+    value,
+    constraint: 'a path in the repository',
+    ...hint(await workspace.nearest(value, 'file')),
   })
 }

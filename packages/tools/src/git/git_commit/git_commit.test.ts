@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { context, refused, run, temporary } from '../../workspace.fixture.ts'
 import { canary, freshHome, repository } from '../git.fixture.ts'
-import { hasMarkers, touches } from './select.ts'
+import { hasMarkers, touches } from './make.ts'
 
 beforeAll(() => void freshHome())
 
@@ -58,7 +58,7 @@ describe('git_commit', () => {
         content: 'Nothing to commit: only files of .mulligan are new.',
         notes: [note],
       })
-      // The control: plain git takes it in.
+      // Control: plain git does add it.
       expect(r.git('add', '--all', '--dry-run')).toContain('.mulligan/tools/x.mjs')
     })
 
@@ -89,7 +89,7 @@ describe('git_commit', () => {
     test('in a folder of the repository', async () => {
       const r = repository({ 'app/a.txt': 'a\n' }, { below: 'app' })
       r.put({ 'app/.mulligan/x.mjs': 'x', 'app/a.txt': 'A\n', '.mulligan/y.mjs': 'y' })
-      expect((await commit(r, { all: true })).notes).toEqual([expect.stringContaining('new file of .mulligan: .mulligan/x.mjs.')])
+      expect((await commit(r, { all: true })).notes).toEqual([expect.stringContaining('new files in .mulligan: .mulligan/x.mjs.')])
       expect(inHead(r)).toEqual(['app/a.txt'])
     })
   })
@@ -182,7 +182,7 @@ describe('git_commit', () => {
     const r = repository({ 'a.txt': 'a\n' })
     r.put({ 'a.txt': 'A\n', '.git/index.lock': '' })
     const error = await refusal(r, { all: true })
-    expect(error).toMatchObject({ status: 'failed', message: expect.stringContaining('removes .git/index.lock') })
+    expect(error).toMatchObject({ status: 'failed', message: expect.stringContaining('remove .git/index.lock') })
     expect(error.message).not.toContain(r.root)
   })
 
@@ -213,7 +213,7 @@ describe('git_commit', () => {
   })
 })
 
-/** A hook that leaves a sign, then does as it is told. */
+/** Writes a hook that leaves a mark and then runs `then`. */
 function hook(r: Repo, name: string, then = 'exit 0', folder = '.git/hooks') {
   const sign = join(temporary(), 'ran')
   r.put({ [join(folder, name)]: `#!/bin/sh\ntouch '${sign}'\n${then}\n` })
@@ -256,7 +256,7 @@ describe('hooks', () => {
     const error = await refusal(r, { paths: ['a.txt'] })
     expect(error).toMatchObject({ errorType: 'config', message: expect.stringContaining('.husky/pre-commit') })
     expect(existsSync(sign)).toBe(false)
-    // The control: plain git runs it.
+    // Control: plain git does run it.
     r.git('commit', '--quiet', '-am', 'plain')
     expect(existsSync(sign)).toBe(true)
   })

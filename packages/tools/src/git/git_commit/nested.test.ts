@@ -9,7 +9,7 @@ beforeAll(() => void freshHome())
 type Repo = ReturnType<typeof repository>
 const commit = (r: Repo, input: object) => run(r.tool('git_commit'), { message: 'A message', ...input })
 
-/** A repository in a folder of the workspace, as a command can make one. */
+/** Creates a repository in a subfolder of the workspace, as a command could. */
 function nested(options = {}) {
   const r = repository({ 'a.txt': 'a\n' }, options)
   const { script, sign } = canary(temporary())
@@ -22,7 +22,7 @@ function nested(options = {}) {
     try {
       inSub('commit', '--quiet', '--message', 'plain', '--allow-empty')
     } catch {
-      // What it prints is no signature.
+      // Its output is not a valid signature.
     }
   }
   return { r, script, sign, inSub, commitPlain }
@@ -61,7 +61,7 @@ describe('a repository in a folder of the workspace runs nothing of its own', ()
     const result = await commit(one.r, { repo: 'sub', all: true })
     expect(result).toMatchObject({ count: 1, data: { hooks: [] }, notes: [expect.stringContaining('do not run')] })
     expect(existsSync(one.sign)).toBe(false)
-    // The control: plain git runs it.
+    // Control: plain git does run it.
     one.r.put({ 'sub/f.txt': 'g\n' })
     one.inSub('add', '--all')
     one.commitPlain()
@@ -85,7 +85,7 @@ describe('a repository in a folder of the workspace runs nothing of its own', ()
     }
     await commit(r, { repo: at, all: true }).catch(() => undefined)
     expect(existsSync(sign)).toBe(false)
-    // The control: plain git runs it.
+    // Control: plain git does run it.
     r.git('-C', at, 'commit', '--quiet', '--allow-empty', '--message', 'plain')
     expect(existsSync(sign)).toBe(true)
   })
@@ -113,7 +113,7 @@ describe('a repository in a folder of the workspace runs nothing of its own', ()
     await commit(r, { paths: ['a.txt', 'sub'] })
     for (const name of ['git_status', 'git_diff', 'git_log']) await run(r.tool(name), {})
     expect(existsSync(sign)).toBe(false)
-    // The control: plain git runs it.
+    // Control: plain git does run it.
     r.git('add', '--all')
     expect(existsSync(sign)).toBe(true)
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { refused, run, temporary } from '../../workspace.fixture.ts'
 import { canary, freshHome, repository } from '../git.fixture.ts'
-import { pathsIn, programsIn } from './programs.ts'
+import { pathsIn, programsIn } from './refusals.ts'
 
 beforeAll(() => void freshHome())
 
@@ -38,11 +38,11 @@ describe('a program that the model could have written is not run by a commit', (
     expect(error).toMatchObject({ status: 'failed', errorType: 'config', message: expect.stringContaining('tools/clean.sh') })
     expect(error.message).not.toContain(r.root)
     expect(existsSync(sign)).toBe(false)
-    // The control: plain git runs it.
+    // Control: plain git does run it.
     try {
       r.git('commit', '--quiet', '-m', 'plain', 'a.txt')
     } catch {
-      // What it prints is no signature.
+      // Its output is not a valid signature.
     }
     expect(existsSync(sign)).toBe(true)
   })

@@ -3,26 +3,21 @@ import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { plural } from '../../files/common/page.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { type ChangedLines, fileChanges, sum } from '../common/file-changes.ts'
-import { neverThere } from '../common/never-there.ts'
-import { NEW_REPOSITORY, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
+import { fileChanges, sum } from '../common/file-changes.ts'
+import { NAMED, NEW_REPOSITORY, REPO_ALIASES, repoParameter, SHORT, some, withPaths } from '../common/parameters.ts'
 import type { Git } from '../common/process.ts'
-import { openRepository, type Repository } from '../common/repository.ts'
-import { type Operation, operationIn } from '../common/state.ts'
-import { commits, FORMAT } from '../git_log/records.ts'
+import { type Operation, openRepository, operationIn, type Repository } from '../common/repository.ts'
+import { neverThere } from '../common/revisions.ts'
+import { commits, FORMAT } from '../git_log/tool.ts'
 import { renamed, type WorkingTree, workingTree } from '../git_status/porcelain.ts'
-import { make, writerOf } from './make.ts'
-import { hasChange, newInOwnFolder } from './own-folder.ts'
-import { identity, refuseAmend, refuseConflicts, refuseElsewhere } from './refusals.ts'
-import { changedPaths, NAMED, some, touches, withoutOwn } from './select.ts'
-import { type HookPolicy, hooksToRun } from './trust.ts'
+import { changedPaths, hasChange, make, newInOwnFolder, touches, withoutOwn, writerOf } from './make.ts'
+import { type HookPolicy, hooksToRun, identity, refuseAmend, refuseConflicts, refuseElsewhere } from './refusals.ts'
 
-/** "fix" and "wip" say nothing to whoever looks for a change later. */
+/** Rejects messages such as "fix" and "wip", which are useless to anyone searching the history later. */
 const MIN_MESSAGE = 5
 const MAX_MESSAGE = 20_000
 const MAX_PATHS = 500
-const SHORT = 10
-/** Seconds: hooks may run a whole test suite. */
+/** Seconds. Hooks may run a whole test suite. */
 const COMMIT_TIMEOUT = 300
 
 const input = z.object({
@@ -45,20 +40,7 @@ export interface CommitOptions {
   readonly hooks?: HookPolicy
 }
 
-export interface CommitData {
-  readonly folder: string
-  readonly hash: string
-  readonly subject: string
-  readonly branch?: string
-  readonly files: readonly ChangedLines[]
-  readonly added: number
-  readonly removed: number
-  readonly amended: boolean
-  /** Hooks of the repository that were there to run. */
-  readonly hooks: readonly string[]
-}
-
-/** Makes a commit on this machine. Asks git everything that could go wrong before it stages anything. */
+/** Creates the tool that makes a local commit. Checks everything that could go wrong before staging anything. */
 export function gitCommitTool(workspace: Workspace, git: Git, { hooks = 'protected' }: CommitOptions = {}): Tool {
   const files = { ...NEW_REPOSITORY, 'a.txt': 'a\n' }
   return defineTool({
@@ -85,42 +67,36 @@ export function gitCommitTool(workspace: Workspace, git: Git, { hooks = 'protect
   })
 }
 
-async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: Input, ctx: ToolContext): Promise<ToolOk> {
-  if (call.all && call.paths)
-    throw new ModelRetry('Give paths or all, not both.', {
-      parameter: 'all',
-      value: true,
-      constraint: 'false where paths are given',
-      suggestion: false,
-    })
-  const repository = await openRepository(workspace, git, call.repo, ctx.signal)
+async function commit(workspace: Workspace, git: Git, policy: HookPolicy, call: Input, { signal }: ToolContext): Promise<ToolOk> {
+  if (call.all && call.paths) {
+    const wrong = { parameter: 'all', value: true, constraint: 'false where paths are given', suggestion: false }
+    throw new ModelRetry('Give paths or all, not both.', wrong)
+  }
+  const repository = await openRepository(workspace, git, call.repo, signal)
   const hooks = await hooksToRun(workspace, repository, policy)
-  const operation = await operationIn(repository.gitDir)
+  const operation = operationIn(repository.gitDir)
   const tree = renamed(await treeOf(repository), repository.shown)
   if (call.amend) await refuseAmend(repository, tree, operation)
   const paths = await toStage(workspace, repository, call)
   const left = call.paths ? [] : await newInOwnFolder(repository)
-  const said = [
-    ...(call.all && left.length > 0
-      ? [`Left out, because all takes in no new file of .mulligan: ${some(left)}. Name it in paths to commit it.`]
-      : []),
-    ...(repository.ofCommands && policy === 'protected'
-      ? [
-          "Hooks, filters and signing of this repository's own do not run: commands can write them, unlike those of the workspace's own .git.",
-        ]
-      : []),
-  ]
-  const notes = said.length > 0 ? { notes: said } : {}
+  const says: string[] = []
+  if (call.all && left.length > 0)
+    says.push(`Left out, because all=true adds no new files in .mulligan: ${some(left)}. Name it in paths to commit it.`)
+  if (repository.ofCommands && policy === 'protected')
+    says.push(
+      "Hooks, filters and signing of this repository's own do not run: commands can write them, unlike those of the workspace's own .git.",
+    )
+  const notes = says.length > 0 ? { notes: says } : {}
   await refuseConflicts(workspace, call, tree)
   const nothing = paths === undefined ? unstaged(call, tree, operation) : paths.length === 0 || !(await hasChange(repository, tree, left))
   if (nothing && !(call.amend && paths === undefined)) {
-    const says = call.paths ? 'no change in the paths' : left.length === 0 ? 'nothing is changed' : 'only files of .mulligan are new'
-    return empty({ folder: repository.folder }, `Nothing to commit: ${says}.`, notes)
+    const why = call.paths ? 'no change in the paths' : left.length === 0 ? 'nothing is changed' : 'only files of .mulligan are new'
+    return empty({ folder: repository.folder }, `Nothing to commit: ${why}.`, notes)
   }
   if (paths === undefined) await refuseElsewhere(repository, tree)
   await identity(writerOf(repository, policy))
-  ctx.signal.throwIfAborted()
-  await make(workspace, repository, call, { tree, operation, paths, leaves: left.length > 0, hooks }, policy)
+  signal.throwIfAborted()
+  await make(workspace, repository, { ...call, policy, tree, operation, paths, leaves: left.length > 0, hooks })
   return committed(repository, call, hooks, notes)
 }
 
@@ -130,8 +106,8 @@ async function treeOf(repository: Repository): Promise<WorkingTree> {
 }
 
 /**
- * The paths to stage that have a change.
- * @throws ModelRetry for one that is ignored, or was never there
+ * Returns the paths to stage that have changes.
+ * @throws ModelRetry for a path that is ignored or never existed
  */
 async function toStage(workspace: Workspace, repository: Repository, { all, paths }: Input): Promise<readonly string[] | undefined> {
   if (all) return ['.']
@@ -150,55 +126,35 @@ async function toStage(workspace: Workspace, repository: Repository, { all, path
 }
 
 /**
- * True when there is nothing to commit at all.
- * @throws ModelRetry when there is, but not staged
+ * Returns true if there is nothing to commit at all.
+ * @throws ModelRetry if there are changes but none are staged
  */
-function unstaged(call: Input, tree: WorkingTree, operation: Operation | undefined): boolean {
+function unstaged({ message, repo, amend }: Input, tree: WorkingTree, operation: Operation | undefined): boolean {
   if (tree.staged.length > 0 || (operation === 'merge' && tree.conflicts.length === 0)) return false
   const changed = changedPaths(withoutOwn(tree))
-  if (changed.length === 0 || call.amend) return true
-  const { message, repo } = call
+  if (changed.length === 0 || amend) return true
   const choice = changed.length <= NAMED ? { paths: changed } : { all: true }
   throw new ModelRetry(`Nothing is staged. Changed: ${some(changed)}.`, {
     errorType: 'conflict',
     parameter: 'paths',
     constraint: 'the files to commit, or all=true',
-    call: { tool: 'git_commit', input: { ...(repo === '.' ? {} : { repo }), message, ...choice } },
+    call: { tool: 'git_commit', input: { ...(repo !== '.' && { repo }), message, ...choice } },
   })
 }
 
-async function committed(
-  repository: Repository,
-  { amend }: Input,
-  hooks: readonly string[],
-  notes: Pick<ToolOk, 'notes'>,
-): Promise<ToolOk> {
-  const shown = await repository.read('read the commit', ['log', '--max-count=1', '--no-show-signature', '--no-mailmap', FORMAT])
-  const [made] = commits(shown.stdout)
+async function committed(repository: Repository, { amend }: Input, hooks: readonly string[], notes: Pick<ToolOk, 'notes'>) {
+  const { folder, read, shown } = repository
+  const logged = await read('read the commit', ['log', '--max-count=1', '--no-show-signature', '--no-mailmap', FORMAT])
+  const { hash = '', subject = '' } = commits(logged.stdout)[0] ?? {}
   const args = ['show', '--format=', '--first-parent', '--raw', '--numstat', '-z', '--find-renames', '--no-ext-diff', '--no-textconv']
-  const listed = await repository.read('read the commit', [...args, '--no-show-signature', '--submodule=short', 'HEAD'])
-  const files = fileChanges(listed.stdout).map((one) => ({
-    ...one,
-    path: repository.shown(one.path),
-    ...(one.from === undefined ? {} : { from: repository.shown(one.from) }),
-  }))
+  const listed = await read('read the commit', [...args, '--no-show-signature', '--submodule=short', 'HEAD'])
+  const files = fileChanges(listed.stdout).map((one) => withPaths(one, shown))
+  const [added, removed] = [sum(files, 'added'), sum(files, 'removed')]
   const { branch } = await treeOf(repository)
-  const { hash = '', subject = '' } = made ?? {}
-  const data: CommitData = {
-    folder: repository.folder,
-    hash,
-    subject,
-    ...(branch === undefined ? {} : { branch }),
-    files,
-    added: sum(files, 'added'),
-    removed: sum(files, 'removed'),
-    amended: amend,
-    hooks,
-  }
-  const on = branch === undefined ? 'a detached head' : branch
+  const data = { folder, hash, subject, ...(branch !== undefined && { branch }), files, added, removed, amended: amend, hooks }
   const lines = [
-    `${amend ? 'Amended' : 'Committed'} ${hash.slice(0, SHORT)} on ${on}: ${subject}`,
-    `${plural(files.length, 'file')}, +${data.added} -${data.removed}: ${some(files.map(({ path }) => path))}`,
+    `${amend ? 'Amended' : 'Committed'} ${hash.slice(0, SHORT)} on ${branch ?? 'a detached head'}: ${subject}`,
+    `${plural(files.length, 'file')}, +${added} -${removed}: ${some(files.map(({ path }) => path))}`,
     ...(hooks.length > 0 ? [`Hooks run: ${hooks.join(', ')}`] : []),
   ]
   return ok(data, { content: lines.join('\n'), display: lines.join('\n\n'), count: 1, ...notes })

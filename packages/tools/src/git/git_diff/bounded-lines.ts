@@ -1,23 +1,11 @@
-/** The first lines of a stream, held within bounds whatever comes. */
+/** Collects the first lines of a stream within fixed limits. */
 import { StringDecoder } from 'node:string_decoder'
 
-export interface LineBounds {
-  readonly lines: number
-  /** Of a line; the rest is counted. */
-  readonly lineChars: number
-  /** Of all lines together. */
-  readonly chars: number
-}
-
-export interface BoundedLines {
-  /** @returns false when nothing more is taken */
-  readonly push: (piece: Uint8Array) => boolean
-  readonly end: () => void
-  readonly lines: readonly string[]
-  readonly full: () => boolean
-}
-
-export function boundedLines(bounds: LineBounds): BoundedLines {
+/**
+ * Creates a collector.
+ * @param bounds `lines`: maximum lines; `lineChars`: characters per line, the rest is counted; `chars`: characters in total
+ */
+export function boundedLines(bounds: { readonly lines: number; readonly lineChars: number; readonly chars: number }) {
   const decoder = new StringDecoder('utf8')
   const lines: string[] = []
   let line = ''
@@ -31,32 +19,32 @@ export function boundedLines(bounds: LineBounds): BoundedLines {
     line = ''
     beyond = 0
   }
-  const add = (text: string): void => {
-    const room = bounds.lineChars - line.length
-    line += text.slice(0, room)
-    beyond += Math.max(0, text.length - room)
-  }
   const take = (text: string): boolean => {
-    let from = 0
-    while (!full && from < text.length) {
-      if (lines.length === bounds.lines || chars >= bounds.chars) full = true
-      else {
-        const at = text.indexOf('\n', from)
-        add(text.slice(from, at === -1 ? undefined : at))
-        if (at === -1) return true
-        close()
-        from = at + 1
-      }
+    for (let from = 0; !full && from < text.length; ) {
+      full = lines.length === bounds.lines || chars >= bounds.chars
+      if (full) break
+      const end = text.indexOf('\n', from)
+      const piece = text.slice(from, end === -1 ? undefined : end)
+      const room = bounds.lineChars - line.length
+      line += piece.slice(0, room)
+      beyond += Math.max(0, piece.length - room)
+      if (end === -1) break
+      close()
+      from = end + 1
     }
     return !full
   }
   return {
-    push: (piece) => take(decoder.write(piece)),
-    end: () => {
+    /**
+     * Adds a chunk.
+     * @returns false if no more is accepted
+     */
+    push: (piece: Uint8Array): boolean => take(decoder.write(piece)),
+    end: (): void => {
       take(decoder.end())
       if (!full && (line !== '' || beyond > 0)) close()
     },
-    lines,
+    lines: lines as readonly string[],
     full: () => full,
   }
 }

@@ -5,23 +5,19 @@ import { plural } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { type ChangedLines, fileChanges, sum } from '../common/file-changes.ts'
-import { quoted } from '../common/names.ts'
-import { neverThere } from '../common/never-there.ts'
-import { filterNotes, NEW_REPOSITORY, READ_TIMEOUT, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
+import { filterNotes, movedPath, NEW_REPOSITORY, READ_TIMEOUT, REPO_ALIASES, repoParameter, some, withPaths } from '../common/parameters.ts'
 import type { Git } from '../common/process.ts'
 import { openRepository, type Repository } from '../common/repository.ts'
-import { checkRevisions } from '../common/revisions.ts'
+import { checkRevisions, neverThere } from '../common/revisions.ts'
 import { boundedLines } from './bounded-lines.ts'
-import { withIndexCopy } from './index-copy.ts'
-import { withUntracked } from './with-untracked.ts'
+import { withIndexCopy, withUntracked } from './index-copy.ts'
 
 const LINES = 5000
 const LINE_CHARS = 2000
 const CHARS = 400_000
 const MAX_CONTEXT = 20
 const MAX_SECRETS = 500
-/** Files that are named of those left out, and listed with `stat`. */
-const NAMED = 20
+/** Files listed with `stat`. */
 const LISTED = 500
 
 const input = z.object({
@@ -34,18 +30,7 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface DiffData {
-  readonly folder: string
-  readonly files: readonly ChangedLines[]
-  readonly added: number
-  readonly removed: number
-  /** Empty with `stat`. */
-  readonly patch: string
-  /** Files that the patch lacks, or has not to their end. */
-  readonly leftOut: readonly string[]
-}
-
-/** What is changed, line by line. Never runs a program that the repository names. */
+/** Creates the tool that shows changes line by line. Never runs a program named by the repository. */
 export function gitDiffTool(workspace: Workspace, git: Git): Tool {
   const files = { ...NEW_REPOSITORY, 'src/main.ts': 'export {}\n' }
   return defineTool({
@@ -75,121 +60,98 @@ export function gitDiffTool(workspace: Workspace, git: Git): Tool {
   })
 }
 
-/** `{staged: true}` and `{cached: true}`, and tools of one kind of change each. */
+/** Adapts `{staged: true}` and `{cached: true}`, and tools that each show one kind of change. */
 function fromFlags(kind: string | undefined, { staged, cached, ...rest }: Record<string, unknown>): Record<string, unknown> {
   if (kind !== undefined) return { what: kind, ...rest }
   const flag = staged ?? cached
   return flag === undefined ? rest : { what: flag === true || flag === 'true' ? 'staged' : 'unstaged', ...rest }
 }
 
-async function diff(workspace: Workspace, git: Git, call: Input, ctx: ToolContext): Promise<ToolOk> {
-  const repository = await openRepository(workspace, git, call.repo, ctx.signal)
-  const at = call.path === undefined ? { path: '.', missing: false } : await repository.inside('path', call.path)
-  if (call.range !== undefined) await checkRevisions(repository, 'range', call.range)
-  const found = await withIndexCopy(repository, async (copy): Promise<Compared> => {
-    if (call.range !== undefined || call.what !== 'all') {
-      const sides = call.range !== undefined ? [call.range.trim()] : call.what === 'staged' ? ['--cached'] : []
-      return compare(workspace, repository, sides, at.path, call, copy.env)
-    }
-    const { env, leftOut } = await withUntracked(repository, at.path, copy)
-    return { ...(await compare(workspace, repository, [await head(repository)], at.path, call, env)), untracked: leftOut }
+async function diff(workspace: Workspace, git: Git, call: Input, { signal }: ToolContext): Promise<ToolOk> {
+  const { range, what } = call
+  const repository = await openRepository(workspace, git, call.repo, signal)
+  const { path, missing } = call.path === undefined ? { path: '.', missing: false } : await repository.inside('path', call.path)
+  if (range !== undefined) await checkRevisions(repository, 'range', range)
+  const { untracked, ...found } = await withIndexCopy(repository, async (copy) => {
+    const all = range === undefined && what === 'all' ? await withUntracked(repository, path, copy) : { env: copy.env, leftOut: 0 }
+    const side = range !== undefined ? range.trim() : what === 'staged' ? '--cached' : what === 'all' ? await head(repository) : undefined
+    const sides = side === undefined ? [] : [side]
+    return { ...(await compare(workspace, repository, sides, path, call, all.env)), untracked: all.leftOut }
   })
-  if (found.files.length === 0 && at.missing) await neverThere(workspace, repository, call.path as string, at.path)
-  const notes = [...filterNotes(repository), ...untrackedNote(found.untracked)]
+  if (found.files.length === 0 && missing) await neverThere(workspace, repository, call.path as string, path)
+  const notes = filterNotes(repository)
+  if (untracked > 0) notes.push(`${plural(untracked, 'new file')} left out: too many. Give path to see some.`)
   if (found.secret.length > 0)
     notes.push(
-      `Lines not shown of files that may hold keys or passwords: ${some(found.secret.map(quoted))}. Give path to see one; a person is asked first.`,
+      `Lines not shown of files that may hold keys or passwords: ${some(found.secret)}. Give path to see one; a person is asked first.`,
     )
   if (found.partial) notes.push('Partial: there are more files than can be listed. Narrow path.')
-  return answer(repository, call, found, notes)
+  return answer(repository.folder, call, found, notes.length > 0 ? { notes } : {})
 }
 
-interface Compared {
-  readonly files: readonly ChangedLines[]
-  /** Those whose lines may be shown. */
-  readonly shown: readonly ChangedLines[]
-  /** Names of secret files, whose lines are not shown. */
-  readonly secret: readonly string[]
-  readonly lines: readonly string[]
-  readonly full: boolean
-  /** The list of files is not whole. */
-  readonly partial: boolean
-  /** New files that were too many to take in. */
-  readonly untracked?: number
-}
+type Compared = Awaited<ReturnType<typeof compare>>
 
 async function compare(
   workspace: Workspace,
-  repository: Repository,
+  { folder, read }: Repository,
   sides: readonly string[],
   path: string,
   { context, stat }: Input,
   env: Readonly<Record<string, string>>,
-): Promise<Compared> {
-  const below = repository.folder === '.' ? '' : `${repository.folder}/`
+) {
+  const below = folder === '.' ? '' : `${folder}/`
   const shape = [
     ...['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--ignore-submodules=dirty', '--submodule=short', '--relative'],
-    ...[`--src-prefix=a/${below}`, `--dst-prefix=b/${below}`, `--unified=${context}`, '--inter-hunk-context=0'],
+    ...[`--src-prefix=a/${below}`, `--dst-prefix=b/${below}`, `--unified=${context}`, '--inter-hunk-context=0', ...sides, '--'],
   ]
-  const what = [...sides, '--', path]
-  const listed = await repository.read('compare', ['diff', '--raw', '--numstat', '-z', ...shape, ...what], { env })
-  const name = (file: string): string => (below === '' ? file : below + file)
-  const files = fileChanges(listed.stdout).map((one) => ({
-    ...one,
-    path: name(one.path),
-    ...(one.from === undefined ? {} : { from: name(one.from) }),
-  }))
+  const listed = await read('compare', ['diff', '--raw', '--numstat', '-z', ...shape, path], { env })
+  const files = fileChanges(listed.stdout).map((one) => withPaths(one, (file) => below + file))
   const { shown, secret } = apart(stat ? [] : files, workspace.shows)
   const patch = boundedLines({ lines: LINES, lineChars: LINE_CHARS, chars: CHARS })
   if (shown.length > 0) {
     const exclude = secret.map((one) => `:(exclude,literal)${one.slice(below.length)}`)
-    const args = ['diff', '--patch', ...shape, ...sides, '--', `:(literal)${path}`, ...exclude]
-    await repository.read('compare', args, { env: { ...env, GIT_LITERAL_PATHSPECS: '0' }, onData: patch.push })
+    const run = { env: { ...env, GIT_LITERAL_PATHSPECS: '0' }, onData: patch.push }
+    await read('compare', ['diff', '--patch', ...shape, `:(literal)${path}`, ...exclude], run)
     patch.end()
   }
   return { files, shown, secret, lines: patch.lines, full: patch.full(), partial: listed.cut }
 }
 
-/** Of one that was renamed both names are secret: without the old one it would be shown whole, as a new file. */
-function apart(files: readonly ChangedLines[], shows: (path: string) => boolean): Pick<Compared, 'shown' | 'secret'> {
+/**
+ * Separates files whose lines may be shown from secret ones. For a renamed file, both names are treated as secret: if only the old one were
+ * excluded, the file would be shown in full as new.
+ */
+function apart(files: readonly ChangedLines[], shows: (path: string) => boolean) {
   const names = ({ path, from }: ChangedLines): string[] => (from === undefined ? [path] : [path, from])
   const shown = files.filter((file) => names(file).every(shows))
   const secret = files.filter((file) => !shown.includes(file)).flatMap(names)
-  // A command line has an end; so many secret files are nobody's habit.
+  // The length of a command line is limited, and this many secret files are not normal.
   return secret.length > MAX_SECRETS ? { shown: [], secret } : { shown, secret }
 }
 
-/** The last commit; before the first one, the tree with nothing in it. */
-async function head(repository: Repository): Promise<string> {
-  const { code } = await repository.git(['rev-parse', '--verify', '--quiet', 'HEAD'])
-  if (code === 0) return 'HEAD'
-  return (await repository.read('name the empty tree', ['hash-object', '-t', 'tree', '--stdin'])).stdout.trim()
+/** Returns the last commit or, before the first one, the empty tree. */
+async function head({ git, read }: Repository): Promise<string> {
+  const { code } = await git(['rev-parse', '--verify', '--quiet', 'HEAD'])
+  return code === 0 ? 'HEAD' : (await read('name the empty tree', ['hash-object', '-t', 'tree', '--stdin'])).stdout.trim()
 }
 
-function answer({ folder }: Repository, call: Input, { files, shown, lines, full }: Compared, notes: readonly string[]): ToolOk {
-  const more = notes.length > 0 ? { notes } : {}
-  if (files.length === 0) return empty({ folder, files: [], added: 0, removed: 0, patch: '', leftOut: [] }, nothing(call), more)
+type Found = Omit<Compared, 'secret' | 'partial'>
+
+function answer(folder: string, call: Input, { files, shown, lines, full }: Found, notes: Pick<ToolOk, 'notes'>): ToolOk {
+  if (files.length === 0) return empty({ folder, files: [], added: 0, removed: 0, patch: '', leftOut: [] }, nothing(call), notes)
   const begun = lines.filter((line) => /^diff --/.test(line)).length
+  // Files missing from the patch or cut off in it.
   const leftOut = full ? shown.slice(Math.max(0, begun - 1)).map(({ path }) => path) : []
-  const data: DiffData = { folder, files, added: sum(files, 'added'), removed: sum(files, 'removed'), patch: lines.join('\n'), leftOut }
+  const data = { folder, files, added: sum(files, 'added'), removed: sum(files, 'removed'), patch: lines.join('\n'), leftOut }
   const heading = `${plural(files.length, 'file')} changed, +${data.added} -${data.removed}`
-  const binary = files.filter((one) => one.binary).map(({ path }) => quoted(path))
+  const binary = files.filter((one) => one.binary).map(({ path }) => path)
   const body = call.stat ? statText(files) : data.patch
-  const said = [
-    heading,
-    ...(binary.length > 0 ? [`Binary, not shown: ${some(binary)}`] : []),
-    body,
-    ...(full
-      ? [
-          `… cut after ${plural(lines.length, 'line')}. Left out, or not shown to the end: ${some(leftOut.map(quoted))}. Give path to see one.`,
-        ]
-      : []),
-  ]
+  const cut = `… cut after ${plural(lines.length, 'line')}. Left out, or not shown to the end: ${some(leftOut)}. Give path to see one.`
   return ok(data, {
-    content: said.join('\n'),
+    content: [heading, ...(binary.length > 0 ? [`Binary, not shown: ${some(binary)}`] : []), body, ...(full ? [cut] : [])].join('\n'),
     display: `**${heading}**\n\n${fenced(body, call.stat ? '' : 'diff')}`,
     count: files.length,
-    ...more,
+    ...notes,
   })
 }
 
@@ -199,16 +161,9 @@ function nothing({ range, what, path }: Input): string {
   return range === undefined ? `${kind}${where} since the last commit.` : `No difference${where} for ${range}.`
 }
 
-const some = (names: readonly string[]): string =>
-  `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
-
-const untrackedNote = (count = 0): string[] =>
-  count === 0 ? [] : [`${plural(count, 'new file')} left out: too many. Give path to see some.`]
-
 function statText(files: readonly ChangedLines[]): string {
-  const lines = files.slice(0, LISTED).map(({ path, change, from, added, removed, binary }) => {
-    const moved = from === undefined ? '' : `${quoted(from)} -> `
-    return `${change}: ${moved}${quoted(path)} ${binary ? '(binary)' : `+${added} -${removed}`}`
-  })
+  const lines = files
+    .slice(0, LISTED)
+    .map((file) => `${file.change}: ${movedPath(file)} ${file.binary ? '(binary)' : `+${file.added} -${file.removed}`}`)
   return [...lines, ...(files.length > LISTED ? [`… ${files.length - LISTED} more`] : [])].join('\n')
 }

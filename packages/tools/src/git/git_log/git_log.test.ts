@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { refused, run } from '../../workspace.fixture.ts'
 import { freshHome, repository } from '../git.fixture.ts'
-import { commits } from './records.ts'
+import { commits } from './tool.ts'
 
 beforeAll(() => void freshHome())
 

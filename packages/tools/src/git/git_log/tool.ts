@@ -4,19 +4,16 @@ import { describe } from '../../describe.ts'
 import { plural } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { neverThere } from '../common/never-there.ts'
-import { NEW_REPOSITORY, READ_TIMEOUT, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
+import { NEW_REPOSITORY, READ_TIMEOUT, REPO_ALIASES, repoParameter, SHORT } from '../common/parameters.ts'
 import type { Git } from '../common/process.ts'
-import { openRepository, type Repository } from '../common/repository.ts'
-import { checkRevisions } from '../common/revisions.ts'
-import { type Commit, commits, FORMAT } from './records.ts'
+import { openRepository } from '../common/repository.ts'
+import { checkRevisions, neverThere } from '../common/revisions.ts'
 
 const DEFAULT_COMMITS = 20
 const MAX_COMMITS = 200
-/** Of a message, with the rest counted. */
+/** Lines of a message body that are shown; the rest is counted. */
 const BODY_LINES = 20
 const LINE_CHARS = 300
-const SHORT = 10
 
 const input = z.object({
   repo: repoParameter,
@@ -29,12 +26,7 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface LogData {
-  readonly folder: string
-  readonly commits: readonly Commit[]
-}
-
-/** The history, in pages. */
+/** Creates the tool that shows the history in pages. */
 export function gitLogTool(workspace: Workspace, git: Git): Tool {
   return defineTool({
     name: 'git_log',
@@ -60,57 +52,55 @@ export function gitLogTool(workspace: Workspace, git: Git): Tool {
   })
 }
 
-async function log(workspace: Workspace, git: Git, call: Input, ctx: ToolContext): Promise<ToolOk> {
-  const { grep, limit, page } = call
+async function log(workspace: Workspace, git: Git, call: Input, { signal }: ToolContext): Promise<ToolOk> {
+  const { ref, path, grep, limit, page } = call
   if (grep?.includes('\0'))
     throw new ModelRetry('grep must not hold a NUL character.', { parameter: 'grep', constraint: 'text without NUL' })
-  const repository = await openRepository(workspace, git, call.repo, ctx.signal)
-  const at = call.path === undefined ? undefined : await repository.inside('path', call.path, false)
+  const repository = await openRepository(workspace, git, call.repo, signal)
+  const { folder, read, prefix } = repository
+  const at = path === undefined ? undefined : await repository.inside('path', path, false)
   const born = (await repository.git(['rev-parse', '--verify', '--quiet', 'HEAD'])).code === 0
-  if (!born && call.ref === 'HEAD') return empty({ folder: repository.folder, commits: [] }, 'There is no commit yet.')
-  await checkRevisions(repository, 'ref', call.ref)
+  if (!born && ref === 'HEAD') return empty({ folder, commits: [] }, 'There is no commit yet.')
+  await checkRevisions(repository, 'ref', ref)
 
   const chosen = [
     ...(grep === undefined ? [] : [`--grep=${grep}`, '--fixed-strings', '--regexp-ignore-case']),
-    ...[call.ref.trim(), '--'],
-    // Without a path also what changes no file, such as merges.
-    ...(at ? [at.path] : repository.prefix === '' ? [] : ['.']),
+    ...[ref.trim(), '--'],
+    // Without a path, include commits that change no file, such as merges.
+    ...(at ? [at.path] : prefix === '' ? [] : ['.']),
   ]
   const shaped = ['--no-show-signature', '--no-ext-diff', '--no-textconv', '--no-color', '--encoding=UTF-8', '--no-mailmap', FORMAT]
-  const { stdout, cut } = await repository.read('read the history', [
-    ...['log', ...shaped, `--max-count=${limit + 1}`, `--skip=${(page - 1) * limit}`, ...chosen],
-  ])
+  const paged = [`--max-count=${limit + 1}`, `--skip=${(page - 1) * limit}`]
+  const { stdout, cut: isCut } = await read('read the history', ['log', ...shaped, ...paged, ...chosen])
   const found = commits(stdout)
-  if (found.length === 0 && page > 1) throw await pastEnd(repository, call, chosen)
-  if (found.length === 0 && at?.missing) await neverThere(workspace, repository, call.path as string, at.path)
-  if (found.length === 0) return empty({ folder: repository.folder, commits: [] }, nothing(call))
-
+  if (found.length === 0) {
+    if (page > 1) throw pastEnd(call, Number((await read('count the commits', ['rev-list', '--count', ...chosen])).stdout))
+    if (at?.missing) await neverThere(workspace, repository, path as string, at.path)
+    const [changes, says] = [path && ` that changes "${path}"`, grep && ` with ${JSON.stringify(grep)}`]
+    return empty({ folder, commits: [] }, `There is no commit in ${ref}${changes ?? ''}${says ?? ''}.`)
+  }
   const shown = found.slice(0, limit)
-  const hasMore = found.length > limit || cut
-  const text = shown.map((one) => (call.oneline ? short(one) : long(one))).join('\n')
-  return ok({ folder: repository.folder, commits: shown } satisfies LogData, {
-    content: `${text}${hasMore ? `\nhas_more=true, next: page=${page + 1}` : ''}`,
-    display: `**${plural(shown.length, 'commit')}**\n\n${fenced(shown.map(short).join('\n'))}`,
-    count: shown.length,
-    page,
-    hasMore,
-  })
+  const hasMore = found.length > limit || isCut
+  return ok(
+    { folder, commits: shown },
+    {
+      content: `${shown.map(call.oneline ? short : long).join('\n')}${hasMore ? `\nhas_more=true, next: page=${page + 1}` : ''}`,
+      display: `**${plural(shown.length, 'commit')}**\n\n${fenced(shown.map(short).join('\n'))}`,
+      count: shown.length,
+      page,
+      hasMore,
+    },
+  )
 }
 
-async function pastEnd(repository: Repository, { page, limit }: Input, chosen: readonly string[]): Promise<ModelRetry> {
-  const { stdout } = await repository.read('count the commits', ['rev-list', '--count', ...chosen])
-  const pages = Math.max(1, Math.ceil(Number(stdout) / limit))
+function pastEnd({ page, limit }: Input, count: number): ModelRetry {
+  const pages = Math.max(1, Math.ceil(count / limit))
   return new ModelRetry(`There ${pages === 1 ? 'is only 1 page' : `are only ${pages} pages`} of ${limit}.`, {
     parameter: 'page',
     value: page,
     constraint: `a page from 1 to ${pages}`,
     suggestion: pages,
   })
-}
-
-function nothing({ ref, path, grep }: Input): string {
-  const about = [...(path === undefined ? [] : [`that changes "${path}"`]), ...(grep === undefined ? [] : [`with ${JSON.stringify(grep)}`])]
-  return `There is no commit ${[`in ${ref}`, ...about].join(' ')}.`
 }
 
 const cut = (line: string): string =>
@@ -123,5 +113,36 @@ function long(commit: Commit): string {
   const lines = commit.body === '' ? [] : commit.body.split('\n')
   const more = lines.length > BODY_LINES ? [`… [${lines.length - BODY_LINES} more lines]`] : []
   const body = [...lines.slice(0, BODY_LINES).map(cut), ...more].map((line) => (line === '' ? '' : `    ${line}`))
-  return [`${short(commit)}`, `    ${commit.author} <${commit.email}>, ${commit.date}`, ...body].join('\n')
+  return [short(commit), `    ${commit.author} <${commit.email}>, ${commit.date}`, ...body].join('\n')
+}
+
+/** Fields are separated by NUL, because a subject can contain any other character. */
+const FIELDS = ['%H', '%P', '%an', '%ae', '%aI', '%D', '%B'] as const
+export const FORMAT = `--format=tformat:${FIELDS.join('%x00')}%x00`
+
+type Commit = ReturnType<typeof commits>[number]
+
+/**
+ * Parses `git log` output in {@link FORMAT}. `refs` are the branches and tags that point to the commit, `body` is empty if there is only a
+ * subject, and `date` is ISO 8601 in the author's time zone. Pure.
+ *
+ * @param printed output with a newline after each record's last NUL
+ */
+export function commits(printed: string) {
+  const fields = printed.split('\0')
+  return Array.from({ length: Math.floor((fields.length - 1) / FIELDS.length) }, (_, at) => {
+    const record = fields.slice(at * FIELDS.length, (at + 1) * FIELDS.length)
+    const [hash = '', parents = '', author = '', email = '', date = '', refs = '', message = ''] = record
+    const [subject = '', ...rest] = message.trim().split('\n')
+    return {
+      hash: hash.replace(/^\n/, ''),
+      parents: parents.split(' ').filter((one) => one !== ''),
+      author,
+      email,
+      date,
+      refs: refs.split(', ').filter((one) => one !== ''),
+      subject,
+      body: rest.join('\n').trim(),
+    }
+  })
 }

@@ -1,44 +1,29 @@
-/** Reads `git status --porcelain=v2 -z --branch`. Pure. */
-
-export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type changed'
+/** Parses the output of `git status --porcelain=v2 -z --branch`. Pure. */
+import { changeOf, type FileChange } from '../common/file-changes.ts'
+import { withPaths } from '../common/parameters.ts'
 
 export interface ChangedFile {
   readonly path: string
-  readonly change: ChangeKind
-  /** Where it was, when it was renamed or copied. */
+  readonly change: FileChange
+  /** The previous path of a renamed or copied file. */
   readonly from?: string
-  /** It is a submodule. */
+  /** The file is a submodule. */
   readonly submodule?: true
-}
-
-export interface ConflictFile {
-  readonly path: string
-  /** As in "both modified". */
-  readonly conflict: string
 }
 
 export interface WorkingTree {
   /** Absent before the first commit. */
   readonly head?: string
-  /** Absent when the head is detached. */
+  /** Absent if HEAD is detached. */
   readonly branch?: string
   readonly upstream?: string
   readonly ahead?: number
   readonly behind?: number
   readonly staged: readonly ChangedFile[]
   readonly unstaged: readonly ChangedFile[]
-  readonly conflicts: readonly ConflictFile[]
+  /** `conflict` is a description such as "both modified". */
+  readonly conflicts: readonly { readonly path: string; readonly conflict: string }[]
   readonly untracked: readonly string[]
-  readonly ignored: readonly string[]
-}
-
-const KINDS: Readonly<Record<string, ChangeKind>> = {
-  A: 'added',
-  M: 'modified',
-  D: 'deleted',
-  R: 'renamed',
-  C: 'copied',
-  T: 'type changed',
 }
 
 const CONFLICTS: Readonly<Record<string, string>> = {
@@ -51,79 +36,57 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   UU: 'both modified',
 }
 
-/** Fields before the path, by the sign that the record begins with. */
-const FIELDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 }
+/** A file record: type, two status letters, submodule state, type-specific fields, and the path. */
+const RECORD = /^(?:1 (..) (.)\S*(?: \S+){5}|2 (..) (.)\S*(?: \S+){6}|u (..) (.)\S*(?: \S+){7}) (.*)$/s
 
-/** @param printed a record that was cut off at the end is left out */
+/**
+ * Parses the output.
+ * @param printed an incomplete record at the end is ignored
+ */
 export function workingTree(printed: string): WorkingTree {
-  const records = printed.split('\0').slice(0, -1)
-  const staged: ChangedFile[] = []
-  const unstaged: ChangedFile[] = []
-  const conflicts: ConflictFile[] = []
+  const [staged, unstaged]: [ChangedFile[], ChangedFile[]] = [[], []]
+  const conflicts: { path: string; conflict: string }[] = []
   const untracked: string[] = []
-  const ignored: string[] = []
   const branch: Record<string, string> = {}
-
-  for (let at = 0; at < records.length; at++) {
-    const record = records[at] as string
-    const sign = record[0] ?? ''
-    if (sign === '#') {
-      const [, name = '', value = ''] = /^# branch\.(\w+) (.*)$/s.exec(record) ?? []
-      branch[name] = value
-    } else if (sign === '?') untracked.push(record.slice(2))
-    else if (sign === '!') ignored.push(record.slice(2))
-    else {
-      const { fields, path } = cells(record, FIELDS[sign] ?? 0)
-      const [, xy = '', sub = ''] = fields
-      const from = sign === '2' ? records[++at] : undefined
-      if (from === undefined && sign === '2') break
-      if (sign === 'u') conflicts.push({ path, conflict: CONFLICTS[xy] ?? xy })
-      else {
-        const submodule = sub.startsWith('S') ? ({ submodule: true } as const) : {}
-        for (const [letter = '.', list] of [
-          [xy[0], staged],
-          [xy[1], unstaged],
-        ] as const) {
-          const change = KINDS[letter]
-          const moved = change === 'renamed' || change === 'copied'
-          if (change) list.push({ path, change, ...(moved && from !== undefined ? { from } : {}), ...submodule })
-        }
-      }
+  const records = printed.split('\0').slice(0, -1).values()
+  for (const record of records) {
+    const [, name, value = ''] = /^# branch\.(\w+) (.*)$/s.exec(record) ?? []
+    if (name !== undefined) branch[name] = value
+    if (record.startsWith('? ')) untracked.push(record.slice(2))
+    const [, one, ofOne, two, ofTwo, both, , path] = RECORD.exec(record) ?? []
+    if (path === undefined) continue
+    if (both !== undefined) {
+      conflicts.push({ path, conflict: CONFLICTS[both] ?? both })
+      continue
+    }
+    const from = two === undefined ? undefined : records.next().value
+    if (two !== undefined && from === undefined) break
+    const [x, y] = one ?? two ?? ''
+    for (const [letter, list] of [[x, staged] as const, [y, unstaged] as const]) {
+      const change = changeOf(letter)
+      const moved = (change === 'renamed' || change === 'copied') && from !== undefined && { from }
+      if (change) list.push({ path, change, ...moved, ...((ofOne ?? ofTwo) === 'S' && { submodule: true }) })
     }
   }
-  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(branch['ab'] ?? '') ?? []
+  const { oid, head, upstream, ab } = branch
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(ab ?? '') ?? []
   return {
-    ...(branch['oid'] === undefined || branch['oid'] === '(initial)' ? {} : { head: branch['oid'] }),
-    ...(branch['head'] === undefined || branch['head'] === '(detached)' ? {} : { branch: branch['head'] }),
-    ...(branch['upstream'] === undefined ? {} : { upstream: branch['upstream'] }),
-    ...(ahead === undefined ? {} : { ahead: Number(ahead), behind: Number(behind) }),
+    ...(oid !== undefined && oid !== '(initial)' && { head: oid }),
+    ...(head !== undefined && head !== '(detached)' && { branch: head }),
+    ...(upstream !== undefined && { upstream }),
+    ...(ahead !== undefined && { ahead: Number(ahead), behind: Number(behind) }),
     staged,
     unstaged,
     conflicts,
     untracked,
-    ignored,
   }
 }
 
-/** The first `count` words, and the rest, which may have spaces of its own. */
-function cells(record: string, count: number): { readonly fields: readonly string[]; readonly path: string } {
-  const words = record.split(' ')
-  return { fields: words.slice(0, count), path: words.slice(count).join(' ') }
-}
-
-/** The same with every path as `name` gives it. */
-export function renamed(tree: WorkingTree, name: (path: string) => string): WorkingTree {
-  const file = (one: ChangedFile): ChangedFile => ({
-    ...one,
-    path: name(one.path),
-    ...(one.from === undefined ? {} : { from: name(one.from) }),
-  })
-  return {
-    ...tree,
-    staged: tree.staged.map(file),
-    unstaged: tree.unstaged.map(file),
-    conflicts: tree.conflicts.map((one) => ({ ...one, path: name(one.path) })),
-    untracked: tree.untracked.map(name),
-    ignored: tree.ignored.map(name),
-  }
-}
+/** Returns the same tree with all paths mapped by `name`. */
+export const renamed = ({ staged, unstaged, conflicts, untracked, ...tree }: WorkingTree, name: (path: string) => string): WorkingTree => ({
+  ...tree,
+  staged: staged.map((file) => withPaths(file, name)),
+  unstaged: unstaged.map((file) => withPaths(file, name)),
+  conflicts: conflicts.map((file) => withPaths(file, name)),
+  untracked: untracked.map(name),
+})

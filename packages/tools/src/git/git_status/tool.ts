@@ -4,34 +4,21 @@ import { describe } from '../../describe.ts'
 import { nextPage, pageOf, plural } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { quoted } from '../common/names.ts'
-import { filterNotes, NEW_REPOSITORY, READ_TIMEOUT, REPO_ALIASES, repoParameter } from '../common/parameters.ts'
+import { filterNotes, movedPath, NEW_REPOSITORY, quoted, READ_TIMEOUT, REPO_ALIASES, repoParameter, SHORT } from '../common/parameters.ts'
 import type { Git } from '../common/process.ts'
-import { openRepository } from '../common/repository.ts'
-import { type Operation, operationIn } from '../common/state.ts'
+import { type Operation, openRepository, operationIn } from '../common/repository.ts'
 import { type ChangedFile, renamed, type WorkingTree, workingTree } from './porcelain.ts'
 
 const DEFAULT_ENTRIES = 200
 const MAX_ENTRIES = 2000
-/** Characters of a commit's name that are shown. */
-const SHORT = 10
 
 const input = z.object({
   repo: repoParameter,
   limit: z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES).describe('a page'),
   page: z.int().min(1).max(1e6).default(1).describe('from 1'),
 })
-type Input = z.infer<typeof input>
 
-export interface StatusData extends Omit<WorkingTree, 'ignored'> {
-  /** The folder that was looked at, from the workspace. */
-  readonly folder: string
-  readonly detached: boolean
-  /** Merge, rebase and the like, when one is under way. */
-  readonly operation?: Operation
-}
-
-/** What is changed, staged, new and in conflict. */
+/** Creates the tool that lists changed, staged, new and conflicting files. */
 export function gitStatusTool(workspace: Workspace, git: Git): Tool {
   return defineTool({
     name: 'git_status',
@@ -51,28 +38,26 @@ export function gitStatusTool(workspace: Workspace, git: Git): Tool {
   })
 }
 
-async function status(workspace: Workspace, git: Git, call: Input, ctx: ToolContext): Promise<ToolOk> {
-  const repository = await openRepository(workspace, git, call.repo, ctx.signal)
+async function status(workspace: Workspace, git: Git, call: z.infer<typeof input>, { signal }: ToolContext): Promise<ToolOk> {
+  const repository = await openRepository(workspace, git, call.repo, signal)
   const { stdout, cut } = await repository.read('read the status', [
     ...['status', '--porcelain=v2', '-z', '--branch', '--ahead-behind', '--find-renames', '--untracked-files=normal'],
-    // What is inside a submodule is not looked at: git would run by that one's settings.
+    // Do not look inside submodules, because git would apply their settings.
     ...['--ignore-submodules=dirty', '--', '.'],
   ])
-  const { ignored: _, ...tree } = renamed(workingTree(stdout), repository.shown)
-  const operation = await operationIn(repository.gitDir)
-  const data: StatusData = {
-    folder: repository.folder,
-    ...tree,
-    detached: tree.branch === undefined,
-    ...(operation === undefined ? {} : { operation }),
-  }
+  const tree = renamed(workingTree(stdout), repository.shown)
+  const operation = operationIn(repository.gitDir)
+  const { folder } = repository
+  const data = { folder, ...tree, detached: tree.branch === undefined, ...(operation !== undefined && { operation }) }
   const notes = filterNotes(repository)
   if (cut) notes.push('Partial: there are more changes than can be listed.')
-  const heading = headingOf(data)
-  const lines = linesOf(data)
-  if (lines.length === 0) return empty(data, `${heading}\nNothing is changed.`, notes.length > 0 ? { notes } : {})
+  const noted = notes.length > 0 ? { notes } : {}
+  const heading = headingOf(tree, operation)
+  const lines = linesOf(tree)
+  if (lines.length === 0) return empty(data, `${heading}\nNothing is changed.`, noted)
   const paged = pageOf(lines, call.page, call.limit)
-  const listed = sections(paged.items)
+  const sections = Map.groupBy(paged.items, ({ section }) => section)
+  const listed = [...sections].flatMap(([name, some]) => [`${name}:`, ...some.map(({ text }) => `  ${text}`)]).join('\n')
   const of = paged.pages > 1 ? `\n(page ${paged.page} of ${paged.pages}, ${plural(lines.length, 'entry', 'entries')})` : ''
   return ok(data, {
     content: `${heading}\n${listed}${of}${nextPage(paged)}`,
@@ -80,11 +65,11 @@ async function status(workspace: Workspace, git: Git, call: Input, ctx: ToolCont
     count: lines.length,
     page: paged.page,
     hasMore: paged.hasMore,
-    ...(notes.length > 0 ? { notes } : {}),
+    ...noted,
   })
 }
 
-function headingOf({ branch, head, upstream, ahead = 0, behind = 0, operation }: StatusData): string {
+function headingOf({ branch, head, upstream, ahead = 0, behind = 0 }: WorkingTree, operation: Operation | undefined): string {
   const where = branch === undefined ? `Detached at ${head?.slice(0, SHORT)}` : `On branch ${branch}`
   const first = head === undefined ? ', without a commit yet' : ''
   const apart = [...(ahead > 0 ? [`${ahead} ahead`] : []), ...(behind > 0 ? [`${behind} behind`] : [])]
@@ -92,24 +77,11 @@ function headingOf({ branch, head, upstream, ahead = 0, behind = 0, operation }:
   return `${where}${first}${beside}.${operation === undefined ? '' : `\nA ${operation} is under way.`}`
 }
 
-interface Line {
-  readonly section: string
-  readonly text: string
-}
-
-const linesOf = ({ conflicts, staged, unstaged, untracked }: StatusData): Line[] => [
+const linesOf = ({ conflicts, staged, unstaged, untracked }: WorkingTree) => [
   ...conflicts.map(({ path, conflict }) => ({ section: 'In conflict', text: `${quoted(path)} (${conflict})` })),
   ...staged.map((file) => ({ section: 'Staged', text: changeText(file) })),
   ...unstaged.map((file) => ({ section: 'Not staged', text: changeText(file) })),
   ...untracked.map((path) => ({ section: 'Untracked', text: quoted(path) })),
 ]
 
-const changeText = ({ path, change, from, submodule }: ChangedFile): string =>
-  `${change}: ${from === undefined ? '' : `${quoted(from)} -> `}${quoted(path)}${submodule ? ' (submodule)' : ''}`
-
-function sections(lines: readonly Line[]): string {
-  const names = [...new Set(lines.map(({ section }) => section))]
-  return names
-    .map((name) => [`${name}:`, ...lines.filter(({ section }) => section === name).map(({ text }) => `  ${text}`)].join('\n'))
-    .join('\n')
-}
+const changeText = (file: ChangedFile): string => `${file.change}: ${movedPath(file)}${file.submodule ? ' (submodule)' : ''}`

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import ip from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { notPublic } from './address.ts'
+import { notPublic } from './guard.ts'
 
 describe('an address of the public internet', () => {
   test.each([

@@ -1,18 +1,20 @@
-/** The body of a response: decompressed as it comes, and never more of it than was asked for. */
+/** Reads the body of a response, decompressing it as it arrives and never reading more than requested. */
+
+import { readFileSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { ToolFailure } from '@mulligan/core'
 
 export interface Body {
   readonly bytes: Buffer
-  /** Why it is not the whole: more than is read, or it broke off. */
+  /** Why the body is incomplete: the limit was reached, or the transfer broke off. */
   readonly partial?: 'limit' | 'broken'
   readonly notes: readonly string[]
 }
 
-/** Compressions on top of each other. Honest servers use one. */
+/** Maximum nested compressions. Honest servers use one. */
 const MAX_ENCODINGS = 2
-/** What a decoder of a page may take into memory: the 8 MB window of RFC 9659. */
+/** Maximum window of a decoder for web pages: the 8 MB of RFC 9659. */
 const ZSTD_WINDOW_LOG = 23
 
 type Decoder = (first: Uint8Array) => NodeJS.ReadWriteStream
@@ -20,7 +22,7 @@ type Decoder = (first: Uint8Array) => NodeJS.ReadWriteStream
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
-  // The standard says zlib; some servers send the bare data.
+  // The standard requires the zlib format, but some servers send raw deflate data.
   deflate: ([head = 0]) => ((head & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
   br: () => zlib.createBrotliDecompress(),
   zstd: () => zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
@@ -28,7 +30,10 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 
 export const ACCEPT_ENCODING = 'gzip, deflate, br, zstd'
 
-/** @throws ToolFailure for a compression that is unknown or not what it says; what the stream throws */
+/**
+ * Reads a body.
+ * @throws ToolFailure for an unknown compression or damaged data; whatever the stream throws
+ */
 export async function readBody(stream: Readable, contentEncoding: string, maxBytes: number): Promise<Body> {
   const encodings = contentEncoding
     .toLowerCase()
@@ -39,7 +44,7 @@ export async function readBody(stream: Readable, contentEncoding: string, maxByt
   if (unknown !== undefined || encodings.length > MAX_ENCODINGS) {
     discard(stream)
     const what = unknown === undefined ? `${encodings.length} times` : `as ${JSON.stringify(unknown.slice(0, 40))}`
-    throw new ToolFailure(`The page is compressed ${what}, which is not understood.`, { errorType: 'unsupported', status: 'failed' })
+    throw new ToolFailure(`The page is compressed ${what}, which is not supported.`, { errorType: 'unsupported', status: 'failed' })
   }
   const source = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   const first = await source.next()
@@ -48,14 +53,14 @@ export async function readBody(stream: Readable, contentEncoding: string, maxByt
   if (encodings.length === 0) return collect(plain, maxBytes, [])
   const outermost = encodings.at(-1)
   if ((outermost === 'gzip' || outermost === 'x-gzip') && (first.value[0] !== 0x1f || (first.value[1] ?? 0x8b) !== 0x8b))
-    return collect(plain, maxBytes, ['The server says gzip, but it is not compressed.'])
+    return collect(plain, maxBytes, ['The server declared gzip, but the page is not compressed.'])
   const decoders = encodings.toReversed().map((one, at) => DECODERS[one]?.(at === 0 ? first.value : Buffer.of(0x78)) ?? zlib.createGunzip())
-  // Errors come out of the last stream too, where they are heard.
+  // Errors also surface in the last stream, where they are handled.
   const decoded = pipeline([plain, ...decoders], () => undefined) as unknown as Readable
   return collect(decoded, maxBytes, [])
 }
 
-/** Reads no more of a stream. */
+/** Stops reading a stream. */
 export const discard = (stream: Readable): void => void stream.on('error', () => undefined).destroy()
 
 async function* rest(first: Uint8Array, source: AsyncIterator<Uint8Array>, stream: Readable): AsyncGenerator<Uint8Array> {
@@ -86,9 +91,16 @@ async function collect(stream: Readable, maxBytes: number, notes: readonly strin
   return size > maxBytes ? { bytes: bytes.subarray(0, maxBytes), partial: 'limit', notes } : { bytes, notes }
 }
 
-/** A server that closed before it had sent the length it had told, or damaged compression. */
+/** Detects a connection closed before the announced length was sent, or damaged compression. */
 function broken(error: unknown): 'closed' | 'damaged' | undefined {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'UND_ERR_SOCKET' && message === 'other side closed') return 'closed'
   return code !== undefined && /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_)/.test(code) ? 'damaged' : undefined
+}
+
+/** Identifies Mulligan to servers. */
+export function userAgent(): string {
+  const manifest = new URL('../../../package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }
+  return `mulligan/${version}`
 }

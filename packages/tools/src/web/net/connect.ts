@@ -1,23 +1,23 @@
-/** Connections whose address is checked, pinned, and checked again once it is there. */
+/** Makes connections to checked addresses only: an address is checked and pinned, then checked again once connected. */
 import { lookup as dnsLookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { ToolFailure } from '@mulligan/core'
 import type { Agent, buildConnector } from 'undici'
 import { type Guard, originOf } from './guard.ts'
 
-export interface Address {
+interface Address {
   readonly address: string
   readonly family: number
 }
 
-/** All addresses of a name. Asked once per connection. */
+/** Resolves a name to all its addresses. Called once per connection. */
 export type Lookup = (hostname: string) => Promise<readonly Address[]>
 
 export const systemLookup: Lookup = (hostname) => dnsLookup(hostname, { all: true })
 
-/** Seconds until a connection, TLS included, must stand. */
+/** Seconds to establish a connection, including TLS. */
 const CONNECT_SECONDS = 10
-/** Bytes of headers; more end the request. */
+/** Bytes of headers; a request with more is aborted. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 export const refusal = (reason: string, more = ''): ToolFailure =>
@@ -28,8 +28,8 @@ export const refusal = (reason: string, more = ''): ToolFailure =>
   })
 
 /**
- * An agent for one call. No name is resolved but by `lookup`, and what is connected to is one of the addresses that
- * were checked: between check and use nothing is asked again. Proxy variables of the environment play no part.
+ * Creates an agent for one call. Names are resolved only by `lookup`, and connections go only to one of the checked addresses, with no
+ * further lookup between check and use. Proxy environment variables are ignored.
  */
 export async function guardedAgent(guard: Guard, lookup: Lookup): Promise<Agent> {
   const { Agent, buildConnector } = await import('undici')
@@ -41,7 +41,7 @@ export async function guardedAgent(guard: Guard, lookup: Lookup): Promise<Agent>
     maxHeaderSize: MAX_HEADER_BYTES,
     connect: (options, done) => {
       const origin = originOf(options)
-      // Of a literal address no lookup is made.
+      // There is no lookup for a literal address.
       const reason = isIP(options.hostname) === 0 ? undefined : guard.address(options.hostname, origin)
       if (reason) return done(refusal(reason), null)
       connectFor(origin)(options, (error, socket) => {
@@ -55,7 +55,7 @@ export async function guardedAgent(guard: Guard, lookup: Lookup): Promise<Agent>
   })
 }
 
-/** `lookup` as sockets want it, leaving only addresses that may be connected to. */
+/** Adapts `lookup` for sockets, keeping only addresses that may be connected to. */
 function checkedLookup(guard: Guard, lookup: Lookup, origin: string): LookupFunction {
   const resolve = async (hostname: string): Promise<Address[]> => {
     const found = await lookup(hostname)

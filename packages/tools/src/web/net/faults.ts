@@ -1,7 +1,8 @@
-/** From what the network threw to what it means for the model. */
-import { ModelRetry, type MulliganError, ToolFailure, TransientError } from '@mulligan/core'
+/** Converts network errors to errors for the model. */
+import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
+import type { MulliganError } from '@mulligan/core/executor'
 
-/** The faults of certificates that people meet, as they would say them. */
+/** Common certificate errors in plain words. */
 const CERTIFICATE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -14,24 +15,17 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
 }
 
-/** What may pass by itself. */
+/** Errors that may be temporary, with their codes. */
 const PASSING: Readonly<Record<string, string>> = {
-  EAI_AGAIN: 'its name could not be looked up just now',
-  ECONNREFUSED: 'it refuses the connection',
-  ECONNRESET: 'it broke the connection',
-  ECONNABORTED: 'it broke the connection',
-  EPIPE: 'it broke the connection',
-  UND_ERR_SOCKET: 'it broke the connection',
-  ETIMEDOUT: 'it does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
-  UND_ERR_BODY_TIMEOUT: 'it stopped sending',
-  ENETUNREACH: 'no way leads there from here',
-  EHOSTUNREACH: 'no way leads there from here',
-  EADDRNOTAVAIL: 'no way leads there from here',
+  'its name could not be looked up just now': 'EAI_AGAIN',
+  'it refuses the connection': 'ECONNREFUSED',
+  'it closed the connection': 'ECONNRESET ECONNABORTED EPIPE UND_ERR_SOCKET',
+  'it does not answer': 'ETIMEDOUT UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT',
+  'it stopped sending': 'UND_ERR_BODY_TIMEOUT',
+  'there is no network route to it': 'ENETUNREACH EHOSTUNREACH EADDRNOTAVAIL',
 }
 
-/** Codes that Node's resolver has for a name that nobody has. */
+/** Codes Node's resolver uses for a name that does not exist. */
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_NONAME', 'EAI_NODATA', 'ENODATA'])
 
 export function faultOf(error: unknown, { host, hostname, href }: URL): MulliganError {
@@ -45,27 +39,29 @@ export function faultOf(error: unknown, { host, hostname, href }: URL): Mulligan
       constraint: 'the URL of a host that exists',
       ...cause,
     })
-  const passing = PASSING[code]
+  const [passing] = Object.entries(PASSING).find(([, codes]) => codes.split(' ').includes(code)) ?? []
   if (passing) return new TransientError(`${host} cannot be reached: ${passing}.`, cause)
   const certificate = CERTIFICATE[code]
   if (certificate) return new ToolFailure(`The certificate of ${host} is not accepted: ${certificate}.`, cause)
   if (/^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|CERT_|CRL_|INVALID_CA$|HOSTNAME_MISMATCH$)/.test(code))
     return new ToolFailure(`No secure connection to ${host} could be made (${code}).`, cause)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW')
-    return new ToolFailure(`${host} sent headers without end.`, cause)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return new ToolFailure(`${host} sent too many headers.`, cause)
   if (/^(?:HPE_|UND_ERR_)/.test(code) || (error instanceof Error && error.name === 'HTTPParserError'))
-    return new ToolFailure(`What ${host} sent is not valid HTTP.`, cause)
+    return new ToolFailure(`The response of ${host} is not valid HTTP.`, cause)
   return new ToolFailure(`The page could not be fetched from ${host}${code && ` (${code})`}.`, cause)
 }
 
-/** Its own code, that of its cause, or of the first of several attempts. */
+/** Returns the code of the error, of its cause, or of the first of several attempts. */
 function codeOf(error: unknown, depth = 0): string {
-  const { code, cause, errors } = (error ?? {}) as {
-    readonly code?: unknown
-    readonly cause?: unknown
-    readonly errors?: readonly unknown[]
-  }
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: readonly unknown[] }
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,60}$/.test(code)) return code
   const inner = cause ?? errors?.[0]
   return inner === undefined || depth > 3 ? '' : codeOf(inner, depth + 1)
+}
+
+/** Parses `Retry-After`, in seconds or as a date. */
+export function retryAfter(header: (name: string) => string, now: number = Date.now()): { readonly retryAfter?: number } {
+  const value = header('retry-after').trim()
+  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000
+  return Number.isFinite(seconds) ? { retryAfter: Math.max(0, seconds) } : {}
 }

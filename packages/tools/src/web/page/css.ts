@@ -1,54 +1,25 @@
-/** The little of CSS syntax that is needed to tell rules and declarations apart. Each walk passes over a text once. */
+/** Parses just enough CSS to tell which elements a page's style sheets hide. Each function makes a single pass. */
+import { hides } from './hidden.ts'
 
-export interface Block {
-  readonly prelude: string
-  readonly body: string
-}
-
-export interface Items {
+interface Items {
   /** As `name: value`. */
   readonly declarations: readonly string[]
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly { readonly prelude: string; readonly body: string }[]
 }
 
-/** Past what begins at `at`: an escape, a comment, a string, a URL, or one character. Always beyond `at`. */
+/** An escape, a comment, a string (up to its quote, the line end or the end of the text) or a URL (only the opening if quoted). */
+const TOKEN =
+  /\\[\s\S]?|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*["\n]?|'(?:[^'\\\n]|\\[\s\S])*['\n]?|url\((?:\s*(?=["'])|(?:[^\\)]|\\[\s\S])*\)?)|[\s\S]/iy
+
+/** Returns the position after the {@link TOKEN} or character at `at`, always greater than `at`. */
 export function step(css: string, at: number): number {
-  const char = css.charCodeAt(at)
-  if (char === 92) return at + 2
-  if (char === 47 && css.charCodeAt(at + 1) === 42) return afterComment(css, at)
-  if (char === 34 || char === 39) return afterQuoted(css, at + 1, char)
-  if ((char | 32) === 117 && css.slice(at, at + 4).toLowerCase() === 'url(') return afterUrl(css, at + 4)
-  return at + 1
+  // Most characters do not start a token.
+  if (!/["'/\\Uu]/.test(css[at] ?? '')) return at + 1
+  TOKEN.lastIndex = at
+  return TOKEN.test(css) ? TOKEN.lastIndex : at + 1
 }
 
-function afterComment(css: string, at: number): number {
-  const end = css.indexOf('*/', at + 2)
-  return end === -1 ? css.length : end + 2
-}
-
-/** A string ends with its quote, with its line, or with the text. */
-function afterQuoted(css: string, from: number, quote: number): number {
-  for (let at = from; at < css.length; at++) {
-    const char = css.charCodeAt(at)
-    if (char === 92) at++
-    else if (char === quote || char === 10) return at + 1
-  }
-  return css.length
-}
-
-/** Quotes count only where they come first. */
-function afterUrl(css: string, from: number): number {
-  for (let at = from, isFirst = true; at < css.length; at++) {
-    const char = css.charCodeAt(at)
-    if (char === 92) at++
-    else if (isFirst && (char === 34 || char === 39)) return at
-    else if (char === 41) return at + 1
-    if (char > 32) isFirst = false
-  }
-  return css.length
-}
-
-/** A comment parts what stands before and after it. */
+/** Replaces comments by a space, because they separate tokens. */
 export function withoutComments(css: string): string {
   if (!css.includes('/*')) return css
   const out: string[] = []
@@ -62,50 +33,93 @@ export function withoutComments(css: string): string {
   return [...out, css.slice(from)].join(' ')
 }
 
-/** What stands on the outermost level of a sheet, of the body of a rule or of a style attribute without comments. */
+/** Returns the top-level items of a sheet, a rule body or a style attribute. The text must not contain comments. */
 export function itemsOf(css: string): Items {
   const declarations: string[] = []
-  const blocks: Block[] = []
+  const blocks: { prelude: string; body: string }[] = []
   let from = 0
   let parens = 0
-  const cut = (at: number): void => {
-    if (at > from) declarations.push(css.slice(from, at))
-  }
-  for (let at = 0; at < css.length; ) {
-    const char = css.charCodeAt(at)
-    const next = step(css, at)
-    if (char === 40) parens++
-    else if (char === 41) parens = Math.max(0, parens - 1)
-    else if (char === 123) {
+  for (let at = 0, next = 0; at <= css.length; at = next) {
+    next = step(css, at)
+    const char = css[at]
+    if (char === '(') parens++
+    else if (char === ')') parens = Math.max(0, parens - 1)
+    else if (char === '{') {
       const close = closing(css, at)
       blocks.push({ prelude: css.slice(from, at).trim(), body: css.slice(at + 1, close) })
-      from = at = close + 1
+      from = next = close + 1
       parens = 0
-      continue
-    } else if ((char === 59 && parens === 0) || char === 125) {
-      cut(at)
+    } else if ((char === ';' && parens === 0) || char === '}' || char === undefined) {
+      if (at > from) declarations.push(css.slice(from, at))
       from = next
     }
-    at = next
   }
-  cut(css.length)
   return { declarations, blocks }
 }
 
 function closing(css: string, open: number): number {
   let depth = 0
-  for (let at = open; at < css.length; at = step(css, at)) {
-    const char = css.charCodeAt(at)
-    if (char === 123) depth++
-    else if (char === 125 && --depth === 0) return at
-  }
+  for (let at = open; at < css.length; at = step(css, at))
+    if (css[at] === '{') depth++
+    else if (css[at] === '}' && --depth === 0) return at
   return css.length
 }
 
-/** `d\69splay` is `display`. */
-export const unescaped = (css: string): string =>
-  css.replace(/\\(?:([0-9a-f]{1,6})\s?|([\s\S]))/gi, (_, hex?: string, char?: string) => {
-    if (hex === undefined) return char ?? ''
-    const code = Number.parseInt(hex, 16)
-    return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
+/** Limits: style sheets can be megabytes long and rules nested arbitrarily deep. */
+const MAX_SHEET_CHARS = 1_000_000
+const MAX_SELECTOR_CHARS = 1000
+const MAX_NESTING = 6
+
+/**
+ * Returns selectors of the rules that always hide elements, regardless of page state and window size. Rules inside other conditions are
+ * left out, because the condition may not apply.
+ */
+export const hidingSelectors = (sheet: string): string[] => selectorsIn(withoutComments(sheet.slice(0, MAX_SHEET_CHARS)), '', 0)
+
+function selectorsIn(css: string, parent: string, depth: number): string[] {
+  if (depth > MAX_NESTING) return []
+  const { declarations, blocks } = itemsOf(css)
+  const inner = blocks.flatMap(({ prelude, body }) => {
+    if (prelude.startsWith('@')) return isGiven(prelude) ? selectorsIn(body, parent, depth + 1) : []
+    if (prelude.length > MAX_SELECTOR_CHARS || DYNAMIC.test(prelude)) return []
+    const nested = prelude.includes('&') ? prelude.replaceAll('&', `:is(${parent})`) : `:is(${parent}) :is(${prelude})`
+    const selector = parent === '' ? prelude : nested
+    return selector.length > MAX_SELECTOR_CHARS ? [] : selectorsIn(body, selector, depth + 1)
   })
+  return parent !== '' && hides(declarations) ? [parent, ...inner] : inner
+}
+
+/** Selectors that depend on page state, or that grow exponentially. */
+const DYNAMIC = /:(?:hover|focus|active|target|checked|not|has|before|after|popover-open|:)|\bno-?js\b|^$|&[^&]*&[^&]*&/i
+
+const isGiven = (rule: string): boolean =>
+  /^@layer\b/i.test(rule) || /^@supports\s(?!\s*not\b)/i.test(rule) || (/^@media\b/i.test(rule) && isForScreens(rule.slice(6)))
+
+/** True if a list of media queries matches any screen. */
+export const isForScreens = (media: string): boolean =>
+  media.split(',').some((query) => /^\s*(?:(?:only\s+)?(?:all|screen))?\s*$/i.test(query))
+
+/** An element name, class or id, or an element name with a class or id: `p`, `.a`, `p.a`, `#b`. */
+const SIMPLE = /^(?:[a-z][a-z0-9-]*)?(?:[.#][\w\u0080-\uffff-]+)?$/i
+
+export type HidingRules = ReturnType<typeof rulesOf>
+
+/** Collects the hiding rules. Simple selectors go into a set for lookup, because there may be many. */
+export function rulesOf(sheets: Iterable<string>) {
+  const simple = new Set<string>()
+  const others: string[] = []
+  for (const selector of [...sheets].flatMap(hidingSelectors)) {
+    const parts = selector.split(',').map((part) => part.trim())
+    if (parts.every((part) => SIMPLE.test(part)))
+      for (const part of parts) simple.add(part.replace(/^[a-z0-9-]+/i, (name) => name.toLowerCase()))
+    else others.push(selector)
+  }
+  return { simple, others }
+}
+
+/** True if a simple rule matches this element. */
+export function isMeant({ simple }: HidingRules, name: string, id: string, classes: string): boolean {
+  if (simple.size === 0) return false
+  const marks = [`#${id}`, ...classes.split(/\s+/).map((one) => `.${one}`)].filter((mark) => mark.length > 1)
+  return simple.has(name) || marks.some((mark) => simple.has(mark) || simple.has(name + mark))
+}

@@ -1,14 +1,14 @@
-/** Bytes to text, by what the page says of itself. */
+/** Decodes bytes to text, using the charset that the page declares. */
 
-export interface Decoded {
+interface Decoded {
   readonly text: string
   readonly notes: readonly string[]
 }
 
-/** How far into a page its charset may be declared, by the standard. */
+/** Bytes within which a page may declare its charset, by the HTML standard. */
 const META_BYTES = 1024
 
-/** Byte order mark, then header, then the page's own word, then UTF-8. */
+/** Decodes bytes. The charset comes from the byte order mark, else the header, else the page itself, else UTF-8. */
 export function decode(bytes: Uint8Array, contentType: string): Decoded {
   const said = bomOf(bytes) ?? charsetIn(contentType) ?? declared(bytes)
   const known = said === undefined ? 'utf-8' : labelOf(said)
@@ -31,7 +31,7 @@ function declared(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, META_BYTES)).toString('latin1')
   const said =
     /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(head)?.[1] ?? /^<\?xml[^>]{0,200}encoding=["']([^"']+)/.exec(head)?.[1]
-  // That it can be read as ASCII shows that it is not UTF-16, whatever it says.
+  // A declaration readable as ASCII proves that the page is not UTF-16.
   return said && /^utf-?16/i.test(said) ? 'utf-8' : said
 }
 

@@ -1,10 +1,10 @@
 /**
- * What a page does not show to people is not read to a model: that is where instructions to it are hidden. This finds
- * the common ways. It cannot find all (text in the colour of what is behind it), which is why pages are untrusted.
+ * Detects content that a page does not show to people, so that it is not shown to a model either: instructions to models are hidden there.
+ * It covers the common techniques but cannot cover all (such as text in the background colour), so pages remain untrusted.
  */
-import { itemsOf, unescaped, withoutComments } from './css.ts'
+import { itemsOf, withoutComments } from './css.ts'
 
-/** Elements whose content is never shown as text, or only without scripts or where a medium cannot be played. */
+/** Elements whose content is never shown as text, or only without scripts or when media cannot be played. */
 export const UNSHOWN: readonly string[] =
   'script style title noscript template iframe object embed canvas svg math select textarea datalist video audio progress meter noframes noembed rp'.split(
     ' ',
@@ -17,13 +17,13 @@ export function isHiddenBy(attribute: (name: string) => string | null | undefine
   return style != null && isUnseen(style)
 }
 
-/** Of a longer value the rest is not looked at. White space does not count. */
+/** Longer values are cut. White space does not count. */
 const MAX_VALUE_CHARS = 1000
 
-/** Whether a style attribute hides. */
+/** True if a style attribute hides the element. */
 export const isUnseen = (style: string): boolean => hides(itemsOf(withoutComments(style)).declarations)
 
-/** Whether one of the declarations hides, even where a later one takes it back: that one need not be valid. */
+/** True if any declaration hides the element, even if a later one overrides it, because that one may be invalid. */
 export function hides(declarations: readonly string[]): boolean {
   const style = declarations.map(declaration).filter((one) => one !== undefined)
   const has = (name: RegExp, value: RegExp): boolean => style.some((one) => name.test(one.name) && value.test(one.value))
@@ -39,18 +39,22 @@ export function hides(declarations: readonly string[]): boolean {
 function declaration(text: string): { readonly name: string; readonly value: string } | undefined {
   const colon = text.indexOf(':')
   if (colon === -1) return undefined
-  const value = text
-    .slice(colon + 1)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_VALUE_CHARS)
-  return {
-    name: unescaped(text.slice(0, colon).trim().slice(0, 100)).toLowerCase(),
-    value: unescaped(value)
-      .toLowerCase()
-      .replace(/ ?! ?important$/, ''),
-  }
+  const value = unescaped(
+    text
+      .slice(colon + 1)
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, MAX_VALUE_CHARS),
+  ).toLowerCase()
+  return { name: unescaped(text.slice(0, colon).trim().slice(0, 100)).toLowerCase(), value: value.replace(/ ?! ?important$/, '') }
 }
+
+/** Resolves CSS escapes: `d\69splay` becomes `display`. */
+const unescaped = (css: string): string =>
+  css.replace(/\\(?:([0-9a-f]{1,6})\s?|([\s\S]))/gi, (_, hex?: string, char?: string) => {
+    const code = Number.parseInt(hex ?? '', 16)
+    return hex === undefined ? (char ?? '') : code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
+  })
 
 type Hides = (value: string) => boolean
 
@@ -59,7 +63,7 @@ const oneOf =
   (value) =>
     values.includes(value)
 const far: Hides = (value) => isFar(value, 500)
-/** Layouts take large margins back elsewhere. */
+/** Layouts compensate for large margins elsewhere. */
 const farMargin: Hides = (value) => isFar(value, 1000)
 const isFaint: Hides = (value) => {
   const { number, unit } = quantity(value) ?? { number: 1, unit: '' }
@@ -70,43 +74,31 @@ const moves: Hides = (value) =>
     name.startsWith('translate') ? args.some(far) : name.startsWith('scale') && args.some((arg) => Math.abs(numberOf(arg)) < 0.05),
   )
 
-/** By property, the values that take an element out of sight. */
+const manyOf = (names: string, is: Hides): Record<string, Hides> => Object.fromEntries(names.split(' ').map((name) => [name, is]))
+const some =
+  (is: Hides): Hides =>
+  (value) =>
+    value.split(' ').some(is)
+
+/** Values that hide an element, by property. */
 const HIDING: Readonly<Record<string, Hides>> = {
   display: oneOf('none'),
   visibility: oneOf('hidden', 'collapse'),
   'content-visibility': oneOf('hidden'),
-  opacity: isFaint,
   'font-size': (value) => isTiny(value, 2),
-  font: (value) => value.split(' ').some((part) => isTiny(part.split('/')[0] ?? '', 2)),
-  left: far,
-  right: far,
-  top: far,
-  bottom: far,
-  inset: (value) => value.split(' ').some(far),
-  'inset-inline-start': far,
-  'inset-block-start': far,
-  'text-indent': far,
-  'margin-left': farMargin,
-  'margin-right': farMargin,
-  'margin-top': farMargin,
-  margin: (value) => value.split(' ').some(farMargin),
-  transform: moves,
-  '-webkit-transform': moves,
-  translate: (value) => value.split(' ').some(far),
-  scale: (value) => value.split(' ').some((part) => numberOf(part) < 0.05),
-  zoom: isFaint,
+  font: some((part) => isTiny(part.split('/')[0] ?? '', 2)),
+  ...manyOf('opacity zoom', isFaint),
+  ...manyOf('left right top bottom inset-inline-start inset-block-start text-indent', far),
+  ...manyOf('inset translate', some(far)),
+  ...manyOf('margin-left margin-right margin-top margin', some(farMargin)),
+  ...manyOf('transform -webkit-transform', moves),
+  scale: some((part) => numberOf(part) < 0.05),
   filter: (value) => calls(value).some(({ name, args }) => name === 'opacity' && isFaint(args[0] ?? '')),
   clip: (value) => calls(value).some(({ name, args }) => name === 'rect' && isNoRect(args.map(numberOf))),
-  'clip-path': (value) => calls(value).some(isNoShape),
-  '-webkit-clip-path': (value) => calls(value).some(isNoShape),
+  ...manyOf('clip-path -webkit-clip-path', (value) => calls(value).some(isNoShape)),
 }
 
-interface Quantity {
-  readonly number: number
-  readonly unit: string
-}
-
-function quantity(value: string): Quantity | undefined {
+function quantity(value: string): { readonly number: number; readonly unit: string } | undefined {
   const plain = value.startsWith('calc(') && value.endsWith(')') ? value.slice(5, -1).trim() : value
   const [, number, unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)([a-z]*|%)$/.exec(plain) ?? []
   return number === undefined ? undefined : { number: Number(number), unit }
@@ -114,17 +106,17 @@ function quantity(value: string): Quantity | undefined {
 
 const numberOf = (value: string): number => quantity(value)?.number ?? Number.NaN
 
-/** Units of a length in pixels, about. */
+/** Approximate pixels per unit of length. */
 const PIXELS: Readonly<Record<string, number>> = { '': 1, px: 1, pt: 1.3, pc: 16, em: 16, rem: 16, ex: 8, ch: 8, cm: 38, mm: 3.8, in: 96 }
 
 function isTiny(value: string, pixels: number): boolean {
   const { number, unit } = quantity(value) ?? { number: Number.NaN, unit: '' }
   if (number === 0) return true
-  // Bare numbers are no lengths: in `font` they are weights.
+  // Bare numbers are not lengths; in `font` they are weights.
   return unit !== '' && number > 0 && number * (PIXELS[unit] ?? (unit === '%' ? 0.16 : 16)) < pixels + (pixels === 1 ? 0.01 : 0)
 }
 
-/** Out to the left or top by so much, or the other way by much more than any page is wide. */
+/** True if moved off-screen: this far to the left or top, or much further in the other direction than any page is wide. */
 function isFar(value: string, pixels: number): boolean {
   const { number, unit } = quantity(value) ?? { number: 0, unit: '' }
   if (/^[sdl]?v(?:w|h|i|b|min|max)$/.test(unit)) return number <= -100 || number >= 200
@@ -138,13 +130,10 @@ function isTransparent(value: string): boolean {
   return calls(value).some(({ name, args }) => /^(?:rgb|hsl)a?$/.test(name) && args.length === 4 && isFaint(args[3] ?? ''))
 }
 
-interface Call {
-  readonly name: string
-  readonly args: readonly string[]
-}
+type Call = ReturnType<typeof calls>[number]
 
-/** The functions in a value. */
-const calls = (value: string): readonly Call[] =>
+/** Parses the function calls in a value. */
+const calls = (value: string) =>
   value.split(')').flatMap((piece) => {
     const open = piece.lastIndexOf('(')
     if (open === -1) return []

@@ -1,10 +1,13 @@
-/** JSON on indented lines, its tokens untouched: numbers keep all their digits, keys their order and doubles. */
+/** Indents JSON without changing its tokens: numbers keep all digits, and keys keep their order and duplicates. */
 
 const DEEPEST = 50
-/** Indentation that makes more than this of it is no help. */
+/** Give up if indentation makes the text larger by more than this factor. */
 const MAX_GROWTH = 4
 
-/** @param text valid JSON; what is too deep to be helped comes back as it is */
+/**
+ * Indents JSON.
+ * @param text valid JSON; returned unchanged if it is nested too deeply
+ */
 export function indentJson(text: string): string {
   const out: string[] = []
   let size = 0

@@ -1,15 +1,15 @@
-/** What a response is: by its content first, by what it says of itself where that leaves a choice. */
+/** Determines the type of a response from its content, or from its declared type where the content is ambiguous. */
 import { HEAD_BYTES, magic } from '../../files/common/magic.ts'
 
-export type Kind = 'html' | 'json' | 'text'
+type Kind = 'html' | 'json' | 'text'
 
-/** What it is where it is no text, as a phrase: "a PNG image". */
+/** Returns a description such as "a PNG image" if the response is not text. */
 export function binary(bytes: Uint8Array, mediaType: string): string | undefined {
   const head = bytes.subarray(0, HEAD_BYTES)
   const [a, b] = head
   const isUtf16 = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)
   const known = isUtf16 ? undefined : magic(head)
-  // The marks of some formats are letters that a text may begin with too.
+  // The signatures of some formats are letters that a text may also begin with.
   if (known && (known.mediaType === 'application/pdf' || head.includes(0) || head.some((byte) => byte > 0x7f))) return known.what
   if (!isUtf16 && head.includes(0) && !/charset=["']?utf-?(?:16|32)/i.test(mediaType)) return 'binary data'
   return /^(?:image(?!\/svg)|audio|video|font)\//.test(mediaType) ? `no text, but ${mediaType.split(';')[0]}` : undefined
@@ -17,7 +17,7 @@ export function binary(bytes: Uint8Array, mediaType: string): string | undefined
 
 const HTML_START = /^<(?:!doctype\s+html|html|head|body|title|meta|script|style)\b/i
 
-/** Past white space, comments and an XML declaration. */
+/** True for HTML, ignoring leading white space, comments and an XML declaration. */
 function beginsAsHtml(head: string): boolean {
   let rest = head.trimStart()
   for (;;) {
@@ -30,7 +30,7 @@ function beginsAsHtml(head: string): boolean {
 
 const ANY_TAG = /<(?:\/?[a-z][a-z0-9-]*[\s/>]|!doctype)/i
 
-/** `text` needs only its beginning. */
+/** Determines the kind. `text` may be just the beginning. */
 export function kindOf(text: string, mediaType: string): { readonly kind: Kind; readonly notes: readonly string[] } {
   const type = mediaType.split(';')[0]?.trim().toLowerCase() ?? ''
   const head = text.slice(0, HEAD_BYTES)
@@ -41,11 +41,11 @@ export function kindOf(text: string, mediaType: string): { readonly kind: Kind; 
       : /^text\/|[/+]xml$|javascript/.test(type) && type !== 'text/plain'
         ? 'text'
         : undefined
-  const note = (what: string) => [`It is said to be ${JSON.stringify(type)}, but is ${what}.`]
+  const note = (what: string) => [`The server declared ${JSON.stringify(type)}, but the content is ${what}.`]
   const isJson = /^\s*[[{]/.test(head) && parses(text)
   if (told !== 'text' && told !== 'html' && beginsAsHtml(head)) return { kind: 'html', notes: type === '' ? [] : note('HTML') }
   if (told === 'html' && !ANY_TAG.test(head)) return { kind: isJson ? 'json' : 'text', notes: note(isJson ? 'JSON' : 'plain text') }
-  if (told === 'json' && !isJson && !parses(text)) return { kind: 'text', notes: note('no valid JSON') }
+  if (told === 'json' && !isJson && !parses(text)) return { kind: 'text', notes: note('not valid JSON') }
   return { kind: told ?? (isJson ? 'json' : 'text'), notes: [] }
 }
 

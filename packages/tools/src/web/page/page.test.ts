@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { itemsOf, step, withoutComments } from './css.ts'
+import { hidingSelectors, itemsOf, step, withoutComments } from './css.ts'
 import { isUnseen } from './hidden.ts'
 import { indentJson } from './indent-json.ts'
 import { plainText, tooDeep } from './plain-text.ts'
 import { readable } from './readable.ts'
 import { render } from './render.ts'
-import { hidingSelectors } from './sheet.ts'
 import { withoutUnseen } from './unseen-characters.ts'
 
 const URL_OF_PAGE = 'https://example.com/a/b'
@@ -203,7 +202,7 @@ describe('styles are read in linear time', () => {
     )
   })
 
-  // With a pattern that goes back these take minutes.
+  // With a backtracking pattern these take minutes.
   test.each(['opacity:', 'font-size : ', 'clip:rect(', 'transform:', 'color:rgb(', 'font:'])('%s and what never ends', (begin) => {
     for (const filler of [' ', '0', '0 ', '/*', '\\', '(', 'a', ';', '\t\n', '-1', '{', '"', "url('"])
       expect(isUnseen(`${begin}${filler.repeat(100_000)}x`)).toBeTypeOf('boolean')
@@ -301,7 +300,7 @@ describe('JSON on lines', () => {
 describe('hostile pages', () => {
   const go = (html: string, seconds?: number) =>
     render(html, { url: URL_OF_PAGE, format: 'markdown', signal: new AbortController().signal, ...(seconds !== undefined && { seconds }) })
-  const NOTE = [expect.stringContaining('bare text')]
+  const NOTE = [expect.stringContaining('plain text')]
 
   test('a small one goes through the worker', async () => {
     expect(await go('<title>T</title><p>a <a href="/b">b</a></p>')).toEqual({ title: 'T', text: 'a [b](https://example.com/b)', notes: [] })
@@ -338,13 +337,13 @@ describe('hostile pages', () => {
     [`a${' '.repeat(3_000_000)}b`, 3],
   ])('one pass is enough for %.10s…', (html, length) => expect(plainText(html)).toHaveLength(length))
 
-  /** Five megabytes of styles within elements too deep for a tree. */
+  /** Five megabytes of styles in elements nested too deeply for a tree. */
   const SLOW = `${'<div>'.repeat(1100)}${`<b style="opacity:${' '.repeat(3900)}x">`.repeat(1250)}text`
 
   test('a page too deep for a tree does not hold up the process', async () => {
     const stop = new AbortController()
     const running = render(SLOW, { url: URL_OF_PAGE, format: 'markdown', signal: stop.signal })
-    // It comes before the page only where that is not made in this very thread.
+    // This fires before the page is done only if rendering happens outside this thread.
     setImmediate(() => stop.abort(new Error('stopped')))
     await expect(running).rejects.toThrow('stopped')
   })

@@ -1,27 +1,50 @@
-/** HTML to Markdown or text: the article where there is one, else the whole body. Runs in a worker: a page may be made to take for ever. */
+/**
+ * Converts HTML to Markdown or text: the article if there is one, otherwise the whole body. Runs in a worker, because a page may be crafted
+ * to take forever.
+ */
 import * as turndownGfm from '@joplin/turndown-plugin-gfm'
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import type { PageDocument, PageElement } from './dom.ts'
+import { isForScreens, isMeant, rulesOf } from './css.ts'
 import { isHiddenBy, UNSHOWN } from './hidden.ts'
 import { oneLine, plainText } from './plain-text.ts'
-import { isForScreens, isMeant, rulesOf } from './sheet.ts'
+
+/** The parts of the DOM needed here. Including the browser types would make them available to the whole program. */
+interface PageElement {
+  readonly localName: string
+  readonly innerHTML: string
+  readonly textContent: string
+  readonly remove: () => void
+  readonly getAttribute: (name: string) => string | null
+  readonly getAttributeNames: () => readonly string[]
+  readonly setAttribute: (name: string, value: string) => void
+  readonly removeAttribute: (name: string) => void
+  readonly cloneNode: (deep: boolean) => PageElement
+  readonly querySelector: (selector: string) => PageElement | null
+  readonly querySelectorAll: (selector: string) => Iterable<PageElement> & { readonly length: number }
+}
+
+interface PageDocument extends PageElement {
+  readonly documentElement: PageElement
+  readonly head: PageElement
+  readonly body: PageElement
+}
 
 export interface Readable {
   readonly title: string
   readonly text: string
 }
 
-/** Never text of the page, or not without its scripts. */
+/** Elements that never contain the page's text, or only with scripts. */
 const NO_TEXT = [...UNSHOWN, 'link', 'input', 'button', 'dialog:not([open])'].join(',')
-/** Selectors that each element is held against, and not only looked up by. */
+/** Maximum selectors that have to be matched against every element instead of being looked up. */
 const MAX_SELECTORS = 2000
 
-/** An article with less of the page's text than this is taken for a mistake, unless it is long by itself. */
+/** An article with a smaller share of the page's text is considered a misdetection, unless it is long. */
 const ARTICLE_SHARE = 0.3
 const LONG_ARTICLE = 5000
-/** Of a larger page the whole body is taken: looking for an article takes longest. */
+/** For larger pages the whole body is used, because finding the article is the slowest step. */
 const MAX_ELEMENTS = 30_000
 
 export function readable(html: string, url: string, format: 'markdown' | 'text'): Readable {
@@ -31,7 +54,7 @@ export function readable(html: string, url: string, format: 'markdown' | 'text')
   const title = oneLine(document.querySelector('title')?.textContent || document.querySelector('h1')?.textContent || '')
   removeUnseen(document)
   absolute(document, base)
-  // The search for an article takes the document apart.
+  // Readability takes the document apart.
   const body = document.body.cloneNode(true)
   const whole = body.textContent.length
   const article = articleOf(document)
@@ -40,13 +63,13 @@ export function readable(html: string, url: string, format: 'markdown' | 'text')
   return { title, text: format === 'text' ? plainText(chosen.innerHTML) : markdown(chosen) }
 }
 
-/** All of it in one body: the parser makes none by itself, and loses what stands outside. */
+/** Parses the page, wrapped in a single body. The parser does not create one and loses text outside it. */
 function parse(html: string): PageDocument {
   const inner = html.replace(/<!doctype[^>]{0,500}>|<\/?(?:html|head|body)(?:\s[^>]{0,2000})?>/gi, '')
   return parseHTML(`<!doctype html><html><head></head><body>${inner}</body></html>`).document as unknown as PageDocument
 }
 
-/** The parser leaves the names of attributes as they are written; of several with one name the first counts. */
+/** Lower-cases attribute names, which the parser does not do. Of duplicates, the first one counts. */
 function lowerCaseAttributes(document: PageDocument): void {
   for (const element of document.querySelectorAll('*')) {
     const names = element.getAttributeNames()
@@ -65,7 +88,7 @@ function removeUnseen(document: PageDocument): void {
   const remove = (element: PageElement): void => {
     if (element !== document.body && element !== document.documentElement && element !== document.head) element.remove()
   }
-  // The sheets in these are not for a browser that runs scripts.
+  // Browsers that run scripts ignore the style sheets in these.
   for (const element of document.querySelectorAll('noscript,template')) remove(element)
   const styles = [...document.querySelectorAll('style')].filter((style) => isForScreens(style.getAttribute('media') ?? ''))
   const rules = rulesOf(styles.map((style) => style.textContent ?? ''))
@@ -85,7 +108,7 @@ function matching(document: PageDocument, selector: string): Iterable<PageElemen
   }
 }
 
-/** Links that can be fetched as they stand; images only where a text says what they show. */
+/** Makes links absolute and drops unusable ones. Keeps images only if they have alternative text. */
 function absolute(document: PageDocument, base: string): void {
   for (const link of document.querySelectorAll('a[href]')) {
     const to = URL.parse(link.getAttribute('href') ?? '', base)
@@ -112,7 +135,7 @@ function articleOf(document: PageDocument): { readonly element: PageElement; rea
 function markdown(element: PageElement): string {
   const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-', hr: '---' })
   turndown.use(turndownGfm.gfm)
-  // What tables are turned by needs a tree of turndown's own making.
+  // The table plugin needs a tree created by turndown itself.
   const source = element.querySelector('table') ? element.innerHTML : (element as never)
   return turndown
     .turndown(source)

@@ -1,69 +1,63 @@
-/** Readable text of HTML, made in a worker that can be ended; of a page that it cannot cope with, what one pass gives. */
+/** Converts HTML to readable text in a worker that can be terminated. Pages too complex for that are reduced to bare text in one pass. */
 import { Worker } from 'node:worker_threads'
 import { ToolFailure } from '@mulligan/core'
+import { untilAborted } from '../../until-aborted.ts'
 import { tooDeep } from './plain-text.ts'
 import type { Readable } from './readable.ts'
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly url: string
   readonly format: 'markdown' | 'text'
   readonly signal: AbortSignal
-  /** Seconds until the worker is ended. Default 10. */
+  /** Seconds until the worker is terminated. Default 10. */
   readonly seconds?: number
 }
 
-export interface Rendered extends Readable {
+interface Rendered extends Readable {
   readonly notes: readonly string[]
 }
 
-/** What a worker is given. */
+/** The worker's input. */
 export interface Work {
   readonly html: string
   readonly url: string
   readonly format: 'markdown' | 'text'
-  /** One pass over it, and no tree. */
+  /** Make a single pass without building a tree. */
   readonly isBare: boolean
 }
 
 const SECONDS = 10
 const BARE_SECONDS = 20
 const MEMORY_MB = 384
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-/** @throws ToolFailure for a page that not even one pass gets through; what the signal was aborted with */
+/**
+ * Renders a page.
+ * @throws ToolFailure for a page that cannot be processed even in one pass; the abort reason of the signal
+ */
 export async function render(html: string, { url, format, signal, seconds = SECONDS }: RenderOptions): Promise<Rendered> {
   const work = { html, url, format }
   const made = tooDeep(html) ? undefined : await inWorker({ ...work, isBare: false }, seconds, signal)
   if (made) return { ...made, notes: [] }
-  // In a worker too: what a page is made to do must not hold up the process.
+  // Also in a worker, because a malicious page must not block the process.
   const bare = await inWorker({ ...work, isBare: true }, BARE_SECONDS, signal)
-  if (!bare) throw new ToolFailure('The page takes too long to be turned into text.', { errorType: 'unsupported', status: 'failed' })
-  return { ...bare, notes: ['The page is too large or too deep to be laid out: this is its bare text, without links.'] }
+  if (!bare) throw new ToolFailure('Converting the page to text took too long.', { errorType: 'unsupported', status: 'failed' })
+  return { ...bare, notes: ['The page is too large or too deeply nested to convert: this is its plain text, without links.'] }
 }
 
-/** `undefined` when it took too long or too much, or broke. */
-function inWorker(workerData: Work, seconds: number, signal: AbortSignal): Promise<Readable | undefined> {
+/** Returns undefined if the worker took too long, used too much memory or crashed. */
+async function inWorker(workerData: Work, seconds: number, signal: AbortSignal): Promise<Readable | undefined> {
   signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(WORKER, {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-      env: {},
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-    })
-    const end = (settle: () => void): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      void worker.terminate()
-      settle()
-    }
-    const onAbort = (): void => end(() => reject(signal.reason))
-    const timer = setTimeout(() => end(() => resolve(undefined)), seconds * 1000)
-    signal.addEventListener('abort', onAbort, { once: true })
-    worker.once('message', (made: Readable) => end(() => resolve(made)))
-    worker.once('error', () => end(() => resolve(undefined)))
-    worker.once('exit', () => end(() => resolve(undefined)))
-  })
+  const limits = { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB }, env: {}, execArgv: [], stdout: true, stderr: true }
+  const program = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+  const worker = new Worker(program, { workerData, ...limits })
+  const { promise, resolve } = Promise.withResolvers<Readable | undefined>()
+  const fail = (): void => resolve(undefined)
+  const timer = setTimeout(fail, seconds * 1000)
+  worker.once('message', resolve).once('error', fail).once('exit', fail)
+  try {
+    return await untilAborted(signal, () => promise)
+  } finally {
+    clearTimeout(timer)
+    void worker.terminate()
+  }
 }

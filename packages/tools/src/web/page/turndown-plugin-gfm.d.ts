@@ -1,4 +1,4 @@
-/** It comes without types. */
+/** The package has no type declarations. */
 declare module '@joplin/turndown-plugin-gfm' {
   import type TurndownService from 'turndown'
 

@@ -1,14 +1,14 @@
-/** Characters that show nothing to people and can spell out anything to a model. */
+/** Removes characters that are invisible to people but can carry arbitrary text to a model. */
 
-/** Unicode's tags, the second set of variation selectors, zero-width characters, and fillers that look like nothing. */
+/** Unicode tags, supplementary variation selectors, zero-width characters and invisible fillers. */
 const UNSEEN = /[\u{e0000}-\u{e0fff}\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]|\u034f/gu
-/** One says how the character before it looks; more say nothing. */
+/** Runs of variation selectors. The first one affects the preceding character; the others have no effect. */
 const SELECTORS = /([\ufe00-\ufe0f])[\ufe00-\ufe0f]+/g
 const JOINERS = /[\u200c\u200d]+/g
 
 const SCRIPTS = 'Arab Syrc Nkoo Mand Mong Phag Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Tibt Mymr Khmr'
 
-/** What joiners belong to: these scripts, and emoji. Made on first use, because Unicode's tables take 15 ms. */
+/** Contexts in which joiners are legitimate: these scripts, and emoji. Created on first use, because Unicode's tables take 15 ms. */
 let joined: ReturnType<typeof makeJoined> | undefined
 function makeJoined() {
   const letters = SCRIPTS.split(' ')

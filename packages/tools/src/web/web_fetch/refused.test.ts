@@ -1,4 +1,4 @@
-/** What must not be reached, however it is spelt and whoever leads there. Each guard has a control that shows the harm without it. */
+/** Addresses that must not be reached, regardless of spelling or redirects. Each guard has a control that shows the harm without it. */
 import { describe, expect, test } from 'vitest'
 import { refused, run } from '../../workspace.fixture.ts'
 import type { Lookup } from '../net/connect.ts'
@@ -6,14 +6,14 @@ import { type Guard, publicOnly } from '../net/guard.ts'
 import { redirects, site } from '../server.fixture.ts'
 import { webFetchTool } from './tool.ts'
 
-/** Only whether it was reached counts, so no page is laid out: that starts a worker for each. */
+/** Only whether the server was reached matters, so skip rendering, which starts a worker for each page. */
 const RAW = { format: 'html' } as const
 const SECRET = 'the inner page'
 const inner = await site({ '/': `<p>${SECRET}</p>`, '/latest/meta-data/': SECRET })
 const { port } = inner
 
 const open: Guard = { url: () => undefined, address: () => undefined }
-/** Every name leads to this machine. */
+/** Resolves every name to this machine. */
 const toHere: Lookup = async () => [{ address: '127.0.0.1', family: 4 }]
 
 const SPELLINGS = `
@@ -136,7 +136,7 @@ describe('spellings of what is not public', () => {
     }
     const error = await refused(webFetchTool({ lookup }), { url })
     expect(['permission', 'validation']).toContain(error.errorType)
-    // A corrected call would be refused too, so none is named.
+    // A corrected call would be refused too, so none is suggested.
     expect(error.details.suggestion).toBeUndefined()
     expect([inner.hits, asked]).toEqual([[], []])
   })
@@ -180,7 +180,7 @@ describe('names', () => {
     }
     const lookup: Lookup = async () => [
       { address: '127.0.0.1', family: 4 },
-      // Public by range, and nobody is there.
+      // A public address where nothing answers.
       { address: '2606:4700::dead', family: 6 },
     ]
     const error = await refused(webFetchTool({ lookup, guard, seconds: 2 }), { url: `http://mixed.example.com:${port}/` })
@@ -201,7 +201,7 @@ describe('names', () => {
   })
 
   test('the address that was connected to is checked once more', async () => {
-    // A guard that is blind while names are resolved, as if the system had gone elsewhere.
+    // A guard that misses addresses during lookup, as if the system had connected elsewhere.
     let asked = 0
     const guard: Guard = {
       url: () => undefined,

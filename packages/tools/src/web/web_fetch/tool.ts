@@ -1,31 +1,32 @@
-import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
+import { defineTool, empty, ModelRetry, ok, type Tool, ToolFailure, type ToolOk, TransientError } from '@mulligan/core'
+import type { MulliganError } from '@mulligan/core/executor'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 import { plural, size } from '../../files/common/page.ts'
-
 import { systemLookup } from '../net/connect.ts'
+import { retryAfter } from '../net/faults.ts'
 import { type GetOptions, get, type Response } from '../net/get.ts'
 import { type Guard, publicOnly } from '../net/guard.ts'
 import { decode } from '../page/decode.ts'
 import { indentJson } from '../page/indent-json.ts'
 import { binary, kindOf } from '../page/kind.ts'
-import { oneLine, titleIn } from '../page/plain-text.ts'
+import { oneLine, plainText, titleIn } from '../page/plain-text.ts'
 import { render } from '../page/render.ts'
 import { withoutUnseen } from '../page/unseen-characters.ts'
 import { checkUrl } from './check-url.ts'
-import { pageCache } from './page-cache.ts'
-import { pagesOf } from './pages.ts'
-import { statusError } from './status.ts'
+import { pageCache, pagesOf } from './pages.ts'
 
-/** Seconds for the whole call, with what the engine tries again. */
+/** Seconds for the whole call, including the engine's retries. */
 const TIMEOUT = 60
-/** Seconds for one try: redirects and the body. */
+/** Seconds for one attempt, including redirects and the body. */
 const SECONDS = 30
 const MAX_BYTES = 5_000_000
 const MAX_REDIRECTS = 5
 const DEFAULT_CHARS = 100_000
 const MIN_CHARS = 1000
 const TITLE_CHARS = 200
+const EXCERPT_CHARS = 200
+const EXCERPT_BYTES = 20_000
 
 const input = z.object({
   url: z.string().min(1).max(8000).describe('http or https'),
@@ -35,32 +36,12 @@ const input = z.object({
 })
 type Input = z.infer<typeof input>
 
-export interface FetchData {
-  /** Where the redirects ended. */
-  readonly url: string
-  readonly title: string
-  readonly status: number
-  /** As the server said it. */
-  readonly contentType: string
-  /** Decompressed. */
-  readonly bytes: number
-  /** This page of it. */
-  readonly text: string
-  readonly totalChars: number
-  readonly pages: number
-}
-
-/** How the tool reaches out. Tests take parts of it out to show what they are for. */
+/** Network options. Tests remove individual parts to show what they protect against. */
 export interface Reach extends Partial<Omit<GetOptions, 'signal' | 'guard'>> {
   readonly guard?: Guard
 }
 
-interface Document extends Omit<FetchData, 'text' | 'totalChars' | 'pages'> {
-  readonly text: string
-  readonly notes: readonly string[]
-}
-
-/** Fetches a page of the public internet, and of what `reach.guard` lets through besides. */
+/** Creates a tool that fetches pages from the public internet, and from other addresses that `reach.guard` allows. */
 export function webFetchTool({ guard = publicOnly(), lookup = systemLookup, ...bounds }: Reach = {}): Tool {
   const cache = pageCache<Document>()
   const reach = { maxBytes: MAX_BYTES, seconds: SECONDS, maxRedirects: MAX_REDIRECTS, ...bounds, guard, lookup }
@@ -81,67 +62,64 @@ export function webFetchTool({ guard = publicOnly(), lookup = systemLookup, ...b
       page: ['page_number'],
     },
     target: ({ url }) => URL.parse(url)?.href ?? url,
-    // A host that is down is no reason to leave the others alone.
+    // A host that is down must not block requests to other hosts.
     service: ({ url }) => URL.parse(url)?.host ?? 'web_fetch',
     examples: [
       { outcome: 'ok', input: { url: 'https://example.com/' } },
       { outcome: 'retry', input: { url: 'htp://example.com/' }, why: 'the scheme is misspelt' },
       { outcome: 'failed', input: { url: 'http://127.0.0.1/' }, why: 'not public' },
     ],
-    execute: (call, ctx) => fetchPage(call, ctx),
+    execute: async (call, { signal }) => {
+      const url = checkUrl(call.url, guard)
+      url.hash = ''
+      const key = `${call.format} ${url.href}`
+      // The first page is always fetched again.
+      const known = call.page > 1 ? cache.get(key) : undefined
+      if (known) return answer(known, call)
+      const response = await get(url, { ...reach, signal })
+      const failure = statusError(response)
+      if (failure) throw failure
+      const document = await documentOf(response, call.format, reach.maxBytes, signal)
+      cache.set(key, document, document.text.length)
+      return answer(document, call)
+    },
   })
-
-  async function fetchPage(call: Input, { signal }: ToolContext): Promise<ToolOk> {
-    const url = checkUrl(call.url, guard)
-    url.hash = ''
-    const key = `${call.format} ${url.href}`
-    // The first page is always fetched anew.
-    const known = call.page > 1 ? cache.get(key) : undefined
-    const document = known ?? (await load(url, call.format, signal))
-    if (!known) cache.set(key, document, document.text.length)
-    return answer(document, call)
-  }
-
-  async function load(url: URL, format: Input['format'], signal: AbortSignal): Promise<Document> {
-    const response = await get(url, { ...reach, signal })
-    const failure = statusError(response)
-    if (failure) throw failure
-    return await documentOf(response, format, reach.maxBytes, signal)
-  }
 }
 
-async function documentOf(response: Response, format: Input['format'], maxBytes: number, signal: AbortSignal): Promise<Document> {
-  const { bytes, url, header } = response
+type Document = Awaited<ReturnType<typeof documentOf>>
+
+async function documentOf(response: Response, format: Input['format'], maxBytes: number, signal: AbortSignal) {
+  const { bytes, url, status, partial, header } = response
   const contentType = header('content-type')
   const what = binary(bytes, contentType)
   if (what) throw notText(response, what)
   const { text, notes: charset } = decode(bytes, contentType)
   const { kind, notes: lie } = kindOf(text, contentType)
-  const shown =
-    kind === 'html' && format !== 'html'
-      ? await render(text, { url: url.href, format, signal })
-      : { title: kind === 'html' ? titleIn(text) : '', text: kind === 'json' && format !== 'html' ? indentJson(text) : text, notes: [] }
-  const cut =
-    response.partial === 'limit'
-      ? [`Partial: only its first ${size(maxBytes)} were read.`]
-      : response.partial
-        ? ['Partial: the server stopped before the end.']
-        : []
+  const asIs = {
+    title: kind === 'html' ? titleIn(text) : '',
+    text: kind === 'json' && format !== 'html' ? indentJson(text) : text,
+    notes: [],
+  }
+  const shown = kind === 'html' && format !== 'html' ? await render(text, { url: url.href, format, signal }) : asIs
+  const why = partial === 'limit' ? `only its first ${size(maxBytes)} were read.` : 'the server stopped before the end.'
   return {
+    /** The URL after all redirects. */
     url: url.href,
     title: oneLine(withoutUnseen(shown.title)).slice(0, TITLE_CHARS),
-    status: response.status,
+    status,
+    /** As sent by the server. */
     contentType,
+    /** Size after decompression. */
     bytes: bytes.length,
     text: withoutUnseen(shown.text),
-    notes: [...cut, ...response.notes, ...lie, ...charset, ...shown.notes],
+    notes: [...(partial ? [`Partial: ${why}`] : []), ...response.notes, ...lie, ...charset, ...shown.notes],
   }
 }
 
 function notText({ url, bytes, partial, header }: Response, what: string): ToolFailure {
   const length = Number(header('content-length'))
   const known = partial === undefined ? bytes.length : header('content-encoding') === '' && length > 0 ? length : undefined
-  return new ToolFailure(`What ${url.host} sent is ${what}${known === undefined ? '' : ` (${size(known)})`}, not text.`, {
+  return new ToolFailure(`${url.host} sent ${what}${known === undefined ? '' : ` (${size(known)})`}, not text.`, {
     errorType: 'unsupported',
     status: 'failed',
     parameter: 'url',
@@ -153,10 +131,10 @@ function notText({ url, bytes, partial, header }: Response, what: string): ToolF
 function answer({ notes, ...document }: Document, { page, max_chars }: Input): ToolOk {
   const { text, title, url, status } = document
   const all = pagesOf(text, max_chars)
-  const data: FetchData = { ...document, text: all[page - 1] ?? '', totalChars: text.length, pages: all.length }
+  const data = { ...document, text: all[page - 1] ?? '', totalChars: text.length, pages: all.length }
   const noted = notes.length > 0 ? { notes } : {}
   if (text.trim() === '') {
-    const why = status === 204 ? '' : ' What needs scripts to appear is not seen.'
+    const why = status === 204 ? '' : ' Content that needs JavaScript is not visible.'
     return empty(data, `${url} has no text (status ${status}).${why}`, noted)
   }
   if (page > all.length)
@@ -176,4 +154,27 @@ function answer({ notes, ...document }: Document, { page, max_chars }: Input): T
     hasMore,
     ...noted,
   })
+}
+
+/** Converts an HTTP status other than success to an error for the model. */
+function statusError(response: Response): MulliganError | undefined {
+  const { status, url, header } = response
+  if (status >= 200 && status < 300) return undefined
+  const at = `${url.host} answered ${status}`
+  if (status === 429) return new TransientError(`${at}: too many requests.`, { errorType: 'rate_limited', ...retryAfter(header) })
+  if (status >= 500) return new TransientError(`${at}: the server is at fault.`, retryAfter(header))
+  const failed = { status: 'failed', parameter: 'url', value: url.href } as const
+  if (status === 404 || status === 410)
+    return new ToolFailure(`${at}: the page ${status === 404 ? 'does not exist' : 'is gone'}.`, { errorType: 'not_found', ...failed })
+  const isDenied = status === 401 || status === 403 || status === 407
+  const says = status === 403 ? ': it refuses to show the page' : isDenied ? ': it requires a login, and none is sent' : ''
+  return new ToolFailure(`${at}${says}.${excerpt(response)}`, { ...(isDenied && { errorType: 'permission' }), ...failed })
+}
+
+/** Quotes the beginning of an error page as the page's own words. */
+function excerpt({ bytes, header }: Response): string {
+  const type = header('content-type')
+  if (binary(bytes, type)) return ''
+  const text = oneLine(withoutUnseen(plainText(decode(bytes.subarray(0, EXCERPT_BYTES), type).text)))
+  return text === '' ? '' : ` The page says: ${JSON.stringify(text.length > EXCERPT_CHARS ? `${text.slice(0, EXCERPT_CHARS)}…` : text)}`
 }

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { createExecutor, render } from '@mulligan/core'
+import { render } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { context, refused, run } from '../../workspace.fixture.ts'
 import { readBody } from '../net/body.ts'
 import { publicOnly } from '../net/guard.ts'
 import { type Handler, selfSigned, sends, site, wire } from '../server.fixture.ts'
-import { pageCache } from './page-cache.ts'
+import { pageCache } from './pages.ts'
 import { type Reach, webFetchTool } from './tool.ts'
 
 const MEGA = 1_000_000
 
-/** The tool, with one server on its list. */
+/** Creates the tool with one server allowed. */
 const toolFor = ({ host }: { readonly host: string }, reach: Reach = {}) => webFetchTool({ guard: publicOnly([host]), ...reach })
 
-/** What the tool makes of one answer. */
+/** Returns the tool's result for one response. */
 async function fetched(handler: Handler | string, input: object = {}, reach: Reach = {}) {
   const server = await site({ '/': handler })
   return await run(toolFor(server, reach), { url: server.url(), ...input })
@@ -57,7 +58,7 @@ describe('a page', () => {
     expect(await fetched(sends('', {}, 204))).toMatchObject({ count: 0, data: { status: 204 } })
     expect(await fetched('')).toMatchObject({ count: 0 })
     expect((await fetched('<body><div id=app></div><script>render()</script>')).content).toContain(
-      'What needs scripts to appear is not seen.',
+      'Content that needs JavaScript is not visible.',
     )
   })
 
@@ -146,7 +147,7 @@ describe('statuses', () => {
   test.each([
     [404, 'failed', 'not_found', 'does not exist'],
     [410, 'failed', 'not_found', 'is gone'],
-    [401, 'failed', 'permission', 'wants a login'],
+    [401, 'failed', 'permission', 'requires a login'],
     [403, 'failed', 'permission', 'refuses to show'],
     [400, 'failed', 'execution', 'The page says: "Told you so"'],
     [418, 'failed', 'execution', '418'],
@@ -237,7 +238,7 @@ describe('compression', () => {
       }
     }
     expect(await readBody(Readable.from(source()), encoding, MEGA)).toMatchObject({ partial: 'limit' })
-    // What the streams between hold is a little more.
+    // The streams in between buffer a little more.
     expect(taken).toBeLessThan(5 * MEGA)
   })
 
@@ -272,8 +273,8 @@ describe('lies', () => {
     ['HTML as text/plain', '<!-- x --> <!doctype html><p>Hello</p>', 'text/plain', 'Hello', 'is HTML'],
     ['HTML as JSON', '<html><p>Hello</p>', 'application/json', 'Hello', 'is HTML'],
     ['text as HTML', 'just  text', 'text/html', 'just  text', 'is plain text'],
-    ['JSON as HTML', '[1]', 'text/html', '[\n  1\n]', 'is JSON'],
-    ['text as JSON', 'just text', 'application/json', 'just text', 'no valid JSON'],
+    ['JSON as HTML', '[1]', 'text/html', '[\n  1\n]', 'content is JSON'],
+    ['text as JSON', 'just text', 'application/json', 'just text', 'not valid JSON'],
   ])('%s', async (_, body, type, text, note) => {
     const { data, notes } = await fetched(sends(body, { 'content-type': type }))
     expect(data['text']).toBe(text)
@@ -390,7 +391,7 @@ describe('the wire', () => {
 
   test.each([
     ['garbage', 'I am no web server\r\n\r\n', 'not valid HTTP'],
-    ['headers without end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}`, 'headers without end'],
+    ['headers without end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}`, 'too many headers'],
   ])('%s', async (_, bytes, says) => {
     const server = await wire((socket) => void socket.end(bytes))
     const error = await refused(toolFor(server), { url: server.url() })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { context, refused, run } from '../../workspace.fixture.ts'
 import { type Handler, sends, site, wire } from '../server.fixture.ts'
-import type { SearchOptions } from './providers/index.ts'
+import type { SearchOptions } from './providers.ts'
 import { webSearchTool } from './tool.ts'
 
 const KEY = 'kanarie-4711'
@@ -21,7 +21,7 @@ async function body(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Each service by its protocol, as strict as the original about keys. */
+/** Each service's protocol, as strict as the original about keys. */
 const SERVICES = {
   brave: {
     path: '/res/v1/web/search',
