@@ -1,4 +1,4 @@
-/** Trees at random, with folders, links and modes, and the changes from one to the other. */
+/** Generates random trees with folders, links and modes, and the changes between two of them. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -46,7 +46,7 @@ export function build(root: string, of: Tree): void {
   }
 }
 
-/** Every path in which two folders differ. */
+/** Returns every path that differs between two folders. */
 export async function differences(root: string, layer: string): Promise<readonly LayerChange[]> {
   const paths = new Set([root, layer].flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' })))
   const all = await Promise.all(

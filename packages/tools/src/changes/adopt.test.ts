@@ -1,14 +1,17 @@
-/** What a command did on its layer comes to the workspace whole or not at all, and is taken back by undo. */
+/** Tests that the changes of a command on its layer reach the workspace completely or not at all, and can be undone. */
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
+import { samples } from '../../../../scripts/test-scope.fixture.ts'
 import { put, temporary } from '../workspace.fixture.ts'
-import { build, differences, openIn, tree } from './adopt.fixture.ts'
+import { build, differences, openIn, type Tree, tree } from './adopt.fixture.ts'
 import { createChangeLog, type RecordedChanges } from './change-log.ts'
 import { snapshot } from './changes.fixture.ts'
 import { directChanges } from './direct.ts'
 import { interceptWrites } from './fs-faults.fixture.ts'
+
+const RUNS = samples(20, 60)
 
 let root: string
 let layer: string
@@ -42,9 +45,11 @@ test('any tree becomes any other, and undo and redo lead back and forth: bytes, 
       }
       rmSync(top, { recursive: true, force: true })
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   )
 })
+
+const ONE_FILE: Tree = new Map([['a', { file: 'one', mode: 0o644 }]])
 
 test('a write that fails leaves all as it was, with and without a record', async () => {
   const seen = new Set<string>()
@@ -69,7 +74,7 @@ test('a write that fails leaves all as it was, with and without a record', async
       if (failed) expect(snapshot(work)).toEqual(before)
       rmSync(top, { recursive: true, force: true })
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS, examples: [true, false].flatMap((recorded) => [1, 30].map((at) => [new Map(), ONE_FILE, at, recorded])) },
   )
   expect(seen).toEqual(new Set(['true', 'false']))
 })

@@ -1,21 +1,21 @@
-/** What a command did on its layer, as steps on the workspace. */
+/** Converts the changes that a command made on its layer to steps on the workspace. */
 import { ModelRetry } from '@mulligan/core'
 import { atOnce } from '../at-once.ts'
 import type { LayerChange, OpenOnLayer, State } from '../workspace/change.ts'
 import { type Blobs, keepFile } from './blobs.ts'
 import { gitLocks } from './git-locks.ts'
 import { createPlanner } from './planner.ts'
+import type { Step } from './state.ts'
 import { MISSING, sameMode, sameState } from './state.ts'
-import type { Step } from './step.ts'
 
-/** Read, write and execute for user, group and others, and the sticky bit: set-user-id is never taken over from a command. */
+/** Permission bits for user, group and others, and the sticky bit. Set-user-id is never adopted from a command. */
 const TAKEN_OVER = 0o1777
 
 /**
- * Git's locks first; then removals, the deepest of them first of all; then what is added or replaced, folders before what is in them.
+ * Returns the steps: first git's locks, then removals (deepest first), then additions and replacements (folders before their contents).
  *
- * @param open a file of the layer, to be read; closed here
- * @throws ModelRetry (conflict) when the workspace is not as the change set takes it to be
+ * @param open opens a file of the layer for reading; closed here
+ * @throws ModelRetry (conflict) if the workspace is not in the state that the change set expects
  */
 export async function adoptionSteps(
   root: string,
@@ -29,14 +29,14 @@ export async function adoptionSteps(
   const met: string[] = []
   const replaced = new Set(ordered.flatMap(({ path, before }) => (before.kind === 'file' || before.kind === 'link' ? [path] : [])))
   await atOnce(ordered, async ({ path, before }) => {
-    // Below a file or link that the command made a folder of, there was nothing; that one is checked itself.
+    // Below a file or link that the command replaced with a folder there was nothing. The file or link itself is checked.
     if (before.kind === 'missing' && parentsOf(path).some((parent) => replaced.has(parent))) return
     const now = await planner.look(path).catch(() => undefined)
     if (now) seen.set(path, now)
     if (!now || !sameState(now, before) || !sameMode(now, before)) met.push(path)
   })
   if (met.length > 0) throw changedUnderneath(met.sort())
-  // Kept first: a plan may only name contents that are there.
+  // Contents are stored first, because a plan may only refer to stored contents.
   await atOnce(ordered, async ({ path, before, after }) => {
     if (before.kind === 'file') await keepFile(blobs, root, path, before)
     if (after.kind !== 'file') return
@@ -57,7 +57,7 @@ export async function adoptionSteps(
   return planner.steps
 }
 
-/** A rename or chmod suffices; anything else has to be removed first. */
+/** Returns true if a rename or chmod is enough. Otherwise the old entry has to be removed first. */
 const staysInPlace = (before: State, after: State): boolean =>
   before.kind === after.kind && (after.kind === 'file' || after.kind === 'directory')
 

@@ -1,4 +1,4 @@
-/** A changeset takes effect as a whole or not at all, wherever it is cut off. */
+/** Tests that a changeset takes effect completely or not at all, wherever it is interrupted. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -27,7 +27,7 @@ const fresh = (model: Model): void => {
   build(root, new Map([['', null], ...model]))
 }
 
-/** @returns how it ended, and how often it wrote */
+/** @returns the outcome and the number of writes */
 async function attempt(log: ChangeLog, changes: readonly Change[], hook: Hook = () => undefined) {
   let writes = 0
   const stop = await interceptWrites((n, what, half) => {
@@ -45,8 +45,11 @@ async function attempt(log: ChangeLog, changes: readonly Change[], hook: Hook = 
   }
 }
 
-const wish = (kind: 'write' | 'move', pick: number, path: string): Wish => ({ kind, pick, path, content: '', also: false })
-/** Trees that look the same before and after, as far as a plan tells: they were taken back although nothing had been done. */
+const wish = (kind: 'write' | 'move' | 'delete', pick: number, path: string): Wish => ({ kind, pick, path, content: '', also: false })
+/**
+ * Regression cases: trees that look the same before and after according to the plan. They were rolled back although nothing had been done,
+ * or not rolled back although all was done (a new folder may get the inode of the one that was removed).
+ */
 const KNOWN: [Model, Wish[]][] = [
   [new Map([['b', null]]), [wish('move', 0, 'a'), wish('write', 0, 'b/a')]],
   [
@@ -58,9 +61,10 @@ const KNOWN: [Model, Wish[]][] = [
     [wish('move', 0, 'c/a/a'), wish('move', 0, 'a')],
   ],
   [new Map([['a', '']]), [wish('move', 0, 'b'), wish('write', 0, 'a')]],
+  [new Map([['a', null]]), [wish('delete', 0, 'a'), wish('write', 0, 'a/b')]],
 ]
 
-/** Each case on a tree of its own. */
+/** Runs each case on a fresh tree. */
 const eachCase = (check: (model: Model, plan: () => Planned) => Promise<void>) =>
   fc.assert(
     fc.asyncProperty(tree, wishes, async (model, wanted) => {
@@ -101,7 +105,7 @@ describe.each([
         const before = snapshot(root)
         const { error, writes } = await attempt(open(), plan().changes, failingAt(at))
         if (error === undefined && writes < at) break
-        // What need not succeed may fail: the change is then made.
+        // A write that is optional may fail; the change is then made.
         if (error !== undefined) expect([at, snapshot(root)]).toEqual([at, before])
         expect(pendingPlans(dir, root)).toEqual([])
       }
@@ -119,7 +123,7 @@ test('a process that dies at any write leaves what the next one puts right', asy
       if (!(error instanceof Error)) break
       await createChangeLog({ dir, root }).recover()
       expect(pendingPlans(dir, root)).toEqual([])
-      // Only what comes after it is marked as done may be missing.
+      // If it is marked as done, it must be complete; otherwise it must be rolled back.
       const isDone = (await createChangeLog({ dir, root }).turns()).length > 0
       expect([at, isDone ? new Map([...modelOf(root)].sort()) : snapshot(root)]).toEqual([
         at,
@@ -140,7 +144,7 @@ test('what somebody else has changed after the crash is told and left alone; the
     const write = (path: string, before: string) =>
       ({ kind: 'write', file: resolved(root, path), bytes: Buffer.from('changed'), before: sha256(before) }) as const
     await attempt(createChangeLog({ dir, root }), [write('a', 'one'), write('b', 'two')], deadFrom(at))
-    // Both are made, and nothing says that they are done.
+    // Both changes are made, but not marked as done.
     if (modelOf(root).get('b') === 'changed') break
   }
   expect(pendingPlans(dir, root)).toHaveLength(1)

@@ -1,78 +1,74 @@
-/** Changes that survive a crash whole or not at all, and that can be taken back turn by turn. */
+/** Records changes so that they are atomic across crashes and can be undone turn by turn. */
 import { join } from 'node:path'
-import { isMulliganError, ToolFailure } from '@mulligan/core'
+import { ToolFailure } from '@mulligan/core'
+import { isMulliganError } from '@mulligan/core/executor'
 import { untilAborted } from '../until-aborted.ts'
 import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { diskBlobs } from './blobs.ts'
 import { asConflict } from './direct.ts'
 import { folderOf, noteFolder } from './folders.ts'
-import { createJournal } from './journal.ts'
+import type { Changeset } from './journal.ts'
+import { createJournal, DEFAULT_RETENTION, prune, type Retention } from './journal.ts'
 import { ifUnlocked, LOCK_WAIT, withLock } from './lock.ts'
-import { movedSince } from './moves.ts'
 import { type FileChange, netChanges } from './net.ts'
-import { notRecorded } from './not-recorded.ts'
-import { planInHand, type Restored } from './perform.ts'
-import { DEFAULT_RETENTION, prune, type Retention } from './prune.ts'
-import type { Changeset } from './record.ts'
-import { recoverAll } from './recovery.ts'
-import { inverse, type Step } from './step.ts'
-import { toSteps } from './to-steps.ts'
+import { planInHand, type Restored, recoverAll } from './perform.ts'
+import { toSteps } from './planner.ts'
+import { inverse, type Step } from './state.ts'
+import { notRecorded } from './tree.ts'
 import { isUndone, type TurnRecord, turnsOf } from './turns.ts'
-import { type Conflict, planUndo } from './undo-plan.ts'
+import { type Conflict, movedSince, planUndo } from './undo-plan.ts'
 
 export interface ChangeLogOptions {
-  /** Where the changes of all workspaces are kept, a folder for each. Made when something is first changed. */
+  /** Folder for the changes of all workspaces, with a subfolder for each. Created on the first change. */
   readonly dir: string
   /** Real path of the workspace. */
   readonly root: string
   readonly retention?: Partial<Retention>
   /** Milliseconds since 1970. */
   readonly now?: () => number
-  /** Milliseconds that another process is waited for that is changing the workspace. Default 10,000. */
+  /** Milliseconds to wait for another process that is changing the workspace. Default: 10,000. */
   readonly lockWait?: number
 }
 
-/** A turn that changed something. */
+/** A turn that changed files. */
 export interface ChangedTurn {
   /** `session/turn`. */
   readonly turn: string
-  /** Milliseconds since 1970, of its first change. */
+  /** Time of its first change in milliseconds since 1970. */
   readonly at: number
-  /** All that could be: of what could not, the turn is still there to be undone. */
+  /** Whether everything that could be undone was. Changes that could not be undone still count as undoable. */
   readonly undone: boolean
-  /** Something of it was taken back, and can be made again. */
+  /** Whether part of the turn was undone and can be redone. */
   readonly redoable: boolean
-  /** A part of its record can't be read. */
+  /** Whether part of its record can't be read. */
   readonly damaged: boolean
   readonly changes: readonly FileChange[]
 }
 
 export interface UndoResult {
-  /** False when nothing was done: because of the conflicts or, without any, as all is so already. */
+  /** False if nothing was done: because of conflicts or, without conflicts, because there was nothing left to do. */
   readonly done: boolean
   readonly turn: string
-  /** What was done, or would have been. */
+  /** The changes that were made, or would have been. */
   readonly changes: readonly FileChange[]
   readonly conflicts: readonly Conflict[]
 }
 
 export interface RecordedChanges extends ChangeLog {
-  /**
-   * Takes back what a process that died left half done, and forgets turns that are too old. Done before each change too.
-   */
+  /** Rolls back changes that a crashed process left incomplete, and prunes old turns. Also done before each change. */
   readonly recover: () => Promise<Restored>
-  /** Oldest change first. */
+  /** Sorted by change, oldest first. */
   readonly turns: () => Promise<readonly ChangedTurn[]>
   /**
-   * Brings back what was before a turn. What others have changed since is named, and then nothing is done.
+   * Restores the state before a turn. If others have changed any of it since, reports those conflicts and does nothing.
    *
-   * @param force overwrites what others have changed
+   * @param force overwrites changes by others
    */
   readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
-  /** The same the other way round, for a turn that was taken back. */
+  /** The reverse of `undo`, for a turn that was undone. */
   readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
-  /** A content that is kept, by its hash. @throws Lost */
+  /** Returns a stored content by its hash. @throws Lost */
   readonly content: (hash: string) => Promise<Buffer>
 }
 
@@ -98,7 +94,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
 
   const recover = async (): Promise<Restored> => {
     const isNeeded = (await journal.list('pending')).length > 0
-    // Whoever holds the lock is alive, and has taken back what others left before its own change.
+    // The process that holds the lock is alive, and rolled back incomplete changes before making its own.
     const restored = isNeeded ? await inTurn(() => ifUnlocked(folder, () => recoverAll(root, journal, blobs))) : undefined
     if ((await journal.list('done')).length > 0) await inTurn(() => ifUnlocked(folder, pruneOnce)).catch(() => undefined)
     return restored ?? { restored: [], left: [] }
@@ -134,7 +130,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
         await plan.rollBack()
         await journal.abandon(name)
       } catch {
-        // Left to the next change, as after a crash.
+        // The next change rolls it back, as after a crash.
       }
       throw error
     }
@@ -147,7 +143,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     if (pending.length > 0)
       await recoverAll(root, journal, blobs).catch((cause) => {
         if (isMulliganError(cause)) throw cause
-        throw new ToolFailure('An earlier change failed half way and could not be taken back yet, so nothing more is changed.', { cause })
+        throw new ToolFailure('An earlier change failed halfway and could not be reverted yet, so nothing more is changed.', { cause })
       })
     await pruneOnce()
   }
@@ -198,7 +194,7 @@ function changedTurn(record: TurnRecord): ChangedTurn {
   return { turn, at, undone, redoable: taken.length > 0, damaged, changes: netChanges(undone ? taken : present) }
 }
 
-/** One after the other, also after one that failed. */
+/** Runs tasks one after another, even if one fails. */
 function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

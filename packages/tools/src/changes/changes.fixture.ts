@@ -1,10 +1,10 @@
-/** What a tree is compared by, and a look into the journal. */
+/** Helpers to compare trees and to inspect the journal. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Resolved } from '../workspace/resolved.ts'
+import type { Resolved } from '../workspace/change.ts'
 import { folderOf } from './folders.ts'
 
-/** Every path with its kind, mode and content. */
+/** Returns every path with its kind, mode and content. */
 export function snapshot(root: string): Readonly<Record<string, string>> {
   const out: Record<string, string> = {}
   for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {

@@ -1,10 +1,10 @@
-/** Changes without a record: all or none as long as the process lives, and nothing to undo them by. */
+/** Makes changes without recording them: atomic while the process lives, but without undo. */
 import type { ChangeLog } from '../workspace/change.ts'
 import { adoptionSteps } from './adopt.ts'
 import { type Blobs, memoryBlobs } from './blobs.ts'
 import { planInHand } from './perform.ts'
-import type { Step } from './step.ts'
-import { changedMeanwhile, toSteps } from './to-steps.ts'
+import { changedMeanwhile, toSteps } from './planner.ts'
+import type { Step } from './state.ts'
 import { Unexpected } from './tree.ts'
 
 /** @param root real path of the workspace */

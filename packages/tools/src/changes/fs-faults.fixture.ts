@@ -1,8 +1,8 @@
-/** The file system as it fails: every call that writes goes through a hook first, which may throw or kill the process. */
+/** Simulates file system failures: every writing call first goes through a hook, which may throw or kill the process. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-/** `n` counts from 1. For a content that is written, `half` writes a part of it. */
+/** `n` counts from 1. For a content that is written, `half` writes part of it. */
 export type Hook = (n: number, what: string, half?: () => void) => void
 
 type Writer = (this: unknown, ...args: unknown[]) => unknown
@@ -12,7 +12,7 @@ const FUNCTIONS = ['rename', 'unlink', 'mkdir', 'rmdir', 'link', 'symlink', 'wri
 const METHODS = ['writeFile', 'chmod', 'chown', 'sync']
 const OF_DESCRIPTORS = ['fchmodSync', 'fchownSync']
 
-/** @returns what takes it back */
+/** @returns a function that restores the original calls */
 export async function interceptWrites(hook: Hook): Promise<() => void> {
   let count = 0
   const promises = fs.promises as unknown as Target
@@ -40,7 +40,7 @@ export async function interceptWrites(hook: Hook): Promise<() => void> {
           async function (...args) {
             const { fd } = this as { readonly fd: number }
             hook(++count, `handle.${name}`, name === 'writeFile' ? () => fs.writeSync(fd, firstHalf(args[0])) : undefined)
-            // Killed is not cut off from power: what was written is there without it, and sooner.
+            // Killing a process is not a power failure: written data is visible without a sync, and skipping it is faster.
             return name === 'sync' ? undefined : original.apply(this, args)
           },
       ),
@@ -97,7 +97,7 @@ const firstHalf = (content: unknown): Buffer => {
 
 export class Dead extends Error {}
 
-/** From write `n` on nothing reaches the disk any more, as if the process had been killed there. */
+/** From write `n` on, nothing reaches the disk, as if the process had been killed there. */
 export const deadFrom =
   (from: number): Hook =>
   (n, what, half) => {
@@ -105,7 +105,7 @@ export const deadFrom =
     if (n >= from) throw new Dead(`dead at ${n}: ${what}`)
   }
 
-/** Write `n` alone fails, as on a full disk. */
+/** Only write `n` fails, as on a full disk. */
 export const failingAt =
   (at: number): Hook =>
   (n, what, half) => {

@@ -1,4 +1,4 @@
-/** A disk that is really full, and one that may not be written: refused, with nothing changed. */
+/** Tests disks that are really full or not writable: the change is refused and nothing is changed. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function mounted(options: string): string {
   return at
 }
 
-/** A mount needs rights that a test mostly has not. In CI it must have them. */
+/** Mounting needs privileges that tests usually lack. In CI they must be available. */
 function canMount(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   const at = temporary()

@@ -15,7 +15,7 @@ const first = index()
 put(root, { e: '' })
 
 test.each([2, 3])('written anew by a look, it says the same (version %i)', (version) => {
-  // What stands there for a flag that version 2 has no place for.
+  // Sets a flag that version 2 has no field for.
   if (version === 3) git('update-index', '--skip-worktree', 'c ü')
   const before = index()
   expect(before.readUInt32BE(4)).toBe(version)

@@ -1,12 +1,12 @@
 /**
- * Git writes its index anew whenever somebody looks (`git status`, an editor, a prompt): other bytes that say the same. What is staged is
- * compared here, without the times and numbers of files. Pure.
+ * Compares git index files by what is staged, ignoring file times and numbers. Git rewrites its index whenever somebody looks at the
+ * repository (`git status`, an editor, a prompt): the bytes differ, but the meaning is the same. Pure.
  */
 import { createHash } from 'node:crypto'
 
 export const isIndex = (path: string): boolean => /(?:^|\/)\.git\/(?:worktrees\/[^/]+\/)?index$/.test(path)
 
-/** False also where one can't be read: an index of another kind, a damaged one. */
+/** Returns true if both stage the same. Returns false if either can't be read: an unsupported version or a damaged file. */
 export function saySame(one: Buffer, other: Buffer): boolean {
   const [a, b] = [staged(one), staged(other)]
   return a !== undefined && a === b
@@ -14,14 +14,14 @@ export function saySame(one: Buffer, other: Buffer): boolean {
 
 const HEADER = 12
 const HASH = 20
-/** Times and numbers, which differ without a difference, come before the mode. */
+/** Times and numbers come before the mode; they may differ without a real change. */
 const STAT = 24
 const MODE = 4
-/** Device, inode, owner, group and size stand around the mode. */
+/** Device, inode, owner, group and size surround the mode. */
 const FIXED = 62
 const EXTENDED = 0x4000
 const NAME_LENGTH = 0xfff
-/** Extensions without which the entries can't be understood; those in capitals are caches. */
+/** Extensions that are required to understand the entries. Those in capitals are caches. */
 const NEEDED = /^[a-z]/
 
 function staged(bytes: Buffer): string | undefined {
@@ -29,7 +29,7 @@ function staged(bytes: Buffer): string | undefined {
   const version = bytes.readUInt32BE(4)
   const end = bytes.length - HASH
   const sum = bytes.subarray(end)
-  // Also of another length of hash, or left out.
+  // Also rejects an omitted checksum and one of another length.
   if ((version !== 2 && version !== 3) || !createHash('sha1').update(bytes.subarray(0, end)).digest().equals(sum)) return undefined
   const hash = createHash('sha256')
   let at = HEADER

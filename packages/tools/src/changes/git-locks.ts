@@ -1,34 +1,28 @@
 /**
- * Git's own locks, held while what a command did to a repository is made: git started meanwhile waits or refuses, as for another git. They
- * are steps of the plan like any other, so whatever becomes of the plan none is left behind.
+ * Holds git's own locks while the changes of a command to a repository are made. A git process started meanwhile waits or refuses, as it
+ * does for another git. The locks are ordinary steps of the plan, so none is left behind whatever happens to the plan.
  */
 import { ModelRetry } from '@mulligan/core'
-import type { State } from '../workspace/change.ts'
+import type { LayerChange, State } from '../workspace/change.ts'
 import type { Planner } from './planner.ts'
-import { MISSING } from './state.ts'
-import { isBelow, parentOf } from './step.ts'
-
-/** What git writes under a lock, and what a commit changes. Objects need none: their names are their contents. */
-const LOCKED = /(?:^|\/)\.git\/(?:worktrees\/[^/]+\/)?(?:index|HEAD|packed-refs|config|refs\/(?!.*\.lock$).+)$/
-/** A link is made at once and only where nothing stands, as git makes its own. */
-const LOCK: State = { kind: 'link', target: 'held by mulligan' }
-
-export interface GitLocks {
-  /** Those in a folder that is about to be removed; default all. */
-  readonly release: (folder?: string) => Promise<void>
-}
+import { isBelow, MISSING, parentOf } from './state.ts'
 
 /**
- * Takes the locks for paths that are about to be changed.
- * @throws ModelRetry (conflict) when git holds one of them
+ * Files that git writes under a lock, and those that a commit changes. Objects need no lock, because their names are hashes of their
+ * contents.
  */
-export async function gitLocks(
-  planner: Planner,
-  changes: readonly { readonly path: string; readonly before: State; readonly after: State }[],
-): Promise<GitLocks> {
+const LOCKED = /(?:^|\/)\.git\/(?:worktrees\/[^/]+\/)?(?:index|HEAD|packed-refs|config|refs\/(?!.*\.lock$).+)$/
+/** Creating a link is atomic and fails if the path exists, as when git creates its own locks. */
+const LOCK: State = { kind: 'link', target: 'held by mulligan' }
+
+/**
+ * Takes the locks for paths that are about to change.
+ * @throws ModelRetry (conflict) if git holds one of them
+ */
+export async function gitLocks(planner: Planner, changes: readonly LayerChange[]) {
   const held = new Set<string>()
   for (const { path, before, after } of changes) {
-    // Git locks files, and the folder of a new branch is not there yet, so nobody holds a lock in it.
+    // Git locks only files. The folder of a new branch does not exist yet, so nobody holds a lock in it.
     if (!LOCKED.test(path) || [before, after].some(({ kind }) => kind === 'directory')) continue
     if ((await planner.look(parentOf(path))).kind !== 'directory') continue
     const lock = `${path}.lock`
@@ -37,7 +31,8 @@ export async function gitLocks(
     held.add(lock)
   }
   return {
-    release: async (folder) => {
+    /** Releases the locks in a folder that is about to be removed. Default: all locks. */
+    release: async (folder?: string): Promise<void> => {
       for (const lock of held) {
         if (folder !== undefined && !isBelow(folder, lock)) continue
         await planner.set(lock, LOCK, MISSING)
@@ -48,7 +43,7 @@ export async function gitLocks(
 }
 
 const locked = (path: string): ModelRetry =>
-  new ModelRetry(`Another git is at work in the repository (${path} is there), so nothing of the command was kept.`, {
+  new ModelRetry(`Another git process is using the repository (${path} exists), so no changes of the command were kept.`, {
     errorType: 'conflict',
     parameter: 'command',
     constraint: 'a repository that no other git is changing: run the command again when that one has ended',

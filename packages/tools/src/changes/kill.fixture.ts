@@ -1,4 +1,4 @@
-/** A process that makes one changeset and kills itself at a given write. Run as a program by the kill test. */
+/** A process that makes one changeset and kills itself at a given write. The kill test runs it as a program. */
 
 import { sha256 } from '../sha256.ts'
 import type { Change, ChangeLog } from '../workspace/change.ts'
@@ -8,7 +8,7 @@ import { createChangeLog } from './change-log.ts'
 import { resolved } from './changes.fixture.ts'
 import { interceptWrites } from './fs-faults.fixture.ts'
 import { planInHand } from './perform.ts'
-import { toSteps } from './to-steps.ts'
+import { toSteps } from './planner.ts'
 
 /** Every kind of change, on the tree of the kill test. */
 export const changesOf = (root: string): readonly Change[] => [
@@ -22,7 +22,7 @@ export const changesOf = (root: string): readonly Change[] => [
   { kind: 'make_dir', directory: resolved(root, 'folder') },
 ]
 
-/** What the journal is there for: the same steps, with nobody who takes them back. */
+/** Shows what the journal is for: performs the same steps, but nothing rolls them back. */
 const withoutJournal = (root: string): ChangeLog => ({
   apply: async (_, changes) => {
     const blobs = memoryBlobs(true)

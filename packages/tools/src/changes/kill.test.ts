@@ -1,9 +1,10 @@
-/** The process is killed between any two writes: what the next start finds is as it was. */
+/** Kills the process between any two writes and checks that the next start restores the original state. */
 import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { isAll } from '../../../../scripts/test-scope.fixture.ts'
 import { put, temporary } from '../workspace.fixture.ts'
 import { createChangeLog } from './change-log.ts'
 import { pendingPlans, snapshot } from './changes.fixture.ts'
@@ -31,7 +32,7 @@ function place(): Place {
   return { root, dir }
 }
 
-/** @returns whether it was killed; false when it wrote less often than that */
+/** @returns true if it was killed; false if it made fewer writes than that */
 function killed({ root, dir }: Place, at: number, env: Record<string, string> = {}): Promise<boolean> {
   const child = spawn(process.execPath, [runner], {
     env: { ...process.env, KILL_AT: String(at), KILL_ROOT: root, KILL_DIR: dir, ...env },
@@ -44,7 +45,7 @@ function killed({ root, dir }: Place, at: number, env: Record<string, string> = 
   )
 }
 
-/** Runs `check` for every `step`-th write until the process comes to its end. @returns how many there were */
+/** Runs `check` for every `step`-th write until the process completes. @returns the number of writes */
 async function atEachWrite(check: (at: number) => Promise<boolean>, step = 1): Promise<number> {
   for (let from = 1; ; from += AT_ONCE * step) {
     const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => check(from + index * step)))
@@ -54,19 +55,22 @@ async function atEachWrite(check: (at: number) => Promise<boolean>, step = 1): P
 }
 
 test('a changeset: all as it was, or all done', async () => {
-  const writes = await atEachWrite(async (at) => {
-    const here = place()
-    const before = snapshot(here.root)
-    if (!(await killed(here, at))) return false
-    const log = createChangeLog({ dir: here.dir, root: here.root })
-    await log.recover()
-    const isDone = (await log.turns()).length > 0
-    if (isDone) await log.undo('s/1')
-    expect([at, snapshot(here.root)]).toEqual([at, before])
-    expect(pendingPlans(here.dir, here.root)).toEqual([])
-    return true
-    // Every single write is tried in atomic.test.ts, by a process that goes on but reaches the disk no more.
-  }, 2)
+  const writes = await atEachWrite(
+    async (at) => {
+      const here = place()
+      const before = snapshot(here.root)
+      if (!(await killed(here, at))) return false
+      const log = createChangeLog({ dir: here.dir, root: here.root })
+      await log.recover()
+      const isDone = (await log.turns()).length > 0
+      if (isDone) await log.undo('s/1')
+      expect([at, snapshot(here.root)]).toEqual([at, before])
+      expect(pendingPlans(here.dir, here.root)).toEqual([])
+      return true
+      // atomic.test.ts tries every single write, in a process that continues but no longer reaches the disk.
+    },
+    isAll ? 2 : 6,
+  )
   expect(writes).toBeGreaterThan(30)
 }, 240_000)
 
@@ -92,7 +96,7 @@ test('an undo, and a recovery that is itself killed', async () => {
   const before = snapshot(done.root)
   await createChangeLog(done).apply('s/1/1/0', changesOf(done.root))
   const after = snapshot(done.root)
-  /** The journal knows a workspace by its path, so it is at that path that each case is set up. */
+  /** The journal identifies a workspace by its path, so each case is set up at that path. */
   const kept = temporary()
   for (const part of ['root', 'dir'] as const) cpSync(done[part], join(kept, part), { recursive: true, verbatimSymlinks: true })
   const reset = (): void => {
@@ -101,10 +105,10 @@ test('an undo, and a recovery that is itself killed', async () => {
       cpSync(join(kept, part), done[part], { recursive: true, verbatimSymlinks: true })
     }
   }
-  for (let at = 1; ; at += 6) {
+  for (let at = 1; ; at += isAll ? 6 : 12) {
     reset()
     if (!(await killed(done, at, { KILL_WHAT: 'undo' }))) break
-    // The one who puts it right is killed too, early and late.
+    // The process that recovers is killed too, early and late.
     await killed(done, 1 + (at % 9), { KILL_WHAT: 'recover' })
     const log = createChangeLog(done)
     await log.recover()

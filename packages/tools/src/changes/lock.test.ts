@@ -1,4 +1,4 @@
-/** Two processes that change the same workspace at the same time. */
+/** Tests two processes that change the same workspace at the same time. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -11,9 +11,8 @@ import { resolved } from './changes.fixture.ts'
 import { folderOf } from './folders.ts'
 import { lockHolder } from './lock.fixture.ts'
 import { withLock } from './lock.ts'
-import { planInHand } from './perform.ts'
-import { rollBack } from './recovery.ts'
-import { toSteps } from './to-steps.ts'
+import { planInHand, rollBack } from './perform.ts'
+import { toSteps } from './planner.ts'
 
 let root: string
 let dir: string

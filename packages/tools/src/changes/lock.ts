@@ -1,21 +1,24 @@
-/** One process at a time plans and makes changes in a workspace. SQLite holds the lock, so it ends with the process that has it. */
+/**
+ * Ensures that only one process at a time plans and makes changes in a workspace. SQLite holds the lock, so it is released when the process
+ * ends.
+ */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolFailure } from '@mulligan/core'
-import { notRecorded } from './not-recorded.ts'
+import { notRecorded } from './tree.ts'
 
 /** Milliseconds. */
 export const LOCK_WAIT = 10_000
-/** Milliseconds between two tries, and at random up to twice as many, so that two do not keep in step. */
+/** Milliseconds between two attempts. A random delay of up to the same length is added, so that two processes do not stay in step. */
 const PAUSE = 15
 const SQLITE_BUSY = 5
 
 /**
- * @param folder where the changes of the workspace are kept; made when the lock is first taken
+ * @param folder folder with the changes of the workspace; created when the lock is first taken
  * @param wait milliseconds to wait for others
- * @throws ToolFailure (conflict) when another process holds the lock for that long; the signal's reason
+ * @throws ToolFailure (conflict) if another process holds the lock for that long; the signal's reason
  */
 export async function withLock<T>(folder: string, wait: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const lock = await take(folder, wait, signal)
@@ -29,13 +32,13 @@ export async function ifUnlocked<T>(folder: string, work: () => Promise<T>): Pro
   return lock && work().finally(() => lock.close())
 }
 
-/** @returns undefined while another process holds it */
+/** @returns undefined if another process holds it */
 async function take(folder: string, wait: number, signal?: AbortSignal): Promise<DatabaseSync | undefined> {
   const until = Date.now() + wait
   const database = await open(folder)
   for (;;)
     try {
-      // Nothing is ever written to it, so it needs no journal file.
+      // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
       return database
     } catch (error) {
@@ -56,7 +59,7 @@ async function open(folder: string): Promise<DatabaseSync> {
   const path = join(folder, 'lock.db')
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Private to the user. Only when it is new: closing a file gives up all locks that this process has on it.
+    // Private to the user. Only created if it is new, because closing a file releases all locks that this process has on it.
     if (!existsSync(path)) writeFileSync(path, '', { flag: 'a', mode: 0o600 })
     return new DatabaseSync(path)
   } catch (error) {

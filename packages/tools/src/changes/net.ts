@@ -1,30 +1,29 @@
-/** What some steps come to, path by path. */
+/** Computes the net effect of steps for each path. */
 import type { State } from '../workspace/change.ts'
-import { sameMode, sameState } from './state.ts'
-import { isBelow, type Step } from './step.ts'
+import { isBelow, type Step, sameMode, sameState } from './state.ts'
 
 export interface FileChange {
   readonly kind: 'created' | 'changed' | 'deleted' | 'moved'
-  /** Where it is now, or was when it was deleted. */
+  /** Current path; for a deleted file, its original path. */
   readonly path: string
-  /** Where it was, when it was moved. */
+  /** Former path, if it was moved. */
   readonly from?: string
   readonly before: State
   readonly after: State
 }
 
 interface Track {
-  /** Where it was at first. */
+  /** Original path. */
   readonly origin: string
   path: string
   readonly before: State
   after: State
 }
 
-/** In the order in which the paths were first touched; what came to nothing is left out. */
+/** Returns the net changes in the order in which the paths were first touched, without those that cancel out. */
 export function netChanges(steps: readonly Step[]): readonly FileChange[] {
   const tracks: Track[] = []
-  /** The one that stands at a path: what was deleted stands nowhere. */
+  /** Returns the track of what exists at a path; deleted files exist nowhere. */
   const at = (path: string): Track | undefined => tracks.findLast((track) => track.path === path && track.after.kind !== 'missing')
   const deleted = (path: string): Track | undefined => tracks.findLast((track) => track.path === path && track.after.kind === 'missing')
   for (const step of steps) {
@@ -44,7 +43,7 @@ export function netChanges(steps: readonly Step[]): readonly FileChange[] {
   return tracks.flatMap(changeOf)
 }
 
-/** A file that was moved away first, and deleted there, is not the one that is made now. */
+/** A file that was moved here and then deleted is not the one that is created now. */
 const sameOrigin = (track: Track | undefined): Track | undefined => (track?.origin === track?.path ? track : undefined)
 
 function changeOf({ origin, path, before, after }: Track): readonly FileChange[] {

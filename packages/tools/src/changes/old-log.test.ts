@@ -1,4 +1,4 @@
-/** A log that an earlier version wrote, with the owners of plans in it and a folder of claims as its lock. */
+/** Tests a log of an earlier version, whose plans contain owners and whose lock is a folder of claims. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'

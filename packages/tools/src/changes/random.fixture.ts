@@ -1,4 +1,4 @@
-/** Trees and changesets at random. */
+/** Generates random trees and changesets. */
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
@@ -53,11 +53,11 @@ export type Wish = typeof wish extends fc.Arbitrary<infer T> ? T : never
 
 export interface Planned {
   readonly changes: readonly Change[]
-  /** The tree afterwards. */
+  /** The tree after the changes. */
   readonly model: Model
 }
 
-/** The wishes as far as they can be had, one after the other. */
+/** Applies the wishes one after another, skipping the impossible ones. */
 export function planned(root: string, before: Model, of: readonly Wish[]): Planned {
   const model = new Map(before)
   const changes = of.flatMap((one) => oneChange(root, model, one))

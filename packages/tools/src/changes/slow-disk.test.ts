@@ -1,4 +1,4 @@
-/** A disk that does not answer: a call that is cut off meanwhile ends at once, and nothing appears in the workspace later. */
+/** Tests a disk that does not respond: an aborted call ends at once, and nothing appears in the workspace later. */
 import fs, { existsSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const release = (): void => {
 }
 afterEach(release)
 
-/** Holds the `nth` call of fsync and all that follow. @returns resolves when it is reached */
+/** Blocks the `nth` call of fsync and all that follow. @returns a promise that resolves when it is reached */
 function hold(nth: number): Promise<void> {
   let calls = 0
   return new Promise((reached) => {
@@ -38,7 +38,10 @@ const wish = (root: string): readonly Change[] => [
   { kind: 'write', file: resolved(root, 'new/c.txt'), bytes: Buffer.from('c'), before: undefined },
 ]
 
-/** Of the log: three contents, the folder that has them, the plan and its folder, two files beside their places. The third lies in a new folder, and is written last. */
+/**
+ * Syncs of the recorded log: three contents, the folder of contents, the plan and its folder, two staged files. The third file is in a new
+ * folder and is written last.
+ */
 const LOGS: readonly {
   readonly name: string
   readonly holds: readonly number[]

@@ -1,27 +1,26 @@
-/** Changesets as turns: what of each turn is in the tree, and what was taken back. */
-import type { Entry } from './journal.ts'
+/** Groups changesets by turn: which changes of each turn are in effect, and which were undone. */
+import type { Changeset, Entry } from './journal.ts'
 import { netChanges } from './net.ts'
-import type { Changeset } from './record.ts'
-import { inverse, type Step } from './step.ts'
+import { inverse, type Step } from './state.ts'
 
 export interface TurnRecord {
   /** `session/turn`. */
   readonly turn: string
-  /** Milliseconds since 1970, of its first change. */
+  /** Time of its first change in milliseconds since 1970. */
   readonly at: number
-  /** What of it is in the tree, in order. */
+  /** Steps that are in effect, in order. */
   readonly present: readonly Step[]
-  /** What of it was taken back, and can be made again. */
+  /** Steps that were undone and can be redone. */
   readonly taken: readonly Step[]
-  /** The position among all of the first changeset whose changes are in the tree, or of the one that took them back. */
+  /** Position, among all changesets, of the first one whose changes are in effect, or of the one that undid them. */
   readonly since: number
-  /** The position of its latest changeset. */
+  /** Position of its latest changeset. */
   readonly position: number
-  /** A part of its record can't be read. */
+  /** Whether part of its record can't be read. */
   readonly damaged: boolean
 }
 
-/** @param entries oldest first; undefined for a record that can't be read */
+/** @param entries oldest first; the changeset is undefined if its record can't be read */
 export function turnsOf(entries: readonly { readonly entry: Entry; readonly changeset: Changeset | undefined }[]): readonly TurnRecord[] {
   const groups = new Map<string, TurnRecord>()
   for (const [position, { entry, changeset }] of entries.entries()) {
@@ -34,7 +33,7 @@ export function turnsOf(entries: readonly { readonly entry: Entry; readonly chan
     .sort((a, b) => a.position - b.position)
 }
 
-/** Of one that is undone in part, what is left of it can be undone too. */
+/** Returns true if the turn is fully undone. The rest of a partly undone turn can still be undone. */
 export const isUndone = ({ present, taken }: TurnRecord): boolean => taken.length > 0 && netChanges(present).length === 0
 
 const unreadable = ({ group, name }: Entry): TurnRecord => ({
@@ -65,7 +64,7 @@ function added(known: TurnRecord | undefined, changeset: Changeset, position: nu
     case 'redo':
       return { ...base, present: [...present, ...steps], taken: left, since: present.length > 0 ? since : position }
     case 'call':
-      // What a turn does after it was taken back is all that is in the tree of it.
+      // After an undo, only the new changes of the turn are in effect.
       return { ...base, present: [...present, ...steps], taken: [], since: present.length > 0 ? since : position }
   }
 }

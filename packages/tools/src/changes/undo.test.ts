@@ -21,7 +21,7 @@ import { put, temporary } from '../workspace.fixture.ts'
 import { createChangeLog, type RecordedChanges } from './change-log.ts'
 import { resolved, snapshot } from './changes.fixture.ts'
 import { folderOf, goneWorkspaces } from './folders.ts'
-import { tooOld } from './prune.ts'
+import { tooOld } from './journal.ts'
 
 let root: string
 let dir: string

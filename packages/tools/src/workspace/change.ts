@@ -1,13 +1,27 @@
-/** What a tool does to the workspace: a list of changes that take effect all together or not at all. */
+/** Describes changes of a tool to the workspace: a list of changes that take effect together or not at all. */
 import type { FileHandle } from 'node:fs/promises'
-import type { Resolved } from './resolved.ts'
+
+/** A path that passed the checks. */
+export interface Resolved {
+  /** Real path on this machine. Use it to open the file; never show it to the model. */
+  readonly absolute: string
+  /** The path as the model sees it. */
+  readonly relative: string
+  readonly kind: 'file' | 'directory' | 'missing'
+  /** Whether the path is a link that was not followed; `kind` is then `file`. */
+  readonly isLink?: boolean
+  /** Real path of the containing root: the workspace, or the folder of spilled results. */
+  readonly root: string
+  /** Whether it is a spilled result. */
+  readonly output: boolean
+}
 
 export type Change =
-  /** `before`: SHA-256 of the content that is replaced; undefined for a file that must not exist yet. */
+  /** `before`: SHA-256 of the replaced content; undefined for a file that must not exist yet. */
   | { readonly kind: 'write'; readonly file: Resolved; readonly bytes: Uint8Array; readonly before: string | undefined }
-  /** `before` undefined: whatever is in it. */
+  /** If `before` is undefined, any content may be deleted. */
   | { readonly kind: 'delete'; readonly file: Resolved; readonly before: string | undefined }
-  /** `bytes`: the new content, when it changes too. Nothing may stand at `to`. */
+  /** `bytes`: the new content, if it changes too. Nothing may exist at `to`. */
   | {
       readonly kind: 'move'
       readonly from: Resolved
@@ -15,15 +29,15 @@ export type Change =
       readonly before: string | undefined
       readonly bytes?: Uint8Array
     }
-  /** With the folders it lies in. */
+  /** Also creates missing parent folders. */
   | { readonly kind: 'make_dir'; readonly directory: Resolved }
 
-/** One path that a command changed on its layer, relative to the workspace with forward slashes. */
+/** A path that a command changed on its layer, relative to the workspace with forward slashes. */
 export interface LayerChange {
   readonly path: string
-  /** What stood in the workspace when the change set was made. */
+  /** State in the workspace when the change set was made. */
   readonly before: State
-  /** What stands on the layer. `mtime` of a file is kept. */
+  /** State on the layer. The `mtime` of a file is kept. */
   readonly after: State
 }
 
@@ -31,56 +45,44 @@ export type OpenOnLayer = (path: string) => Promise<FileHandle>
 
 export interface ChangeLog {
   /**
-   * Makes the changes, in order, or none of them.
+   * Makes the changes in order, or none of them.
    *
-   * @param callId of the call that makes them: `session/turn/step/ordinal`
-   * @param signal when it is aborted while a content is being written to disk, no change is made, however slow the disk is
-   * @throws ModelRetry (conflict) when a file is not as `before` says; the signal's reason; the error of the file system when it fails
+   * @param callId id of the call that makes them: `session/turn/step/ordinal`
+   * @param signal if it is aborted while a content is being written to disk, no change is made, however slow the disk is
+   * @throws ModelRetry (conflict) if a file does not match `before`; the signal's reason; file system errors
    */
   readonly apply: (callId: string, changes: readonly Change[], signal?: AbortSignal) => Promise<void>
   /**
-   * Makes what a command did on its layer, or none of it.
+   * Makes the changes of a command on its layer, or none of them.
    *
-   * @param open a file of the layer, to be read
-   * @throws ModelRetry (conflict) when a path is not as `before` says; the error of the file system when it fails
+   * @param open opens a file of the layer for reading
+   * @throws ModelRetry (conflict) if a path does not match `before`; file system errors
    */
   readonly adopt: (callId: string, open: OpenOnLayer, changes: readonly LayerChange[]) => Promise<void>
 }
 
-/** What stands at a path, as far as it is recorded and brought back. */
-export type State = Missing | FileState | DirectoryState | LinkState | OtherState
+/** State of a path, as far as it is recorded and restored. */
+export type State =
+  | { readonly kind: 'missing' }
+  | FileState
+  | (Rights & { readonly kind: 'directory' })
+  | { readonly kind: 'link'; readonly target: string }
+  /** A socket or the like, which is never created or removed. */
+  | { readonly kind: 'other' }
 
-export interface Missing {
-  readonly kind: 'missing'
-}
-export interface FileState {
+export interface FileState extends Rights {
   readonly kind: 'file'
   /** SHA-256 of the content. */
   readonly hash: string
   readonly size: number
-  /** Permission bits; absent for a new file, which gets what the process gives. */
-  readonly mode?: number
-  readonly owner?: Owner
-  readonly inode?: number
-  /** Milliseconds since 1970, where the file is to have this time rather than that of its writing. */
+  /** Milliseconds since 1970. Only set if the file gets this time instead of the time of writing. */
   readonly mtime?: number
 }
-export interface DirectoryState {
-  readonly kind: 'directory'
+
+interface Rights {
+  /** Permission bits; absent for a new file, which gets the default of the process. */
   readonly mode?: number
-  readonly owner?: Owner
-  /** Tells two folders apart that were moved about. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  /** Distinguishes two folders that were moved. */
   readonly inode?: number
-}
-export interface LinkState {
-  readonly kind: 'link'
-  readonly target: string
-}
-/** A socket or the like: never made, never removed. */
-export interface OtherState {
-  readonly kind: 'other'
-}
-interface Owner {
-  readonly uid: number
-  readonly gid: number
 }

@@ -1,15 +1,16 @@
-/** Every path that leads where it must not, against every file tool there is: tools that come later join by themselves. */
+/** Tests every kind of hostile path against every file tool. Tools that are added later are included automatically. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
-import { createExecutor, render, type Tool, type ToolResult } from '@mulligan/core'
+import { render, type Tool, type ToolResult } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createWorkspace, fileTools, type Workspace } from '../index.ts'
 import { put, temporary } from '../workspace.fixture.ts'
 
 const CANARY = 'CANARY-SECRET\nplain\n'
-/** What no call may bring to light. */
+/** Must not appear in the result of any call. */
 const SECRET = CANARY.split('\n')[0] as string
 const SECONDS = 20
 
@@ -37,7 +38,7 @@ const LINKS: Readonly<Record<string, string>> = {
   'out-and-in': join(outside, 'in'),
 }
 
-/** Both folders as new: the tools change and delete what they may. */
+/** Resets both folders, because the tools change and delete what they may. */
 function stage(): void {
   for (const dir of [root, outside]) for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
   put(outside, { 'canary.txt': CANARY, 'dir/deep.txt': CANARY, 'dir/more/a.txt': CANARY })
@@ -173,7 +174,7 @@ const OTHERS: readonly string[] = [
   `@output/../${beside}/canary.txt`,
 ]
 
-/** They may be read, and never be changed. */
+/** Files that may be read but never changed. */
 const PROTECTED: readonly string[] = [
   '.git/config',
   '.git/hooks/pre-commit',
@@ -203,7 +204,7 @@ const PROTECTED: readonly string[] = [
 
 const PATH_LIKE = /path|file|dir|folder|from|to$|source|destination|target/i
 
-/** An input of the tool with `path` wherever a path may stand. */
+/** Returns an input for the tool with `path` wherever a path is allowed. */
 function inputFor(tool: Tool, path: string): Record<string, unknown> {
   const known: Readonly<Record<string, unknown>> = {
     pattern: tool.name === 'grep' ? 'CANARY.SECRET' : '**',
@@ -224,7 +225,7 @@ function inputFor(tool: Tool, path: string): Record<string, unknown> {
   )
 }
 
-/** A call under the executor's own timeout, in a turn of its own, with every effect allowed. */
+/** Makes a call under the executor's own timeout, in a new turn, with every effect allowed. */
 async function call(tools: readonly Tool[], tool: Tool, input: Record<string, unknown>): Promise<ToolResult> {
   const executor = createExecutor({ tools, graceMs: 500, policy: () => ({ decision: 'allow', reason: 'the test' }) })
   const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name: tool.name, input })
@@ -232,7 +233,7 @@ async function call(tools: readonly Tool[], tool: Tool, input: Record<string, un
   return prepared.kind === 'result' ? prepared.record.result : (await executor.execute(prepared.call)).result
 }
 
-/** Every file below a folder with its content; links are not followed, which `recursive` would do. */
+/** Returns every file below a folder with its content. Links are not followed, which `recursive` would do. */
 function contents(dir: string, below = ''): string[] {
   return readdirSync(join(dir, below), { withFileTypes: true })
     .flatMap((entry) => {
@@ -251,7 +252,7 @@ async function harmless(tool: Tool, path: string): Promise<ToolResult> {
   const text = `${render(result)}\n${JSON.stringify(result)}`
   expect(text).not.toContain(SECRET)
   expect(text).not.toContain('root:x:0')
-  // What the model wrote itself may be said back to it.
+  // What the model wrote itself may be repeated to it.
   if (!path.includes('tmp') && !path.includes(basename(outside))) for (const place of [root, outside]) expect(text).not.toContain(place)
   if (!path.includes('canary')) expect(text).not.toContain('canary.txt')
   if (!result.ok) {
@@ -293,7 +294,7 @@ test('there are more than forty paths, and every tool has one in its input', () 
 })
 
 describe.runIf(process.platform === 'linux')('a link swapped in between check and use', () => {
-  /** Turns `swap` from a folder into a link out and back, as fast as it can. */
+  /** Switches `swap` between a folder and a link to the outside, as fast as possible. */
   const SWAP = `const { renameSync, symlinkSync, unlinkSync } = require('node:fs')
     const [outside] = process.argv.slice(1)
     const parent = process.ppid

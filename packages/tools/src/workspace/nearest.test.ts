@@ -4,7 +4,7 @@ import { fixture } from '../workspace.fixture.ts'
 import { nearestPaths } from './nearest.ts'
 import { dirName } from './paths.ts'
 
-/** A workspace as they are: many files of one name, tests beside, a build beside the sources. */
+/** A realistic workspace: many files with the same name, tests next to sources, and a build folder. */
 const PATHS = [
   '.env',
   '.env.example',

@@ -1,15 +1,19 @@
-/** Which paths may not be written although they lie in the workspace. */
+/** Decides which paths in the workspace may not be written. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { deepestReal, realLocation } from './contain.ts'
 import { isInside, shown } from './paths.ts'
 
-/** What runs by itself: hooks and settings of git, tools that are loaded as code at the next start, and settings that name commands. */
+/**
+ * Files that take effect by themselves: git's hooks and settings, tools that are loaded as code at the next start, and settings that name
+ * commands.
+ */
 export const PROTECTED = ['.git', '.mulligan', 'mulligan.json'] as const
 
 /**
  * @param protect names, which count at any depth, and relative paths
- * @returns whether a path may not be written: as it was asked for, or as what it really is; `whole`: or something in it
+ * @returns a function that tells whether a path is protected, by the requested path or by its real location; with `whole`, also if
+ * something in it is
  */
 export function protection(root: string, protect: readonly string[]): (asked: string, real: string, whole?: boolean) => Promise<boolean> {
   const entries = protect.map((one) => shown(root, resolve(root, one)))
@@ -27,8 +31,8 @@ export function protection(root: string, protect: readonly string[]): (asked: st
   }
   return async (asked, real, whole = false) => {
     if (entries.includes('.') || byText(asked) || byText(real)) return true
-    // A name in a folder that is not there leads nowhere.
-    const { real: deepest } = await deepestReal(dirname(real))
+    // Names in a folder that does not exist lead nowhere.
+    const { real: deepest } = deepestReal(dirname(real))
     const places = await Promise.all(
       [...parentsOf(root, join(deepest, 'x'))].flatMap((dir) => names.map((name) => leadsTo(join(dir, name)))),
     )
@@ -37,14 +41,14 @@ export function protection(root: string, protect: readonly string[]): (asked: st
   }
 }
 
-/** Whether something in a folder has one of the names; links are not followed, as `readdir` does with `recursive`. */
+/** Returns true if something in a folder has one of the names. Does not follow links, unlike `readdir` with `recursive`. */
 async function hasName(dir: string, folded: ReadonlySet<string>): Promise<boolean> {
   for (const entry of await readdir(dir, { withFileTypes: true }))
     if (folded.has(fold(entry.name)) || (entry.isDirectory() && (await hasName(join(dir, entry.name), folded)))) return true
   return false
 }
 
-/** Some file systems take names in any case for the same, and Windows drops dots and spaces at their ends. */
+/** Some file systems ignore case, and Windows drops dots and spaces at the ends of names. */
 const fold = (path: string): string =>
   path
     .toLowerCase()
@@ -59,7 +63,7 @@ function* parentsOf(root: string, path: string): Generator<string> {
   }
 }
 
-/** Where a protected name leads: through a link, or as git's `gitdir: …` file of a worktree. */
+/** Returns where a protected name leads: through a link, or through the `gitdir: …` file of a git worktree. */
 async function leadsTo(path: string): Promise<string[]> {
   const real = await realLocation(path).catch(() => path)
   const [, directory] = /^gitdir: (.+)$/m.exec(await shortText(real)) ?? []

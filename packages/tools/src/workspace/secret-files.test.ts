@@ -50,7 +50,7 @@ describe('by its content, where the name does not say', () => {
     ['prod.env', 'DATABASE_URL=postgres://u:p@h/d', 'PORT=80'],
   ])('%s', (path, secret, harmless) => {
     expect([isSecretFile(path, secret), isSecretFile(path, harmless)]).toEqual([true, false])
-    // Nobody has looked: taken for secret.
+    // The content was not examined, so it counts as secret.
     expect([isSecretFile(path), secretName(path)]).toEqual([true, 'perhaps'])
   })
 })

@@ -1,18 +1,18 @@
-/** Which files hold keys and passwords: by their path, and by their content where the name alone does not say. Pure. */
+/** Detects files with keys and passwords by path, and by content if the name alone is not conclusive. Pure. */
 
 interface SecretName {
   readonly names: RegExp
-  /** Of a name that other files have too: what the content must have in it. */
+  /** Content that makes the file secret, for names that other files have too. */
   readonly content?: RegExp
-  /** Key material, which repositories also keep as fixtures of tests. */
+  /** Key material that repositories also keep as test fixtures. */
   readonly isKey?: true
 }
 
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9 ]+ )?PRIVATE KEY(?: BLOCK)?-----/
-/** Only what is plainly no private key: a public one, a certificate, a zip archive (Keynote). */
+/** Matches everything except what is clearly not a private key: a public key, a certificate, a zip archive (Keynote). */
 const NOT_PUBLIC = /^(?!\s*-----BEGIN (?:PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)|PK\x03\x04)[\s\S]|PRIVATE KEY/
 
-/** By the name of the file, in lower case. */
+/** Rules for file names, in lower case. */
 const NAMES: readonly SecretName[] = [
   { names: /^\.env(?:\..+)?$/ },
   { names: /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?(?:\.(?!pub$)\w+)?$|^ssh_host_\w+_key$/, isKey: true },
@@ -30,7 +30,7 @@ const NAMES: readonly SecretName[] = [
   { names: /\.tfstate(?:\.backup)?$|\.tfvars(?:\.json)?$|^credentials\.tfrc\.json$/ },
   { names: /^credentials(?:\.(?:json|ya?ml|toml|ini|db))?$/ },
   { names: /^(?:application_default_credentials|client_secrets?.*|(?:.*-)?service[-_]?account.*|.*-firebase-adminsdk-.*)\.json$/ },
-  // Code is named so too, and is read every day.
+  // Only these extensions, because source code often has such names too.
   { names: /^secrets?(?:\..*)?\.(?:ya?ml|json5?|jsonc|toml|ini|env|properties|conf|cfg|xml|txt|csv|sh|plist|sops|db)$|^secrets?$/ },
   { names: /^\.envrc$|^(?!\.).+\.env$/, content: /(?:key|token|secret|passw(?:or)?d|pwd|credential|auth|dsn|_url)\w*\s*=\s*\S/i },
   { names: /^kubeconfig(?:\.ya?ml)?$|\.kubeconfig$/ },
@@ -39,8 +39,8 @@ const NAMES: readonly SecretName[] = [
 ]
 
 /**
- * Globs for the names of all secret files that are not hidden, in lower case; a few other files match too. For a search that
- * leaves them out.
+ * Globs for the names of all secret files that are not hidden, in lower case; a few other files match too. Used by searches to leave them
+ * out.
  */
 export const SECRET_GLOBS: readonly string[] = [
   ...['id_{rsa,dsa,ecdsa,ed25519,xmss}*', 'ssh_host_*', '*.{p12,pfx,jks,keystore,ppk,pem,asc,key,kdb,kdbx,ovpn,agekey}'],
@@ -48,22 +48,13 @@ export const SECRET_GLOBS: readonly string[] = [
   ...['credentials', 'credentials.{json,yaml,yml,toml,ini,db,tfrc.json}', 'application_default_credentials.json'],
   ...['client_secret*.json', '*service*account*.json', '*firebase-adminsdk*.json'],
   ...['secret', 'secrets', '{secret,secrets}.*{yaml,yml,json,json5,jsonc,toml,ini,env,properties,conf,cfg,xml,txt,csv,sh,plist,sops,db}'],
-  ...[
-    '*.env',
-    'kubeconfig',
-    'kubeconfig.{yml,yaml}',
-    '*.kubeconfig',
-    'logins.json',
-    'key[34].db',
-    'login data',
-    'cookies',
-    'cookies.sqlite',
-  ],
-  // Windows drops what is at the end, and a backslash there begins a name.
+  ...['*.env', 'kubeconfig', 'kubeconfig.{yml,yaml}', '*.kubeconfig'],
+  ...['logins.json', 'key[34].db', 'login data', 'cookies', 'cookies.sqlite'],
+  // Windows drops trailing dots and spaces, and treats a backslash as a separator.
   ...['*[. ]', '*[\\\\]*'],
 ]
 
-/** Where the folder says it; each is a part of a path from its root or a slash on. */
+/** Files that are secret because of their folder. Each pattern matches from the root of a path or after a slash. */
 const PLACES: readonly RegExp[] = [
   /(?:^|\/)\.ssh\/(?!known_hosts(?:\.old)?$|config$|authorized_keys$|[^/]*\.pub$)[^/]+$/,
   /(?:^|\/)\.(?:aws|azure|gnupg|password-store|kube|oci)\/./,
@@ -75,28 +66,28 @@ const PLACES: readonly RegExp[] = [
   /^\/(?:var\/)?run\/secrets\/./,
 ]
 
-/** Folders whose files are secret for lying there: moved elsewhere, the files would lose that mark. */
+/** Folders that make their files secret. The files would lose that protection if they were moved elsewhere. */
 const FOLDERS =
   /(?:^|\/)\.(?:ssh|aws|azure|gnupg|password-store|kube|oci|docker|cargo|gem)$|(?:^|\/)\.config(?:\/(?:gcloud|gh|hub|rclone|op|doctl|heroku|sops|git|containers))?$|(?:^|\/)\.local(?:\/share(?:\/(?:keyrings|kwalletd))?)?$/
 
-/** They show which settings there are, without their values. */
+/** Templates list the available settings without their values. */
 const TEMPLATE = /\.(?:example|sample|template|tmpl|tpl|dist|defaults?|schema)(?:\.(?:ya?ml|json|toml|ini|env|tfvars|properties|txt))?$/
 
 const TESTS = /(?:^|\/)(?:tests?|__tests__|specs?|fixtures?|__fixtures__|testdata|test-data|e2e|mocks?)\//
 
-/** Characters from the start of a file that {@link isSecretFile} needs to see. */
+/** Number of characters from the start of a file that {@link isSecretFile} needs. */
 export const SECRET_HEAD = 65_536
 
-/** `secret`: its path says so. `perhaps`: its content decides. */
+/** Returns `secret` if the path makes the file secret, `perhaps` if its content decides. */
 export function secretName(path: string): 'secret' | 'perhaps' | undefined {
   const found = entryOf(path)
   return found === undefined ? undefined : found.content ? 'perhaps' : 'secret'
 }
 
 /**
- * Whether a file holds keys or passwords.
- * @param path relative to the workspace or absolute. Letter case does not count: some file systems take names in any case for the same
- * @param head its first {@link SECRET_HEAD} characters, where they are known. A file whose name may be secret is taken for one without them
+ * Returns true if a file contains keys or passwords.
+ * @param path relative to the workspace or absolute. Case does not matter, because some file systems ignore it
+ * @param head first {@link SECRET_HEAD} characters of the file, if known. Without them, a file whose name may be secret counts as secret
  * @example
  * isSecretFile('.env') // true
  * isSecretFile('.env.example') // false
@@ -107,17 +98,17 @@ export function isSecretFile(path: string, head?: string): boolean {
   return found !== undefined && (!found.content || head === undefined || found.content.test(head))
 }
 
-/** Whether a folder makes the files in it secret. */
+/** Returns true if a folder makes the files in it secret. */
 export const isSecretFolder = (path: string): boolean => FOLDERS.test(folded(path))
 
 /**
- * Key material among the tests, such as the certificate of a test server. Where git tracks it, it is no secret, and the tests that
- * a command runs need it: what masks secret files for commands leaves it readable.
+ * Returns true for key material among tests, such as the certificate of a test server. If git tracks it, it is not secret, and the tests
+ * that a command runs need it, so it stays readable when secret files are hidden from commands.
  */
 export const isTestKey = (path: string): boolean => entryOf(path)?.isKey === true && TESTS.test(folded(path))
 
 const PLACE: SecretName = { names: /^/ }
-/** All at once, for the many files that are none of them. */
+/** Combined patterns, to dismiss the many files that match none of them quickly. */
 const ANY_NAME = anyOf(NAMES.map(({ names }) => names))
 const ANY_PLACE = anyOf(PLACES)
 

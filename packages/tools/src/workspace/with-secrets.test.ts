@@ -1,7 +1,8 @@
-/** Secret files ask before any tool opens them: through the executor, as a model's calls go. */
+/** Tests that secret files require approval before any tool opens them, with calls made through the executor as for a model. */
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor, type Effect, type ExecutorOptions, render, type Tool } from '@mulligan/core'
+import { type Effect, render, type Tool } from '@mulligan/core'
+import { createExecutor, type ExecutorOptions } from '@mulligan/core/executor'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshHome, repository } from '../git/git.fixture.ts'
 import { context, fixture, refused, run } from '../workspace.fixture.ts'
@@ -19,7 +20,7 @@ const FILES = {
 
 beforeAll(() => void freshHome())
 
-/** What becomes of a call, and what was asked about it: with everything allowed in advance, so that only what must ask does. */
+/** Returns the result of a call and the approval requests for it. Everything is allowed in advance, so only mandatory requests remain. */
 async function calling(
   tools: readonly Tool[],
   name: string,
@@ -105,7 +106,7 @@ describe('a call that opens a secret file', () => {
       expect(record.result).toMatchObject({ status: 'denied', errorType: 'permission' })
     }
     expect((await refused(tool('read_file'), { path: '.env' })).message).toContain('nobody has approved opening it')
-    // Control: what was approved is opened, and nothing beside it.
+    // Control: the approved file is opened, and no other.
     const approved = { ...context(), secrets: ['.env'] }
     expect((await run(tool('read_file'), { path: '.env' }, approved)).content).toContain(KEY)
     expect((await refused(tool('read_file'), { path: 'server.pem' }, approved)).status).toBe('denied')

@@ -1,11 +1,14 @@
-/** Secret files ask before they are opened: which ones a call names, and the workspace in which those that were approved can be. */
+/**
+ * Requires approval before secret files are opened: finds those that a call names, and provides a workspace in which approved ones can be
+ * opened.
+ */
 import type { Tool, ToolContext } from '@mulligan/core'
 import type { Workspace } from './workspace.ts'
 
 /**
- * The tool, made for a workspace that refuses secret files; a call that was approved to open some runs in one that opens these.
- * A tool that names too few of them is refused, never served.
- * @param gone whether it shows what files held that are not there any more
+ * Makes a tool for a workspace that refuses secret files. A call that was approved to open some runs in a workspace that opens them. A tool
+ * that names too few of them gets an error, never their content.
+ * @param gone whether the tool shows the content of files that no longer exist
  */
 export function withSecrets(workspace: Workspace, make: (workspace: Workspace) => Tool, { gone = false } = {}): Tool {
   const tool = make(workspace)
@@ -18,7 +21,7 @@ export function withSecrets(workspace: Workspace, make: (workspace: Workspace) =
   }
 }
 
-/** The same workspace, for one call. */
+/** Returns the same workspace for one call that may open these secret files. */
 function opening(workspace: Workspace, secrets: readonly string[]): Workspace {
   const opened = new Set(secrets)
   return {

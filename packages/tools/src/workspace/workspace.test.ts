@@ -3,11 +3,11 @@ import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
-import { isMulliganError, type MulliganError } from '@mulligan/core'
+import { isMulliganError, type MulliganError } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { createWorkspace } from '../create-workspace.ts'
 import { fixture, put, temporary } from '../workspace.fixture.ts'
-import { openInside, withDirectory } from './contain.ts'
+import { withDirectory, withFile } from './contain.ts'
 import { nearestPaths } from './nearest.ts'
 import type { ResolveOptions, Workspace } from './workspace.ts'
 
@@ -86,7 +86,7 @@ describe('paths that lead out', () => {
     const checked = await workspace.resolve('swap/deep.txt')
     renameSync(join(root, 'swap'), join(root, 'swap-away'))
     symlinkSync(join(outside, 'dir'), join(root, 'swap'))
-    await expect(openInside(root, checked.absolute)).rejects.toMatchObject({ errorType: 'permission' })
+    await expect(withFile(root, checked.absolute, () => undefined)).rejects.toMatchObject({ errorType: 'permission' })
     await expect(withDirectory(root, join(root, 'swap'), async (base) => base)).rejects.toThrow()
     await expect(withDirectory(root, join(root, 'swap/../dir-link'), async (base) => base)).rejects.toThrow()
   })

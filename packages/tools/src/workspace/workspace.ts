@@ -1,40 +1,41 @@
-/** The folder that the file tools work in, what in it the model has read, and which paths lead out of it. */
-import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+/**
+ * Represents the folder that the file tools work in: resolves paths, refuses those that lead outside, and records what the model has read.
+ */
+import { lstatSync, mkdirSync, readSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath } from 'node:path'
 import { ModelRetry, ToolFailure } from '@mulligan/core'
-import type { ChangeLog } from './change.ts'
-import { deepestReal, openInside, realLocation } from './contain.ts'
-import { fsError } from './fs-error.ts'
+import type { ErrorType } from '@mulligan/core/executor'
+import type { ChangeLog, Resolved } from './change.ts'
+import { deepestReal, isMissing, realLocation, targetOf, withFile } from './contain.ts'
+import { about, fsError, hint } from './errors.ts'
 import { directoriesOf, listFiles, MAX_CANDIDATES, nearestPaths } from './nearest.ts'
 import { baseName, dirName, inOutput, isInside, normalized, OUTPUT_PREFIX, ofSystem, pathProblem, shown, toSlash } from './paths.ts'
 import { PROTECTED, protection } from './protect.ts'
-import type { Resolved } from './resolved.ts'
 import { isSecretFile, isSecretFolder, SECRET_HEAD, secretName } from './secret-files.ts'
-import { targetOf } from './target.ts'
 
-export type { Resolved } from './resolved.ts'
+export type { Resolved } from './change.ts'
 
-/** What is remembered of a file that the model has read. */
+/** Record of a file that the model has read. */
 export interface SeenFile {
-  /** SHA-256 of all its bytes as they were; absent when it was too large to be read through for one page. */
+  /** SHA-256 of the whole content when it was read; absent if the file was too large to read completely for one page. */
   readonly hash?: string
 }
 
 export interface ResolveOptions {
-  /** Default `read`. Writing is refused in spilled results and protected paths. */
+  /** Default: `read`. Writing to spilled results and protected paths is refused. */
   readonly for?: 'read' | 'write'
-  /** A missing path is refused, with the nearest ones. Default false. */
+  /** Whether to refuse a missing path and suggest the nearest ones. Default: false. */
   readonly mustExist?: boolean
-  /** What is looked for when it is missing. Default `file`. */
+  /** Kind of path to suggest if it is missing. Default: `file`. */
   readonly kind?: 'file' | 'directory'
-  /** A link at the end of the path is followed. Default true; false for what acts on the link itself. */
+  /** Whether to follow a link at the end of the path. Default: true. False for operations on the link itself. */
   readonly follow?: boolean
-  /** For a folder: what lies in it is written too, so nothing in it may be protected. Default false. */
+  /** For a folder: whether everything in it is written too, so nothing in it may be protected. Default: false. */
   readonly whole?: boolean
-  /** Whether what the file holds may be shown, or put under another name: secret files are refused then. Default true. */
+  /** Whether the content of the file may be shown or put under another name. If so, secret files are refused. Default: true. */
   readonly contents?: boolean
-  /** Secret files that may be opened all the same, as their {@link Workspace.target}. Default: none. */
+  /** Secret files that may be opened anyway, as their {@link Workspace.target}. Default: none. */
   readonly opened?: ReadonlySet<string>
 }
 
@@ -43,37 +44,37 @@ export interface Workspace {
   readonly root: string
   /**
    * Checks a path that the model sent.
-   * @throws ModelRetry for a path that can be put right; ToolFailure (permission) for one outside the workspace, and for a secret file.
+   * @throws ModelRetry for a path that can be corrected; ToolFailure (permission) for one outside the workspace and for a secret file
    */
   readonly resolve: (path: string, options?: ResolveOptions) => Promise<Resolved>
   /**
-   * What a call on the path acts on, for policies, denials and locks: one name however the path is spelt, `src/a.ts` for
-   * `./src//b/../a.ts` and for a link that leads there. A path that leads outside stays outside.
+   * Returns what a call on the path acts on, for policies, denials and locks. The name is the same however the path is spelled: `src/a.ts`
+   * for `./src//b/../a.ts` and for a link to it. A path that leads outside stays outside.
    */
   readonly target: (path: string) => string
-  /** Which of these paths are secret files, as their {@link Workspace.target}. `gone`: by their names also those that don't exist. */
+  /** Returns which of these paths are secret files, as their {@link Workspace.target}. `gone` also includes missing ones, by name. */
   readonly secrets: (paths: readonly string[], options?: { readonly gone?: boolean }) => Promise<readonly string[]>
-  /** Whether what stands under this {@link Workspace.target} may be shown, by its name. */
+  /** Returns true if the file with this {@link Workspace.target} may be shown, judging by its name. */
   readonly shows: (target: string) => boolean
-  /** Paths that exist and are nearest to one that does not, best first. */
+  /** Returns existing paths that are nearest to a missing one, best first. */
   readonly nearest: (path: string, kind: 'file' | 'directory') => Promise<string[]>
-  /** By real path. Belongs to the session that the workspace was made for. */
+  /** Files that were read, by real path. Belongs to the session that the workspace was made for. */
   readonly seen: Map<string, SeenFile>
   /** See {@link PathOptions.trustPresent}. */
   readonly trustPresent: boolean
-  /** Every change to a file goes through it. */
+  /** All changes to files go through this log. */
   readonly changes: ChangeLog
 }
 
 export interface PathOptions {
-  /** Where over-long results are spilled: read as `@output/<name>`. */
+  /** Folder for spilled results, which are read as `@output/<name>`. */
   readonly outputs?: { readonly dir: string }
   /**
-   * What can be read but not written, in upper or lower case: a name, at any depth and wherever it leads, or a relative
-   * path. Default `.git`, `.mulligan` and `mulligan.json`: what is in them runs by itself.
+   * Paths that can be read but not written, ignoring case: names, at any depth and wherever they lead, or relative paths. Default: `.git`,
+   * `.mulligan` and `mulligan.json`, whose content takes effect by itself.
    */
   readonly protect?: readonly string[]
-  /** A file counts as read in its present content: for calls by a person, who sees it. Default false. */
+  /** Whether every file counts as read with its current content: for calls by a person, who can see it. Default: false. */
   readonly trustPresent?: boolean
 }
 
@@ -81,56 +82,43 @@ const OUTSIDE = 'a path inside the workspace'
 
 /**
  * @param root an existing folder
- * @param changesIn the log for its real path
+ * @param changesIn creates the change log for the real path of the folder
  */
 export function workspaceAt(root: string, options: PathOptions, changesIn: (root: string) => ChangeLog): Workspace {
   const real = realpathSync(root)
   const isProtected = protection(real, options.protect ?? PROTECTED)
-  const outputs = options.outputs
+  const { outputs } = options
   let outputRoot: string | undefined
   const outputsRoot = (): string | undefined => {
-    if (!outputs) return undefined
-    if (outputRoot === undefined) {
+    if (outputs && outputRoot === undefined) {
       mkdirSync(outputs.dir, { recursive: true, mode: 0o700 })
       outputRoot = realpathSync(outputs.dir)
     }
     return outputRoot
   }
 
-  const nearestTo = async (path: string, kind: 'file' | 'directory'): Promise<string[]> => {
+  const nearest: Workspace['nearest'] = async (path, kind) => {
     const outputsAt = path.startsWith(OUTPUT_PREFIX) ? outputsRoot() : undefined
-    if (outputsAt)
+    if (outputsAt) {
+      const names = await readdir(outputsAt)
       return nearestPaths(
         path,
-        (await readdir(outputsAt)).map((name) => OUTPUT_PREFIX + name),
+        names.map((name) => OUTPUT_PREFIX + name),
       )
+    }
     const [files, beside] = await Promise.all([listFiles(real).catch(() => []), siblings(real, path, kind)])
     return nearestPaths(path, [...new Set([...beside, ...(kind === 'file' ? files : directoriesOf(files))])])
   }
 
-  const resolve = async (
-    path: string,
-    {
-      for: purpose = 'read',
-      mustExist = false,
-      kind = 'file',
-      follow = true,
-      whole = false,
-      contents = true,
-      opened = NONE,
-    }: ResolveOptions = {},
-  ): Promise<Resolved> => {
+  const resolve: Workspace['resolve'] = async (path, options = {}) => {
+    const { for: purpose = 'read', mustExist = false, kind = 'file', follow = true, whole = false, contents = true, opened } = options
+    const refused = (says: string, constraint: string, errorType: ErrorType = 'permission') =>
+      new ToolFailure(says, about('path', path, constraint, { errorType, status: 'failed' }))
     const problem = pathProblem(path)
-    if (problem) throw new ModelRetry(`path must be ${problem}.`, { parameter: 'path', value: path.slice(0, 200), constraint: problem })
+    if (problem) throw new ModelRetry(`path must be ${problem}.`, about('path', path.slice(0, 200), problem))
     const inner = inOutput(path)
     const outputsAt = inner === undefined ? undefined : outputsRoot()
-    if (outputsAt && purpose === 'write')
-      throw new ToolFailure('@output/ holds results of earlier calls and can only be read.', {
-        errorType: 'permission',
-        parameter: 'path',
-        value: path,
-        constraint: OUTSIDE,
-      })
+    if (outputsAt && purpose === 'write') throw refused('@output/ holds results of earlier calls and can only be read.', OUTSIDE)
     const base = outputsAt ?? real
     const asked = resolvePath(base, outputsAt ? `./${inner}` : path)
     let absolute: string
@@ -145,30 +133,35 @@ export function workspaceAt(root: string, options: PathOptions, changesIn: (root
     const below = shown(base, isInside(base, asked) ? asked : absolute)
     const relative = outputsAt ? (below === '.' ? '@output' : OUTPUT_PREFIX + below) : below
     if (ofSystem(absolute))
-      throw new ToolFailure(`"${relative}" is the system's own and no file, which the file tools do not open.`, {
-        errorType: 'permission',
-        parameter: 'path',
-        value: path,
-        constraint: 'a path outside /proc, /sys and /dev',
-      })
-    if (!found && /^~(?:[/\\]|$)/.test(path)) throw await homePath(path, purpose)
-    if (purpose === 'write' && !outputsAt && (await isProtected(asked, absolute, whole && found?.isDirectory() === true)))
-      throw new ToolFailure(`"${relative}" is protected${whole ? ', or something in it is' : ''}: it can be read but not written.`, {
-        errorType: 'permission',
-        parameter: 'path',
-        value: path,
-        constraint: 'a path that is not protected',
-      })
+      throw refused(`"${relative}" is a system path, not a file, and the file tools do not open it.`, 'a path outside /proc, /sys and /dev')
+    if (!found && /^~(?:[/\\]|$)/.test(path)) {
+      const says = '"~" is not expanded; paths are relative to the root of the workspace.'
+      throw new ModelRetry(says, about('path', path, OUTSIDE, hint(await meantInside(path, purpose))))
+    }
+    if (purpose === 'write' && !outputsAt && (await isProtected(asked, absolute, whole && found?.isDirectory() === true))) {
+      const which = `"${relative}" is protected${whole ? ', or something in it is' : ''}`
+      throw refused(`${which}: it can be read but not written.`, 'a path that is not protected')
+    }
     const isLink = found?.isSymbolicLink() === true
-    if (found && !isLink && !found.isFile() && !found.isDirectory())
-      throw new ToolFailure(`"${relative}" is a ${specialKind(found)}, which the file tools do not open.`, {
-        errorType: 'unsupported',
-        parameter: 'path',
-        value: path,
-        constraint: 'a regular file or a directory',
-      })
-    if (!found && mustExist) throw notFound(relative, path, kind, await nearestTo(relative, kind))
-    if (contents && found && !isLink && !outputsAt && !opened.has(shown(base, absolute)) && (await isSecret(below, absolute, found, whole)))
+    if (found && !isLink && !found.isFile() && !found.isDirectory()) {
+      const is = found.isFIFO() ? 'named pipe' : found.isSocket() ? 'socket' : 'device'
+      throw refused(`"${relative}" is a ${is}, which the file tools do not open.`, 'a regular file or a directory', 'unsupported')
+    }
+    if (!found && mustExist) {
+      const near = (await nearest(relative, kind)).slice(0, MAX_CANDIDATES)
+      throw new ModelRetry(
+        `There is no ${kind} "${relative}".`,
+        about('path', path, `an existing ${kind} in the workspace`, { errorType: 'not_found', ...hint(near) }),
+      )
+    }
+    if (
+      contents &&
+      found &&
+      !isLink &&
+      !outputsAt &&
+      !opened?.has(shown(base, absolute)) &&
+      (await isSecret(below, absolute, found, whole))
+    )
       throw secretRefused(relative, path)
     return {
       absolute,
@@ -180,142 +173,101 @@ export function workspaceAt(root: string, options: PathOptions, changesIn: (root
     }
   }
 
-  /** By what it is called and by what it really is. */
+  /** Checks both the requested path and the real one. */
   const isSecret = async (asked: string, absolute: string, found: Stats, whole = false): Promise<boolean> => {
     const names = [...new Set([asked, shown(real, absolute)])]
     if (found.isDirectory()) return whole && names.some(isSecretFolder)
     const said = names.map(secretName)
-    if (said.includes('secret')) return true
-    if (!said.includes('perhaps')) return false
-    const head = await headOf(real, absolute)
+    if (said.includes('secret') || !said.includes('perhaps')) return said.includes('secret')
+    // A file that can't be read counts as secret.
+    const head = await withFile(real, absolute, headOf).catch(() => undefined)
     return names.some((name) => isSecretFile(name, head))
   }
+
+  const target = (path: string): string => targetOf(path, real, outputs !== undefined)
 
   const secrets: Workspace['secrets'] = async (paths, { gone = false } = {}) => {
     const targets = new Set<string>()
     for (const path of new Set(paths)) {
-      const target = targetOf(path, real, options.outputs !== undefined)
-      if (![target, shown(real, resolvePath(real, path))].some((name) => secretName(name) || isSecretFolder(name))) continue
+      if (![target(path), shown(real, resolvePath(real, path))].some((name) => secretName(name) || isSecretFolder(name))) continue
       const at = await resolve(path, { contents: false }).catch(() => undefined)
       if (!at || at.output) continue
-      const found = at.kind === 'missing' ? undefined : await stat(at.absolute).catch(() => undefined)
-      if (found ? await isSecret(at.relative, at.absolute, found, true) : gone && secretName(at.relative) !== undefined) targets.add(target)
+      const found = at.kind === 'missing' ? undefined : statsOf(at.absolute, true)
+      if (found ? await isSecret(at.relative, at.absolute, found, true) : gone && secretName(at.relative) !== undefined)
+        targets.add(target(path))
     }
     return [...targets]
   }
 
-  /** Paths inside that were probably meant by one that leads out. */
+  /** Returns paths inside the workspace that were probably meant by one that leads outside. */
   const meantInside = async (path: string, purpose: 'read' | 'write'): Promise<string[]> => {
     const inner = normalized(path.replace(/^~/, ''))
-    if (inner === '') return purpose === 'read' ? ['.'] : []
-    // The path itself again: it leads out through a link, and would do so for ever.
-    if (inner === path || inner.split('/').includes('..')) return purpose === 'read' ? sameName(inner) : []
-    if (purpose === 'write' && path.startsWith('.')) return []
-    const at = purpose === 'read' ? inner : dirName(inner) || '.'
-    const there = await resolve(at, { contents: false }).catch(() => undefined)
-    if (there && (purpose === 'read' ? there.kind !== 'missing' : there.kind === 'directory')) return [inner]
-    return purpose === 'read' ? sameName(inner) : []
-  }
-
-  const sameName = async (path: string): Promise<string[]> => {
-    const name = baseName(path)
-    return (await nearestTo(path, 'file')).filter((one) => baseName(one) === name)
+    const reads = purpose === 'read'
+    if (inner === '') return reads ? ['.'] : []
+    // Never suggest the path itself: it leads outside through a link and would do so again.
+    if (inner !== path && !inner.split('/').includes('..') && (reads || !path.startsWith('.'))) {
+      const there = await resolve(reads ? inner : dirName(inner) || '.', { contents: false }).catch(() => undefined)
+      if (there && (reads ? there.kind !== 'missing' : there.kind === 'directory')) return [inner]
+    }
+    return reads ? (await nearest(inner, 'file')).filter((one) => baseName(one) === baseName(inner)) : []
   }
 
   const outside = async (path: string, purpose: 'read' | 'write'): Promise<Error> => {
     const inside = path.startsWith(OUTPUT_PREFIX) ? [] : await meantInside(path, purpose)
-    const about = { errorType: 'permission', parameter: 'path', value: path, constraint: OUTSIDE } as const
-    if (inside.length === 0) return new ToolFailure('The path leads outside the workspace, where the file tools may not go.', about)
-    return new ModelRetry('The path leads outside the workspace; paths are relative to its root.', { ...about, ...hint(inside) })
+    const given = about('path', path, OUTSIDE, { errorType: 'permission', ...hint(inside) })
+    return inside.length === 0
+      ? new ToolFailure('The path leads outside the workspace, where the file tools may not go.', given)
+      : new ModelRetry('The path leads outside the workspace; paths are relative to its root.', given)
   }
-
-  const homePath = async (path: string, purpose: 'read' | 'write'): Promise<Error> =>
-    new ModelRetry('"~" is not expanded; paths are relative to the root of the workspace.', {
-      parameter: 'path',
-      value: path,
-      constraint: OUTSIDE,
-      ...hint(await meantInside(path, purpose)),
-    })
 
   return {
     root: real,
     resolve,
     secrets,
     shows: (target) => !isSecretFile(target),
-    target: (path) => targetOf(path, real, options.outputs !== undefined),
-    nearest: nearestTo,
+    target,
+    nearest,
     seen: new Map(),
     trustPresent: options.trustPresent ?? false,
     changes: changesIn(real),
   }
 }
 
-const NONE: ReadonlySet<string> = new Set()
-
-/** Enough of a file to tell whether it holds keys. `undefined` where it can't be read: it is then taken for secret. */
-async function headOf(root: string, absolute: string): Promise<string | undefined> {
-  const handle = await openInside(root, absolute).catch(() => undefined)
-  if (!handle) return undefined
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SECRET_HEAD), 0, SECRET_HEAD, 0)
-    return buffer.toString('latin1', 0, bytesRead)
-  } finally {
-    await handle.close()
-  }
+/** Returns enough of a file to tell whether it contains keys. */
+function headOf(fd: number): string {
+  const buffer = Buffer.alloc(SECRET_HEAD)
+  return buffer.toString('latin1', 0, readSync(fd, buffer, 0, SECRET_HEAD, 0))
 }
 
-const secretRefused = (relative: string, value: string): ToolFailure =>
-  new ToolFailure(
-    `"${relative}" may hold keys or passwords, and nobody has approved opening it. The user can name it in a message as @${relative}.`,
-    { errorType: 'permission', status: 'denied', parameter: 'path', value, constraint: 'a file that holds no keys or passwords' },
+function secretRefused(relative: string, value: string): ToolFailure {
+  const says = `"${relative}" may hold keys or passwords, and nobody has approved opening it.`
+  return new ToolFailure(
+    `${says} The user can name it in a message as @${relative}.`,
+    about('path', value, 'a file that holds no keys or passwords', { errorType: 'permission', status: 'denied' }),
   )
-
-/** The part of a hint that says what to send instead. */
-export function hint(paths: readonly string[]): { suggestion?: string; candidates?: readonly string[] } {
-  const [first, ...rest] = paths
-  return first === undefined ? {} : rest.length === 0 ? { suggestion: first } : { suggestion: first, candidates: rest }
 }
 
-function notFound(relative: string, value: string, kind: 'file' | 'directory', near: readonly string[]): ModelRetry {
-  return new ModelRetry(`There is no ${kind} "${relative}".`, {
-    errorType: 'not_found',
-    parameter: 'path',
-    value,
-    constraint: `an existing ${kind} in the workspace`,
-    ...hint(near.slice(0, MAX_CANDIDATES)),
-  })
-}
-
-/** `undefined` for what does not exist: `lstatSync` throws where a parent is a file. */
+/** Returns `undefined` if the path does not exist. `lstatSync` throws if a parent is a file. */
 function statsOf(path: string, follow: boolean): Stats | undefined {
   try {
     return (follow ? statSync : lstatSync)(path)
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+    if (!isMissing(error)) throw error
     return undefined
   }
 }
 
-/** What stands in the deepest folder of the path that exists: also where git ignores it, where the listing has nothing. */
+/** Lists the deepest existing folder of the path. Includes what git ignores, which the file listing lacks. */
 async function siblings(root: string, path: string, kind: 'file' | 'directory'): Promise<string[]> {
-  let dir = isAbsolute(path) ? root : resolvePath(root, dirname(path))
-  const { rest } = await deepestReal(dir).catch(() => ({ rest: [] }))
-  for (const _ of rest) dir = dirname(dir)
-  while (isInside(root, dir)) {
-    const real = await realLocation(dir).catch(() => undefined)
-    if (!real || !isInside(root, real)) return []
-    const entries = await readdir(dir, { withFileTypes: true }).catch(() => undefined)
-    const prefix = shown(root, dir) === '.' ? '' : `${shown(root, dir)}/`
-    if (entries) return entries.filter((one) => (kind === 'file' ? one.isFile() : one.isDirectory())).map((one) => prefix + one.name)
-    if (dir === root) return []
-    dir = dirname(dir)
+  try {
+    let dir = isAbsolute(path) ? root : resolvePath(root, dirname(path))
+    for (const _ of deepestReal(dir).rest) dir = dirname(dir)
+    while (isInside(root, dir) && dir !== root && !statSync(dir).isDirectory()) dir = dirname(dir)
+    if (!isInside(root, dir) || !isInside(root, await realLocation(dir))) return []
+    const prefix = dir === root ? '' : `${shown(root, dir)}/`
+    const entries = await readdir(dir, { withFileTypes: true })
+    return entries.filter((one) => (kind === 'file' ? one.isFile() : one.isDirectory())).map((one) => prefix + one.name)
+  } catch {
+    return []
   }
-  return []
-}
-
-function specialKind(stats: Stats): string {
-  if (stats.isFIFO()) return 'named pipe'
-  if (stats.isSocket()) return 'socket'
-  return 'device'
 }
