@@ -1,9 +1,9 @@
-/** Files wait for the disk one by one, and for little longer together: it writes down at once what several of them ask for. */
+/** Writing files to disk concurrently takes little longer than writing one, because the disk combines the writes. */
 const MAX_AT_ONCE = 8
 
 /**
- * @param most under way at a time
- * @throws the first failure, when nothing is under way any more
+ * @param most maximum number of tasks that run at a time
+ * @throws the first failure, once no task is running any more
  */
 export async function atOnce<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>, most = MAX_AT_ONCE): Promise<void> {
   const left = items[Symbol.iterator]()

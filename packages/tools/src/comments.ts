@@ -1,4 +1,7 @@
-/** What models are used to say about a call, for whoever has to allow it: no tool here takes it, and none asks for it again. */
+/**
+ * Ignores the comments that models often add to a call for the person who approves it. No tool here uses them, and models are not asked to
+ * repeat a call because of them.
+ */
 import type { Tool } from '@mulligan/core'
 
 const COMMENTS = [

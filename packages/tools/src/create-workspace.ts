@@ -3,7 +3,7 @@ import { directChanges } from './changes/direct.ts'
 import { type PathOptions, type Workspace, workspaceAt } from './workspace/workspace.ts'
 
 export interface WorkspaceOptions extends PathOptions {
-  /** Where changes are recorded, so that a crash leaves none half done and a turn can be taken back. Default: nowhere. */
+  /** Where to record changes, so that a crash leaves none incomplete and turns can be undone. Default: changes are not recorded. */
   readonly changes?: Omit<ChangeLogOptions, 'root'>
 }
 

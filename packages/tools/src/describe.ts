@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The `description.md` beside a tool, with `{{NAME}}` replaced by the limit of that name, so that text and limit can't drift apart.
+ * Returns the `description.md` next to a tool, with `{{NAME}}` replaced by the limit of that name, so that the text always states the
+ * actual limits.
  *
  * @param here `import.meta.url` of the tool's module
- * @throws TypeError when the text asks for a value that is not given
+ * @throws TypeError if the text uses a value that is not given
  */
 export function describe(here: string, values: Readonly<Record<string, string | number>> = {}): string {
   const text = readFileSync(new URL('description.md', here), 'utf8').trim()
@@ -15,5 +16,5 @@ export function describe(here: string, values: Readonly<Record<string, string | 
   })
 }
 
-/** Not by `toLocaleString`: what it loads on its first use takes a tenth of a start. */
+/** Avoids `toLocaleString`, whose data loads on first use and takes a tenth of the startup time. */
 const withCommas = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ',')

@@ -1,4 +1,7 @@
-/** Parameters that models know from other agents' tools cost no retry: each is accepted, and the call does what was meant. */
+/**
+ * Tests that parameters which models know from the tools of other agents cause no retry: each is accepted, and the call does what was
+ * meant.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { render } from '@mulligan/core'
@@ -11,7 +14,7 @@ import { put, temporary } from './workspace.fixture.ts'
 
 const FILES = { 'src/a.ts': 'one\ntwo\nthree\nfour\n', 'src/b.md': 'Two\n', 'old.txt': 'x\n' }
 
-/** Said about a call, for whoever has to allow it. */
+/** Comments for the person who approves a call. */
 const COMMENTS = ['description', 'explanation', 'justification', 'reason', 'toolSummary', 'toolAction', 'requires_approval', 'is_dangerous']
 
 async function called(name: string, input: Readonly<Record<string, unknown>>) {

@@ -1,39 +1,39 @@
-/** Runs a program of this machine to its end, outside any sandbox. It is stopped with all that it has started. */
+/** Runs a program on this machine to completion, outside any sandbox. Stopping it also stops the processes that it started. */
 import { startProgram } from '@mulligan/sandbox'
 
 export interface HostRun {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** Each of them stops it. */
+  /** Any of these signals stops the program. */
   readonly stop: readonly (AbortSignal | undefined)[]
-  /** Called for each piece that it prints; `false` stops it. */
+  /** Called for each chunk of output; `false` stops the program. */
   readonly onStdout: (piece: Buffer) => unknown
   readonly onStderr: (piece: Buffer) => unknown
   /** Milliseconds from SIGTERM to SIGKILL. Default: killed at once. */
   readonly grace?: number
   /**
-   * Milliseconds, after its end, in which what it left running can go on holding its output open. Default: as long as it does, 1,000 for
-   * one that was stopped.
+   * Milliseconds, after the program has ended, that its remaining processes may keep its output open. Default: no limit, or 1,000 if the
+   * program was stopped.
    */
   readonly drain?: number | undefined
-  /** What it leaves running is killed. Default: only when it was stopped. */
+  /** Whether to kill the processes that it leaves running. Default: only if it was stopped. */
   readonly killsRest?: boolean
-  /** An open file that it gets as descriptor 3. */
+  /** An open file to pass on as descriptor 3. */
   readonly fd?: number | undefined
 }
 
 export interface HostEnd {
-  /** null when it was killed. */
+  /** null if it was killed. */
   readonly code: number | null
   readonly stopped: boolean
 }
 
 /** Milliseconds. */
 const DRAIN = 1000
-/** Milliseconds to wait for the end of what was killed: the kernel may hold it up. */
+/** Milliseconds to wait for a killed program to end, because the kernel may delay it. */
 const KILLED = 1000
 
-/** Rejects when it can't be started. */
+/** Rejects if the program can't be started. */
 export function runOnHost(file: string, args: readonly string[], run: HostRun): Promise<HostEnd> {
   const { cwd, env, stop, onStdout, onStderr, grace, drain, killsRest = false, fd } = run
   return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export function runOnHost(file: string, args: readonly string[], run: HostRun): 
       cwd,
       env,
       stdio: ['ignore', 'pipe', 'pipe', ...(fd === undefined ? [] : [fd])],
-      // A group of its own, so that what it has started is killed with it.
+      // In its own process group, so that the processes it started are killed with it.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
@@ -52,7 +52,7 @@ export function runOnHost(file: string, args: readonly string[], run: HostRun): 
         if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how)
         else child.kill(how)
       } catch {
-        // It has ended by itself.
+        // Already ended.
       }
     }
     const kill = (): void => {
@@ -71,13 +71,13 @@ export function runOnHost(file: string, args: readonly string[], run: HostRun): 
     const settle = (done: () => void): void => {
       for (const timer of timers) clearTimeout(timer)
       for (const signal of stop) signal?.removeEventListener('abort', end)
-      forget(send)
+      forget()
       if (stopped) send('SIGKILL')
       child.stdout?.destroy()
       child.stderr?.destroy()
       done()
     }
-    remember(send)
+    const forget = remember(send)
     for (const signal of stop) signal?.addEventListener('abort', end, { once: true })
     if (stop.some((signal) => signal?.aborted)) end()
     child.stdout?.on('data', (piece: Buffer) => {
@@ -93,19 +93,18 @@ export function runOnHost(file: string, args: readonly string[], run: HostRun): 
   })
 }
 
-/** Those that run, by what sends them a signal: one that prints nothing would not notice that its reader is gone. */
+/** Running programs, by the function that signals them. A program that prints nothing would not notice that its reader is gone. */
 const running = new Set<(how: NodeJS.Signals) => void>()
 
 const killAll = (): void => {
   for (const send of running) send('SIGKILL')
 }
 
-function remember(send: (how: NodeJS.Signals) => void): void {
+function remember(send: (how: NodeJS.Signals) => void): () => void {
   if (running.size === 0) process.on('exit', killAll)
   running.add(send)
-}
-
-function forget(send: (how: NodeJS.Signals) => void): void {
-  running.delete(send)
-  if (running.size === 0) process.off('exit', killAll)
+  return () => {
+    running.delete(send)
+    if (running.size === 0) process.off('exit', killAll)
+  }
 }

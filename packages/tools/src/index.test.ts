@@ -1,4 +1,4 @@
-/** What the tools say of themselves for those who use them all. */
+/** Tests the metadata of all tools. */
 import { expect, test } from 'vitest'
 import { createWorkspace } from './create-workspace.ts'
 import { fileTools, gitTools, shellTools, thinkTools, webTools } from './index.ts'

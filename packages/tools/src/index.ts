@@ -10,19 +10,26 @@ export type { FileChange } from './changes/net.ts'
 export type { Conflict } from './changes/undo-plan.ts'
 export { createWorkspace, type WorkspaceOptions } from './create-workspace.ts'
 export type { DiagnosticCheck } from './diagnostics/check.ts'
-export { commandFault } from './diagnostics/command.ts'
 export type { Finding } from './diagnostics/finding.ts'
-export type { Diagnostics } from './diagnostics/report.ts'
 export type { CommandEnd, CommandRun, RunCommand } from './diagnostics/run-command.ts'
+export { commandFault } from './diagnostics/run-command.ts'
+export type { Diagnostics } from './diagnostics/with-diagnostics.ts'
 export { type DiagnosticsOptions, withDiagnostics } from './diagnostics/with-diagnostics.ts'
 export type { FileLimits } from './files/common/limits.ts'
 export { fileTools } from './files/index.ts'
 export { type GitOptions, gitTools } from './git/index.ts'
 export { ripgrep } from './ripgrep.ts'
-export { wallText } from './shell/bash/settings.ts'
-export { type CommandPlace, type CommandPolicy, commandTargets, createCommandPolicy } from './shell/command-policy/command-policy.ts'
+export { wallText } from './shell/bash/walls.ts'
+export {
+  type CommandPlace,
+  type CommandPolicy,
+  commandRules,
+  commandTargets,
+  createCommandPolicy,
+  folderOfTarget,
+  shellPolicy,
+} from './shell/command-policy/command-policy.ts'
 export type { CommandVerdict, SimpleCommand } from './shell/command-policy/read-command.ts'
-export { commandRules, folderOfTarget, shellPolicy } from './shell/command-policy/rules.ts'
 export { type ShellOptions, type ShellTools, shellTools } from './shell/index.ts'
 export type { IgnoredChanges } from './shell/layer/layers.ts'
 export { createSpill } from './spill.ts'

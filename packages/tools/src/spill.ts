@@ -1,13 +1,13 @@
-/** Where over-long results go, so that the model can read them in pages. */
-import { createHash } from 'node:crypto'
+/** Saves results that are too long, so that the model can read them in pages. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256 } from './sha256.ts'
 import { OUTPUT_PREFIX } from './workspace/paths.ts'
 
 const MAX_NAME = 100
 
 /**
- * A function that keeps a text under `dir` (mode 0600) and says under which path `read_file` and `grep` find it.
+ * Returns a function that saves a text under `dir` (mode 0600) and returns the path for `read_file` and `grep`.
  *
  * @example
  * const spill = createSpill('/var/lib/app/outputs')
@@ -22,12 +22,12 @@ export function createSpill(dir: string): (text: string, callId: string) => Prom
   }
 }
 
-/** The id as a file name; one that had to be changed gets a hash, so that two ids never share a file. */
+/** Converts the id to a file name. An id that has to be changed gets a hash, so that two ids never share a file. */
 function fileName(callId: string): string {
   const safe = callId
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[.-]+/, '')
     .slice(0, MAX_NAME)
   if (safe === callId && safe !== '') return safe
-  return `${safe || 'call'}.${createHash('sha256').update(callId).digest('hex').slice(0, 12)}`
+  return `${safe || 'call'}.${sha256(callId).slice(0, 12)}`
 }

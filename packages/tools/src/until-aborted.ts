@@ -1,4 +1,4 @@
-/** Resolves like `start`, or rejects with the signal's reason as soon as it is aborted, whatever `start` still waits for. */
+/** Resolves like `start`, or rejects with the signal's reason as soon as it is aborted, even if `start` is still pending. */
 export async function untilAborted<T>(signal: AbortSignal | undefined, start: () => Promise<T>): Promise<T> {
   if (!signal) return start()
   signal.throwIfAborted()

@@ -1,17 +1,19 @@
-/** The files of a folder with tools: found, checked and identified by their content, without running any of them. */
+/** Finds, checks and hashes the files of a tool folder without running any of them. */
 import { createHash } from 'node:crypto'
-import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { closeSync, type Dirent, fstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, extname, join, relative } from 'node:path'
 import type { UserToolProblem } from './user-tools.ts'
+import { openInside } from './workspace/contain.ts'
+import { isInside, toSlash } from './workspace/paths.ts'
 
 export interface UserToolFiles {
-  /** The folder; its real path where it is there. */
+  /** The folder; its real path if it exists. */
   readonly folder: string
-  /** The files at its top that are loaded, by name. */
+  /** Names of the top-level files that are loaded. */
   readonly files: readonly string[]
-  /** Real paths of all that may be imported from inside it. */
+  /** Contents of all files that may be imported from inside the folder, by real path. */
   readonly contents: ReadonlyMap<string, Buffer>
-  /** Of every name and byte of `contents`: another one where anything is changed, added or taken away. */
+  /** Hash of all names and contents. It changes if any file is changed, added or removed. */
   readonly hash: string
   readonly problems: readonly UserToolProblem[]
 }
@@ -21,15 +23,12 @@ const MAX_FILES = 2000
 /** Bytes. */
 const MAX_FILE = 1_000_000
 const MAX_ALL = 20_000_000
-/** Without this flag, opening a FIFO waits for whoever writes to it. */
-const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Only regular files, of bounded size; links that lead out of the folder are left out, and names that begin with a dot. Imports nothing.
- * @param within the folder that it must lie in, where a link to elsewhere is refused
+ * Finds only regular files of limited size. Skips links that lead out of the folder and names that begin with a dot. Imports nothing.
+ * @param within the folder that must contain it; a link to elsewhere is refused
  */
 export function findUserTools(dir: string, within?: string): UserToolFiles {
-  const found: Found = { files: [], contents: new Map(), named: new Map(), problems: [], total: 0 }
   const none = (...problems: UserToolProblem[]): UserToolFiles => ({ folder: dir, files: [], contents: new Map(), hash: '', problems })
   let folder: string
   try {
@@ -42,90 +41,73 @@ export function findUserTools(dir: string, within?: string): UserToolFiles {
     return none({ file: '', error: 'it leads out of the folder that it is in.' })
   const scope = oddScope(folder)
   if (scope !== undefined) return none({ file: scope, error: 'it is not a regular file, so nothing here is loaded.' })
-  try {
-    collect(folder, folder, found)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return none({ file: '', error: error.message })
+
+  const files: string[] = []
+  const contents = new Map<string, Buffer>()
+  /** Names with the content that they lead to, including names of links. */
+  const named: (readonly [name: string, bytes: Buffer])[] = []
+  const problems: UserToolProblem[] = []
+  let total = 0
+  for (const path of pathsIn(folder)) {
+    const name = toSlash(relative(folder, path))
+    const read = readChecked(folder, path)
+    if (read === undefined) continue
+    if ('error' in read) {
+      problems.push({ file: name, error: read.error })
+      continue
+    }
+    contents.set(read.path, read.bytes)
+    named.push([name, read.bytes])
+    total += read.bytes.length
+    if (named.length > MAX_FILES) return none({ file: '', error: `it has more than ${MAX_FILES.toLocaleString('en')} files.` })
+    if (total > MAX_ALL) return none({ file: '', error: `its files have more than ${MAX_ALL / 1e6} MB.` })
+    if (!name.includes('/') && EXTENSIONS.includes(extname(name)) && !name.endsWith('.d.ts')) files.push(name)
   }
-  const { files, contents, named, problems } = found
   const hash = createHash('sha256')
-  for (const [name, bytes] of [...named].sort(([a], [b]) => (a < b ? -1 : 1)))
+  for (const [name, bytes] of named.sort(([a], [b]) => (a < b ? -1 : 1)))
     hash.update(`${JSON.stringify(name)} ${bytes.length}\n`).update(bytes)
   return { folder, files: files.sort(), contents, hash: hash.digest('hex'), problems }
 }
 
-interface Found {
-  readonly files: string[]
-  readonly contents: Map<string, Buffer>
-  /** What each name leads to, also that of a link. */
-  readonly named: Map<string, Buffer>
-  readonly problems: UserToolProblem[]
-  /** Bytes. */
-  total: number
-}
-
-/** @throws RangeError where there is too much */
-function collect(root: string, folder: string, found: Found): void {
-  for (const entry of entriesOf(folder)) {
-    if (entry.name.startsWith('.')) continue
-    const path = join(folder, entry.name)
-    const name = relative(root, path).split(sep).join('/')
-    if (entry.isDirectory()) {
-      collect(root, path, found)
-      continue
-    }
-    const read = readChecked(root, path)
-    if (read === undefined) continue
-    if ('error' in read) {
-      found.problems.push({ file: name, error: read.error })
-      continue
-    }
-    found.contents.set(read.path, read.bytes)
-    found.named.set(name, read.bytes)
-    found.total += read.bytes.length
-    if (found.named.size > MAX_FILES) throw new RangeError(`it has more than ${MAX_FILES.toLocaleString('en')} files.`)
-    if (found.total > MAX_ALL) throw new RangeError(`its files have more than ${MAX_ALL / 1e6} MB.`)
-    if (folder === root && EXTENSIONS.includes(extname(entry.name)) && !entry.name.endsWith('.d.ts')) found.files.push(entry.name)
-  }
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
+/** Yields everything in a folder and its subfolders, except names that begin with a dot. */
+function* pathsIn(folder: string): Generator<string> {
+  let entries: readonly Dirent[] = []
   try {
-    return readdirSync(folder, { withFileTypes: true })
+    entries = readdirSync(folder, { withFileTypes: true })
   } catch {
-    return []
+    // Unreadable: nothing in it is loaded.
+  }
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue
+    if (entry.isDirectory()) yield* pathsIn(join(folder, entry.name))
+    else yield join(folder, entry.name)
   }
 }
 
 type Checked = { readonly path: string; readonly bytes: Buffer } | { readonly error: string }
 
-/** Undefined for a link to a folder inside, whose files are found there. */
+/** Returns undefined for a link to a folder inside, because its files are found there. */
 function readChecked(root: string, given: string): Checked | undefined {
-  let file: number | undefined
+  let fd: number | undefined
   try {
     const path = realpathSync(given)
     if (!isInside(root, path)) return { error: 'it is a link that leads out of the folder.' }
     const stats = statSync(path)
     if (stats.isDirectory()) return undefined
     if (!stats.isFile()) return { error: 'it is not a regular file.' }
-    file = openSync(path, READ)
-    if (!fstatSync(file).isFile()) return { error: 'it is not a regular file.' }
-    const bytes = Buffer.alloc(MAX_FILE + 1)
-    let length = 0
-    for (let got = -1; got !== 0 && length < bytes.length; length += got) got = readSync(file, bytes, length, bytes.length - length, length)
-    return length > MAX_FILE
-      ? { error: `it is larger than ${MAX_FILE / 1e6} MB.` }
-      : { path, bytes: Buffer.from(bytes.subarray(0, length)) }
+    fd = openInside(root, path)
+    const opened = fstatSync(fd)
+    if (!opened.isFile()) return { error: 'it is not a regular file.' }
+    return opened.size > MAX_FILE ? { error: `it is larger than ${MAX_FILE / 1e6} MB.` } : { path, bytes: readFileSync(fd) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return { error: code === 'ENOENT' ? 'it is a link to nothing.' : `it can't be read: ${code ?? 'unknown error'}.` }
   } finally {
-    if (file !== undefined) closeSync(file)
+    if (fd !== undefined) closeSync(fd)
   }
 }
 
-/** Node reads the nearest of these, from the folder up, before a module, and would wait for a FIFO. */
+/** Node reads the nearest of these files, from the folder upwards, before loading a module. It would hang on a FIFO. */
 function oddScope(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, 'package.json')
@@ -134,5 +116,3 @@ function oddScope(folder: string): string | undefined {
     if (dirname(at) === at) return undefined
   }
 }
-
-const isInside = (root: string, path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)

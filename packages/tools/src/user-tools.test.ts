@@ -118,9 +118,10 @@ describe('loadUserTools', () => {
       'a.ts': `import { z } from 'zod'\nimport { ok } from '@mulligan/core'\nexport default { name: 'a', description: 'd', input: z.object({}), execute: (): unknown => ok(1) }`,
     })
     put(dir, { 'b.js': `export default ${named('b')}` })
-    const core = new URL('../../core/src/index.ts', import.meta.url).href
+    const src = (file: string) => JSON.stringify(new URL(`../../core/src/${file}`, import.meta.url).href)
     const hook = `import { registerHooks } from 'node:module'
-      registerHooks({ resolve: (name, context, next) => next(name === '@mulligan/core' && context.parentURL?.includes('/packages/') ? ${JSON.stringify(core)} : name, context) })`
+      const own = { '@mulligan/core': ${src('index.ts')}, '@mulligan/core/executor': ${src('executor.ts')} }
+      registerHooks({ resolve: (name, context, next) => next((context.parentURL?.includes('/packages/') && own[name]) || name, context) })`
     const script = `const { loadUserTools } = await import(${JSON.stringify(new URL('user-tools.ts', import.meta.url).href)})
       const { tools, problems } = await loadUserTools(${JSON.stringify(dir)})
       console.log(JSON.stringify([tools.map((tool) => tool.name), problems]))`

@@ -1,11 +1,9 @@
-/** The person's own tools: files in a folder, each with a default export. */
-import { createRequire } from 'node:module'
+/** Loads the user's own tools: files in a folder, each with a default export. */
+import { createRequire, registerHooks } from 'node:module'
 import { basename, extname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolDefinition, ToolFailure, TransientError } from '@mulligan/core'
-import { z } from 'zod'
 import { findUserTools, type UserToolFiles } from './user-tools-files.ts'
-import { ownPackagesFor } from './user-tools-imports.ts'
 
 export interface UserToolProblem {
   /** Name of the file. */
@@ -20,25 +18,25 @@ export interface UserTools {
 }
 
 export interface UserToolOptions {
-  /** Seconds that a file may take to load. Default 10. */
+  /** Maximum time for loading a file, in seconds. Default: 10. */
   readonly seconds?: number
-  /** Runs the loading of one file. Default: just runs it. */
+  /** Wraps the loading of one file. Default: just loads it. */
   readonly around?: <T>(file: string, load: () => Promise<T>) => Promise<T>
 }
 
 const LOADING_SECONDS = 10
 
-/** What a default export that is a function gets. */
-const KIT = { defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }
+/** Argument of a default export that is a function. Imports zod as a whole, which is larger than what the built-in tools use of it. */
+const kit = async () => ({ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z: (await import('zod')).z })
+type Kit = Awaited<ReturnType<typeof kit>>
 
 /**
- * Loads every `.ts`, `.js` and `.mjs` file of a folder, by name. A default export is a tool, a definition, a list of
- * those, or a function of `{ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }` that gives one.
- * A missing description is read from the `.md` file of the same name. A broken file is a problem, not an exception, and
- * so is one that does not finish loading. Only regular files are read; what the files import from inside their folder must be among
- * those that were found.
+ * Loads every `.ts`, `.js` and `.mjs` file of a folder, by name. A default export is a tool, a definition, a list of those, or a function
+ * of `{ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }` that returns one. A missing description is read from the `.md`
+ * file of the same name. A file that is broken or does not finish loading is reported as a problem and throws no exception. Only regular
+ * files are read, and files may only import those files from their folder that were found.
  *
- * @param from the folder, or what {@link findUserTools} found in it
+ * @param from the folder, or the result of {@link findUserTools}
  * @example
  * const { tools, problems } = await loadUserTools('.mulligan/tools')
  */
@@ -52,10 +50,8 @@ export async function loadUserTools(from: string | UserToolFiles, options: UserT
   if (files.length > 0) ownPackagesFor(found)
   for (const file of files) {
     try {
-      for (const tool of await inTime(
-        seconds,
-        around(file, () => toolsOf(join(folder, file), found)),
-      )) {
+      const loading = around(file, () => toolsOf(join(folder, file), found))
+      for (const tool of await inTime(seconds, loading)) {
         const other = origin.get(tool.name)
         if (other !== undefined) throw new TypeError(`the tool ${JSON.stringify(tool.name)} is defined in ${other} already`)
         origin.set(tool.name, file)
@@ -69,10 +65,8 @@ export async function loadUserTools(from: string | UserToolFiles, options: UserT
 }
 
 async function inTime<T>(seconds: number, loading: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not finish loading within ${seconds} s`)), seconds * 1000)
-  })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`it did not finish loading within ${seconds} s`)), seconds * 1000)
   return Promise.race([loading, late]).finally(() => clearTimeout(timer))
 }
 
@@ -80,13 +74,13 @@ async function toolsOf(path: string, found: UserToolFiles): Promise<Tool[]> {
   const module = await load(path)
   if (!('default' in module) || module['default'] === undefined) throw new TypeError('it has no default export')
   let exported: unknown = module['default']
-  if (typeof exported === 'function') exported = await (exported as (kit: typeof KIT) => unknown)(KIT)
+  if (typeof exported === 'function') exported = await (exported as (kit: Kit) => unknown)(await kit())
   const list = Array.isArray(exported) ? exported : [exported]
   if (list.length === 0) throw new TypeError('its default export is an empty list')
   return list.map((one) => asTool(one, path, found))
 }
 
-/** `require` loads ES modules too, and is Node's own also where a test runner replaces `import`; it can't wait for a top-level await. */
+/** `require` also loads ES modules and is Node's own even if a test runner replaces `import`, but it does not support top-level await. */
 async function load(path: string): Promise<Record<string, unknown>> {
   try {
     const loaded: unknown = createRequire(import.meta.url)(path)
@@ -111,13 +105,13 @@ function asTool(value: unknown, path: string, found: UserToolFiles): Tool {
   return made ? { ...tool, check: made.check } : tool
 }
 
-/** What looks like a tool may come from anywhere: it is checked like a definition, and keeps its own check of inputs. */
+/** An object that looks like a tool may come from anywhere. It is checked like a definition but keeps its own input check. */
 function definitionOf({ check, inputSchema, ...rest }: Tool): Partial<ToolDefinition> {
   if (typeof check?.check !== 'function') throw new TypeError('it has a check that is none: use defineTool')
   return { ...(rest as unknown as Partial<ToolDefinition>), input: inputSchema as ToolDefinition['input'] }
 }
 
-/** What `defineTool` takes on trust from TypeScript. */
+/** Checks what `defineTool` leaves to TypeScript. */
 function refuseOddParts({ name, aliases, parameterAliases, examples, target, service }: Tool): void {
   const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
   const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !isList(value)
@@ -147,7 +141,7 @@ function sentence(error: unknown, folder: string): string {
   return text === '' ? 'it could not be loaded.' : /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** Whatever was thrown: it may be no error, or one that throws when it is looked at. */
+/** Describes any thrown value. It may not be an Error, or may throw when it is inspected. */
 function told(error: unknown): { readonly kind: string; readonly message: string } {
   try {
     if (error instanceof Error) return { kind: error instanceof SyntaxError ? 'it does not parse: ' : '', message: String(error.message) }
@@ -155,4 +149,65 @@ function told(error: unknown): { readonly kind: string; readonly message: string
   } catch {
     return { kind: '', message: 'it threw something that can not be shown' }
   }
+}
+
+/** Package names that tools may import, and the packages that they resolve to. */
+const OURS: Readonly<Record<string, string>> = { '@mulligan/core': '@mulligan/core', mulligan: '@mulligan/core', zod: 'zod' }
+
+/** By the URL of the folder. */
+const folders = new Map<string, UserToolFiles['contents']>()
+let registered = false
+
+/**
+ * Gives files in the folder our copy of a package that they can't resolve themselves, and restricts their imports from inside the folder to
+ * the files found there. Registered once per process.
+ */
+function ownPackagesFor({ folder, contents }: UserToolFiles): void {
+  folders.set(`${pathToFileURL(folder).href}/`, contents)
+  if (registered) return
+  registered = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      const ours = Object.hasOwn(OURS, specifier) ? OURS[specifier] : undefined
+      if (ours === undefined || !isUsers(context.parentURL)) {
+        const resolved = next(specifier, context)
+        const text = textOf(resolved.url)
+        return text === undefined ? resolved : { ...resolved, format: moduleFormat(resolved.url, text) ?? resolved.format ?? null }
+      }
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        try {
+          return next(ours, { ...context, parentURL: import.meta.url })
+        } catch {
+          if (ours !== '@mulligan/core') throw error
+          // In a checkout that was not built, use the source next to this package.
+          return next(new URL('../../core/src/index.ts', import.meta.url).href, context)
+        }
+      }
+    },
+  })
+}
+
+const contentsOf = (url: string | undefined): UserToolFiles['contents'] | undefined =>
+  url === undefined ? undefined : [...folders].find(([folder]) => url.startsWith(folder))?.[1]
+
+const isUsers = (url: string | undefined): boolean => contentsOf(url) !== undefined
+
+/** Returns the text of a file in the folder. @throws Error if the file was not found there: a FIFO, a hidden file, or one added later */
+function textOf(url: string): string | undefined {
+  const contents = contentsOf(url)
+  if (contents === undefined) return undefined
+  const path = fileURLToPath(url.replace(/[?#].*$/, ''))
+  const bytes = contents.get(path)
+  if (bytes === undefined) throw new Error(`${basename(path)} can't be imported: it is not among the regular files of the folder`)
+  return bytes.toString('utf8')
+}
+
+/** Set explicitly, because Node warns about modules whose format it has to detect by parsing them twice. */
+function moduleFormat(url: string, text: string): string | undefined {
+  const bare = url.replace(/[?#].*$/, '')
+  if (bare.endsWith('.ts')) return 'module-typescript'
+  if (!bare.endsWith('.js')) return undefined
+  return /^\s*(?:import\b|export\b)/m.test(text) ? 'module' : 'commonjs'
 }

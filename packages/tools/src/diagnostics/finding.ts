@@ -1,24 +1,24 @@
-/** What a check says about one place, and what one run says that another does not. */
+/** Findings of a check, and how the findings of two runs are compared. */
 
 export type Severity = 'error' | 'warning' | 'info'
 
 export interface Finding {
   /** Relative to the workspace, with forward slashes. */
   readonly path: string
-  /** From 1. */
+  /** Counted from 1. */
   readonly line?: number
   readonly column?: number
   readonly severity: Severity
-  /** One line, with the rule or code where the check names one. */
+  /** One line, including the rule or code if the check names one. */
   readonly message: string
 }
 
-/** The same finding after lines above it came or went: numbers of lines in the message do not count either. */
+/** Identifies a finding regardless of lines added or removed above it; line numbers in the message are ignored too. */
 const keyOf = ({ path, message }: Finding): string => `${path}\0${message.replace(/\bline \d+|:\d+:\d+/g, '')}`
 
 /**
- * The findings of `some` that `others` do not have. They are counted: of two that read the same, where `others` have one, one is left,
- * the one on a line where none was.
+ * Returns the findings in `some` that are not in `others`. Identical findings are counted: if `some` has two and `others` one, one is
+ * returned, preferably on a line where `others` has none.
  */
 export function difference(some: readonly Finding[], others: readonly Finding[]): Finding[] {
   const known = Map.groupBy(others, keyOf)
@@ -32,10 +32,10 @@ export function difference(some: readonly Finding[], others: readonly Finding[])
   return some.filter((finding) => left.has(finding))
 }
 
-/** All that one or the other has, counted. */
+/** Returns everything in either list, counting identical findings as in {@link difference}. */
 export const union = (some: readonly Finding[], others: readonly Finding[]): Finding[] => [...some, ...difference(others, some)]
 
-/** Without those that say the same of the same place: two runs over one header, a project that is built twice. */
+/** Removes findings with the same message for the same place, as when two runs report one header or a project is built twice. */
 export function distinct(findings: readonly Finding[]): Finding[] {
   const seen = new Set<string>()
   return findings.filter(({ path, line, column, message }) => {
@@ -47,7 +47,7 @@ export function distinct(findings: readonly Finding[]): Finding[] {
 
 const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }
 
-/** Errors first, then by place. */
+/** Sorts by severity, then by place. */
 export const inOrder = (findings: readonly Finding[]): Finding[] =>
   findings.toSorted(
     (a, b) =>
@@ -57,6 +57,6 @@ export const inOrder = (findings: readonly Finding[]): Finding[] =>
       (a.column ?? 0) - (b.column ?? 0),
   )
 
-/** `src/a.ts:1:7 error TS2322: …` */
+/** Formats a finding, for example `src/a.ts:1:7 error: TS2322: …`. */
 export const findingLine = ({ path, line, column, severity, message }: Finding): string =>
   `${[path, line, column].filter((one) => one !== undefined).join(':')} ${severity}: ${message}`

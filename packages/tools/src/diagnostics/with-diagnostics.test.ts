@@ -2,7 +2,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor, defineTool, ok, render, type Tool } from '@mulligan/core'
+import { defineTool, ok, render, type Tool } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { context, type Fixture, fixture, put, refused, run, temporary } from '../workspace.fixture.ts'
@@ -11,7 +12,7 @@ import { runCommand } from './run-command.ts'
 import { withDiagnostics } from './with-diagnostics.ts'
 
 const NODE = process.execPath
-/** A checker as they are: it looks at all files, and prints a line for each "bad" in them. Counts its runs. */
+/** A realistic checker: it reads all files, prints a line for each "bad" in them, and counts its runs. */
 const CHECKER = `
 const { readdirSync, readFileSync, appendFileSync } = require('node:fs')
 appendFileSync('runs.log', 'x')
@@ -301,7 +302,7 @@ describe('a check that does not look', () => {
 
   test('stopped before the change: nothing is changed; stopped after it: the change stands', async () => {
     const input = { path: 'a.txt', edits: [{ old_text: 'x', new_text: 'y' }] }
-    /** A check that stops the turn when it is run for the `last` time, and waits. */
+    /** Creates a check that aborts the turn on its `last` run and then waits. */
     const stoppedAt = (last: number) => {
       const stop = new AbortController()
       const made = fixture({ 'a.txt': 'x\n' })
@@ -342,7 +343,7 @@ describe('what a check gets and tells', () => {
       expect(JSON.stringify(seen.env)).not.toContain('sk-secret')
       expect(seen).toMatchObject({ cwd: root, stdin: '', env: { NO_COLOR: '1' } })
       expect(seen.env.PATH.split(':')[0]).toBe(join(root, 'node_modules', '.bin'))
-      // Control: a process that inherits the environment sees it.
+      // Control: a process that inherits the environment sees the key.
       expect(process.env['MULLIGAN_TEST_API_KEY']).toBe('sk-secret')
     } finally {
       delete process.env['MULLIGAN_TEST_API_KEY']
@@ -369,7 +370,7 @@ describe('what a check gets and tells', () => {
     await write('$(touch harm).txt', 'x')
     expect(existsSync(join(root, 'harm'))).toBe(false)
     expect(readFileSync(join(root, 'seen'), 'utf8')).toBe('$(touch harm).txt\n')
-    // The control: the name in the code itself.
+    // Control: the name in the code itself.
     spawnSync('sh', ['-c', 'echo $(touch harm).txt'], { cwd: root })
     expect(existsSync(join(root, 'harm'))).toBe(true)
   })
@@ -466,7 +467,7 @@ async function pidIn(root: string): Promise<number> {
   return Number(readFileSync(file, 'utf8'))
 }
 
-/** A process that has ended may still have its number until somebody asks for its exit code. */
+/** True if the process is running. A process that has ended may keep its id until its exit code is read. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

@@ -6,14 +6,14 @@ import { thinkTool } from './think/tool.ts'
 import { todoTool } from './todo/tool.ts'
 
 export interface ThinkOptions {
-  /** Where notes and the task list are kept. Default in memory. */
+  /** Where notes and the task list are kept. Default: in memory. */
   readonly state?: SessionState
-  /** Puts a question to a person. Without it nobody is there. */
+  /** Asks the user a question. If absent, nobody is available to answer. */
   readonly ask?: Ask
 }
 
 /**
- * The tools for thinking, planning and asking, for one session.
+ * Creates the tools for thinking, planning and asking, for one session.
  *
  * @example
  * const tools = thinkTools({ state: fileState('session.json') })

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExecutor, render } from '@mulligan/core'
+import { render } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { conformance } from '@mulligan/testing'
 import { describe, expect, test } from 'vitest'
 import { context, refused, run, temporary } from '../workspace.fixture.ts'
@@ -13,7 +14,7 @@ const make = (options: Parameters<typeof thinkTools>[0] = {}) => {
   return (name: string) => tools.find((tool) => tool.name === name) as (typeof tools)[number]
 }
 
-/** What the model reads of a call under any of the names. */
+/** Makes a call under any of the tools' names and returns what the model reads. */
 async function call(name: string, input: unknown, options = {}): Promise<string> {
   const executor = createExecutor({ tools: thinkTools(options) })
   const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name, input })

@@ -1,4 +1,4 @@
-/** What checkers print, as they printed it; the folder they ran in stands as `/w`. */
+/** Real output of checkers, with the folder they ran in replaced by `/w`. */
 import type { Finding } from '../finding.ts'
 
 export interface Output {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { locator } from '../locate.ts'
+import { locator } from '../run-command.ts'
 import { OUTPUTS } from './outputs.fixture.ts'
 import { parseFindings } from './parse.ts'
 
@@ -50,7 +50,7 @@ describe('parseFindings', () => {
     )
   })
 
-  /** A line of any of these, if it took quadratic time, would take minutes. */
+  /** Lines that would take minutes to parse in quadratic time. */
   test.each([
     '(',
     ' ',

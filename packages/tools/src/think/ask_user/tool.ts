@@ -6,9 +6,9 @@ import { untilAborted } from '../../until-aborted.ts'
 const MAX_CHARS = 2000
 const MAX_OPTIONS = 9
 const MAX_OPTION_CHARS = 200
-/** How often a blank answer is asked again. */
+/** How often to repeat a question after a blank answer. */
 const MAX_BLANK = 3
-/** Seconds: a person may be away for a while. */
+/** Seconds. The user may be away for a while. */
 const ANSWER_TIMEOUT = 3600
 
 const option = z.string().trim().min(1).max(MAX_OPTION_CHARS)
@@ -24,16 +24,8 @@ export interface Question {
   readonly options?: readonly string[]
 }
 export type Answer = { readonly answer: string } | { readonly declined: 'nobody' | 'closed' | 'timeout' }
-/** Puts a question to a person. The one who shows it makes it fit for a terminal. */
+/** Asks the user a question. The implementation is responsible for making it safe for a terminal. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>
-
-export interface AskData {
-  readonly answer: string
-  /** Who gave it: `default` is what the model named itself. */
-  readonly by: 'person' | 'default'
-  /** Place among the options, from 0, when it is one of them. */
-  readonly option?: number
-}
 
 const WHY = {
   nobody: 'Nobody is there to ask.',
@@ -41,7 +33,10 @@ const WHY = {
   timeout: 'The person did not answer in time.',
 } as const
 
-/** @param ask without one nobody is there */
+/**
+ * Creates the tool that asks the user.
+ * @param ask if absent, nobody is available to answer
+ */
 export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): Tool {
   let last: Promise<unknown> = Promise.resolve()
   return defineTool({
@@ -59,7 +54,7 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
       { outcome: 'retry', input: { question: '' } },
     ],
     execute: (call, { signal }) => {
-      // One question at a time, although reads run side by side.
+      // Ask one question at a time, although reads run in parallel.
       const asked = last.then(() => askOne(ask, call, signal))
       last = asked.catch(() => undefined)
       return untilAborted(signal, () => asked)
@@ -70,7 +65,7 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
 async function askOne(ask: Ask, call: Input, signal: AbortSignal): Promise<ToolOk> {
   const { question, options } = call
   for (let blank = 0; blank < MAX_BLANK; blank++) {
-    // The port may not heed the signal.
+    // `ask` may ignore the signal.
     const given = await untilAborted(signal, () => ask({ question, ...(options.length > 0 ? { options } : {}) }, signal))
     if ('declined' in given) return unanswered(call, WHY[given.declined])
     const answer = given.answer.trim()
@@ -79,30 +74,25 @@ async function askOne(ask: Ask, call: Input, signal: AbortSignal): Promise<ToolO
   return unanswered(call, 'The person gave no answer.')
 }
 
+/** Builds the result. `option` is the answer's index among the options, from 0, if it is one of them. */
 function answered(text: string, options: readonly string[]): ToolOk {
   const byNumber = /^\d$/.test(text) && !options.includes(text) ? Number(text) - 1 : -1
   const at = options[byNumber] === undefined ? options.findIndex((one) => one.toLowerCase() === text.toLowerCase()) : byNumber
   const answer = options[at] ?? text
-  return ok({ answer, by: 'person', ...(at >= 0 ? { option: at } : {}) } satisfies AskData, {
-    content: `The person answered: ${answer}`,
-    count: 1,
-  })
+  return ok({ answer, by: 'person', ...(at >= 0 && { option: at }) }, { content: `The person answered: ${answer}`, count: 1 })
 }
 
-function unanswered({ default: fallback }: Input, why: string): ToolOk {
-  if (fallback !== undefined)
-    return ok({ answer: fallback, by: 'default' } satisfies AskData, {
-      content: `${why} Your default is taken: ${fallback}`,
-      count: 1,
-      notes: ['A default is no leave for anything that needs a person: say in your answer that it was taken.'],
+function unanswered({ default: answer }: Input, why: string): ToolOk {
+  if (answer === undefined)
+    throw new ToolFailure(`${why} Go on with the safest assumption, and say in your answer which one.`, {
+      errorType: 'permission',
+      status: 'denied',
     })
-  throw new ToolFailure(`${why} Go on with the safest assumption, and say in your answer which one.`, {
-    errorType: 'permission',
-    status: 'denied',
-  })
+  const notes = ['A default is no leave for anything that needs a person: say in your answer that it was taken.']
+  return ok({ answer, by: 'default' }, { content: `${why} Your default is taken: ${answer}`, count: 1, notes })
 }
 
-/** `questions: [{question, options: [{label}]}]`, `follow_up: [{text}]`, options as JSON text. */
+/** Adapts `questions: [{question, options: [{label}]}]`, `follow_up: [{text}]`, and options as JSON text. */
 function fromOthers(call: Record<string, unknown>): Record<string, unknown> {
   const { questions, follow_up, ...rest } = call
   const [only, ...others] = Array.isArray(questions) ? questions : []

@@ -2,7 +2,7 @@ import { defineTool, ok, type Tool } from '@mulligan/core'
 import { z } from 'zod'
 import { describe } from '../../describe.ts'
 
-/** Longer ones are cut. */
+/** Longer messages are cut. */
 const MAX_CHARS = 200
 const MAX_STAGE = 60
 
@@ -12,7 +12,7 @@ const input = z.object({
   stage: z.string().trim().min(1).max(MAX_STAGE).optional().describe('name of the phase'),
 })
 
-/** One line for the person. What is shown of it is made fit for a terminal by the one who shows it. */
+/** Creates the tool that shows one line to the user. The display is responsible for making it safe for a terminal. */
 export function progressUpdateTool(): Tool {
   return defineTool({
     name: 'progress_update',

@@ -5,7 +5,7 @@ import { plural } from '../../files/common/page.ts'
 import { noted, type SessionState } from '../state.ts'
 
 const MAX_CHARS = 10_000
-/** Of all entries together; the oldest go first. */
+/** Maximum characters and number of entries; the oldest are dropped first. */
 const KEPT_CHARS = 60_000
 const KEPT_ENTRIES = 200
 const KEY = 'think'
@@ -14,14 +14,13 @@ const input = z.object({
   mode: z.enum(['think', 'observe', 'get', 'clear']).default('think').describe('what to do'),
   thought: z.string().trim().min(1).max(MAX_CHARS).optional().describe('for think and observe'),
 })
-type Input = z.infer<typeof input>
 
-export interface Thought {
+interface Thought {
   readonly mode: 'think' | 'observe'
   readonly text: string
 }
 
-/** Notes that the model makes for itself, kept for the session. */
+/** Creates the tool for the model's own notes, kept for the session. */
 export function thinkTool(state: SessionState): Tool {
   return defineTool({
     name: 'think',
@@ -43,11 +42,11 @@ export function thinkTool(state: SessionState): Tool {
   })
 }
 
-/** The counters of the sequential-thinking server mean nothing here. */
+/** Adapts sequential-thinking calls, dropping their counters. */
 const fromSequence = ({ thought, mode }: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries({ thought, mode }).filter(([, value]) => value !== undefined))
 
-async function think(state: SessionState, { mode, thought }: Input): Promise<ToolOk> {
+async function think(state: SessionState, { mode, thought }: z.infer<typeof input>): Promise<ToolOk> {
   const entries = thoughtsIn(state.get(KEY))
   if (mode === 'get') {
     if (entries.length === 0) return empty({ entries }, 'Nothing is noted.', noted(state))
@@ -68,14 +67,8 @@ async function think(state: SessionState, { mode, thought }: Input): Promise<Too
   const kept = latest(all)
   await state.set(KEY, kept)
   const dropped = all.length - kept.length
-  return ok(
-    { entries: kept.length },
-    {
-      content: 'Noted.',
-      count: kept.length,
-      ...noted(state, dropped > 0 ? [`The oldest ${plural(dropped, 'note')} went, to make room.`] : []),
-    },
-  )
+  const notes = dropped > 0 ? [`The oldest ${plural(dropped, 'note')} went, to make room.`] : []
+  return ok({ entries: kept.length }, { content: 'Noted.', count: kept.length, ...noted(state, notes) })
 }
 
 function latest(all: readonly Thought[]): Thought[] {
@@ -87,6 +80,6 @@ function latest(all: readonly Thought[]): Thought[] {
   return all.slice(from + 1)
 }
 
-/** What another version or hand has left there is passed over. */
+/** Ignores entries that are invalid, such as those from another version or edited by hand. */
 const thoughtsIn = (value: unknown): Thought[] =>
   Array.isArray(value) ? value.filter((one) => typeof one?.text === 'string' && (one.mode === 'think' || one.mode === 'observe')) : []

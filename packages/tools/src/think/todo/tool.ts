@@ -9,20 +9,12 @@ const KEY = 'todo'
 const STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const
 type Status = (typeof STATUSES)[number]
 
-/** Words of other agents. */
+/** Status names used by other agents. */
 const SYNONYMS: Readonly<Record<string, Status>> = {
-  todo: 'pending',
-  open: 'pending',
-  not_started: 'pending',
-  doing: 'in_progress',
-  active: 'in_progress',
-  started: 'in_progress',
-  inprogress: 'in_progress',
-  done: 'completed',
-  complete: 'completed',
-  finished: 'completed',
-  canceled: 'cancelled',
-  skipped: 'cancelled',
+  ...{ todo: 'pending', open: 'pending', not_started: 'pending' },
+  ...{ doing: 'in_progress', active: 'in_progress', started: 'in_progress', inprogress: 'in_progress' },
+  ...{ done: 'completed', complete: 'completed', finished: 'completed' },
+  ...{ canceled: 'cancelled', skipped: 'cancelled' },
 }
 
 function statusOf(value: unknown): unknown {
@@ -37,15 +29,11 @@ const item = z.object({
 })
 const input = z.object({ items: z.array(item).max(MAX_ITEMS).optional().describe('the whole list, in order') })
 
-export type TodoItem = z.infer<typeof item>
+type TodoItem = z.infer<typeof item>
 
-export interface TodoData {
-  readonly items: readonly TodoItem[]
-  /** Pending or in progress. */
-  readonly open: number
-}
+const ALIASES = ['update_plan', 'todowrite', 'todo_write', 'write_todos', 'update_todos', 'todoread', 'todo_read']
 
-/** The task list of the session. */
+/** Creates the tool for the session's task list. */
 export function todoTool(state: SessionState): Tool {
   return defineTool({
     name: 'todo',
@@ -56,31 +44,19 @@ export function todoTool(state: SessionState): Tool {
     digest: 'latest',
     readsWorkspace: false,
     timeout: 10,
-    aliases: ['update_plan', 'todowrite', 'todo_write', 'write_todos', 'update_todos', 'todoread', 'todo_read'].map((name) => ({
-      name,
-      adapt: fromOthers,
-    })),
+    aliases: ALIASES.map((name) => ({ name, adapt: fromOthers })),
     parameterAliases: { items: ['todos', 'plan', 'tasks', 'list'], 'items[].text': ['content', 'step', 'task', 'title', 'description'] },
     target: () => 'task list',
     examples: [
       { outcome: 'ok', input: { items: [{ text: 'Find the cause', status: 'in_progress' }, { text: 'Fix it' }] } },
       { outcome: 'empty', input: {}, why: 'there is no list yet' },
-      {
-        outcome: 'retry',
-        input: {
-          items: [
-            { text: 'a', status: 'in_progress' },
-            { text: 'b', status: 'in_progress' },
-          ],
-        },
-        why: 'two at once',
-      },
+      { outcome: 'retry', input: { items: ['a', 'b'].map((text) => ({ text, status: 'in_progress' })) }, why: 'two at once' },
     ],
     execute: ({ items }) => todo(state, items),
   })
 }
 
-/** `plan: [{step, status}]` and `todos: [{content, status, activeForm, id, priority}]`, or a list of texts. */
+/** Adapts `plan: [{step, status}]` and `todos: [{content, status, activeForm, id, priority}]`, or a list of texts. */
 function fromOthers(call: Record<string, unknown>): Record<string, unknown> {
   const list = call['items'] ?? call['todos'] ?? call['plan'] ?? call['tasks']
   return Array.isArray(list) ? { items: list.map(oneItem) } : list === undefined ? {} : { items: list }
@@ -96,18 +72,15 @@ function oneItem(one: unknown): unknown {
 async function todo(state: SessionState, items: readonly TodoItem[] | undefined): Promise<ToolOk> {
   if (items === undefined) return list(state, itemsIn(state.get(KEY)))
   const doing = items.filter(({ status }) => status === 'in_progress')
-  if (doing.length > 1)
-    throw new ModelRetry(
-      `${doing.length} items are in_progress: ${doing.map(({ text }) => JSON.stringify(text)).join(', ')}. Nothing was changed.`,
-      {
-        parameter: 'items',
-        constraint: 'a list with at most one item in_progress',
-        call: {
-          tool: 'todo',
-          input: { items: items.map((one) => (one === doing[0] || one.status !== 'in_progress' ? one : { ...one, status: 'pending' })) },
-        },
-      },
-    )
+  if (doing.length > 1) {
+    const texts = doing.map(({ text }) => JSON.stringify(text)).join(', ')
+    const one = items.map((item) => (item === doing[0] || item.status !== 'in_progress' ? item : { ...item, status: 'pending' }))
+    throw new ModelRetry(`${doing.length} items are in_progress: ${texts}. Nothing was changed.`, {
+      parameter: 'items',
+      constraint: 'a list with at most one item in_progress',
+      call: { tool: 'todo', input: { items: one } },
+    })
+  }
   await state.set(KEY, items)
   return list(state, items)
 }
@@ -116,7 +89,7 @@ const MARKS: Readonly<Record<Status, string>> = { pending: '[ ]', in_progress: '
 
 function list(state: SessionState, items: readonly TodoItem[]): ToolOk {
   const open = items.filter(({ status }) => status === 'pending' || status === 'in_progress').length
-  const data: TodoData = { items, open }
+  const data = { items, open }
   if (items.length === 0) return empty(data, 'The task list is empty.', noted(state))
   const lines = items.map(({ text, status }) => `${MARKS[status]} ${text.replaceAll(/\s+/g, ' ')}`)
   return ok(data, {
@@ -127,5 +100,5 @@ function list(state: SessionState, items: readonly TodoItem[]): ToolOk {
   })
 }
 
-/** What another version or hand has left there is passed over. */
+/** Ignores entries that are invalid, such as those from another version or edited by hand. */
 const itemsIn = (value: unknown): TodoItem[] => z.array(item).safeParse(value).data ?? []
