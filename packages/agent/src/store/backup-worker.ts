@@ -1,4 +1,4 @@
-/** The thread that makes a backup. `VACUUM INTO` reads every row, so a damaged store fails here, and leaves out what was deleted. */
+/** The thread that makes a backup. `VACUUM INTO` reads every row, so a damaged store fails here, and deleted content is left out. */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'

@@ -1,14 +1,14 @@
-/** Rolling backups of a SQLite store: the latest two, at most one a day, made by a thread of their own. */
+/** Rolling backups of a SQLite store: the latest two, at most one a day, made by a separate thread. */
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 
 const DAY = 24 * 3_600_000
-/** Turns after which the first one is made. */
+/** Number of turns before the first backup. */
 const FIRST_AFTER = 10
-/** One that was begun longer ago was cut off. */
+/** Milliseconds after which an unfinished backup is considered aborted. */
 const GIVEN_UP = 3_600_000
 
-/** The latest first. */
+/** Returns the paths of the backups, latest first. */
 export const backupsOf = (path: string): readonly [string, string] => [`${path}.backup`, `${path}.backup-2`]
 
 export function createBackups(path: string) {
@@ -28,14 +28,14 @@ export function createBackups(path: string) {
         if (existsSync(latest)) renameSync(latest, previous)
         renameSync(made, latest)
       })
-      // It could not be read, or the disk is full: the older ones are kept, and the next turn tries again.
+      // The store is unreadable or the disk is full: keep the older backups and try again at the next turn.
       .catch(() => rmSync(made, { force: true }))
       .finally(() => {
         running = undefined
       })
   }
 
-  /** Private from the start, and by one process at a time. */
+  /** Reserves the new backup file: private from the start, and for one process at a time. */
   function reserve(): boolean {
     if (ageOf(made) > GIVEN_UP) rmSync(made, { force: true })
     try {
@@ -47,12 +47,12 @@ export function createBackups(path: string) {
   }
 
   return {
-    /** @param turns how many the store has seen; asked only where there is no backup yet */
+    /** Starts a backup if one is due. @param turns number of turns in the store; called only if there is no backup yet */
     startIfDue(turns: () => number): void {
       const age = ageOf(latest)
       if (age === Number.POSITIVE_INFINITY ? turns() >= FIRST_AFTER : age > DAY) start()
     },
-    /** Something was deleted: no backup keeps it. */
+    /** Replaces all backups after a deletion, so that none contains the deleted content. */
     renew(): void {
       const hadOne = existsSync(latest)
       for (const file of [made, latest, previous]) rmSync(file, { force: true })
@@ -63,7 +63,7 @@ export function createBackups(path: string) {
 }
 
 function copy(from: string, to: string): Promise<void> {
-  // The compiled file, or the source when run from it.
+  // The compiled file, or the source if run from source.
   const program = new URL(import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js', import.meta.url)
   return new Promise((resolve, reject) => {
     const worker = new Worker(program, { workerData: { from, to }, execArgv: [], env: {}, stderr: true })

@@ -1,62 +1,71 @@
 /**
- * Who has a session: one turn at a time, across processes and machines that share the store. Each claim has a fencing number, the
- * count of claims so far: the store refuses writes of an earlier one, so a process that lost its claim unnoticed (suspended, or cut
- * off from the store) can't overwrite what its successor wrote.
+ * Claims on sessions: one turn at a time, across processes and machines that share the store. Each claim has a fencing number, the
+ * count of claims so far. The store refuses writes under an earlier number, so a process that lost its claim without noticing
+ * (suspended, or cut off from the store) can't overwrite its successor's writes.
  */
 import { randomInt } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { Driver } from './driver.ts'
+import type { Driver, SessionWrite } from './driver.ts'
 
-/** Milliseconds a claim is believed without being renewed, where its process can't be seen. */
-const LEASE = 30_000
-const RENEW_EVERY = 10_000
+/** Milliseconds for which a claim is trusted without renewal if its process can't be observed. */
+export const LEASE = 30_000
+export const RENEW_EVERY = 10_000
 
-export type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
-
-/** Of this process. */
+/** The start time of this process. */
 let started: string | undefined
 
+/** Returns the statements of a claim. */
+export function claimOf({ host, now }: Pick<Driver, 'host' | 'now'>, sessionId: string) {
+  started ??= startOf(process.pid) ?? ''
+  const owner = `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
+  const set = `UPDATE sessions SET owner = ?, lease_until = ${now} + ${LEASE}, fence = fence + 1 WHERE id = ?`
+  const mine = (change: string): SessionWrite => ({
+    sessionId,
+    sql: `UPDATE sessions SET ${change} WHERE id = ? AND owner = ?`,
+    parameters: [sessionId, owner],
+  })
+  return {
+    owner,
+    set,
+    renew: mine(`lease_until = ${now} + ${LEASE}`),
+    release: mine('owner = NULL'),
+  }
+}
+
+export type ClaimWrites = ReturnType<typeof claimOf>
+
 /**
- * Compare and swap: of two that ask at once, one gets it.
+ * Claims a session by compare and swap: if two processes ask at once, one gets it.
  *
- * @param takeOver also from an owner that is alive
+ * @param takeOver also take it from a live owner
  */
-export async function claimSession({ all, host, now }: Driver, sessionId: string, takeOver = false): Promise<FencedClaim> {
+export async function claimSession(
+  { all, host, now }: Driver,
+  sessionId: string,
+  { owner, set }: ClaimWrites,
+  takeOver = false,
+): Promise<{ readonly fence: number } | { readonly busy: string }> {
   const [row] = await all<{ owner: string | null; leased: number | boolean }>(
     `SELECT owner, lease_until > ${now} AS leased FROM sessions WHERE id = ?`,
     sessionId,
   )
   if (row === undefined) throw new RangeError(`there is no session ${sessionId}`)
   if (row.owner !== null && !takeOver && isAlive(row.owner, Boolean(row.leased), host)) return { busy: ownerText(row.owner, host) }
-  started ??= startOf(process.pid) ?? ''
-  const owner = `${process.pid}.${started}@${host}#${randomInt(2 ** 47).toString(36)}`
   const [taken] = await all<{ fence: number }>(
-    // Its own owner, where the answer was lost with the connection and it is run again.
-    `UPDATE sessions SET owner = ?, lease_until = ${now} + ${LEASE}, fence = fence + 1
-       WHERE id = ? AND (owner IS NOT DISTINCT FROM ? OR owner = ?) RETURNING fence`,
+    // It may already be the owner, if the answer was lost with the connection and the statement runs again.
+    `${set} AND (owner IS NOT DISTINCT FROM ? OR owner = ?) RETURNING fence`,
     owner,
     sessionId,
     row.owner,
     owner,
   )
-  if (taken === undefined) return { busy: 'another process' }
-  const mine = (set: string): Promise<unknown> =>
-    all(`UPDATE sessions SET ${set} WHERE id = ? AND owner = ?`, sessionId, owner).catch(() => undefined)
-  const renewal = setInterval(() => mine(`lease_until = ${now} + ${LEASE}`), RENEW_EVERY)
-  renewal.unref()
-  return {
-    fence: taken.fence,
-    release: async () => {
-      clearInterval(renewal)
-      await mine('owner = NULL')
-    },
-  }
+  return taken ?? { busy: 'another process' }
 }
 
 interface Owner {
   readonly pid: number
-  /** When its process was started, as the system counts; empty where it does not say. */
+  /** Start time of its process in system units; empty if unavailable. */
   readonly start: string
   readonly host: string
 }
@@ -67,8 +76,8 @@ function parsed(owner: string): Owner {
 }
 
 /**
- * A process of this machine lives as long as it runs, however late it renews its lease: it may be suspended, or computing. For
- * other machines, and where a process id may have been reused, the lease decides.
+ * Returns whether the owner is alive. A process on this machine is alive as long as it runs, however late it renews its lease: it may
+ * be suspended or computing. For other machines, and if a process id may have been reused, the lease decides.
  */
 function isAlive(owner: string, leased: boolean, here: string): boolean {
   const { pid, start, host } = parsed(owner)
@@ -87,11 +96,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** In clock ticks since the system was started (field 22 of proc_pid_stat(5)); undefined where there is no `/proc`. */
+/** Returns the start time in clock ticks since boot (field 22 of proc_pid_stat(5)); undefined if there is no `/proc`. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain anything.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return undefined
@@ -104,8 +113,8 @@ function ownerText(owner: string, here: string): string {
 }
 
 /**
- * This machine among others that share a database. Names are used twice, and a process id means something only within one boot and
- * one process namespace, so both are part of it.
+ * Returns an id that distinguishes this machine from others sharing a database. Host names are not unique, and process ids are valid
+ * only within one boot and one process namespace, so both are included.
  */
 export function machineId(): string {
   try {

@@ -1,4 +1,4 @@
-/** The databases a store can be in, for tests that hold on each of them. */
+/** The databases a store can use, for tests that run on each of them. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,17 +11,17 @@ import type { Store } from './store.ts'
 
 export interface Dialect {
   readonly name: string
-  /** Where a new store can be made. */
+  /** Returns a location for a new store. */
   readonly place: (folder: string) => Promise<string>
-  /** SQL past the store. */
+  /** Runs SQL directly, bypassing the store. */
   readonly change: (place: string, sql: string) => Promise<void>
-  /** This machine, as claims name it. */
+  /** This machine's id in claims. */
   readonly host: string
   readonly setVersion: (version: number) => string
 }
 
 let server: Promise<PostgresServer> | undefined
-/** One for each test file. */
+/** Returns the server, one per test file. */
 export const postgres = (): Promise<PostgresServer> => {
   server ??= startPostgres()
   return server
@@ -53,6 +53,6 @@ export const POSTGRES: Dialect = {
 
 export const DIALECTS: readonly Dialect[] = hasPostgres ? [SQLITE, POSTGRES] : [SQLITE]
 
-/** A store as another machine has it. */
+/** Opens a store as another machine would. */
 export const openOn = async (place: string, host: string): Promise<Store> =>
   place.startsWith('postgres:') ? sqlStore(await openPostgres(place, { host })) : openStore(place)

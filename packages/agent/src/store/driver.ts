@@ -1,8 +1,11 @@
-/** What the store asks of a database. One file for each: `sqlite.ts` and `postgres.ts`. All SQL but the tables' own runs on both. */
+/**
+ * The database driver interface. Each database has one file: `sqlite.ts` and `postgres.ts`. All SQL except the table definitions runs
+ * on both.
+ */
 
 export type Value = string | number | null
 
-/** One statement to be run, with its values for the `?` in it. */
+/** A statement to run, with values for its `?` parameters. */
 export interface Write {
   readonly sql: string
   readonly parameters: readonly Value[]
@@ -11,36 +14,51 @@ export interface Write {
 /** A statement for one session. */
 export interface SessionWrite extends Write {
   readonly sessionId: string
-  /** Of the event that it stores. */
+  /** The id of the last event it stores. */
   readonly eventId?: number
+  /** Whether it creates the session. */
+  readonly creates?: true
 }
 
-/** The number of the latest claim of this process, by session. */
+/** The fencing number of this process's latest claim, by session. */
 export type Fences = ReadonlyMap<string, number>
 
 export interface Driver {
-  /** This machine, as far as its processes can be seen from here. */
+  /** An id of this machine, within which process ids are visible. */
   readonly host: string
-  /** An SQL expression: milliseconds since 1970 by the one clock that all users of the store share. */
+  /** An SQL expression for milliseconds since 1970, by a clock that all users of the store share. */
   readonly now: string
-  /** Runs one statement by itself. It may be run twice where a connection is lost, so it must be idempotent. */
+  /** Runs one statement on its own. It may run twice if a connection is lost, so it must be idempotent. */
   readonly all: <Row>(sql: string, ...parameters: readonly Value[]) => Promise<readonly Row[]>
   /**
-   * All in one transaction, in order, or none. SQLite is done when it returns.
+   * Writes all statements in one transaction, in order, or none. SQLite is done when it returns.
    *
    * @param fences checked in the same transaction, before the first statement
-   * @param durable on disk even if the power fails
-   * @throws SessionTakenOver
+   * @param durable whether it must be on disk even if the power fails
+   * @throws SessionTakenOver, MissingSession
    */
   readonly write: (batch: readonly SessionWrite[], fences: Fences, durable: boolean) => Promise<void> | undefined
-  /** Like `write`, durable, and what is deleted is left nowhere. */
+  /** Like `write` with `durable`, and leaves no trace of the deleted content. */
   readonly erase: (sessionId: string, batch: readonly SessionWrite[], fences: Fences) => Promise<void>
-  /** Whether the same write may succeed later: the disk is full, the connection was lost. Otherwise the row itself is at fault. */
+  /** Returns whether the same write may succeed later: the disk is full, the connection was lost. Otherwise the row itself is at fault. */
   readonly mayPass: (error: unknown) => boolean
   readonly afterTurn: () => void
   readonly close: () => Promise<void>
 }
 
-/** The session whose latest claim is another one, from the rows of those that are claimed here. */
+/** A row was not written because its session is not in the store. */
+export class MissingSession extends Error {
+  constructor(sessionId: string) {
+    super(`there is no session ${sessionId}`)
+    this.name = 'MissingSession'
+  }
+}
+
+/** @param changes the number of rows that the statement changed @throws MissingSession */
+export function checkInserted({ sql, sessionId }: SessionWrite, changes: number | bigint | null): void {
+  if (Number(changes) === 0 && sql.startsWith('INSERT')) throw new MissingSession(sessionId)
+}
+
+/** Returns the session whose latest claim differs from ours, given the rows of the sessions claimed here. */
 export const lostSession = (fences: Fences, rows: readonly { readonly id: string; readonly fence: number }[]): string | undefined =>
   [...fences].find(([id, fence]) => rows.find((row) => row.id === id)?.fence !== fence)?.[0]

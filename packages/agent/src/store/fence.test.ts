@@ -1,4 +1,4 @@
-/** A holder that was taken over writes nothing and does nothing more. The controls take the fence away. */
+/** A process whose session was taken over writes nothing and does nothing more. The controls remove the fence. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +36,7 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt }) => {
       const [first, second] = [await openStore(path), await openStore(path)]
       await first.createSession({ id: 's', cwd: '/w', title: 'go' })
       expect(await first.claim('s')).toHaveProperty('release')
+      await first.session('s')
       await change('UPDATE sessions SET lease_until = 0')
       expect(await second.claim('s')).toHaveProperty('busy')
       expect(await second.claim('s', { takeOver: true })).toHaveProperty('release')
@@ -51,24 +52,24 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt }) => {
       await second.append([event(1, 'of the second')], true)
       if (!fenced) await change('UPDATE sessions SET fence = 1')
 
-      const late = first.append([event(2, 'of the first'), { ...event(1, 'of the other'), sessionId: 'other' }], true)
+      const late = first.append([event(2, 'of the first'), { ...event(1, 'of the other'), sessionId: 'other', turnId: 'other/1' }], true)
       if (fenced) await expect(late).rejects.toThrow(SessionTakenOver)
       else await late
-      // A row alone takes another way.
+      // A single row takes another path.
       const alone = first.append([event(3, 'alone')], true)
       if (fenced) await expect(alone).rejects.toThrow(SessionTakenOver)
       else await alone
       expect((await second.events({ sessionId: 's' })).map((one) => 'message' in one && one.message)).toEqual(
         fenced ? ['of the second'] : ['of the second', 'of the first', 'alone'],
       )
-      // Another session of the same process is none of it.
+      // Another session of the same process is not affected.
       expect(await second.events({ sessionId: 'other' })).toHaveLength(1)
       await Promise.all([first.close(), second.close()])
     })
   })
 
   describe('a turn', () => {
-    /** A turn that is taken over while it reads, by one that runs the effect which the model then asks for. */
+    /** Runs a turn that is taken over while it reads, by one that runs the effect the model asks for next. */
     async function takenOver(
       fenced: boolean,
       by: 'this machine' | 'another machine' = 'this machine',
@@ -101,11 +102,11 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt }) => {
           const [session] = await theirs.sessions()
           const sessionId = session?.id as string
           await expect(winner.run({ sessionId, prompt: 'again' })).rejects.toThrow(SessionBusy)
-          // Suspended, the holder does not renew; on another machine nobody can see that it lives.
+          // A suspended process does not renew its lease, and another machine cannot see that it is alive.
           if (isFar) await change('UPDATE sessions SET lease_until = 0')
           expect(await winner.run({ sessionId, prompt: 'again', takeOver: !isFar })).toMatchObject({ status: 'answered', answer: 'Sent.' })
-          // Event ids that clash would stop it too, where the other one has written as many.
-          if (!fenced) await change('UPDATE sessions SET fence = 1; UPDATE log SET event_id = event_id + 1000')
+          // Clashing row numbers would stop it too.
+          if (!fenced) await change('UPDATE sessions SET fence = 1; UPDATE log SET seq = seq + 1000')
           return ok([], { content: 'read' })
         },
       })
@@ -153,7 +154,7 @@ describe.each(DIALECTS)('in $name', ({ name, place, change: changeAt }) => {
       expect((await takenOver(false)).effects).toEqual(['winner: one', 'loser: one'])
     })
 
-    /** A turn that is taken over while it waits to try an idempotent effect again. */
+    /** Runs a turn that is taken over while it waits to retry an idempotent effect. */
     async function takenOverInBackoff(fenced: boolean): Promise<number> {
       const server = await scriptedModel([call('send', {})], { otherwise: () => say('Done.') })
       const [mine, theirs] = [await openStore(path), await openStore(path)]

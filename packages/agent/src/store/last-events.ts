@@ -1,24 +1,25 @@
 /**
- * The last event of each session, kept beside a SQLite store: a line at most every {@link INTERVAL}. What a removed `-wal` file or an older
- * copy of the store takes with it leaves a sound database behind; here it is noticed.
+ * Records the last event of each session in a file beside a SQLite store, with at most one line per {@link INTERVAL}. If a `-wal` file
+ * is removed or an older copy of the store is put in its place, the database is still valid; this file reveals the loss.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { backupsOf } from './backup.ts'
 import type { SessionWrite, Value } from './driver.ts'
+import { LAST_EVENT } from './schema.ts'
 
-/** Sessions that are kept when the file is written anew. */
+/** Number of sessions kept when the file is rewritten. */
 const MAX_SESSIONS = 20
 const MAX_BYTES = 64_000
-/** Milliseconds between two lines of what may be lost in a power failure anyway. */
+/** Minimum milliseconds between lines for events that a power failure may lose anyway. */
 const INTERVAL = 100
-/** In place of an event: the session was deleted. */
+/** Stands for an event id: the session was deleted. */
 const DELETED = -1
 
 type Read = <Row>(sql: string, parameters: readonly Value[]) => readonly Row[]
 
-export const lastEventsOf = (path: string): string => `${path}.last-events`
+const lastEventsOf = (path: string): string => `${path}.last-events`
 
-/** @param onWarning called at once when the store has less than was written to it; once for each loss */
+/** Opens the file and compares it with the store. @param onWarning called at once if the store has lost writes; once per loss */
 export function openLastEvents(path: string, read: Read, onWarning: (text: string) => void) {
   const file = lastEventsOf(path)
   let fd: number | undefined
@@ -31,17 +32,17 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
   if (missing.length > 0) onWarning(warningText(path, missing))
   if (stored && (missing.length > 0 || size > MAX_BYTES)) rewrite(stored)
 
-  /** Nothing depends on it, so a full disk is not a reason to stop. */
+  /** Appends lines. Nothing depends on them, so a full disk is not a reason to stop. */
   function add(lines: string): void {
     try {
       fd ??= openSync(file, 'a', 0o600)
       size += writeSync(fd, lines)
     } catch {
-      // Noticed losses are a convenience.
+      // Detecting losses is only a convenience.
     }
   }
 
-  /** In place: other processes have it open too. */
+  /** Rewrites the file in place, since other processes have it open too. */
   function rewrite(last: ReadonlyMap<string, number>): void {
     try {
       fd ??= openSync(file, 'a', 0o600)
@@ -68,12 +69,12 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
   }
 
   return {
-    /** What has been committed. */
+    /** Records a committed batch. */
     record(batch: readonly SessionWrite[], durable: boolean): void {
       let isNew = false
-      for (const { sessionId, eventId } of batch) {
-        if (eventId !== undefined) last.set(sessionId, eventId)
-        isNew ||= eventId === 0
+      for (const { sessionId, eventId, creates } of batch) {
+        if (eventId !== undefined || creates) last.set(sessionId, eventId ?? 0)
+        isNew ||= creates === true
       }
       if (durable || isNew || performance.now() - flushed > INTERVAL) flush()
       else timer ??= setTimeout(flush, INTERVAL).unref()
@@ -92,7 +93,7 @@ export function openLastEvents(path: string, read: Read, onWarning: (text: strin
 
 const lineOf = (entry: readonly [string, number]): string => `${JSON.stringify(entry)}\n`
 
-/** The sessions that were written last, the latest last. */
+/** Reads the most recently written sessions, latest last. */
 function recordedIn(file: string): { readonly last: ReadonlyMap<string, number>; readonly size: number } {
   const last = new Map<string, number>()
   try {
@@ -120,9 +121,9 @@ function entryOf(line: string): readonly [string, number] | readonly [undefined]
   }
 }
 
-/** Undefined where that part of the store is damaged: whatever needs it says so. */
+/** Returns the last event ids in the store; undefined if that part is damaged, which is reported by whatever needs it. */
 function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, number> | undefined {
-  const sql = 'SELECT id, (SELECT max(event_id) FROM log WHERE session_id = sessions.id) AS last FROM sessions WHERE id = ?'
+  const sql = `SELECT id, ${LAST_EVENT} AS last FROM sessions WHERE id = ?`
   try {
     const rows = ids.flatMap((id) => read<{ id: string; last: number | null }>(sql, [id]))
     return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
@@ -133,7 +134,7 @@ function storedOf(ids: readonly string[], read: Read): ReadonlyMap<string, numbe
 
 interface Missing {
   readonly sessionId: string
-  /** Undefined: the session itself is missing. */
+  /** Number of missing events; undefined if the session itself is missing. */
   readonly events?: number
 }
 

@@ -1,4 +1,4 @@
-/** SQLite files that are damaged or lose their latest writes: it is noticed, and the backup brings back what it has. */
+/** SQLite files that are damaged or lose their latest writes: the loss is detected, and the backup restores what it has. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ describe('the backup', () => {
     await withSession('s', 9)
     const { store } = await opened()
     await turns(store, 's', 10, 10)
-    // The turn has ended, and the thread has only been started.
+    // The turn has ended, but the thread has only just started.
     expect([existsSync(backup), existsSync(`${path}.backup-new`)]).toEqual([false, true])
     await turns(store, 's', 11, 11)
     await store.close()
@@ -168,11 +168,15 @@ describe('mulligan sessions repair', () => {
     await turns(after.store, 'new', 1, 3)
     await after.store.close()
     expect(await repairStore(path)).toMatchObject({ saved: { sessions: 3, turns: 13 }, damaged: [] })
+    const repaired = await opened()
+    const ids = async (sessionId: string) => (await repaired.store.events({ sessionId })).map((one) => `${one.turnId} ${one.id}`)
+    expect([(await ids('s')).length, (await ids('lost')).at(-1), (await ids('new')).at(-1)]).toEqual([4, 'lost/1 6', 'new/1 3'])
+    await repaired.store.close()
   })
 })
 
 describe('the latest writes', () => {
-  /** As a kill leaves the files: what was written last is in the journal alone. */
+  /** Leaves the files as after a kill: the latest writes are only in the journal. */
   async function killed(): Promise<void> {
     path = join(mkdtempSync(join(folder, 'run-')), 'store.db')
     await withSession('s', 3)

@@ -1,10 +1,10 @@
-/** A store that lasts as long as the process: for libraries and tests that keep nothing. */
+/** A store that lasts as long as the process, for libraries and tests that store nothing permanently. */
 import type { CallRecord } from '@mulligan/core'
 import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, UserMessage } from '../history/message.ts'
 import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
-import { joinHistory } from './history.ts'
+import { joinHistory } from './log.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
 
 interface Kept {
@@ -16,13 +16,13 @@ interface Kept {
 }
 
 export interface MemoryStoreOptions {
-  /** Its journals are {@link strictJournal}s: for tests of what drives them. Default false. */
+  /** Whether its journals are {@link strictJournal}s, for testing the code that uses them. Default false. */
   readonly strict?: boolean
 }
 
 export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store {
   const kept = new Map<string, Kept>()
-  /** By session, who has it. */
+  /** The owner of each session. */
   const claims = new Map<string, symbol>()
   const logs = new Map<string, LoggedStep[]>()
   const values = new Map<string, Map<string, unknown>>()
@@ -92,7 +92,7 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
   }
 }
 
-/** The value of a key, made where there is none. */
+/** Returns the value of a key, creating it if needed. */
 function of<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const value = map.get(key) ?? make()
   map.set(key, value)

@@ -1,4 +1,5 @@
-/** What went wrong with PostgreSQL, for the user: what happened, what to do, and never a password. */
+/** Explains PostgreSQL errors to the user: what happened and what to do, never with a password. */
+import { MissingSession } from './driver.ts'
 import { NewerStore } from './schema.ts'
 import { SessionTakenOver } from './store.ts'
 
@@ -7,13 +8,13 @@ export interface Address {
   readonly shown: string
   readonly user: string
   readonly database: string
-  /** As they are, and as a URL has them. */
+  /** The secrets, as they are and as encoded in a URL. */
   readonly secrets: readonly string[]
 }
 
 /** The database can't be reached, or refused a statement. */
 export class PostgresError extends Error {
-  /** SQLSTATE, or the system's error code such as `ECONNREFUSED`. */
+  /** SQLSTATE, or a system error code such as `ECONNREFUSED`. */
   readonly code: string | undefined
   constructor(message: string, code?: string) {
     super(message)
@@ -30,7 +31,7 @@ interface Parsed {
   readonly password?: unknown
 }
 
-/** @param parse throws where it is not valid, with the whole of it in the error @throws Error */
+/** Parses a connection string. @param parse throws if it is invalid, with the whole string in the error @throws Error */
 export function addressOf(connectionString: string, parse: (config: { readonly connectionString: string }) => Parsed): Address {
   try {
     const { host, port, user = '', database = '', password } = parse({ connectionString })
@@ -38,7 +39,7 @@ export function addressOf(connectionString: string, parse: (config: { readonly c
     return { shown: `${host}:${port}/${database}`, user, database, secrets: [connectionString, ...secret] }
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
-    const file = code === 'ENOENT' && path !== undefined ? ` It names a file that is not there: ${path}.` : ''
+    const file = code === 'ENOENT' && path !== undefined ? ` It names a file that does not exist: ${path}.` : ''
     throw new Error(
       `The address of the PostgreSQL store is not valid.${file} It has the form postgres://USER:PASSWORD@HOST:5432/DATABASE; in a password, characters such as @ / : # are written as %40 %2F %3A %23.`,
     )
@@ -50,34 +51,34 @@ interface DatabaseError extends Error {
   readonly severity?: string
 }
 
-/** Of the server: the connection or the whole server ends, it is starting, or has no room for another connection. */
+/** Server errors: the connection or the whole server ends, it is starting, or it has no free connection slot. */
 const CONNECTION = /^(?:08|57P0[1-3]|53300)/
 const NETWORK = /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/
-/** Of the client, which has no codes. */
+/** Client errors, which have no codes. */
 const CLIENT = /^Connection terminated|timeout|not queryable/i
-/** A transaction that lost to another one. */
+/** The transaction lost a race with another one. */
 const LOST_RACE = /^40/
-/** The values, a constraint, or a size limit. */
+/** Errors of the row: its values, a constraint, or a size limit. */
 const ROW = /^(?:22|23|54)/
 
 const codeOf = (error: unknown): string => String((error as DatabaseError | undefined)?.code ?? '')
 const isFromServer = (error: unknown): boolean => (error as DatabaseError | undefined)?.severity !== undefined
 
-/** Whether the connection is gone, or was never there. */
+/** Returns whether the connection was lost or never established. */
 export function isLost(error: unknown): boolean {
   if (isFromServer(error)) return CONNECTION.test(codeOf(error))
   return error instanceof Error && !isOurs(error) && (NETWORK.test(codeOf(error)) || CLIENT.test(error.message))
 }
 
 const isOurs = (error: unknown): boolean =>
-  error instanceof SessionTakenOver || error instanceof PostgresError || error instanceof NewerStore
+  [SessionTakenOver, MissingSession, PostgresError, NewerStore].some((kind) => error instanceof kind)
 
 export const mayBeRepeated = (error: unknown): boolean => isLost(error) || (isFromServer(error) && LOST_RACE.test(codeOf(error)))
 
-/** The same row would be refused again. */
-export const isRowAtFault = (error: unknown): boolean => ROW.test(codeOf(error))
+/** Returns whether the same row would be refused again. */
+export const isRowAtFault = (error: unknown): boolean => error instanceof MissingSession || ROW.test(codeOf(error))
 
-/** Says what happened and what to do. Errors of ours are left as they are. */
+/** Explains what happened and what to do. Our own errors are returned unchanged. */
 export function explained(error: unknown, address: Address): unknown {
   if (isOurs(error) || !(error instanceof Error)) return error
   const code = codeOf(error)

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own, in a temporary folder; and a proxy before it, to cut connections. */
+/** Starts a private PostgreSQL server in a temporary folder, with a proxy in front of it to cut connections. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import pg from 'pg'
 
-/** The server refuses to run as root. */
+/** The user `nobody`: the server refuses to run as root. */
 const NOBODY = 65_534
 export const PASSWORD = 'p@ss:w/rd#1'
 
@@ -16,20 +16,20 @@ const folders = [
 ]
 const bin = folders.find((folder) => ['postgres', 'initdb'].every((name) => existsSync(join(folder, name))))
 
-/** In CI it is always there: where it is missing, the tests fail. */
+/** Always true in CI, so that the tests fail if PostgreSQL is missing. */
 export const hasPostgres = bin !== undefined || Boolean(process.env['CI'])
 
 export interface PostgresServer {
   readonly port: number
-  /** The address of a new, empty database. */
+  /** Creates an empty database and returns its address. */
   readonly database: (port?: number) => Promise<string>
-  /** As a crash ends it: nothing is written any more. */
+  /** Stops the server like a crash: nothing more is written. */
   readonly crash: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** @param settings of postgresql.conf, beside those that make it fast */
+/** @param settings for postgresql.conf, in addition to those that make it fast */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   if (bin === undefined) throw new Error('There is no PostgreSQL on this machine. Debian has it in the package postgresql.')
   const found = bin
@@ -113,7 +113,7 @@ const listening = (server: Server): Promise<number> =>
 
 export interface TcpProxy {
   readonly port: number
-  /** Ends every connection. `matching`: each one, as soon as it sends what contains this, before or after the server has it. */
+  /** Ends every connection. `matching`: instead ends the connection that next sends this text, before or after the server receives it. */
   readonly cut: (when?: { readonly matching: string; readonly deliver: boolean }) => void
   readonly close: () => Promise<void>
 }
@@ -132,7 +132,7 @@ export async function proxyTo(port: number): Promise<TcpProxy> {
       if (!sprung) return void upstream.write(chunk)
       trap = undefined
       if (!sprung.deliver) upstream.destroy()
-      // The server has answered, and nobody gets to know.
+      // The server answers, but the answer never arrives.
       else upstream.once('data', () => upstream.destroy()).write(chunk)
       client.destroy()
     })

@@ -1,4 +1,4 @@
-/** PostgreSQL when something goes wrong: connections that break, a server that crashes, and what the user reads then. */
+/** PostgreSQL failures: broken connections, a crashing server, and the messages the user gets. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../events.ts'
 import { POSTGRES, postgres, stopPostgres } from './dialects.fixture.ts'
@@ -24,6 +24,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     const store = await openStore(url)
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
     await store.claim('s')
+    await store.session('s')
     return store
   }
 
@@ -45,6 +46,8 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     proxy.cut({ matching: 'COMMIT', deliver })
     await store.append([event(1), event(2)], true)
     expect(await idsIn(store)).toEqual([1, 2])
+    // Reading would hide that an event is stored twice.
+    expect(await runSql('SELECT seq FROM mulligan.log', url)).toHaveLength(1)
     await store.close()
   })
 
@@ -64,10 +67,11 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     const store = await filled()
     await store.createSession({ id: 'other', cwd: '/w', title: 'go' })
     await store.claim('other')
+    await store.session('other')
     await POSTGRES.change(url, `UPDATE sessions SET fence = 9 WHERE id = 's'`)
     const [lost, kept] = await Promise.allSettled([
       store.append([event(1)], true),
-      store.append([{ ...event(1), sessionId: 'other' }], true),
+      store.append([{ ...event(1), sessionId: 'other', turnId: 'other/1' }], true),
     ])
     expect([lost.status, kept.status]).toEqual(['rejected', 'fulfilled'])
     expect(await store.events({ sessionId: 'other' })).toHaveLength(1)
@@ -108,7 +112,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
 describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
   let server: PostgresServer
   beforeAll(async () => {
-    // Commits are answered before they are on disk, and stay in memory for a while.
+    // Commits are acknowledged before they are on disk, and stay in memory for a while.
     server = await startPostgres({ synchronous_commit: 'off', bgwriter_lru_maxpages: '0', autovacuum: 'off' })
   })
   afterAll(() => server.stop())
@@ -116,7 +120,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
   it('that crashes: an intent is there after a crash; control: what may be lost is', async () => {
     const url = await server.database()
     const store = await openStore(url)
-    // What would write it to disk a moment later.
+    // The process that would write it to disk a moment later.
     const [{ pid = 0 } = {}] = await runSql<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'`, url)
     process.kill(pid, 'SIGSTOP')
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
@@ -135,11 +139,11 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
   it('that is gone is reported with what to do, and what was queued is written when it is back', async () => {
     const store = await openStore(await server.database())
     await store.createSession({ id: 's', cwd: '/w', title: 'go' })
-    await store.session('s')
+    await store.append([event(1)], true)
     await server.crash()
-    await expect(store.append([event(1)], true)).rejects.toThrow(/does not answer.*Check that it is running/)
+    await expect(store.append([event(2)], true)).rejects.toThrow(/does not answer.*Check that it is running/)
     await server.start()
-    expect(await idsIn(store)).toEqual([1])
+    expect(await idsIn(store)).toEqual([1, 2])
     await store.close()
   })
 })

@@ -1,34 +1,37 @@
-/** PostgreSQL, through the package `pg`: tables in a schema of their own, `mulligan`. */
+/** The PostgreSQL driver, using the package `pg`. The tables are in a separate schema, `mulligan`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { machineId } from './claim.ts'
-import { type Driver, type Fences, lostSession, type SessionWrite, type Value } from './driver.ts'
+import { checkInserted, type Driver, type Fences, lostSession, type SessionWrite, type Value } from './driver.ts'
 import { type Address, addressOf, explained, isLost, isRowAtFault, mayBeRepeated, PostgresError } from './postgres-errors.ts'
 import { forPostgres, missingVersions, VERSIONS } from './schema.ts'
 import { SessionTakenOver } from './store.ts'
 
-/** Milliseconds between tries to connect, about 6 s in all. */
+/** Milliseconds between connection attempts, about 6 s in all. */
 const BACKOFF = [100, 200, 400, 800, 1600, 3200]
-/** Milliseconds after the first try from which there is no further one. */
+/** Milliseconds after the first attempt from which there are no more retries. */
 const GIVE_UP_AFTER = 20_000
 const MAX_CONNECTIONS = 4
 const BIGINT = 20
-/** Taken while the tables are made or changed. Any number will do; this one is "mulligan" in ASCII. */
+/** The advisory lock for creating or changing tables. Any number would do; this one is "mulligan" in ASCII. */
 const MIGRATION_LOCK = '7887321532480676206'
 
 const BEGIN = 'BEGIN'
-/** Also where the server's own setting would answer before the commit is on disk. `remote_apply` is stronger. */
+/** Forces durable commits even if the server's setting would answer before the commit is on disk. `remote_apply` is stronger. */
 const BEGIN_DURABLE = `BEGIN; SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS xid'
 const TRANSACTION_STATUS = 'SELECT pg_xact_status(?::xid8) AS status'
 const LOCK_SESSIONS = 'SELECT id, fence FROM sessions WHERE id = ANY (?::text[]) ORDER BY id FOR NO KEY UPDATE'
 
 export interface PostgresOptions {
-  /** This machine, for tests of several. */
+  /** The id of this machine; set by tests that simulate several. */
   readonly host?: string
 }
 
-/** @throws PostgresError; Error when the address is wrong, `pg` is not installed, or the store was written by a newer version */
+/**
+ * Opens a PostgreSQL store.
+ * @throws PostgresError; Error if the address is wrong, `pg` is not installed, or the store was written by a newer version
+ */
 export async function openPostgres(connectionString: string, { host = machineId() }: PostgresOptions = {}): Promise<Driver> {
   const pg = await loadPg()
   const address = addressOf(connectionString, (config) => new pg.Client(config))
@@ -43,7 +46,7 @@ export async function openPostgres(connectionString: string, { host = machineId(
     pipeline: true,
     types: { getTypeParser: (oid: number, format: never) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) },
   } as ConstructorParameters<typeof Pool>[0])
-  // A connection that is lost while nobody uses it: the next query opens another.
+  // An idle connection was lost: the next query opens another.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
@@ -61,7 +64,7 @@ export async function openPostgres(connectionString: string, { host = machineId(
     return retrying(async () => (await pool.query(statement(sql, parameters))).rows as Row[])
   }
 
-  /** Begun anew where the connection was lost before the commit: then nothing was written. */
+  /** Writes a batch. Starts over if the connection was lost before the commit, since nothing was written then. */
   const write = (batch: readonly SessionWrite[], fences: Fences, durable: boolean): Promise<void> =>
     retrying(async () => {
       const client = await pool.connect()
@@ -88,7 +91,7 @@ export async function openPostgres(connectionString: string, { host = machineId(
       }
     })
 
-  /** What became of a commit whose answer was lost. @throws PostgresError where the server doesn't know */
+  /** Returns whether a commit took effect whose answer was lost. @throws PostgresError if the server doesn't know */
   async function wasCommitted(xid: string): Promise<boolean> {
     for (const delay of BACKOFF) {
       const [row] = await all<{ status: string | null }>(TRANSACTION_STATUS, xid)
@@ -96,7 +99,9 @@ export async function openPostgres(connectionString: string, { host = machineId(
       if (row?.status !== 'in progress') break
       await sleep(delay)
     }
-    throw new PostgresError(`PostgreSQL at ${address.shown} lost the connection while it saved, and does not say whether it did.`)
+    throw new PostgresError(
+      `PostgreSQL at ${address.shown} lost the connection while saving, so it is not known whether the data was saved.`,
+    )
   }
 
   return {
@@ -111,7 +116,7 @@ export async function openPostgres(connectionString: string, { host = machineId(
   }
 }
 
-/** All but the commit, in one go. @returns the id of the transaction @throws SessionTakenOver */
+/** Sends everything except the commit in one go. @returns the id of the transaction @throws SessionTakenOver, MissingSession */
 async function send(client: PoolClient, batch: readonly SessionWrite[], fences: Fences, durable: boolean): Promise<string> {
   const sent = [
     client.query(durable ? BEGIN_DURABLE : BEGIN),
@@ -124,15 +129,19 @@ async function send(client: PoolClient, batch: readonly SessionWrite[], fences: 
   const failed = results.find((result) => result.status === 'rejected')
   const rows = locked?.status === 'fulfilled' ? (locked.value.rows as { id: string; fence: number }[]) : []
   const lost = locked?.status === 'fulfilled' ? lostSession(fences, rows) : undefined
-  // First, since what the other one has written may be why a row was refused.
+  // Check this first: the other process's writes may be why a row was refused.
   if (lost !== undefined) throw new SessionTakenOver(lost)
   if (failed) throw failed.reason
+  for (const [at, one] of batch.entries()) {
+    const result = results[results.length - batch.length + at]
+    if (result?.status === 'fulfilled') checkInserted(one, result.value.rowCount)
+  }
   return id?.status === 'fulfilled' ? String((id.value.rows[0] as { xid: string }).xid) : ''
 }
 
 const texts = new Map<string, { readonly name: string; readonly text: string }>()
 
-/** Prepared once for each connection. PostgreSQL numbers its parameters, and has no NUL in a text. */
+/** Returns a statement that is prepared once per connection. PostgreSQL numbers its parameters and does not allow NUL in text. */
 function statement(sql: string, parameters: readonly (Value | readonly string[])[]) {
   let known = texts.get(sql)
   if (known === undefined) {
@@ -148,7 +157,7 @@ async function migrate(pool: Pool, { shown }: Address): Promise<void> {
   try {
     if ((await missingAt(client, shown)).length === 0) return
     await client.query(BEGIN_DURABLE)
-    // Until the commit: of two that open an empty database at once, one waits.
+    // Held until the commit: if two processes open an empty database at once, one waits.
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     const { rows } = await client.query(`SELECT to_regnamespace('mulligan') AS found`)
     if (rows[0]?.found === null) await client.query('CREATE SCHEMA mulligan')
@@ -172,7 +181,7 @@ async function missingAt(client: PoolClient, shown: string): Promise<readonly st
   return missingVersions(shown, Number(rows[0]?.version ?? 0))
 }
 
-/** Tries again while it is only the connection that fails. @throws PostgresError */
+/** Retries while only the connection fails. @throws PostgresError */
 async function withBackoff<T>(work: () => Promise<T>, address: Address): Promise<T> {
   const until = Date.now() + GIVE_UP_AFTER
   for (const delay of [...BACKOFF, undefined]) {

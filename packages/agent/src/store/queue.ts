@@ -1,24 +1,28 @@
-/** The writes of a store, on their way to the disk: one transaction for all that came together, in order. */
+/** Queues the writes of a store: everything that arrives together goes to disk in one transaction, in order. */
 import type { Driver, Fences, SessionWrite } from './driver.ts'
-import type { LogEntry } from './log.ts'
+import { type LogEntry, shortIds } from './log.ts'
+import { keyOf, LAST_ROW } from './schema.ts'
 import { SessionTakenOver } from './store.ts'
 
 type Queued = SessionWrite | LogEntry
 
-/** What went wrong, by session. */
+/** Errors by session. */
 type Failures = ReadonlyMap<string, unknown>
 
 interface Batch {
   readonly writes: Queued[]
   durable: boolean
-  /** Never rejects. Set once the batch waits for its turn; until that comes, more can join it. */
+  /** Never rejects. Set once the batch waits its turn; more writes can join it until then. */
   outcome?: Promise<Failures>
 }
 
 const emptyBatch = (): Batch => ({ writes: [], durable: false })
 
-/** @param fences of all sessions that are claimed here */
-export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'>, fences: Fences) {
+/**
+ * @param fences the fences of all sessions claimed here
+ * @param lastRows the numbers of their last log rows, counted up here
+ */
+export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'>, fences: Fences, lastRows: Map<string, number>) {
   let next = emptyBatch()
   let running: Promise<Failures> | undefined
   let scheduled = false
@@ -38,7 +42,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     return batch.outcome
   }
 
-  /** What a full disk or a lost connection would not take stays queued, and is reported all the same. */
+  /** Writes a batch. Writes that fail because of a full disk or a lost connection stay queued, but the failure is still reported. */
   async function run({ writes, durable }: Batch): Promise<Failures> {
     next = emptyBatch()
     const failures = new Map<string, unknown>()
@@ -48,7 +52,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     }
     for (let left = writes; left.length > 0; ) {
       try {
-        const rows = withRows(left)
+        const rows = withRows(left, lastRows)
         await write(rows, fencesOf(rows), durable)
         break
       } catch (error) {
@@ -65,7 +69,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     return failures
   }
 
-  /** One row that can never be written must not take the others with it. */
+  /** Writes the rows one by one, so that a row that can never be written does not block the others. */
   async function oneByOne(
     writes: readonly Queued[],
     durable: boolean,
@@ -74,7 +78,7 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
   ): Promise<void> {
     for (const [at, one] of writes.entries()) {
       try {
-        await write(withRows([one]), fencesOf([one]), durable)
+        await write(withRows([one], lastRows), fencesOf([one]), durable)
       } catch (error) {
         if (mayPass(error)) return keep(writes.slice(at), error)
         failures.set(one.sessionId, error)
@@ -82,19 +86,27 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
     }
   }
 
-  const fencesOf = (batch: readonly Pick<Queued, 'sessionId'>[]): Fences => {
+  /** Returns the fences of a batch. A session that it creates has no row to check yet. */
+  const fencesOf = (batch: readonly Queued[]): Fences => {
     const mine = new Map<string, number>()
     for (const { sessionId } of batch) {
       const fence = fences.get(sessionId)
       if (fence !== undefined) mine.set(sessionId, fence)
     }
+    for (const one of batch) if ('creates' in one) mine.delete(one.sessionId)
     return mine
   }
 
   return {
-    /** What is not being written yet. */
+    /** Returns the writes that are not yet in progress. */
     queued: (): readonly Queued[] => next.writes,
-    /** Queued for the next turn of the event loop, together with all that comes until then. */
+    /** Replaces a queued write. @returns false if it is no longer queued */
+    replace(from: Queued, to: Queued): boolean {
+      const at = next.writes.indexOf(from)
+      if (at >= 0) next.writes[at] = to
+      return at >= 0
+    },
+    /** Queues writes for the next turn of the event loop, together with everything added until then. */
     add(...writes: readonly Queued[]): void {
       next.writes.push(...writes)
       if (scheduled) return
@@ -105,7 +117,8 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
       })
     },
     /**
-     * Writes all that is queued. @param sessionIds whose failures are thrown; default: those of all
+     * Writes everything queued.
+     * @param sessionIds the sessions whose failures are thrown; default: all
      * @throws the first of their failures
      */
     async flush(sessionIds?: Iterable<string>, durable = false): Promise<void> {
@@ -115,12 +128,18 @@ export function createQueue({ write, mayPass }: Pick<Driver, 'write' | 'mayPass'
   }
 }
 
-/** Characters after which a row of the log is followed by another one. */
+/** Characters after which a new log row begins. */
 const MAX_ROW = 65_536
-const INSERT = 'INSERT INTO log (session_id, turn_id, event_id, body) VALUES (?, ?, ?, ?)'
+/** Inserts the row with a number, or after the session's last row. */
+const INSERT = insertAt('?')
+const APPEND = insertAt(`${LAST_ROW} + 1`)
 
-/** Entries of one turn that follow each other become one row. */
-function withRows(queued: readonly Queued[]): readonly SessionWrite[] {
+function insertAt(row: string): string {
+  return `INSERT INTO log (seq, turn_id, event_id, body, compacted) SELECT ${keyOf(row)}, ?, ?, ?, ? FROM sessions WHERE id = ?`
+}
+
+/** Merges consecutive entries of one turn into one row. */
+function withRows(queued: readonly Queued[], lastRows: Map<string, number>): readonly SessionWrite[] {
   const writes: SessionWrite[] = []
   for (let at = 0; at < queued.length; ) {
     const first = queued[at++] as Queued
@@ -130,16 +149,22 @@ function withRows(queued: readonly Queued[]): readonly SessionWrite[] {
     }
     const { sessionId, turnId } = first
     let { line: body, event } = first
+    let compacted = isCompaction(event)
     for (let next = queued[at]; next && 'line' in next && next.turnId === turnId && body.length < MAX_ROW; next = queued[++at]) {
       body += `\n${next.line}`
       event = next.event ?? event
+      compacted ||= isCompaction(next.event)
     }
+    const values = [turnId, event?.id ?? null, shortIds(body, turnId), compacted ? 1 : null, sessionId]
+    const last = lastRows.get(sessionId)
+    if (last !== undefined) lastRows.set(sessionId, last + 1)
     writes.push({
       sessionId,
-      sql: INSERT,
-      parameters: [sessionId, turnId, event?.id ?? null, body],
+      ...(last === undefined ? { sql: APPEND, parameters: values } : { sql: INSERT, parameters: [last + 1, ...values] }),
       ...(event?.id !== undefined && { eventId: event.id }),
     })
   }
   return writes
 }
+
+const isCompaction = (event: LogEntry['event']): boolean => event?.type === 'context.compacted'

@@ -1,24 +1,26 @@
-/** Repairs a damaged store: all rows that can be read go into a new file, what is missing comes from the backups, and the damaged file is kept. */
+/** Repairs a damaged store: all readable rows go into a new file, missing rows come from the backups, and the damaged file is kept. */
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { backupsOf } from './backup.ts'
-import { VERSIONS } from './schema.ts'
+import { sessionOf } from './log.ts'
+import { keyOf, LAST_ROW, MARK_COMPACTED, ROW_NUMBER, SESSION_NUMBER, VERSIONS } from './schema.ts'
 import { openDatabase } from './sqlite.ts'
 
 /** Sessions first: turns refer to them. */
 const TABLES = ['sessions', 'turns', 'log'] as const
 type Table = (typeof TABLES)[number]
-/** What an older store has in place of the log. */
+type Counts = Record<Table, number>
+/** Tables of older stores, before the log. */
 const OLDER = ['messages', 'calls', 'events', 'steps'] as const
 
 export interface StoreRepair {
   /** Rows that were saved, by table. */
   readonly saved: Readonly<Record<Table, number>>
-  /** How many of them come from a backup, because the store does not have them any more. */
+  /** Number of those rows that come from a backup because the store has lost them. */
   readonly restored: Readonly<Record<Table, number>>
-  /** Tables of which a part could not be read. */
+  /** Tables that could not be read completely. */
   readonly damaged: readonly Table[]
-  /** Where the damaged file is now; undefined where there was none, and all comes from a backup. */
+  /** New path of the damaged file; undefined if there was none and everything comes from a backup. */
   readonly kept: string | undefined
 }
 
@@ -31,10 +33,10 @@ export class NoStore extends Error {
 }
 
 /**
- * Nothing may have the store open.
+ * Repairs a store. No process may have it open.
  *
  * @param path the file; a journal and backups beside it are read too
- * @throws NoStore; Error when neither it nor a backup is a database: it is left as it is then
+ * @throws NoStore; Error if neither the file nor a backup is a database, in which case the file is left unchanged
  */
 export async function repairStore(path: string, now: Date = new Date()): Promise<StoreRepair> {
   const backups = backupsOf(path).filter((file) => existsSync(file))
@@ -44,109 +46,141 @@ export async function repairStore(path: string, now: Date = new Date()): Promise
   openDatabase(made).close()
   const into = new DatabaseSync(made, { enableForeignKeyConstraints: false })
   const damaged: Table[] = []
-  const counts = (): Record<Table, number> =>
-    Object.fromEntries(
-      TABLES.map((table) => [table, Number(Object.values(into.prepare(`SELECT count(*) FROM ${table}`).get() ?? {})[0])]),
-    ) as Record<Table, number>
-  let saved: Record<Table, number>
-  let read: Record<Table, number>
+  const read = {} as Counts
+  const saved = {} as Counts
+  const [store, ...others] = [path, ...backups].map(openSource)
+  const opened = [store, ...others].filter((source) => source instanceof DatabaseSync)
   try {
+    if (opened.length === 0) throw store
     into.exec('BEGIN')
-    const unreadable = copyAll(path, into, damaged)
-    read = counts()
-    const fromBackups = backups.filter((file) => copyAll(file, into, []) === undefined)
-    if (unreadable !== undefined && fromBackups.length === 0) throw unreadable
-    // What belongs to a session whose own row is gone can still be read.
-    into.exec(
-      `INSERT OR IGNORE INTO sessions (id, cwd, title, created_at, updated_at, lease_until)
-         SELECT session_id, '', 'recovered', min(started_at), max(started_at), 0 FROM turns GROUP BY session_id`,
-    )
-    into.exec(`UPDATE sessions SET owner = NULL; COMMIT`)
-    saved = counts()
+    into.exec(`CREATE UNIQUE INDEX repaired_events ON log (${SESSION_NUMBER}, event_id)`)
+    for (const table of TABLES) {
+      const copied = (from: DatabaseSync): boolean => (table === 'log' ? copyAnyLog(from, into) : copy(from, into, table))
+      if (store instanceof DatabaseSync && !copied(store)) damaged.push(table)
+      read[table] = countOf(into, table)
+      for (const backup of opened) if (backup !== store) copied(backup)
+      // Content of a session whose own row is lost can still be read.
+      if (table === 'turns')
+        into.exec(`${RECOVER} SELECT session_id, '', 'recovered', min(started_at), max(started_at), 0 FROM turns GROUP BY session_id`)
+    }
+    into.exec(`DROP INDEX repaired_events; ${MARK_COMPACTED}; UPDATE sessions SET owner = NULL; COMMIT`)
+    for (const table of TABLES) saved[table] = countOf(into, table)
   } catch (error) {
     into.close()
     for (const end of ['', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true })
     throw error
+  } finally {
+    for (const source of opened) source.close()
   }
   into.close()
   const kept = existsSync(path) ? `${path}.damaged-${now.toISOString().replace(/[:.]/g, '-')}` : undefined
-  // A journal that is left would be taken for one of the new file.
+  // A journal left behind would be mistaken for the new file's.
   for (const end of ['', '-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept ?? `${path}.damaged`}${end}`)
   renameSync(made, path)
   chmodSync(path, 0o600)
-  const restored = Object.fromEntries(TABLES.map((table) => [table, saved[table] - read[table]])) as Record<Table, number>
+  const restored = Object.fromEntries(TABLES.map((table) => [table, saved[table] - read[table]])) as Counts
   return { saved, restored, damaged, kept }
 }
 
-/** @returns why nothing of it can be read */
-function copyAll(path: string, into: DatabaseSync, damaged: Table[]): unknown {
+/** Opens a file to read from. @returns the error if it is not a database */
+function openSource(path: string): DatabaseSync | unknown {
   if (!existsSync(path)) return new NoStore(path)
-  let from: DatabaseSync | undefined
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
   try {
-    from = new DatabaseSync(path, { enableForeignKeyConstraints: false })
-    const hasLog = from.prepare(`SELECT count(*) AS logs FROM sqlite_schema WHERE name = 'log'`).get()?.['logs'] === 1
-    for (const table of ['sessions', 'turns'] as const) if (!copy(from, into, table)) damaged.push(table)
-    if (!(hasLog ? copy(from, into, 'log') : copyOlder(from, into))) damaged.push('log')
-    return undefined
+    hasLog(database)
+    return database
   } catch (error) {
+    database.close()
     return error
-  } finally {
-    from?.close()
   }
 }
 
-/** By way of tables like its own, but for turns of which the log has something already. @returns whether all of it could be read */
+const hasLog = (database: DatabaseSync): boolean =>
+  database.prepare(`SELECT count(*) AS logs FROM sqlite_schema WHERE name = 'log'`).get()?.['logs'] === 1
+
+const countOf = (database: DatabaseSync, table: Table): number =>
+  Number(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows'])
+
+const RECOVER = 'INSERT OR IGNORE INTO sessions (id, cwd, title, created_at, updated_at, lease_until)'
+
+const copyAnyLog = (from: DatabaseSync, into: DatabaseSync): boolean => (hasLog(from) ? copyLog(from, into) : copyOlder(from, into))
+
+/**
+ * Copies an older store through temporary tables with its layout, except turns that the log already contains. @returns whether
+ * everything could be read
+ */
 function copyOlder(from: DatabaseSync, into: DatabaseSync): boolean {
   const [tables = [], , toLog = []] = VERSIONS
-  for (const table of OLDER)
-    for (const sql of tables) if (sql.startsWith(`CREATE TABLE ${table} `)) into.exec(sql.replace('CREATE TABLE', 'CREATE TEMP TABLE'))
+  for (const sql of [...tables, ...toLog])
+    if ([...OLDER, 'log'].some((table) => sql.startsWith(`CREATE TABLE ${table} `)))
+      into.exec(sql.replace('CREATE TABLE', 'CREATE TEMP TABLE'))
   const whole = OLDER.map((table) => copy(from, into, table)).every((all) => all)
-  for (const table of OLDER) into.exec(`DELETE FROM temp.${table} WHERE turn_id IN (SELECT turn_id FROM log)`)
-  for (const sql of toLog) if (!sql.startsWith('CREATE')) into.exec(sql.replace('INSERT', 'INSERT OR IGNORE'))
+  for (const table of OLDER) into.exec(`DELETE FROM temp.${table} WHERE turn_id IN (SELECT turn_id FROM main.log)`)
+  for (const sql of toLog) if (sql.startsWith('INSERT')) into.exec(sql)
+  copyLog(into, into)
+  for (const table of [...OLDER, 'log']) into.exec(`DROP TABLE temp.${table}`)
   return whole
 }
 
-/**
- * From both ends, since a page that can't be read ends a scan.
- *
- * @returns whether all of it could be read
- */
-function copy(from: DatabaseSync, into: DatabaseSync, table: Table | (typeof OLDER)[number]): boolean {
+/** Copies the log under the numbers that the sessions have in the new file. @returns whether everything could be read */
+function copyLog(from: DatabaseSync, into: DatabaseSync): boolean {
+  const recover = into.prepare(`${RECOVER} VALUES (?, '', 'recovered', 0, 0, 0)`)
+  // After a loss, the store may have given a row's number to another one.
+  const insert = into.prepare(
+    `INSERT OR IGNORE INTO main.log (seq, turn_id, event_id, body)
+       SELECT CASE WHEN EXISTS (SELECT 1 FROM main.log WHERE seq = ${keyOf('?1')}) THEN ${keyOf(LAST_ROW)} + 1 ELSE ${keyOf('?1')} END, ?2, ?3, ?4 FROM sessions
+       WHERE id = ?5 AND NOT EXISTS (SELECT 1 FROM main.log WHERE seq = ${keyOf('?1')} AND body = ?4)`,
+  )
+  return scan(from, `SELECT ${ROW_NUMBER} AS number, turn_id, event_id, body FROM log`, ['seq'], (row) => {
+    const sessionId = sessionOf(String(row['turn_id']))
+    recover.run(sessionId)
+    insert.run(...(['number', 'turn_id', 'event_id', 'body'] as const).map((name) => row[name] ?? null), sessionId)
+  })
+}
+
+/** Copies a table. @returns whether everything could be read */
+function copy(from: DatabaseSync, into: DatabaseSync, table: keyof typeof ORDER): boolean {
   const known = into
-    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+    .prepare(`SELECT name FROM pragma_table_info('${table}') WHERE name <> 'number'`)
     .all()
     .map(({ name }) => String(name))
-  // After a loss the store may have given an order number again that a backup has for another row.
+  // After a loss, the store may have reused a sequence number that a backup has for another row.
   const values = known.map((name) =>
     name === 'seq' ? `CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE seq = ?1) THEN NULL ELSE ?1 END` : '?',
   )
-  // A row of the log has no name by which it is known again.
-  const unlessThere = table === 'log' ? 'WHERE NOT EXISTS (SELECT 1 FROM log WHERE seq = ?1 AND body = ?5)' : ''
-  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) SELECT ${values.join(', ')} ${unlessThere}`)
-  const scan = (order: 'ASC' | 'DESC'): boolean => {
+  const insert = into.prepare(`INSERT OR IGNORE INTO ${table} (${known.join(', ')}) VALUES (${values.join(', ')})`)
+  // A column missing in an older store gets its default; only `fence` is required.
+  return scan(from, `SELECT * FROM ${table}`, ORDER[table], (row) =>
+    insert.run(...known.map((name) => row[name] ?? (name === 'fence' ? 0 : null))),
+  )
+}
+
+/** Reads rows from both ends, since an unreadable page ends a scan. @returns whether everything could be read */
+function scan(
+  from: DatabaseSync,
+  select: string,
+  columns: readonly string[],
+  add: (row: Record<string, SQLOutputValue>) => unknown,
+): boolean {
+  const read = (order: 'ASC' | 'DESC'): boolean => {
     try {
-      // A column that an older store does not have gets its default; none is needed but `fence`.
-      for (const row of from
-        .prepare(`SELECT * FROM ${table} ORDER BY ${ORDER[table].map((name) => `${name} ${order}`).join(', ')}`)
-        .iterate())
-        insert.run(...known.map((name) => row[name] ?? (name === 'fence' ? 0 : null)))
+      for (const row of from.prepare(`${select} ORDER BY ${columns.map((name) => `${name} ${order}`).join(', ')}`).iterate()) add(row)
       return true
     } catch {
       return false
     }
   }
-  if (scan('ASC')) return true
-  scan('DESC')
+  if (read('ASC')) return true
+  read('DESC')
   return false
 }
 
-/** As the table itself is ordered, so that no index and no sorting is needed. */
-const ORDER: Readonly<Record<Table | (typeof OLDER)[number], readonly string[]>> = {
+/** The physical order of each table, so that no index and no sorting is needed. */
+const ORDER = {
   sessions: ['rowid'],
   turns: ['seq'],
-  log: ['seq'],
   messages: ['seq'],
   calls: ['rowid'],
   events: ['session_id', 'id'],
   steps: ['turn_id', 'name'],
-}
+} as const

@@ -1,42 +1,51 @@
 /**
- * The store on a database. Writes are queued and go to disk together, in order, at the next turn of the event loop; what must be
- * there before something happens (the intent before an effect) waits for the disk.
+ * The store on a database. Writes are queued and go to disk together, in order, at the next turn of the event loop; anything that must
+ * be stored before something happens (the intent before an effect) waits for the disk.
  */
 import { recordedJournal } from '../journal/journal.ts'
-import { claimSession, type FencedClaim } from './claim.ts'
+import { type ClaimWrites, claimOf, claimSession, LEASE, RENEW_EVERY } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
-import { joinHistory } from './history.ts'
 import {
   callEntry,
   type Entries,
   entriesOf,
   eventEntry,
+  joinHistory,
   type Kind,
   type LogRow,
   messageEntry,
+  sessionOf,
   stepEntry,
   wholeEvents,
   wholeSteps,
 } from './log.ts'
 import { createQueue } from './queue.ts'
-import type { StoredSession, StoredTurn } from './schema.ts'
+import { LAST_EVENT, LAST_ROW, OF_SESSION } from './schema.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
+
+type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
 
 export function sqlStore(driver: Driver): Store {
   const fences = new Map<string, number>()
-  /** By session, the turn that was started under the claim, as long as it has no steps. */
+  /** The last event id of each session written here. Another agent's late event must not take its place. */
+  const lastIds = new Map<string, number>()
+  /** The turn started under the current claim, by session, while it has no steps. */
   const fresh = new Map<string, string>()
-  const queue = createQueue(driver, fences)
+  /** Creates the newest session, unless that is written already. */
+  let creation: { readonly session: NewSession; readonly write: SessionWrite } | undefined
+  /** The number of the last log row of each session claimed here. */
+  const lastRows = new Map<string, number>()
+  const queue = createQueue(driver, fences, lastRows)
 
   async function read<Row>(sql: string, ...parameters: readonly Value[]): Promise<readonly Row[]> {
     await written()
     return driver.all<Row>(sql, ...parameters)
   }
 
-  /** @param turnId only of that turn */
+  /** Reads the log of a session. @param turnId limits it to this turn */
   async function logOf(sessionId: string, kinds: readonly Kind[], turnId?: string): Promise<Entries> {
     const [where, values] = turnId === undefined ? ['', []] : [' AND turn_id = ?', [turnId]]
-    const rows = await read<LogRow>(`SELECT turn_id, body FROM log WHERE session_id = ?${where} ORDER BY seq`, sessionId, ...values)
+    const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ?${where} ORDER BY seq`, sessionId, ...values)
     return entriesOf(sessionId, rows, kinds)
   }
 
@@ -45,19 +54,50 @@ export function sqlStore(driver: Driver): Store {
       if (!(error instanceof SessionTakenOver)) throw error
     })
 
+  /** Claims a session in the statement that creates it, if that is still queued. */
+  function claimOfNew(sessionId: string, owner: string) {
+    if (creation?.session.id !== sessionId) return undefined
+    const { session, write } = creation
+    creation = undefined
+    return queue.replace(write, insertSession(driver, session, owner)) ? { fence: 1, rows: 0 } : undefined
+  }
+
+  async function claimOfKnown(sessionId: string, writes: ClaimWrites, takeOver?: boolean) {
+    await written()
+    const claimed = await claimSession(driver, sessionId, writes, takeOver)
+    if ('busy' in claimed) return claimed
+    // A separate statement: the claim may have waited for the last write of the previous owner.
+    const [last] = await driver.all<{ rows: number }>(`SELECT ${LAST_ROW} AS rows FROM sessions WHERE id = ?`, sessionId)
+    return { ...claimed, rows: last?.rows ?? 0 }
+  }
+
   async function claim(sessionId: string, takeOver?: boolean): Promise<FencedClaim> {
-    const claimed = await claimSession(driver, sessionId, takeOver)
+    const writes = claimOf(driver, sessionId)
+    const claimed = claimOfNew(sessionId, writes.owner) ?? (await claimOfKnown(sessionId, writes, takeOver))
+    if ('busy' in claimed) return claimed
     fresh.delete(sessionId)
-    if ('fence' in claimed) fences.set(sessionId, claimed.fence)
-    return claimed
+    fences.set(sessionId, claimed.fence)
+    lastRows.set(sessionId, claimed.rows)
+    const { sql, parameters } = writes.renew
+    const renewal = setInterval(() => driver.all(sql, ...parameters).catch(() => undefined), RENEW_EVERY)
+    renewal.unref()
+    return {
+      fence: claimed.fence,
+      release: async () => {
+        clearInterval(renewal)
+        queue.add(writes.release)
+        await queue.flush([sessionId]).catch(() => undefined)
+      },
+    }
   }
 
   return {
     createSession: async ({ id, cwd, title }) => {
-      const now = Date.now()
-      queue.add({ ...insertSession(id, { id, cwd, title, created_at: now, updated_at: now, owner: null, lease_until: 0 }), eventId: 0 })
+      const session = { id, cwd, title, at: Date.now() }
+      creation = { session, write: insertSession(driver, session, null) }
+      queue.add(creation.write)
     },
-    session: async (id) => (await read<StoredSession>(`${SESSIONS} WHERE id = ?`, id)).map(toSession)[0],
+    session: async (id) => (await read<SessionRow>(`${SESSIONS} WHERE id = ?`, id))[0],
     sessions: async ({ cwd, idPrefix = '', before, limit = 50 } = {}) => {
       const filters: readonly (readonly [string, readonly Value[]])[] = [
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
@@ -65,12 +105,11 @@ export function sqlStore(driver: Driver): Store {
         ['substr(id, 1, ?) = ?', [idPrefix.length, idPrefix]],
       ]
       const where = filters.map(([condition]) => condition).join(' AND ')
-      const rows = await read<StoredSession>(
+      return read<SessionRow>(
         `${SESSIONS} WHERE ${where} ORDER BY updated_at DESC, id DESC LIMIT ?`,
         ...filters.flatMap(([, values]) => values),
         limit,
       )
-      return rows.map(toSession)
     },
     deleteSession: async (id) => {
       if ((await read('SELECT id FROM sessions WHERE id = ?', id)).length === 0) return {}
@@ -78,20 +117,21 @@ export function sqlStore(driver: Driver): Store {
       if ('busy' in claimed) return claimed
       try {
         await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))
-        fences.delete(id)
+        for (const known of [fences, lastIds, lastRows]) known.delete(id)
         return {}
       } finally {
         await claimed.release()
       }
     },
-    claim: async (sessionId, { takeOver } = {}) => {
-      await written()
-      return claim(sessionId, takeOver)
-    },
+    claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()
       queue.add(
-        insertTurn(sessionId, { id, session_id: sessionId, prompt, model, status: 'running', started_at: now }),
+        {
+          sessionId,
+          sql: 'INSERT INTO turns (id, session_id, prompt, model, status, started_at) VALUES (?, ?, ?, ?, ?, ?)',
+          parameters: [id, sessionId, prompt, model, 'running', now],
+        },
         messageEntry(sessionId, message),
         { sessionId, sql: 'UPDATE sessions SET updated_at = ? WHERE id = ?', parameters: [now, sessionId] },
       )
@@ -106,8 +146,8 @@ export function sqlStore(driver: Driver): Store {
       driver.afterTurn()
     },
     lastTurn: async (sessionId) => {
-      const sql = 'SELECT id, session_id, prompt, model, status FROM turns WHERE session_id = ? ORDER BY seq DESC LIMIT 1'
-      return (await read<StoredTurn>(sql, sessionId)).map(toTurn)[0]
+      const sql = 'SELECT id, session_id AS "sessionId", prompt, model, status FROM turns WHERE session_id = ? ORDER BY seq DESC LIMIT 1'
+      return (await read<TurnRow>(sql, sessionId))[0]
     },
     history: async (sessionId) => {
       const { messages, calls } = await logOf(sessionId, ['message', 'call'])
@@ -115,32 +155,38 @@ export function sqlStore(driver: Driver): Store {
     },
     saveMessage: async (sessionId, message) => {
       queue.add(messageEntry(sessionId, message))
-      // A reply has cost seconds and money: it is not left to the next turn of the event loop.
+      // A reply costs seconds and money, so do not wait for the next turn of the event loop.
       await queue.flush([sessionId])
     },
     saveCall: async (sessionId, turnId, record) => {
       queue.add(callEntry(sessionId, turnId, record))
-      // What became of an effect is known from now on, also if the process is killed at once.
+      // The outcome of an effect must survive even if the process is killed right after this.
       if (record.effect !== 'read' && record.attempts > 0) await queue.flush([sessionId])
     },
     append: async (events, durable) => {
-      queue.add(...events.map(eventEntry))
+      for (const event of events) {
+        const { id = 0, sessionId } = event
+        if (id <= (lastIds.get(sessionId) ?? 0)) throw new RangeError(`event ${id} of session ${sessionId} is in the store`)
+        lastIds.set(sessionId, id)
+        queue.add(eventEntry(event, queue.queued()))
+      }
       if (durable) await queue.flush(new Set(events.map(({ sessionId }) => sessionId)), true)
     },
     events: async ({ sessionId, turnId, after = 0 }) =>
       wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId)).filter(({ id = 0 }) => id > after),
     compaction: async (sessionId) => {
-      const sql = `SELECT turn_id, body FROM log WHERE session_id = ? AND body LIKE '%\tcontext.compacted\t%' ORDER BY seq DESC LIMIT 1`
-      const rows = await read<LogRow>(sql, sessionId)
+      const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ? AND compacted = 1 ORDER BY seq DESC LIMIT 1`, sessionId)
       return entriesOf(sessionId, rows, ['event']).events.findLast((event) => event.type === 'context.compacted')
     },
     lastEventId: async (sessionId) => {
-      const [row] = await read<{ id: number | null }>('SELECT max(event_id) AS id FROM log WHERE session_id = ?', sessionId)
-      return Number(row?.id ?? 0)
+      const [row] = await read<{ last: number | null }>(`SELECT ${LAST_EVENT} AS last FROM sessions WHERE id = ?`, sessionId)
+      const last = Math.max(Number(row?.last ?? 0), lastIds.get(sessionId) ?? 0)
+      lastIds.set(sessionId, last)
+      return last
     },
     journal: async (turnId, kept = []) => {
       const sessionId = sessionOf(turnId)
-      const steps = fresh.get(sessionId) === turnId ? [] : wholeSteps(await logOf(sessionId, ['event', 'step'], turnId))
+      const steps = fresh.get(sessionId) === turnId ? [] : wholeSteps(await logOf(sessionId, ['call', 'event', 'step'], turnId))
       fresh.delete(sessionId)
       return recordedJournal(steps, kept, (name, value) => queue.add(stepEntry(sessionId, turnId, name, value, queue.queued())))
     },
@@ -151,45 +197,32 @@ export function sqlStore(driver: Driver): Store {
   }
 }
 
-/** A turn is named after its session. */
-const sessionOf = (turnId: string): string => turnId.slice(0, turnId.lastIndexOf('/'))
-
-/** The statement for rows of one table. All bring the same columns in the same order. */
-function inserting<Row extends object>(table: string): (sessionId: string, row: Row) => SessionWrite {
-  let sql: string | undefined
-  return (sessionId, row) => {
-    const columns = Object.keys(row)
-    sql ??= `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
-    return { sessionId, sql, parameters: Object.values(row) as Value[] }
-  }
+interface NewSession {
+  readonly id: string
+  readonly cwd: string
+  readonly title: string
+  readonly at: number
 }
 
-const insertSession = inserting<object>('sessions')
-const insertTurn = inserting<StoredTurn & { started_at: number }>('turns')
+/** Creates a session. @param owner claims it too */
+const insertSession = ({ now }: Driver, { id, cwd, title, at }: NewSession, owner: string | null): SessionWrite => ({
+  sessionId: id,
+  sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, owner, lease_until, fence) VALUES (?, ?, ?, ?, ?, ?, ${now} + ${LEASE}, ?)`,
+  parameters: [id, cwd, title, at, at, owner, owner === null ? 0 : 1],
+  creates: true,
+})
 
-const SESSIONS = `SELECT id, cwd, title, created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
+const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
+const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
 
-/** All rows of a session, those that refer to others first. */
+/** Returns the statements that delete all rows of a session, referring rows first. */
 const deletionOf = (id: string): readonly SessionWrite[] =>
-  ['log WHERE session_id = ?', 'turns WHERE session_id = ?', 'sessions WHERE id = ?'].map((rows) => ({
+  [
+    `log WHERE seq IN (SELECT seq FROM sessions JOIN log ON ${OF_SESSION} WHERE id = ?)`,
+    'turns WHERE session_id = ?',
+    'sessions WHERE id = ?',
+  ].map((rows) => ({
     sessionId: id,
     sql: `DELETE FROM ${rows}`,
     parameters: [id],
   }))
-
-const toSession = ({ id, cwd, title, created_at: createdAt, updated_at: updatedAt, turns }: StoredSession): SessionRow => ({
-  id,
-  cwd,
-  title,
-  createdAt,
-  updatedAt,
-  turns,
-})
-
-const toTurn = ({ id, session_id: sessionId, prompt, model, status }: StoredTurn): TurnRow => ({
-  id,
-  sessionId,
-  prompt,
-  model,
-  status: status as TurnRow['status'],
-})

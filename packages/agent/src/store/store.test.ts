@@ -80,9 +80,8 @@ const events: AgentEvent[] = [
     late: true,
   },
 ]
-/** What makes a store one of the second version, with the conversation that {@link fill} makes. */
-function olderStore(dialect: (sql: string) => string): string {
-  const tables = VERSIONS[0]?.filter((sql) => /^CREATE (?:TABLE|INDEX) (?:messages|calls|events|steps)/.test(sql)) ?? []
+/** Returns the SQL that turns a new store into one of an older version, with the conversation that {@link fill} creates. */
+function olderStore(version: number, dialect: (sql: string) => string = (sql) => sql): string {
   const { id, step, ordinal, wireId, tool, input, effect, target, attempts, repairs, result, durationMs } = record
   const call = [id, 's', 's/1', step, ordinal, wireId, tool, null, effect, target, JSON.stringify(input), attempts]
   const user = { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' }
@@ -100,7 +99,10 @@ function olderStore(dialect: (sql: string) => string): string {
   ]
   const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value))
   const inserts = rows.map(([table, values]) => `INSERT INTO ${table} VALUES (${values.map(literal).join(', ')})`)
-  return ['DROP TABLE log', ...tables.map(dialect), ...inserts].join(';\n')
+  const tables = (from: number, to: number): readonly string[] => VERSIONS.slice(from, to).flat().map(dialect)
+  const upTo = Math.min(version, 2)
+  const older = ['log', 'turns', 'sessions'].map((table) => `DROP TABLE ${table}`)
+  return [...older, ...tables(0, upTo), ...inserts, ...tables(upTo, version)].join(';\n')
 }
 
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
@@ -239,7 +241,7 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     )
     await expect(again).rejects.toThrow(/unique/i)
     expect(await store.lastEventId('s')).toBe(5)
-    await expect(store.append([{ id: 5, ...place, type: 'error', message: 'of another' }], true)).rejects.toThrow(/unique/i)
+    await expect(store.append([{ id: 5, ...place, type: 'error', message: 'of another' }], true)).rejects.toThrow(/is in the store/)
     expect((await store.events({ sessionId: 's', after: 4 })).map((event) => 'message' in event && event.message)).toEqual(['x'])
     await store.close()
   })
@@ -251,7 +253,7 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     const step = async () => (await store.journal('s/1')).step('a', async () => 1)
     await step()
     await store.session('s')
-    const damages = ['"role":"user","id"', '"id":"s/1/1/0","step"', '{"cwd"', 'step\ta\t1'].map(
+    const damages = ['"role":"user","text"', '"wireId":"w","input"', '{"cwd"', 'step\ta\t1'].map(
       (text) => `body = replace(body, '${text}', '${text.replace(/["1]/, '')}')`,
     )
     for (const one of damages) await change(path, `UPDATE log SET ${one}`)
@@ -293,11 +295,10 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     await expect(openStore(path)).rejects.toThrow(/newer Mulligan.*Update/)
   })
 
-  it.each([1, 2])('of version %i, which had a table for each kind, is brought up to date', async (version) => {
+  it.each([1, 2, 3, 4])('of version %i is brought up to date', async (version) => {
     const path = await newPlace(folder)
     await (await openStore(path)).close()
-    await change(path, olderStore(name === 'SQLite' ? (sql) => sql : forPostgres))
-    await change(path, `${version === 1 ? 'ALTER TABLE sessions DROP COLUMN fence; ' : ''}${setVersion(version)}`)
+    await change(path, `${olderStore(version, name === 'SQLite' ? undefined : forPostgres)}; ${setVersion(version)}`)
     const store = await openStore(path)
     expect(await store.history('s')).toEqual([
       { role: 'user', id: 's/1/0', turnId: 's/1', text: 'go' },
@@ -310,6 +311,55 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     expect(await store.claim('s')).toHaveProperty('release')
     await store.append([{ id: 5, ...place, type: 'warning', message: 'new' }], true)
     expect((await store.events({ sessionId: 's' })).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+    await store.close()
+  })
+
+  it('stores what a call, its events and its step have in common once, and returns them whole', async () => {
+    const path = await newPlace(folder)
+    const store = await openStore(path)
+    await fill(store)
+    const id = 's/1/2/0'
+    const shared = { step: 2, tool: 'search', effect: 'read', input: { b: 1, a: [1] } } as const
+    const call = { type: 'tool.call', callId: id, ordinal: 0, ...shared } as const
+    const { input, ...rest } = shared
+    const result = {
+      type: 'tool.result',
+      callId: id,
+      ...rest,
+      inputKey: '{"a":[1],"b":1}',
+      result: ok('x'),
+      attempts: 1,
+      durationMs: 2,
+    } as const
+    const journal = await store.journal('s/1')
+    await store.append([{ id: 5, ...place, ...call }], false)
+    const ready = { kind: 'ready', call: { id, ordinal: 0, ...shared, target: 't' }, events: [call] }
+    await journal.step('prepare 2/0', async () => ready)
+    const saved = store.saveCall('s', 's/1', { ...record, id, ...shared, durationMs: 2, result: result.result })
+    await Promise.all([saved, store.append([{ id: 6, ...place, ...result }], false)])
+    const { result: _, inputKey: __, ...slim } = result
+    await journal.step('execute 2/0', async () => ({ kind: 'result', record: { id }, events: [slim] }))
+    expect(await store.events({ sessionId: 's', after: 4 })).toEqual([
+      { id: 5, ...place, ...call },
+      { id: 6, ...place, ...result },
+    ])
+    const kept = (await store.history('s')).filter(({ role }) => role === 'results')
+    const again = await store.journal('s/1', [{ role: 'results', turnId: 's/1', step: 2, records: [{ ...record, id, ...shared }] }])
+    expect(await again.step('prepare 2/0', async () => 'again')).toEqual(ready)
+    expect(await again.step('execute 2/0', async () => 'again')).toMatchObject({ kind: 'result', record: { id, input }, events: [slim] })
+    expect(kept).toHaveLength(1)
+    await store.close()
+    const rows = name === 'SQLite' ? readFileSync(path, 'latin1') : ''
+    expect(rows.split('"durationMs":2').length - 1).toBe(name === 'SQLite' ? 1 : 0)
+  })
+
+  it('refuses rows of a session that is not there', async () => {
+    const store = await openStore(await newPlace(folder))
+    const lost = store.append([{ id: 1, ...place, type: 'warning', message: 'x' }], true)
+    await expect(lost).rejects.toThrow('there is no session s')
+    await store.createSession({ id: 'other', cwd: '/w', title: 'go' })
+    await store.append([{ id: 1, sessionId: 'other', turnId: 'other/1', at: 5, type: 'warning', message: 'x' }], true)
+    expect(await store.lastEventId('other')).toBe(1)
     await store.close()
   })
 
@@ -336,6 +386,18 @@ describe.each(DIALECTS)('the database of $name', ({ name, place: newPlace, chang
     await Promise.all(stores.map((store) => store.close()))
   })
 })
+
+const COMPACTED = {
+  type: 'context.compacted',
+  step: 1,
+  why: 'full',
+  contextTokens: 8000,
+  before: 9000,
+  after: 4000,
+  calls: 3,
+  covers: 's/2/1',
+  digest: 'later',
+} as const
 
 describe('the SQLite file', () => {
   it('of which pages are damaged is repaired: what can be read is there again, and the damaged file is kept', async () => {
@@ -373,11 +435,11 @@ describe('the SQLite file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('of an older version is repaired too', async () => {
+  it.each([1, 2, 3, 4])('of version %i is repaired too', async (version) => {
     const path = join(folder, 'store.db')
     await (await openStore(path)).close()
     const older = new DatabaseSync(path)
-    older.exec(`${olderStore((sql) => sql)}; PRAGMA user_version = 2`)
+    older.exec(`${olderStore(version)}; PRAGMA user_version = ${version}`)
     older.close()
     copyFileSync(path, `${path}.backup`)
     expect(await repairStore(path)).toMatchObject({ saved: { sessions: 1, turns: 1, log: 8 }, restored: { log: 0 }, damaged: [] })
@@ -445,6 +507,23 @@ describe('the SQLite file', () => {
     )
     await store.close()
     expect(readFileSync(path, 'latin1').split(large).length - 1).toBe(1)
+  })
+
+  it('of the version before compactions were marked is brought up to date, and its latest compaction is found', async () => {
+    const path = join(folder, 'v3.db')
+    const database = new DatabaseSync(path)
+    for (const statement of VERSIONS.slice(0, 3).flat()) database.exec(statement)
+    database.exec(`PRAGMA user_version = 3;
+      INSERT INTO sessions (id, cwd, title, created_at, updated_at, lease_until) VALUES ('s', '/w', 'go', 1, 1, 0)`)
+    const insert = database.prepare('INSERT INTO log (session_id, turn_id, event_id, body) VALUES (?, ?, ?, ?)')
+    for (const id of [1, 2]) insert.run('s', 's/1', id, `event\t${id}\t{"covers":"s/1/${id}","digest":"d"}\tcontext.compacted\t5`)
+    insert.run('s', 's/1', 3, `event\t3\t{"message":"context.compacted"}\twarning\t5`)
+    database.close()
+    const store = await openStore(path)
+    expect(await store.compaction('s')).toMatchObject({ id: 2, turnId: 's/1', covers: 's/1/2', digest: 'd' })
+    await store.append([{ id: 4, sessionId: 's', turnId: 's/2', at: 6, ...COMPACTED }], true)
+    expect(await store.compaction('s')).toMatchObject({ id: 4, covers: 's/2/1' })
+    await store.close()
   })
 
   it('that is none is refused', async () => {

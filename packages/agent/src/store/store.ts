@@ -1,7 +1,6 @@
-/** What is kept, as a port: {@link openStore} is the SQLite one, {@link memoryStore} keeps nothing beyond the process. */
+/** The store interface. {@link openStore} opens a database; {@link memoryStore} keeps nothing beyond the process. */
 import type { CallRecord } from '@mulligan/core'
-import type { Compaction } from '../context/compaction.ts'
-import type { AgentEvent } from '../events.ts'
+import type { AgentEvent, Compaction } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
@@ -18,13 +17,13 @@ export interface SessionRow {
 }
 
 export interface SessionFilter {
-  /** Only those of this folder. */
+  /** Only sessions of this folder. */
   readonly cwd?: string
-  /** Only those whose id begins so. */
+  /** Only sessions whose id starts with this. */
   readonly idPrefix?: string
-  /** Only those whose last turn began before: milliseconds since 1970. */
+  /** Only sessions whose last turn began before this time, in milliseconds since 1970. */
   readonly before?: number
-  /** Default: 50. */
+  /** Maximum number of sessions. Default: 50. */
   readonly limit?: number
 }
 
@@ -38,7 +37,7 @@ export interface TurnRow {
 
 export type Claim = { readonly release: () => Promise<void> } | { readonly busy: string }
 
-/** Another process has claimed the session since: nothing of it can be written here any more. */
+/** Another process has claimed the session: this one can no longer write to it. */
 export class SessionTakenOver extends Error {
   readonly sessionId: string
   constructor(sessionId: string) {
@@ -51,43 +50,46 @@ export class SessionTakenOver extends Error {
 export interface Store {
   readonly createSession: (session: { readonly id: string; readonly cwd: string; readonly title: string }) => Promise<void>
   readonly session: (id: string) => Promise<SessionRow | undefined>
-  /** The latest first. */
+  /** Returns sessions, latest first. */
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   /**
-   * Takes the session out with its whole conversation, for good. `busy` names who runs a turn of it now: then nothing is done.
-   * One that is not there is no error.
+   * Permanently deletes the session with its whole conversation. `busy` names the process that is running a turn of it; nothing is
+   * deleted then. A missing session is not an error.
    */
   readonly deleteSession: (id: string) => Promise<{ readonly busy?: string }>
   /**
-   * Takes the session for one turn, or says who has it. A claim ends with `release`, with its process, or, where that can't
-   * be seen, when it has not been renewed for a while. From then on each write to the session by an earlier claim throws
-   * {@link SessionTakenOver}, and nothing of it is stored.
+   * Claims the session for one turn, or returns who has it. A claim ends with `release`, when its process ends or, if that can't be
+   * observed, when it has not been renewed for a while. After that, each write to the session under an earlier claim throws
+   * {@link SessionTakenOver} and stores nothing.
    *
-   * @param options.takeOver also from a process that is alive: one that is suspended, say. Default false
+   * @param options.takeOver also take it from a live process, e.g. one that is suspended. Default false
    */
   readonly claim: (sessionId: string, options?: { readonly takeOver?: boolean }) => Promise<Claim>
-  /** @throws when there is a turn of that id */
+  /** Starts a turn. @throws if a turn with this id exists */
   readonly startTurn: (turn: Omit<TurnRow, 'status'>, message: UserMessage) => Promise<void>
   readonly endTurn: (outcome: Omit<TurnOutcome, 'calls'>) => Promise<void>
   readonly lastTurn: (sessionId: string) => Promise<TurnRow | undefined>
-  /** The whole conversation in order; calls without an outcome are missing from their results. */
+  /** Returns the whole conversation in order; calls without an outcome are missing from their results. */
   readonly history: (sessionId: string) => Promise<readonly Message[]>
-  /** Idempotent by the message's id. */
+  /** Saves a message. Idempotent by the message's id. */
   readonly saveMessage: (sessionId: string, message: AssistantMessage) => Promise<void>
-  /** Idempotent by the call's id. */
+  /** Saves a call. Idempotent by the call's id. */
   readonly saveCall: (sessionId: string, turnId: string, record: CallRecord) => Promise<void>
-  /** Keeps events in order. `durable`: on disk before it resolves, even if the power fails. */
+  /** Stores events in order. `durable`: they are on disk before it resolves, even if the power fails. */
   readonly append: (events: readonly AgentEvent[], durable: boolean) => Promise<void>
   readonly events: (filter: {
     readonly sessionId: string
     readonly turnId?: string
     readonly after?: number
   }) => Promise<readonly AgentEvent[]>
-  /** The latest one of the session, from the event `context.compacted`. */
+  /** Returns the session's latest compaction, from the event `context.compacted`. */
   readonly compaction: (sessionId: string) => Promise<Compaction | undefined>
-  /** 0 when there is none yet. */
+  /** Returns the last event id; 0 if there is none yet. */
   readonly lastEventId: (sessionId: string) => Promise<number>
-  /** @param kept what {@link Store.history} has of the turn, which the journal need not keep again. Default: nothing */
+  /**
+   * Opens the journal of a turn. @param kept the turn's part of {@link Store.history}, which the journal need not store again.
+   * Default: nothing
+   */
   readonly journal: (turnId: string, kept?: readonly Message[]) => Promise<Journal>
   readonly close: () => Promise<void>
 }
