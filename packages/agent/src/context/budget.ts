@@ -1,21 +1,21 @@
-/** Divides the tokens of a context, as fractions of the window or of what system prompt and tools leave. */
+/** Divides the tokens of a context, as fractions of the window or of what the system prompt and tools leave. */
 import type { DigestBudget } from './digest.ts'
 
-/** For the reply. */
+/** The share reserved for the reply. */
 const REPLY = 0.25
 const MAX_REPLY = 4096
-/** A request may fill this much, and no more than the reply leaves. */
+/** The share a request may fill, at most what the reply leaves. */
 const FULL = 0.8
 
-/** Tokens that a request may have. */
+/** Returns the maximum tokens of a request. */
 export const requestLimit = (window: number): number =>
   Math.floor(Math.min(window * FULL, window - Math.min(MAX_REPLY, Math.floor(window * REPLY))))
 
-/** Of the window, what the results of one step may have together. */
+/** The share of the window for all results of one step together. */
 const STEP = 0.35
 export const stepLimit = (window: number): number => Math.floor(window * STEP)
 
-/** What a compaction leaves of the room, digest and latest steps together. */
+/** The share of the available tokens used after a compaction, by digest and latest steps together. */
 const AFTER = 0.46
 const DIGEST = 0.3
 const OPEN = 0.28
@@ -26,13 +26,16 @@ const MAX_LINES = 4000
 const MAX_LOG = 1500
 
 export interface Attempt {
-  /** Of the usual budgets. */
+  /** Factor for the usual budgets. */
   readonly digest: number
-  /** Of the room beside the digest, what the last step may have; 0 puts it into the digest, too. */
+  /** The share of the space beside the digest that the last step may use; 0 puts it into the digest, too. */
   readonly last: number
 }
 
-/** From the usual to what leaves hardly anything: the next where the one before is still too long. */
+/**
+ * The attempts at a compaction, from the usual one to one that leaves hardly anything. The next is tried if the result is still too
+ * long.
+ */
 export const ATTEMPTS: readonly Attempt[] = [
   { digest: 1, last: 1 },
   { digest: 1, last: 0.6 },
@@ -42,7 +45,7 @@ export const ATTEMPTS: readonly Attempt[] = [
   { digest: 0.15, last: 0 },
 ]
 
-/** Budgets for `room` tokens, times `hard`. */
+/** Returns the budgets for `room` tokens, multiplied by `hard`. */
 export function budgets(room: number, hard: number): { readonly steps: number; readonly digest: DigestBudget } {
   const share = (of: number, most: number): number => Math.floor(Math.min(room * of, most) * hard)
   const total = share(DIGEST, MAX_DIGEST)

@@ -1,33 +1,28 @@
-/** Learns how a model's tokenizer counts and how much fits its context. */
+/** Learns how a model's tokenizer counts and how much fits into its context. */
 
-export interface Calibration {
-  /** Tokens of the context in force. */
-  readonly window: () => number
-  /** Tokens of the model for an estimated one: at least 1. */
-  readonly ratio: () => number
-  /** A request of this estimate was counted by the server. */
-  readonly observe: (estimated: number, counted: number) => void
-  /** A request of this estimate did not fit. `limit`: what fits, where the server said so. */
-  readonly refused: (estimated: number, limit: number | undefined) => void
-}
+export type Calibration = ReturnType<typeof createCalibration>
 
-/** A server that counts more than this for an estimated token counts something else. */
+/** A server that counts more than this many tokens per estimated token is counting something else. */
 const MAX_RATIO = 2
-/** Fewer tokens are not context that an agent can work in: such a number is about something else. */
+/** An agent cannot work with a smaller context, so a smaller number must mean something else. */
 const MIN_WINDOW = 512
 
-/** One for each agent: the next turn knows what this one has learned. */
-export function createCalibration(contextTokens: number): Calibration {
+/** Creates the calibration of an agent, which keeps what it learns from turn to turn. */
+export function createCalibration(contextTokens: number) {
   let window = contextTokens
   let ratio = 1
   return {
+    /** Returns the effective context size in tokens. */
     window: () => window,
+    /** Returns the model's tokens per estimated token: at least 1. */
     ratio: () => ratio,
-    // Fewer than estimated are not believed: some servers leave out what they had in their cache.
-    observe: (estimated, counted) => {
+    /** Records the server's count for a request with this estimate. */
+    // Counts below the estimate are ignored, since some servers omit cached tokens.
+    observe: (estimated: number, counted: number): void => {
       if (estimated > 0 && Number.isFinite(counted) && counted > 0) ratio = clamp(counted / estimated)
     },
-    refused: (estimated, limit) => {
+    /** Records that a request with this estimate did not fit. `limit`: what fits, if the server gave it. */
+    refused: (estimated: number, limit: number | undefined): void => {
       if (limit !== undefined && limit >= MIN_WINDOW && limit < window) window = limit
       else if (limit !== undefined && limit >= window) ratio = Math.max(ratio, clamp(limit / estimated))
       else window = Math.max(MIN_WINDOW, Math.min(window, Math.floor(estimated * ratio)))

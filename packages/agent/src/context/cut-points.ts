@@ -1,14 +1,14 @@
-/** Where a conversation may be cut: before a message of the user, or before a step, never between a call and its result. */
+/** Determines where a conversation may be cut: before a user message or before a step, never between a call and its result. */
 import type { Message } from '../history/message.ts'
 
-/** A message of the user, or a reply with the results of its calls. */
+/** A user message, or a reply with the results of its calls. */
 export interface Unit {
-  /** Place of its first message. */
+  /** Index of its first message. */
   readonly at: number
   readonly tokens: number
-  /** Of them, those of the results. */
+  /** Tokens of the results alone. */
   readonly results: number
-  /** The id of the reply; absent for the user's words. */
+  /** The id of the reply; absent for user messages. */
   readonly message?: string
 }
 
@@ -31,31 +31,34 @@ export function segmentsBetweenCuts(
 }
 
 export interface CutOptions {
-  /** Tokens for all messages. */
+  /** Tokens available for all messages. */
   readonly room: number
-  /** For the latest steps. */
+  /** Tokens for the latest steps. */
   readonly steps: number
-  /** Of what they leave, the share that the last step may have. */
+  /** The share of the remaining tokens that the last step may use. */
   readonly last: number
-  /** For the digest. */
+  /** Tokens for the digest. */
   readonly digest: number
-  /** The user's message that is being worked on. */
+  /** Tokens of the user message with the current task. */
   readonly task: number
 }
 
 export interface Cut {
-  /** The first message that stays; undefined if none does. */
+  /** Index of the first message that stays; undefined if none does. */
   readonly cut: number | undefined
-  /** Tokens for the results of the only step that stays. */
+  /** Token budget for the results of the only step that stays. */
   readonly tight?: { readonly message: string; readonly tokens: number }
 }
 
-/** Results of a step that are shorter than this say nothing. */
+/** Minimum tokens for a step's results; shorter ones would be useless. */
 const MIN_TIGHT = 150
-/** Of the room, what stays free for the next step. */
+/** Share of the available tokens that stays free for the next step. */
 const SPARE = 0.1
 
-/** The last unit stays, and those before it as far as they fit. A last step that leaves no room is made shorter, or goes. */
+/**
+ * Plans the cut. The last unit stays, and those before it as far as they fit. A last step that leaves too little space is shortened or
+ * dropped.
+ */
 export function planCut(units: readonly Unit[], { room, steps, last: share, digest, task }: CutOptions): Cut {
   const last = units.at(-1)
   if (!last) return { cut: undefined }

@@ -3,15 +3,15 @@ import { estimateText } from './estimate.ts'
 import { type Counted, clip, type Refusal, type SessionFacts, type Tally } from './facts.ts'
 import { type Line, type Lines, MAX_LABEL } from './lines.ts'
 
-/** Tokens. */
+/** The token budgets of a digest. */
 export interface DigestBudget {
-  /** Of all of it, where its parts do not need all that they may have. */
+  /** For the whole digest, as long as its parts do not need their full budgets. */
   readonly total: number
-  /** What is open, and the user's words: at most. */
+  /** Maximum for open facts and the user's words. */
   readonly open: number
-  /** Lines of the model's words and of results: also where the rest has used up the total. */
+  /** Lines from the model's words and from results; available even if the rest has used up the total. */
   readonly lines: number
-  /** What was done, at most: changes, failures, calls. */
+  /** Maximum for the log: changes, failures, calls. */
   readonly log: number
 }
 
@@ -23,22 +23,22 @@ export interface Digest {
 export interface DigestSource {
   readonly lines: Lines
   readonly facts: SessionFacts
-  /** The user's messages, where they are few enough to be kept whole. */
+  /** The user's messages, if they are short enough to be kept whole. */
   readonly users: readonly string[] | undefined
   readonly userTokens: number
-  /** The number of a text of the user that is sent beside the digest. */
+  /** The number of a user text that is sent beside the digest. */
   readonly except: number
   readonly messages: number
   readonly calls: number
 }
 
-/** Of what is open, at most, so that the user's words have the rest. */
+/** Maximum share of open facts, so that the user's words get the rest. */
 const OPEN_SHARE = 0.75
-/** Of that, where there are denials too. */
+/** Share of that for unknown effects if there are denials too. */
 const UNKNOWN_SHARE = 0.6
 const HEADING = 12
 
-const UNKNOWN = 'May have taken effect, nobody knows (check; never repeat on your own):'
+const UNKNOWN = 'May or may not have taken effect (check; never repeat on your own):'
 const DENIED = 'Denied (do not ask again):'
 const CLOSED = 'Closed (finish without):'
 const USER = 'The user said, oldest first:'
@@ -71,17 +71,12 @@ export function digestText(source: DigestSource, budget: DigestBudget): Digest {
   return { text, tokens: estimateText(text) }
 }
 
-interface Section {
-  readonly text: string
-  readonly tokens: number
-}
-
-const EMPTY: Section = { text: '', tokens: 0 }
-const sum = (sections: readonly Section[]): number => sections.reduce((total, { tokens }) => total + tokens, 0)
+const EMPTY: Digest = { text: '', tokens: 0 }
+const sum = (sections: readonly Digest[]): number => sections.reduce((total, { tokens }) => total + tokens, 0)
 const bulleted = (lines: readonly string[]): readonly string[] => lines.map((line) => `- ${line}`)
 
-/** The latest lines that fit; how many there are besides is said. */
-function section(heading: string, lines: readonly string[], budget: number): Section {
+/** Writes a section with the latest lines that fit and the number of omitted ones. */
+function section(heading: string, lines: readonly string[], budget: number): Digest {
   if (lines.length === 0) return EMPTY
   let left = budget - HEADING
   const taken: string[] = []
@@ -99,8 +94,11 @@ function section(heading: string, lines: readonly string[], budget: number): Sec
   }
 }
 
-/** Each reason with its latest call; then the other calls, latest first, and how many there were besides. One of many calls leaves the rest to those of few. */
-function refusals(heading: string, all: readonly Refusal[], budget: number): Section {
+/**
+ * Lists each reason with its latest call, then the other calls, latest first, and the number of omitted ones. Reasons with few calls
+ * get space before reasons with many.
+ */
+function refusals(heading: string, all: readonly Refusal[], budget: number): Digest {
   let left = budget - HEADING
   const fits = (text: string): boolean => {
     const tokens = estimateText(text) + AROUND_CALL
@@ -129,11 +127,11 @@ function refusals(heading: string, all: readonly Refusal[], budget: number): Sec
   return { text: [heading, ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n'), tokens: budget - left }
 }
 
-/** What a call takes besides its words. */
+/** Tokens of a call in addition to its words. */
 const AROUND_CALL = 2
 
-/** Whole where all of it fits; else the lines worth most, with a gap where something was left out. */
-function userSection({ users, userTokens, lines, except }: DigestSource, budget: number): Section {
+/** Writes the user's words: whole if they fit, otherwise the best lines, with marked gaps. */
+function userSection({ users, userTokens, lines, except }: DigestSource, budget: number): Digest {
   if (users?.length === 0) return EMPTY
   const around = HEADING + (users?.length ?? 0) * 4
   if (users && userTokens + around <= budget)
@@ -150,14 +148,14 @@ function userSection({ users, userTokens, lines, except }: DigestSource, budget:
 
 const isGap = (before: Line | undefined, line: Line | undefined): boolean => line !== undefined && line.at !== (before ? before.at + 1 : 0)
 
-/** Under the call they come from. */
+/** Groups lines by the call they come from. */
 function quoted(lines: readonly Line[]): readonly string[] {
   return [...Map.groupBy(lines, ({ label }) => label)].map(
     ([label, of]) => `- ${clip(label, MAX_LABEL)}: ${of.map(({ text }) => text).join(' | ')}`,
   )
 }
 
-function logSections(facts: SessionFacts, budget: number): readonly Section[] {
+function logSections(facts: SessionFacts, budget: number): readonly Digest[] {
   const changed = section(
     CHANGED,
     facts
@@ -175,7 +173,7 @@ const timesText = ({ what, times }: Counted): string => (times > 1 ? `${what} ×
 
 const MAX_NAMED = 6
 
-/** The latest things it acted on, and how many there were besides. */
+/** Lists a tool's latest targets and the number of omitted ones. */
 function tallyText({ tool, times, targets }: Tally): string {
   const named = targets.slice(-MAX_NAMED).map((one) => clip(timesText(one), 60))
   const rest = targets.length - named.length

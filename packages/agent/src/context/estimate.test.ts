@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { estimateTokens } from '@mulligan/core'
+import { estimateTokens } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { estimateText } from './estimate.ts'
 
-/** The same bytes in every run. */
+/** Generates the same bytes in every run. */
 function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -24,7 +24,7 @@ const code = globSync(`${source}/turn/*.ts`)
   .join('\n')
 const LOWER = 'abcdefghijklmnopqrstuvwxyz'
 
-/** By name: a text, and how much higher than the count its estimate may be. */
+/** A text by name, and how far its estimate may exceed the count. */
 const CORPUS: Readonly<Record<string, readonly [string, number]>> = {
   code: [code, 1.4],
   'code as JSON': [JSON.stringify(code), 1.35],
@@ -71,7 +71,7 @@ it('nor is that of any mixture', () => {
       const text = pieces.join('\n')
       expect(estimateText(text) + 20).toBeGreaterThanOrEqual(countTokens(text) * 0.85)
     }),
-    // A heuristic: a rare mixture may be further off, so the mixtures are the same in each run.
+    // It is a heuristic and may be further off for rare mixtures, so every run uses the same ones.
     { numRuns: 60, seed: 7 },
   )
 })

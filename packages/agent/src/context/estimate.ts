@@ -1,9 +1,10 @@
 /**
- * How many tokens a text has, from above: counted by kinds of characters, since digits, base64 or Chinese have three times
- * as many as prose of the same length. Made against o200k_base; for other models it is calibrated by what their server counts.
+ * Estimates the tokens of a text, erring on the high side. Counts by kinds of characters, since digits, base64 or Chinese need three
+ * times as many tokens as prose of the same length. Fitted to o200k_base; for other models it is calibrated with their server's
+ * counts.
  */
 
-/** Pieces that a tokenizer does not join: a word in one case, up to three digits, signs, a break. */
+/** Pieces that a tokenizer does not merge: a word in one case, up to three digits, punctuation, white space. */
 const PIECES = / ?\p{Lu}?\p{Ll}+| ?\p{Lu}+|\p{Nd}{1,3}|\p{L}\p{M}*| ?[!-/:-@[-`{-~]+|\s+|./gsu
 
 const CR = 13
@@ -12,15 +13,16 @@ const IDEOGRAPHS = 0x2e80
 const HANGUL = 0xac00
 const ASTRAL = 0x10000
 
-/** Tokens of a text. Hardly ever below what a tokenizer counts; prose and code come out up to a third higher. */
+/** Estimates the tokens of a text. Hardly ever below a tokenizer's count; up to a third higher for prose and code. */
 export function estimateText(text: string): number {
   let tokens = 0
-  // Of letters and digits that stand together: many changes in few characters are an id, a hash or base64.
+  // In a run of letters and digits: many changes in few characters indicate an id, a hash or base64.
   let characters = 0
   let changes = 0
   let from = 0
   PIECES.lastIndex = 0
-  // Every character belongs to a piece. `matchAll` would allocate an array for each: more than all else in a long session.
+  // Every character belongs to a piece. `matchAll` would allocate an array for each, which would cost more than everything else in a long
+  // session.
   while (PIECES.test(text)) {
     const start = from
     from = PIECES.lastIndex
@@ -44,7 +46,7 @@ export function estimateText(text: string): number {
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** A word of the dictionary is one token, one that nobody can pronounce has a token for two letters. */
+/** Returns the tokens of a word: a dictionary word is one token, an unpronounceable one has a token per two letters. */
 function wordCost(piece: string, random: boolean): number {
   const length = piece.charCodeAt(0) === SPACE ? piece.length - 1 : piece.length
   if (length === 1) return 1
@@ -53,10 +55,10 @@ function wordCost(piece: string, random: boolean): number {
 }
 
 const UNPRONOUNCEABLE = /[bcdfghjklmnpqrstvwxz]{4}|^ ?[bcdfghjklmnpqrstvwxz]+$|[jqvwxz][bcdfghjklmnpqtvwxz]|[jqxz]$/i
-/** Of the words that came last: those of JSON and of a topic come again and again. */
+/** Cache for recent words: those of JSON and of the topic recur often. */
 const pronounceable = new Map<string, boolean>()
 const MAX_KNOWN = 2000
-/** A longer piece would keep the text in memory that it is cut out of. */
+/** Longer pieces are not cached, since each would keep its whole source text in memory. */
 const MAX_WORD = 12
 
 function isPronounceable(piece: string): boolean {
@@ -73,14 +75,14 @@ function breakCost(piece: string): number {
   return indented && piece.charCodeAt(0) <= CR ? 2 : 1 + (piece.length >> 5)
 }
 
-/** What is between the members of JSON, also where it is escaped: usual runs of it are one token. */
+/** Separators of JSON members, including escaped ones: common runs are one token. */
 const GLUE = /^ ?[\\":,{}[\]]+$/
 
 function signsCost(piece: string): number {
   const { length } = piece
   if (length <= 2) return 1
   if (GLUE.test(piece)) return length <= 5 ? length * 0.4 : length * 0.58
-  // A ruler is cheap.
+  // A line of one repeated character is cheap.
   const same = piece.charCodeAt(1) === piece.charCodeAt(length - 1) && piece.charCodeAt(1) === piece.charCodeAt(length >> 1)
   return same ? 1.5 + length / 8 : length * 0.68
 }
@@ -89,7 +91,7 @@ function otherCost(piece: string, code: number): number {
   if (code >= ASTRAL) return 2.5
   if (code >= HANGUL) return 0.8
   if (code >= IDEOGRAPHS) return 1
-  // Words of other alphabets, by their letters; some have no cases, and come letter by letter.
+  // Words of other alphabets, by number of letters. Scripts without case arrive letter by letter.
   if (piece.length === 1) return /\p{Lo}/u.test(piece) ? 0.45 : 1
   return Math.max(1, piece.length * 0.3)
 }

@@ -1,6 +1,6 @@
-/** Recognises the error messages with which servers refuse a request that exceeds the context. */
+/** Recognises the error messages of servers that refuse a request because it exceeds the context. */
 
-/** OpenAI, Anthropic, llama.cpp, vLLM, SGLang, LM Studio, Ollama, Gemini, Mistral, Bedrock, TGI. */
+/** Messages of OpenAI, Anthropic, llama.cpp, vLLM, SGLang, LM Studio, Ollama, Gemini, Mistral, Bedrock and TGI. */
 const EXCEEDED = new RegExp(
   [
     'context[ _](?:length|size|window|limit)[ _]?exceeded',
@@ -20,11 +20,11 @@ const EXCEEDED = new RegExp(
   ].join('|'),
   'i',
 )
-/** A quota is another thing. */
+/** A quota is a different problem. */
 const QUOTA = /per (?:minute|day|hour)|rate.?limit|quota|\bTPM\b/i
 
 const NUMBER = '(\\d[\\d,]{2,11})'
-/** Where the size of the context stands. */
+/** Where the messages state the context size. */
 const LIMITS = [
   `\\+ \\d+ > ${NUMBER}`,
   `context (?:length|size|window|limit)(?: is| of| of only)?[ :(]*${NUMBER}`,
@@ -39,11 +39,11 @@ const LIMITS = [
 ].map((source) => new RegExp(source, 'i'))
 
 export interface Exceeded {
-  /** Tokens that fit, where the server says so. */
+  /** Number of tokens that fit, if the server gives it. */
   readonly limit?: number
 }
 
-/** From what a server said: undefined if it is about something else. */
+/** Parses a server's message. Returns undefined if it is about something else. */
 export function contextExceeded(said: string): Exceeded | undefined {
   if (!EXCEEDED.test(said) || QUOTA.test(said)) return undefined
   for (const pattern of LIMITS) {

@@ -1,26 +1,10 @@
-/** Collects the facts at a point of a session from its call records: open denials, indeterminate calls, changes, failures. */
-import { type CallRecord, canonical, render } from '@mulligan/core'
+/** Collects the facts at a point in a session from its call records: open denials, indeterminate calls, changes, failures. */
+import { type CallRecord, render } from '@mulligan/core'
+import { canonical } from '@mulligan/core/executor'
 
-export interface SessionFacts {
-  readonly add: (record: CallRecord) => void
-  /** A turn has ended: what was closed for it is open again. */
-  readonly nextTurn: () => void
-  /** May or may not have taken effect. */
-  readonly unknown: () => readonly Refusal[]
-  /** A person or policy said no, or nobody could be asked. */
-  readonly denied: () => readonly Refusal[]
-  readonly closed: () => readonly string[]
-  readonly failed: () => readonly string[]
-  /** What was changed, the latest last; `times` is how often. */
-  readonly changed: () => readonly Counted[]
-  readonly calls: () => readonly Tally[]
-  /** The latest list of a tool that keeps one. */
-  readonly lists: () => readonly { readonly tool: string; readonly text: string }[]
-  /** Where whole outputs are. */
-  readonly spills: () => readonly string[]
-}
+export type SessionFacts = ReturnType<typeof createFacts>
 
-/** What was said, and of which calls. */
+/** A refusal and the calls it concerns. */
 export interface Refusal {
   readonly calls: readonly string[]
   readonly says: string
@@ -53,8 +37,8 @@ const MAX_TARGETS = 200
 const MAX_SPILLS = 12
 const MAX_WORDS = 300
 
-/** @param keepsLatest of a tool: each result has the whole list, so only the latest counts */
-export function createFacts(keepsLatest: (tool: string) => boolean): SessionFacts {
+/** @param keepsLatest returns whether each result of a tool contains the whole list, so that only the latest counts */
+export function createFacts(keepsLatest: (tool: string) => boolean) {
   const unknown = new Map<string, Unknown>()
   const denied = new Map<string, Open>()
   const closed = new Map<string, 'turn' | 'other_success'>()
@@ -91,7 +75,10 @@ export function createFacts(keepsLatest: (tool: string) => boolean): SessionFact
       keep(failed, `${tool} ${target}`, { tool, says: `${about}: ${says}`, slip })
   }
 
-  /** The executor runs another call on the same target only when a person who knows of the first has approved it. */
+  /**
+   * Settles unknown effects. The executor runs another call on the same target only after a person who knows about the first has
+   * approved it.
+   */
   function settle(key: string, { tool, target }: CallRecord): void {
     for (const [one, open] of unknown)
       if (one === key || (target !== '' && open.tool === tool && open.target === target)) unknown.delete(one)
@@ -106,29 +93,35 @@ export function createFacts(keepsLatest: (tool: string) => boolean): SessionFact
 
   return {
     add,
+    /** Starts the next turn: tools closed for a turn are open again. */
     nextTurn: () => closed.clear(),
+    /** Returns the effects that may or may not have taken place. */
     unknown: () => byReason(unknown.values()),
+    /** Returns the calls that a person or policy denied, or that nobody could be asked about. */
     denied: () => byReason(denied.values()),
     closed: () => [...closed.keys()],
     failed: () => [...failed.values()].map(({ says }) => says),
+    /** Returns the changes, latest last; `times` is how often. */
     changed: () => counted(changed),
     calls: () => [...calls].map(([tool, { times, targets }]) => ({ tool, times, targets: counted(targets) })),
+    /** Returns the latest list of each tool that keeps one. */
     lists: () => [...lists].map(([tool, text]) => ({ tool, text })),
+    /** Returns the paths of full outputs. */
     spills: () => [...spills].map(([path, about]) => `${path} (${about})`),
   }
 }
 
-/** What a call was about: its tool and what it acted on, or its input where it names nothing. */
+/** Describes a call by its tool and target, or by its input if it has no target. */
 export function aboutOf({ tool, target, input }: CallRecord): string {
   const what = target !== '' ? target : typeof input === 'object' ? (JSON.stringify(input) ?? '') : String(input)
   return `${tool} ${clip(what, 160)}`.trimEnd()
 }
 
-/** What was said of several is said once. */
+/** Groups calls by reason, so that each reason appears once. */
 const byReason = (open: Iterable<Open>): readonly Refusal[] =>
   [...Map.groupBy(open, ({ says }) => says)].map(([says, all]) => ({ calls: all.map(({ about }) => about), says }))
 
-/** The latest goes to the end. */
+/** Sets a key as the latest entry and drops the oldest if there are too many. */
 function keep<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most = 2000): void {
   map.delete(key)
   map.set(key, value)

@@ -1,17 +1,17 @@
-/** Keeps a bounded pool of lines from messages and results, from which a digest takes the best that fit. */
+/** Keeps a bounded pool of lines from messages and results; a digest takes the best ones that fit. */
 import { estimateText } from './estimate.ts'
 import { createFrequency, marksOf, type Traits, traitsOf } from './scoring.ts'
 import { copyOf, segmentsOf } from './segments.ts'
 
-/** Who said it. */
+/** The source of a line. */
 export type Source = 'user' | 'model' | 'result'
 
 export interface Line {
   readonly text: string
   readonly source: Source
-  /** Whose text it is in, as the digest names it. */
+  /** The label of its text in the digest. */
   readonly label: string
-  /** Its text, counted from 0, and its place there. */
+  /** The number of its text, from 0, and its position there. */
   readonly from: number
   readonly at: number
   readonly tokens: number
@@ -20,53 +20,47 @@ export interface Line {
 interface Candidate extends Line {
   readonly traits: Traits
   readonly labelTokens: number
-  /** Texts of other labels that have it too. */
+  /** Number of texts with other labels that also contain it. */
   readonly elsewhere: number
-  /** Of its source, and of its place in the text. */
+  /** Bonus for its source and its position in the text. */
   readonly bonus: number
 }
 
 export interface TextOf {
   readonly source: Source
   readonly label: string
-  /** Added to the worth of each line. Default 0. */
+  /** Added to the score of each line. Default 0. */
   readonly bonus?: number
 }
 
-export interface Lines {
-  /** @returns the number of the text */
-  readonly add: (text: string, of: TextOf) => number
-  /** Names in this text are in use: earlier lines that have them are worth more. */
-  readonly mention: (text: string) => void
-  /** The best of these sources within `budget` tokens, in the order in which they were said; none of the text `except`. */
-  readonly best: (sources: readonly Source[], budget: number, except?: number) => readonly Line[]
-}
+export type Lines = ReturnType<typeof createLines>
 
-/** Lines of one text that are looked at, and kept. */
+/** Maximum lines of one text that are examined, and kept. */
 const MAX_READ = 4000
 const MAX_OF_TEXT = 24
-/** Lines kept in all, of each source. */
+/** Maximum lines kept in total, by source. */
 const MAX_LINES: Readonly<Record<Source, number>> = { user: 2000, model: 800, result: 1200 }
 const MAX_MENTIONS = 20_000
-/** Characters of a text that are looked through for names. */
+/** Maximum characters of a text that are searched for names. */
 const MAX_MENTIONING = 4000
 const MENTIONED = 1.5
-/** What many texts have in common says little of each. */
+/** Penalty for a line that many texts contain. */
 const ELSEWHERE = 1.5
-/** What a line takes besides its words. */
+/** Tokens of a line in addition to its words. */
 const AROUND = 3
-/** Characters of a label. */
+/** Maximum characters of a label. */
 export const MAX_LABEL = 100
-/** A line may be long if it is good. */
+/** Tokens of a line that cost one point of its score: long lines must be good. */
 const LONG = 18
 
-export function createLines(): Lines {
+export function createLines() {
   const frequency = createFrequency()
   const pools: Record<Source, Map<string, Candidate>> = { user: new Map(), model: new Map(), result: new Map() }
-  /** By name, the latest text that has it. */
+  /** The latest text that contains each name. */
   const mentions = new Map<string, number>()
   let texts = 0
 
+  /** Adds the lines of a text. @returns the number of the text */
   function add(text: string, { source, label, bonus = 0 }: TextOf): number {
     const from = texts++
     const labelTokens = label === '' ? 0 : estimateText(label.slice(0, MAX_LABEL)) + AROUND
@@ -92,7 +86,7 @@ export function createLines(): Lines {
     const most = source === 'user' ? made.length : MAX_OF_TEXT
     for (const one of ranked(made).slice(0, most)) {
       const tokens = estimateText(one.text) + AROUND
-      // Read again: it stands where it was read last, and weighs what it weighed.
+      // Seen before: it moves to its latest position and keeps its bonus.
       const before = pool.get(one.text)
       pool.delete(one.text)
       const elsewhere = before ? before.elsewhere + (before.label === label ? 0 : 1) : 0
@@ -102,6 +96,7 @@ export function createLines(): Lines {
     return from
   }
 
+  /** Marks the names in this text as used: earlier lines that contain them score higher. */
   function mention(text: string): void {
     for (const mark of marksOf(copyOf(text.slice(0, MAX_MENTIONING)), MAX_MENTIONING)) mentions.set(mark, texts)
     if (mentions.size > MAX_MENTIONS) for (const one of [...mentions.keys()].slice(0, MAX_MENTIONS >> 1)) mentions.delete(one)
@@ -118,6 +113,7 @@ export function createLines(): Lines {
       .sort((a, b) => b.score - a.score || a.one.from - b.one.from || a.one.at - b.one.at)
       .map(({ one }) => one)
 
+  /** Returns the best lines of these sources within `budget` tokens, in their original order; none from the text `except`. */
   function best(sources: readonly Source[], budget: number, except = -1): readonly Line[] {
     let left = budget
     const taken: Line[] = []

@@ -1,4 +1,4 @@
-/** A session of hundreds of calls over a scripted model, with facts planted everywhere. */
+/** A session with hundreds of calls over a scripted model, with facts planted everywhere. */
 import { defineTool, ok, ToolFailure } from '@mulligan/core'
 import { type ScriptedTurn, scriptedModel } from '@mulligan/testing'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { type AgentEvent, createAgent, memoryStore, type TurnOutcome } from '../
 export interface Session {
   readonly calls: number
   readonly contextTokens: number
-  /** What the agent is told of it; a huge one turns compaction off. */
+  /** The context size given to the agent; a huge one turns compaction off. */
   readonly believes?: number
   readonly protocol?: Protocol
   /** Calls of the first turn; later turns have 20 each. */
@@ -28,13 +28,13 @@ export const FACTS = {
   inEffect: 'decision: ship build 2026.11.4-rc2 on Friday',
 } as const
 
-/** As they stand in a request's JSON; those of later turns only where there are any. */
+/** Returns the facts as they appear in a request's JSON; those of later turns only if there are any. */
 export const facts = (firstTurn: number): readonly string[] =>
   Object.entries(FACTS)
     .filter(([name]) => firstTurn < 400 || !['laterUser', 'longUser'].includes(name))
     .map(([, text]) => JSON.stringify(text).slice(1, -1))
 
-/** Page `n` of a listing: bulk, different each time. */
+/** Returns page `n` of a listing: bulk text, different each time. */
 const bulk = (n: number, lines: number): string =>
   Array.from(
     { length: lines },
@@ -74,10 +74,10 @@ const write = defineTool({
   },
 })
 
-/** What must be known at the end besides the facts. */
+/** Other facts that must be known at the end. */
 export const OPEN = ['secret/plan.md', 'The person keeps this folder closed.', 'lost.md', 'The disk went away while lost.md was written.']
 
-/** The model's turns by the number of its call. */
+/** Returns the model's turn by the number of its call. */
 function reply(n: number): ScriptedTurn {
   const one = (name: string, input: object): ScriptedTurn => ({ calls: [{ name, input }] })
   if (n === 12) return { text: FACTS.model, ...one('read_page', { page: n }) }
@@ -118,7 +118,7 @@ export async function runSession({
   let until = 0
   await using server = await scriptedModel(() => {
     if (called >= until) return { text: `Done up to ${called}.` }
-    // Over Anthropic it is signed. Over OpenAI it goes back in its own turn only.
+    // With Anthropic it is signed. With OpenAI it is sent back only within its turn.
     return { ...(++called % 3 === 0 && protocol === 'anthropic' && { reasoning: `Page ${called} is next.` }), ...reply(called) }
   })
   const events: AgentEvent[] = []

@@ -1,9 +1,9 @@
-/** Four hundred calls in a small context: nothing overflows, nothing is orphaned, what was planted stays, the start stays. */
+/** Four hundred calls in a small context: nothing overflows, no call or result is orphaned, planted facts survive, the beginning stays. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { FACTS, facts, OPEN, type Ran, runSession, type Sent } from './long-session.fixture.ts'
 
-/** What any request needs for its reply. */
+/** Tokens any request needs for its reply. */
 const reply = (window: number): number => Math.min(4096, window / 4)
 
 describe.each([
@@ -58,7 +58,7 @@ it('control: what is cut without a digest has lost the facts', async () => {
   expect(sent.at(-1)?.bodyText).toContain(FACTS.lineOfMany)
 })
 
-/** Tokens of messages and tools as they went over the wire, which is more than a chat template makes of them. Each part is counted once. */
+/** Counts tokens of messages and tools as sent over the wire, which is more than a chat template produces. Each part is counted once. */
 function counter(): (sent: Sent) => number {
   const known = new Map<string, number>()
   const count = (part: unknown): number => {
@@ -73,7 +73,7 @@ function counter(): (sent: Sent) => number {
   }
 }
 
-/** Whether a request begins with all of the one before: system, tools and messages, in their order. */
+/** Returns whether a request begins with the whole previous one: system, tools and messages, in order. */
 function startsWith({ body }: Sent, before: Sent): boolean {
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
   const { messages } = before.body

@@ -3,10 +3,10 @@ import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sd
 import type { Tool } from '@mulligan/core'
 import { estimateText } from './estimate.ts'
 
-/** About what a provider takes for an image. */
+/** Approximate tokens of an image. */
 const MEDIA = 1600
 
-/** Estimated tokens of one message of a prompt. */
+/** Estimates the tokens of one message of a prompt. */
 export function messageTokens(message: LanguageModelV4Message): number {
   if (isText(message)) return estimateText(JSON.stringify(message))
   let media = 0
@@ -19,7 +19,7 @@ export function messageTokens(message: LanguageModelV4Message): number {
   return estimateText(text) + media * MEDIA
 }
 
-/** Nothing in it goes another way than as it is. */
+/** Returns whether the whole message is sent as plain text. */
 const isText = ({ content }: LanguageModelV4Message): boolean =>
   typeof content === 'string' ||
   content.every((part) => part.type === 'text' || (part.type === 'tool-result' && part.output.type.endsWith('text')))
@@ -33,7 +33,7 @@ export const toFunctionTool = ({ name, description, inputSchema }: Tool): Langua
 
 const known = new WeakMap<Tool, number>()
 
-/** Estimated tokens of the definitions of tools. */
+/** Estimates the tokens of tool definitions. */
 export function toolTokens(tools: readonly Tool[]): number {
   let sum = 0
   for (const tool of tools) {

@@ -1,5 +1,6 @@
-/** The digest: the same for the same messages, bounded, and with what must stay in it. */
-import { type CallRecord, notOk, ok, type Status } from '@mulligan/core'
+/** Tests the digest: identical for identical messages, bounded, and with everything that must stay. */
+import { type CallRecord, notOk, ok } from '@mulligan/core'
+import type { Status } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../history/message.ts'
@@ -58,7 +59,7 @@ function digestOf(messages: readonly Message[], budget = BUDGET): string {
   return memory.digest(budget).text
 }
 
-/** What sessions are made of. */
+/** The building blocks of sessions. */
 const line = fc.oneof(
   fc.lorem({ maxCount: 12 }),
   fc.string({ maxLength: 60 }),
@@ -157,7 +158,7 @@ describe('the digest', () => {
     const pages = Array.from({ length: 60 }, (_, n) => [page(n, n % 10 === 7 ? facts[(n - 7) / 10] : undefined), written(n)]).flat()
     const digest = digestOf([user('Go through it.'), ...pages])
     expect(facts.filter((fact) => !digest.includes(fact))).toEqual([])
-    // What it acted on stands once.
+    // The target appears once.
     expect(digest).not.toContain('out/1.ts: out/1.ts')
   })
 
@@ -180,7 +181,7 @@ describe('the digest', () => {
       result('', { tool: 'pay', effect: 'external', input: { sum: 6 }, target: 'tax', result: ok('paid') }),
     ])
     expect(digest).toContain('Denied (do not ask again):\n- send ann: No mail to Ann.')
-    expect(digest).toMatch(/nobody knows.*:\n- pay rent: The line went dead\./)
+    expect(digest).toMatch(/May or may not have taken effect.*:\n- pay rent: The line went dead\./)
     expect(digest).not.toContain('Not now.')
     expect(digest).not.toContain('It was cut off.')
     expect(digest).toContain('Changed so far:\n- send bob\n- save x\n- pay tax')

@@ -6,36 +6,29 @@ import { estimateText } from './estimate.ts'
 import { aboutOf, createFacts } from './facts.ts'
 import { createLines } from './lines.ts'
 
-export interface Memory {
-  /** The next messages, in order. */
-  readonly add: (messages: readonly Message[]) => void
-  /** What is known of them, in at most the tokens of `budget`. The same messages and budget give the same text. */
-  readonly digest: (budget: DigestBudget, options?: DigestOptions) => Digest
-}
-
 export interface DigestOptions {
-  /** The user's last message is sent whole beside the digest, and need not be in it. */
+  /** The user's last message is sent whole beside the digest, so it is left out of it. */
   readonly withoutLast?: boolean
 }
 
-/** How much more than a line of a result it weighs. */
+/** Bonus of a line over a line of a result, by its source. */
 const USER = 4
 const FIRST_TASK = 3
 const ANSWER = 2
 const WORDS = 1
 const NOTES = 1.5
-/** What was written can be read again. */
+/** Bonus of written content, which can be read again. */
 const WRITTEN = 0.5
 const FAILURE = 0.5
 
 const REFUSED = new Set(['denied', 'indeterminate', 'closed', 'blocked', 'cancelled'])
-/** Past this the user's words are kept by the line. */
+/** Tokens beyond which the user's words are kept line by line. */
 const MAX_WHOLE = 20_000
 
-/** What a tool says of itself for the digest; see `digest` of a tool. */
+/** Returns a tool's `digest` setting. */
 export type DigestOf = (tool: string) => 'notes' | 'latest' | undefined
 
-export function createMemory(digestOf: DigestOf): Memory {
+export function createMemory(digestOf: DigestOf) {
   const lines = createLines()
   const facts = createFacts((tool) => digestOf(tool) === 'latest')
   let users: string[] = []
@@ -82,15 +75,17 @@ export function createMemory(digestOf: DigestOf): Memory {
     }
     const label = aboutOf(one)
     if (effect !== 'read' && (result.ok || result.status === 'indeterminate'))
-      // What it acted on is in its label.
+      // The label contains the target.
       for (const text of inputs) if (text !== target) lines.add(text, { source: 'result', label, bonus: WRITTEN })
-    // What was refused stands as such; its words are the engine's.
+    // Refusals are listed separately, and their text is the engine's.
     if (result.ok || !REFUSED.has(result.status)) lines.add(said(result), { source: 'result', label, bonus: result.ok ? 0 : FAILURE })
   }
 
   return {
+    /** Adds the next messages, in order. */
     add,
-    digest: (budget, { withoutLast = false } = {}) => {
+    /** Returns the digest of the messages within `budget` tokens. The same messages and budget give the same text. */
+    digest: (budget: DigestBudget, { withoutLast = false }: DigestOptions = {}): Digest => {
       const whole = userTokens <= MAX_WHOLE ? (withoutLast ? users.slice(0, -1) : users) : undefined
       const user = { users: whole, userTokens: userTokens - (withoutLast ? last.tokens : 0), except: withoutLast ? last.text : -1 }
       return digestText({ lines, facts, ...user, messages, calls }, budget)
@@ -98,7 +93,7 @@ export function createMemory(digestOf: DigestOf): Memory {
   }
 }
 
-/** What a tool says, without what the engine says about it. */
+/** Returns what the tool reported, without the engine's additions. */
 const said = (result: ToolResult): string =>
   result.ok
     ? render(result).replace(OF_THE_ENGINE, '')
@@ -106,7 +101,7 @@ const said = (result: ToolResult): string =>
 
 const OF_THE_ENGINE = /^(?:\[\d+ characters in all.*\]|… \d+ characters left out …|has_more=.*)$/gm
 
-/** The texts in an input. */
+/** Returns all texts in an input. */
 function words(input: unknown, depth = 0): readonly string[] {
   if (typeof input === 'string') return [input]
   if (typeof input !== 'object' || input === null || depth > 3) return []

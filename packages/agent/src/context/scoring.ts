@@ -1,15 +1,15 @@
 /**
- * What a line is worth: whether it states something that the other lines do not. Nothing is worth much by itself: where every
- * line has an id and a number, ids and numbers say nothing, and lines that differ in their numbers only are bulk.
+ * Scores a line by whether it states something the other lines do not. No feature is worth much by itself: if every line has an id and
+ * a number, these say nothing, and lines that differ only in their numbers are bulk.
  */
 
 export interface Traits {
-  /** The line without its numbers: lines of a listing have the same. */
+  /** The line without its numbers; the lines of a listing share one shape. */
   readonly shape: string
   readonly words: readonly string[]
-  /** Which of {@link FEATURES} it has. */
+  /** The indexes of its {@link FEATURES}. */
   readonly features: readonly number[]
-  /** What another text would have in it that speaks of the same: ids, numbers, long names. */
+  /** Strings that another text about the same thing would contain: ids, numbers, long names. */
   readonly marks: readonly string[]
 }
 
@@ -19,9 +19,9 @@ interface Feature {
 }
 
 const FEATURES: readonly Feature[] = [
-  // An id: letters and digits in one, or capitals with a dash.
+  // An id: letters mixed with digits, or capitals with a dash.
   { worth: 2, pattern: /[\p{L}_.-]\d|\d[\p{L}_]|\b[A-Z][A-Z0-9]*[-_][A-Z0-9]/u },
-  // It says what something is.
+  // A statement of what something is.
   { worth: 1.5, pattern: /[\p{L}\p{N}"'`\])][ \t]*(?::(?!:)|=|=>|->|→)[ \t]*\S|\b(?:is|are|was|were|has|have|will|ist|sind|hat)\b/u },
   { worth: 1, pattern: /[\w+-]@[\w-]+\.\w|https?:\/\/|\w\/[\w.-]+\.\w|\d\.\d+\.\d/ },
   { worth: 1, pattern: /\d{3}|\d[.,:]\d|\d ?(?:%|€|\$|ms|s|h|min|kB|MB|GB|km|kg|days?|hours?|weeks?)\b|[$€£]\s?\d/ },
@@ -39,9 +39,9 @@ const FEATURES: readonly Feature[] = [
   },
   { worth: -1.5, pattern: /\w\([^)]*\)|=>|[!=]==|&&|\|\||\?\?|\.\.\.\w|\$\{/ },
 ]
-/** As tools number the lines of a file. */
+/** Line numbers, as tools write them. */
 const LINE_NUMBER = /^\s*\d+(?:\t|\s?[|│:]\s)\s*/
-/** What is in every line is worth nothing; what is in one of a hundred or fewer, all that it can be. */
+/** A feature in every line is worth nothing; a feature in at most one line in a hundred is worth its full weight. */
 const RARE_ENOUGH = 2
 
 const MAX_WORDS = 24
@@ -59,41 +59,33 @@ export function traitsOf(whole: string): Traits {
   }
 }
 
-/** Chinese and Japanese have no spaces: two characters are about a word. */
+/** Splits a run into words. Chinese and Japanese have no spaces, so two characters count as a word. */
 const inWords = (run: string): readonly string[] =>
   /[\u2e80-\uabff]/.test(run) ? Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2)) : [run]
 
-/** A line in whatever letters without its numbers, ids and hashes; the names before a number stay. */
+/** Returns the lower-cased line without numbers, ids and hashes; names before a number stay. */
 function shapeOf(line: string): string {
   const shape = line.slice(0, MAX_SHAPE).toLowerCase()
   return /\d/.test(shape) ? shape.replace(/\p{L}*\d[\p{L}\d]*/gu, '0') : shape
 }
 
-/** What a later text is looked through for: not what every text has. */
+/** Returns the strings to look for in later texts, leaving out common words. */
 export const marksOf = (text: string, most = MAX_MARKS): readonly string[] =>
   (text.match(/[\p{L}\p{N}_@][\p{L}\p{N}_@./:-]{3,}[\p{L}\p{N}_]/gu) ?? [])
     .filter((mark) => /\d|[@_/:-]|\p{Ll}\p{Lu}|\p{Lu}{3}/u.test(mark))
     .slice(0, most)
 
-/** How often shapes, words and features have been seen. Bounded: what was seen once is forgotten first. */
-export interface Frequency {
-  readonly add: (traits: Traits) => void
-  /** From about -12, of a long listing, to 12. */
-  readonly worth: (traits: Traits) => number
-  /** So many lines differ in their numbers only that this one is one of a listing. */
-  readonly isBulk: (traits: Traits) => boolean
-}
-
 const MAX_ENTRIES = 50_000
 const WORDS = 4
-/** A word that nothing else has. */
+/** Rarity above which a word counts as new. */
 const NEW = 0.95
 const NEW_WORD = 0.5
 const MAX_NEW = 4
 const REPEATED = 12
 const BULK = 20
 
-export function createFrequency(): Frequency {
+/** Counts shapes, words and features. Bounded: entries seen only once are dropped first. */
+export function createFrequency() {
   const shapes = new Map<string, number>()
   const words = new Map<string, number>()
   const features = FEATURES.map(() => 0)
@@ -106,6 +98,7 @@ export function createFrequency(): Frequency {
     for (const feature of has) features[feature] = (features[feature] ?? 0) + 1
   }
 
+  /** Scores a line, from about -12 (in a long listing) to 12. */
   function worth({ shape, words: its, features: has }: Traits): number {
     const all = Math.log(lines + 2)
     const rarity = (times: number): number => 1 - Math.log(times + 1) / all
@@ -122,13 +115,16 @@ export function createFrequency(): Frequency {
     return score - REPEATED * repeated * repeated
   }
 
-  return { add, worth, isBulk: ({ shape }) => (shapes.get(shape) ?? 0) > BULK }
+  /** Returns whether a line belongs to a listing: many lines differ from it only in their numbers. */
+  const isBulk = ({ shape }: Traits): boolean => (shapes.get(shape) ?? 0) > BULK
+
+  return { add, worth, isBulk }
 }
 
 function count(map: Map<string, number>, key: string): void {
   map.set(key, (map.get(key) ?? 0) + 1)
   if (map.size <= MAX_ENTRIES) return
   for (const [one, times] of map) if (times === 1) map.delete(one)
-  // Nothing came twice: the oldest half goes.
+  // Too few entries were seen only once: drop the oldest half.
   if (map.size > MAX_ENTRIES / 2) for (const one of [...map.keys()].slice(0, map.size - MAX_ENTRIES / 2)) map.delete(one)
 }

@@ -1,12 +1,12 @@
 /** Splits text into meaningful pieces: lines, sentences of a long line, members of one-line JSON. */
 
-/** Characters of a piece that is taken whole. */
+/** Maximum characters of a piece that is not split. */
 const MAX_PIECE = 240
-/** Ends of sentences, and the places between members of JSON. */
+/** Sentence ends, and boundaries between JSON members. */
 const SENTENCES = /(?<=[.!?;]["')\]]?)\s+|(?<=[。！？；])/
 const MEMBERS = /(?<=[}\]],)\s*|(?<=,)\s*(?=["{])/
 
-/** In their order, without what has neither letter nor digit. */
+/** Returns the pieces in order, except those with neither letters nor digits. */
 export function segmentsOf(text: string, most = Number.POSITIVE_INFINITY): readonly string[] {
   const found: string[] = []
   for (const line of text.split(/[\r\n]+/)) {
@@ -25,7 +25,7 @@ function pieces(line: string): readonly string[] {
   return chunks(line)
 }
 
-/** Words up to the size of a piece. What has no words that long (base64, minified code) can be read again, and is left out. */
+/** Groups words into pieces. Longer words (base64, minified code) are left out, since they can be read again. */
 function chunks(line: string): readonly string[] {
   const found: string[] = []
   let chunk = ''
@@ -40,5 +40,5 @@ function chunks(line: string): readonly string[] {
   return chunk === '' ? found : [...found, chunk]
 }
 
-/** A part of a text keeps all of it in memory; this is a text of its own. */
+/** Copies a string: a substring would keep the whole text in memory. */
 export const copyOf = (text: string): string => ` ${text}`.slice(1)

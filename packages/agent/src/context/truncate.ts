@@ -1,20 +1,20 @@
-/** Fits the results of one step into a token budget: short ones stay whole, long ones keep head and tail. */
-import { headAndTail } from '@mulligan/core'
+/** Fits the results of one step into a token budget: short ones stay whole, long ones keep their head and tail. */
+import { headAndTail } from '@mulligan/core/executor'
 import type { Output } from '../history/projection.ts'
 import { estimateText } from './estimate.ts'
 
 interface Sized {
   readonly output: Output
-  /** Whether the same call again would only read. */
+  /** Whether repeating the call would only read. */
   readonly readable: boolean
 }
 
 /** Tokens of the engine's note. */
 const NOTE = 45
-/** Less is not worth its place. */
+/** Minimum tokens per result; less would not be useful. */
 const MIN_TOKENS = 20
 
-/** The outputs within `budget` tokens. The same results and budget give the same text, in any process. */
+/** Truncates the outputs to `budget` tokens. The same results and budget give the same text in any process. */
 export function truncateStep(results: readonly Sized[], budget: number): readonly Output[] {
   const sizes = results.map(({ output }) => estimateText(textOf(output)))
   const sum = sizes.reduce((a, b) => a + b, 0)
@@ -26,7 +26,7 @@ export function truncateStep(results: readonly Sized[], budget: number): readonl
   })
 }
 
-/** The largest size at which all sizes, cut to it, sum up to the budget. */
+/** Returns the largest limit with which all sizes, cut to it, add up to the budget. */
 function equalLimit(sizes: readonly number[], budget: number): number {
   let left = budget
   for (const [at, size] of [...sizes].sort((a, b) => a - b).entries()) {
@@ -42,7 +42,7 @@ function truncated(output: Output, size: number, most: number, readable: boolean
   const room = Math.max(MIN_TOKENS, most - NOTE)
   let characters = Math.floor((text.length * room) / size)
   let cut = headAndTail(text, characters)
-  // Its head and tail may be denser than the whole.
+  // The head and tail may have more tokens per character than the whole.
   while (characters > 40 && estimateText(cut.text) > room) {
     characters = Math.floor(characters * 0.8)
     cut = headAndTail(text, characters)
@@ -52,7 +52,7 @@ function truncated(output: Output, size: number, most: number, readable: boolean
   return output.type === 'error-text' ? { type: 'error-text', value } : { type: 'text', value }
 }
 
-/** Media are only named. */
+/** Returns the text of an output; media are only named. */
 function textOf(output: Output): string {
   if (output.type === 'content')
     return output.value.map((part) => (part.type === 'text' ? part.text : part.type === 'file' ? `[${part.mediaType}]` : '')).join('\n')

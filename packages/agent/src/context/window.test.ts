@@ -1,4 +1,7 @@
-/** What does not fit: too many results at once, too long a message, a server that knows better; and the same bytes in the next process. */
+/**
+ * What does not fit: too many results at once, an overlong message, a server with its own limit; and identical bytes in the next
+ * process.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,7 +144,7 @@ onStores('a later process sends the same bytes', () => {
 
   it('when it takes up a turn that was compacted and cut off', async () => {
     const kept = await stores.open()
-    /** It dies when the answer to this request comes. */
+    /** Dies when the answer to this request arrives. */
     const dying = (at: number): Store => ({
       ...kept,
       saveMessage: (id, message) => (message.step === at ? Promise.reject(new Error('gone')) : kept.saveMessage(id, message)),
@@ -204,7 +207,7 @@ it('how full the context is goes with the usage of each step', async () => {
   const use = events.filter((event) => event.type === 'usage')
   expect(use).toMatchObject([{ contextTokens: WINDOW }, { contextTokens: WINDOW }])
   expect(use[0]?.contextUsed).toBe((use[0]?.usage.inputTokens ?? 0) + (use[0]?.usage.outputTokens ?? 0))
-  // It counts nothing: what was estimated stands.
+  // The server counts nothing, so the estimate is used.
   expect(use[1]?.contextUsed).toBeGreaterThan(use[0]?.contextUsed ?? 0)
   await server.close()
 })

@@ -1,16 +1,14 @@
 /**
- * The prompt of a session, kept within the model's context. It grows at its end until it is nearly full; then all but the
- * latest steps is replaced by a digest, made here and without the model, and it grows again.
+ * Keeps the prompt of a session within the model's context. The prompt grows at its end until it is nearly full; then everything
+ * except the latest steps is replaced by a digest, made locally without the model, and it grows again.
  */
 
 import type { Tool } from '@mulligan/core'
-import type { TurnEvent } from '../events.ts'
+import type { Compaction, CompactionReason, CompactionReport, ContextUse, TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message, Usage, UserMessage } from '../history/message.ts'
 import { createProjection, type Projection, type ProjectionTarget } from '../history/projection.ts'
 import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './budget.ts'
 import type { Calibration } from './calibration.ts'
-import type { Compaction, CompactionReason, CompactionReport } from './compaction.ts'
-import type { ContextUse } from './context-use.ts'
 import { planCut, segmentsBetweenCuts } from './cut-points.ts'
 import { estimateText } from './estimate.ts'
 import { messageTokens, toolTokens } from './measure.ts'
@@ -18,31 +16,31 @@ import { createMemory, type DigestOf } from './memory.ts'
 import { truncateStep } from './truncate.ts'
 
 export interface ContextWindow extends Projection {
-  /** Makes room for the next request. @returns why there is none to be made, for the person */
+  /** Makes space for the next request. @returns why no request can be made, for the person */
   readonly fit: (step: number) => Promise<string | undefined>
-  /** The server refused the request as too long. @returns whether it is shorter now */
+  /** Handles a request refused as too long. @returns whether it is shorter now */
   readonly refused: (step: number, limit: number | undefined) => Promise<boolean>
-  /** By hand: also where there is room left. @returns undefined if nothing would be gained */
+  /** Compacts on request, even if there is space left. @returns undefined if nothing would be gained */
   readonly compact: () => Promise<CompactionReport | undefined>
-  /** Tokens of the next request. */
+  /** Returns the tokens of the next request. */
   readonly used: () => number
-  /** Learns from what the server counted. @returns how full the context is with the reply */
+  /** Learns from the server's count. @returns how full the context is, including the reply */
   readonly counted: (message: AssistantMessage) => ContextUse
 }
 
 export interface ContextOptions {
   readonly target: ProjectionTarget
   readonly history: readonly Message[]
-  /** The latest one of the session. */
+  /** The session's latest compaction. */
   readonly compaction?: Compaction | undefined
   readonly calibration: Calibration
-  /** What the next request has. */
+  /** Returns the tools of the next request. */
   readonly tools: () => readonly Tool[]
   readonly digestOf: DigestOf
   readonly emit: (event: TurnEvent) => Promise<void>
 }
 
-/** Around a message, for what a chat template adds; and around a request, for an instruction at its end. */
+/** Extra tokens per message, for the chat template; and per request, for an instruction at its end. */
 const PER_MESSAGE = 8
 const PER_REQUEST = 120
 
@@ -51,7 +49,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
   const memory = createMemory(digestOf)
   let remembered = 0
   let compaction = known(options.compaction, history, target.turnId)
-  /** The first message that is sent; undefined while a resumed turn has not come to it. */
+  /** Index of the first message that is sent; undefined until a resumed turn reaches it. */
   let start = compaction === undefined ? 0 : startAfter(transcript, compaction.covers)
   let sizes: number[] = []
   let sum = 0
@@ -78,12 +76,12 @@ export function createContextWindow({ target, history, calibration, tools, diges
       start = startAfter(transcript, compaction?.covers ?? '')
       return
     }
-    // It may become a part of the message before it.
+    // It may be merged into the message before it.
     if (messages[0]?.role === 'user') sum -= sizes.pop() ?? 0
     projection.push(...messages)
   }
 
-  /** Counts what has come since it was asked last. */
+  /** Estimates the tokens of the request, counting only messages added since the last call. */
   function estimated(): number {
     for (const message of projection.prompt.slice(sizes.length)) {
       const size = messageTokens(message) + PER_MESSAGE
@@ -95,13 +93,13 @@ export function createContextWindow({ target, history, calibration, tools, diges
   const used = (): number => Math.ceil(estimated() * calibration.ratio())
   const isTooLong = (): boolean => used() > requestLimit(calibration.window())
 
-  /** Tokens that messages may have, in estimated ones. */
+  /** Returns the estimated tokens available for messages. */
   function room(): number {
     const fixed = messageTokens({ role: 'system', content: target.system }) + PER_MESSAGE + toolTokens(tools()) + PER_REQUEST
     return Math.floor(requestLimit(calibration.window()) / calibration.ratio()) - fixed
   }
 
-  /** Replaces what is before the latest steps by a digest. @returns whether anything was replaced */
+  /** Replaces everything before the latest steps with a digest. @returns whether anything was replaced */
   function replace(attempt: Attempt, why: CompactionReason): boolean {
     if (start === undefined) return false
     const free = room()
@@ -110,7 +108,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
     const units = segmentsBetweenCuts(transcript, start, (unit) => unitTokens(unit))
     const plan = planCut(units, {
       room: free,
-      // By hand it is done for what comes next, not for want of room.
+      // A manual compaction prepares for what comes next; space has not run out.
       steps: why === 'asked' ? steps / 2 : steps,
       last: attempt.last,
       digest: digest.total,
@@ -188,12 +186,12 @@ export function createContextWindow({ target, history, calibration, tools, diges
   }
 }
 
-/** A server that counts less than half of what must have been sent leaves out what it had in its cache. */
+/** Returns the tokens in use. A server that counts less than half of what was certainly sent omits cached tokens. */
 function usedBy({ inputTokens, outputTokens }: Usage, sent: number, said: () => number): number {
   return (inputTokens * 2 > sent ? inputTokens : sent) + (outputTokens > 0 ? outputTokens : said())
 }
 
-/** It is of no use where what it covers is neither on record nor still to come in this turn. */
+/** Returns the compaction, unless the last message it covers is neither stored nor still to come in this turn. */
 function known(compaction: Compaction | undefined, history: readonly Message[], turnId: string): Compaction | undefined {
   if (!compaction) return undefined
   const isThere =

@@ -12,7 +12,7 @@ onStores('a call without a name', () => {
     ['null', call(null, {}), 'had no tool name', 1],
     ['null, without arguments', call(null, ''), 'had no tool name', 1],
     ['empty', call('', {}), 'had no tool name', 1],
-    // The provider package leaves it out: the reply is an empty one.
+    // The provider package drops it, so the reply is empty.
     ['empty, without arguments', call('', ''), 'was empty', 2],
   ])('%s: the model is told, once, and the conversation goes on', async (_, nameless, says, first) => {
     const { server, agent } = await start([nameless, call('search', { query: 'a' }), say('Found.')])

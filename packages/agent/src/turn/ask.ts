@@ -1,14 +1,15 @@
-/** One reply of the model: the request is made again after faults that may pass, and what was shown of a broken one is discarded. */
+/** Gets one reply from the model: retries the request after transient faults, and discards what was shown of a broken reply. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { CHARS_PER_TOKEN } from '@mulligan/core'
+import { CHARS_PER_TOKEN } from '@mulligan/core/executor'
 import { ANNOUNCED, askAgain, type Repair, type ToolSpec } from '@mulligan/repair'
 import { toFunctionTool } from '../context/measure.ts'
 import type { ContextWindow } from '../context/window.ts'
+import type { StoppedBy } from '../history/message.ts'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import { EndlessThinking, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
 import type { AgentOptions } from '../options.ts'
-import type { StoppedBy } from '../outcome.ts'
 import type { TurnClock } from './clock.ts'
 import { COME_TO_THE_POINT, conclude, NUDGE } from './prompt.ts'
 import type { RequestPrefix } from './request-prefix.ts'
@@ -19,10 +20,13 @@ export type Asked =
   | { readonly kind: 'fault'; readonly fault: RequestFault }
   | { readonly kind: 'aborted' }
 
-/** @returns asks for the reply of a step, and saves it. `concluding`: it is the last one; `nudge`: the one before was empty. */
+/**
+ * @returns a function that requests and saves the reply of a step. `concluding`: it is the last one; `nudge`: the previous one was
+ * empty
+ */
 export function createAsk(context: TurnContext, window: ContextWindow, clock: TurnClock, prefix: RequestPrefix) {
   const { turnId, model, store } = context
-  // Also those that are not sent: a model that knows their names may write a call of one into its text.
+  // Include tools that are not sent: a model that knows their names may write a call to one into its text.
   const specs = prefix.tools.map(toSpec)
 
   async function ask(step: number, concluding: StoppedBy | undefined, nudge: boolean): Promise<Asked> {
@@ -40,7 +44,7 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
     const messageId = `${turnId}/${step}`
     let noStream = false
     let told: string | undefined
-    /** Asked once a step: an answer that shows a call may be what it is. */
+    /** Whether the model was asked what it meant. This happens once per step, since an answer may legitimately quote a call. */
     let doubted = false
     let hurried = false
     let compacted = false
@@ -126,7 +130,7 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
 
   function toMessage(reply: Reply, id: string, step: number, concluding: StoppedBy | undefined): AssistantMessage {
     let ordinal = 0
-    // What the server got wrong is told with the first call, whichever it was about.
+    // Repairs of server errors are reported with the first call, whichever call they concern.
     let wire: readonly Repair[] = model.takeRepairs?.() ?? []
     const parts = reply.parts
       .filter((part) => !(concluding && part.type === 'call'))
@@ -143,32 +147,28 @@ export function createAsk(context: TurnContext, window: ContextWindow, clock: Tu
   return ask
 }
 
-/** How much of what was not run an event tells of. */
+/** Limits for the suspected calls listed in an event. */
 const MAX_QUOTED = 20
 const MAX_RAW = 500
 const shortened = (one: Reply['quoted'][number]): Reply['quoted'][number] =>
   one.raw.length > MAX_RAW ? { ...one, raw: `${one.raw.slice(0, MAX_RAW)}…` } : one
 
-/** Milliseconds in which advice must be there. */
+/** Maximum milliseconds to wait for advice. */
 const MAX_ADVICE = 5000
 
-/** With what the person can do about it. */
+/** Adds the advice for the person to a fault. */
 async function advised(fault: RequestFault, { advise }: TurnContext['model']): Promise<RequestFault> {
   if (!advise) return fault
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), MAX_ADVICE)
-  })
+  const given = new AbortController()
   const { status, code } = fault
   const advice = await Promise.race([
     advise({ ...(status !== undefined && { status }), ...(code !== undefined && { code }) }).catch(() => undefined),
-    late,
-  ])
-  clearTimeout(timer)
+    sleep(MAX_ADVICE, undefined, { signal: given.signal }).catch(() => undefined),
+  ]).finally(() => given.abort())
   return advice === undefined ? fault : { ...fault, message: `${fault.message.replace(/[^.!?…]$/, '$&.')} ${advice}` }
 }
 
-/** The prompt with an instruction at its end, as part of the user's message where that is the last. */
+/** Appends an instruction to the prompt, as part of the user's message if that is the last one. */
 function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): LanguageModelV4Prompt {
   if (text === undefined) return prompt
   const part = { type: 'text' as const, text }

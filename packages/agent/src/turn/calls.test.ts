@@ -1,5 +1,6 @@
-/** The calls of a reply: their order, and what is made of them when the turn is taken up again. */
-import { type CallRecord, defineTool, type Effect, type ExecutorOptions, type Tool, type ToolEvent } from '@mulligan/core'
+/** Tests the calls of a reply: their order, and what happens to them when the turn is resumed. */
+import { type CallRecord, defineTool, type Effect, type Tool, type ToolEvent } from '@mulligan/core'
+import type { ExecutorOptions } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -175,7 +176,7 @@ describe('replayed', () => {
     expect((await run(message, mailer().tools, { journal: strictJournal(log), emitted })).order).toContain('tool.result s/1/1/1')
   })
 
-  /** The steps of the first call are recorded; `record` is what the store has of its outcome. */
+  /** The steps of the first call are recorded; `record` returns what the store has of its outcome. */
   async function begun(record: (done: CallRecord) => CallRecord | undefined) {
     const rows: JournalRow[] = []
     const first = await run(message, mailer().tools, {

@@ -1,21 +1,14 @@
 /**
- * The calls of one reply, each to exactly one record. Reads that follow each other run side by side, an effect alone. Which
- * step starts next depends on recorded values only, never on which of two reads was faster.
+ * Runs the calls of one reply and produces exactly one record for each. Consecutive reads run in parallel, effects alone. The order of
+ * the steps depends on recorded values only, never on which of two reads was faster.
  */
-import {
-  type ApprovalDecision,
-  type ApprovalRequest,
-  type CallRecord,
-  type Effect,
-  notOk,
-  type ParsedCall,
-  type Prepared,
-} from '@mulligan/core'
+import { type ApprovalDecision, type ApprovalRequest, type CallRecord, type Effect, notOk } from '@mulligan/core'
+import type { ParsedCall, Prepared } from '@mulligan/core/executor'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
 
-/** Reads of one reply that run at once. */
+/** Maximum number of reads of one reply that run in parallel. */
 export const MAX_SIDE_BY_SIDE = 8
 
 export interface CallContext {
@@ -24,11 +17,11 @@ export interface CallContext {
   readonly approve: (request: ApprovalRequest) => Promise<ApprovalDecision>
   /** Aborted when the turn is stopped. */
   readonly signal: AbortSignal
-  /** Effects that were begun before a restart. */
+  /** Effects that started before a restart. */
   readonly begun: ReadonlyMap<string, BegunEffect>
 }
 
-/** An effect whose intent is in the store. Without a record, nobody knows whether it took effect. */
+/** An effect whose intent is in the store. Without a record, it is unknown whether it took effect. */
 export interface BegunEffect {
   readonly effect: Effect
   readonly record?: CallRecord | undefined
@@ -40,7 +33,7 @@ export async function runCalls(message: AssistantMessage, context: CallContext):
   return records
 }
 
-/** Runs of reads, and effects one by one. Recorded, because a tool may have another effect after a restart. */
+/** Groups calls into runs of reads and single effects. Recorded, because a tool may have another effect after a restart. */
 async function groupsOf(message: AssistantMessage, { journal, calls }: CallContext): Promise<readonly (readonly ParsedCall[])[]> {
   const all = parsedCalls(message)
   if (all.length < 2) return [all]
@@ -75,7 +68,7 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
   }
 
   function started<T>(work: Promise<T>): Promise<T> {
-    // Awaited later: until then nobody hears of a failure.
+    // Awaited later; until then a rejection must not count as unhandled.
     work.catch(() => undefined)
     running.push(work)
     return work
@@ -101,7 +94,7 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
   return records
 }
 
-/** An effect is not run again: what came of it is on record, or nobody knows. */
+/** Returns the result of an effect that has already started. It is not run again: its outcome is either recorded or unknown. */
 async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
   const known = begun.get(call.id)
   if (!known) return undefined
@@ -109,7 +102,7 @@ async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], {
   return { kind: 'result' as const, record: await calls.executor.settle({ ...call, effect: known.effect }, interrupted(call), 1) }
 }
 
-/** Null where nobody was asked, because the turn was stopped. */
+/** Returns the recorded decision; null if nobody was asked because the turn was stopped. */
 function decisionOn(
   what: 'approval' | 'decision',
   { call, request }: { readonly call: Pick<ParsedCall, 'step' | 'ordinal'>; readonly request: ApprovalRequest },
@@ -124,7 +117,7 @@ function decisionOn(
 
 const nameOf = (what: string, { step, ordinal }: Pick<ParsedCall, 'step' | 'ordinal'>): string => `${what} ${step}/${ordinal}`
 
-/** The result of an effect that the process did not live to see the end of. */
+/** The result of an effect that was running when the process ended. */
 const interrupted = ({ tool }: { readonly tool: string }) =>
   notOk('internal', `${tool} was cut off when the process ended. It is not known whether it took effect.`, { status: 'indeterminate' })
 

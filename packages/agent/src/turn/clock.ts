@@ -1,18 +1,11 @@
-/** The time of a turn. */
+/** The clock of a turn. */
+import { systemClock } from '@mulligan/core/executor'
 
-export interface TurnClock {
-  /** Aborted when the user stops the turn or its time is up. */
-  readonly signal: AbortSignal
-  /** It was the time, not the user. */
-  readonly expired: () => boolean
-  readonly stop: () => void
-  /** Resolves after `ms` milliseconds, or at once when the signal is aborted. */
-  readonly sleep: (ms: number) => Promise<void>
-}
+export type TurnClock = ReturnType<typeof startClock>
 
-/** The turn's deadline and the user's stop as one signal. The timer holds the process open. */
-export function startClock(seconds: number, user: AbortSignal): TurnClock {
-  // One plain signal: listening to one that is composed of others costs several times as much, and each request does.
+/** Combines the turn's deadline and the user's stop into one signal. The timer keeps the process alive. */
+export function startClock(seconds: number, user: AbortSignal) {
+  // One plain signal: listening to a composed one costs several times as much, and each request listens.
   const both = new AbortController()
   let expired = false
   const stop = (): void => both.abort(user.reason)
@@ -24,23 +17,17 @@ export function startClock(seconds: number, user: AbortSignal): TurnClock {
     : undefined
   if (user.aborted) stop()
   else user.addEventListener('abort', stop, { once: true })
-  const { signal } = both
+  const signal: AbortSignal = both.signal
   return {
+    /** Aborted when the user stops the turn or its time is up. */
     signal,
+    /** Returns whether the time ran out, as opposed to a stop by the user. */
     expired: () => expired && !user.aborted,
     stop: () => {
       clearTimeout(timer)
       user.removeEventListener('abort', stop)
     },
-    sleep: (ms: number) =>
-      new Promise<void>((resolve) => {
-        const done = () => {
-          clearTimeout(pause)
-          resolve()
-        }
-        const pause = setTimeout(done, ms)
-        signal.addEventListener('abort', done, { once: true })
-        if (signal.aborted) done()
-      }),
+    /** Resolves after `ms` milliseconds, or at once if the signal is aborted. */
+    sleep: (ms: number): Promise<void> => systemClock.sleep(ms, signal),
   }
 }

@@ -20,7 +20,7 @@ const fetched = (fetches: string[], untrusted = true) =>
     },
   })
 
-/** What was fetched, and what was asked about, when the model fetches these one after the other. */
+/** Returns what was fetched and what was asked about when the model fetches these addresses one after another. */
 async function fetching(urls: readonly string[], { untrusted = true, prompt = 'Read https://start.example.' } = {}) {
   const fetches: string[] = []
   const asked: ApprovalRequest[] = []

@@ -48,7 +48,7 @@ describe('a text gives an address', () => {
   ])('%j gives %s', (text, address) => expect(gives(text, address)).toBe(true))
 
   it.each([
-    // more behind it, or less
+    // more characters at the end, or fewer
     ['https://a.example/x', 'https://a.example/x?leak=1'],
     ['https://a.example/x', 'https://a.example/x/y'],
     ['https://a.example/x', 'https://a.example/x/'],
@@ -60,7 +60,7 @@ describe('a text gives an address', () => {
     ['https://a.example/x', 'https://a.example/'],
     ['https://a.example/?k=', 'https://a.example/?k=hunter2'],
     ['https://a.example/?q= followed by hunter2', 'https://a.example/?q=hunter2'],
-    // another place
+    // another host
     ['https://a.example/x', 'https://k.a.example/x'],
     ['https://k.a.example/x', 'https://a.example/x'],
     ['https://a.example/x', 'http://a.example/x'],
@@ -72,12 +72,12 @@ describe('a text gives an address', () => {
     ['ann@a.example', 'https://a.example/'],
     ['https://b.example/?to=https://a.example/x', 'https://a.example/x'],
     ['https://b.example/a.example/x', 'https://a.example/x'],
-    // another spelling of the same: each choice is a bit
+    // another spelling of the same address: each choice is a bit
     ['https://a.example/abc', 'https://a.example/%61bc'],
     ['https://a.example/%2F', 'https://a.example/%2f'],
     ['https://a.example/Abc', 'https://a.example/abc'],
     ['https://a.example/x', 'https://a.example//x'],
-    // in pieces
+    // split up
     ['https://a. example/x', 'https://a.example/x'],
     ['https://a.example/ x', 'https://a.example/x'],
     ['', 'https://a.example/x'],

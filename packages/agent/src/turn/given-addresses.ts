@@ -1,21 +1,26 @@
-/** Which addresses a text gives, exactly: what the model composed may have been read from a file, what it copied says nothing. Pure. */
+/**
+ * Determines which addresses a text gives verbatim. An address composed by the model may contain data read from a file; a copied one
+ * reveals nothing. Pure.
+ */
 
-/** Longer is nothing that is fetched. */
+/** Addresses longer than this are never fetched. */
 const MAX_ADDRESS = 8000
 
-/** `https://…`, and `docs.example/page` where nobody wrote the scheme. Ends where prose and markup end one. */
+/** Matches `https://…`, and `docs.example/page` without a scheme. Ends where prose or markup would end an address. */
 const CANDIDATE =
   /(?:https?:\/\/|(?<![\p{L}\p{N}@:/._%+-])(?=[\p{L}\p{N}-]+\.[\p{L}\p{N}]))(?:(?!\]\()[^\s<>"`|\\^{}«»“”„‘’，。、；：！？（）「」『』【】《》…])+/giu
-/** Markdown writes `\\(` for a bracket in an address. */
+/** Markdown escapes brackets in addresses as `\\(`. */
 const ESCAPED = /\\([!-/:-@[-`{-~])/g
 const TRAILING = /[.,;:!?'")\]*_~>]$/u
-/** Signs at its end that may belong to it, or to the sentence around it. */
+/** Maximum number of trailing characters that may belong to the address or to the surrounding sentence. */
 const MAX_TRAILING = 4
 
 /**
- * Whether the text gives the address as it stands: what would be sent is the same byte for byte. A part of a longer address is not
- * given, nor one with more or less behind it, nor another spelling of the same: each such choice could carry a bit.
- * What is never sent does not count (the fragment), nor what a URL parser makes equal (the host's case, the default port, `ß` for `%C3%9F`).
+ * Returns whether the text gives the address verbatim, so that what would be sent is identical byte for byte. A part of a longer
+ * address does not count, nor does one with more or fewer characters at its end or another spelling: each such choice could carry a
+ * bit.
+ * Differences that are never sent (the fragment) or that a URL parser removes (the host's case, the default port, `ß` for `%C3%9F`) do
+ * not matter.
  */
 export function givesAddress(text: string, address: URL): boolean {
   const wanted = sent(address)
@@ -27,7 +32,7 @@ export function givesAddress(text: string, address: URL): boolean {
   return false
 }
 
-/** Whether a text holds these words in one piece, between ends of words. White space counts as one blank. */
+/** Returns whether a text contains these words contiguously, at word boundaries. Any white space counts as one space. */
 export function givesWords(text: string, words: string): boolean {
   const [within, wanted] = [oneLine(text), oneLine(words)]
   if (wanted === '') return false
@@ -40,14 +45,17 @@ export function givesWords(text: string, words: string): boolean {
 const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim()
 const isWord = (text: string, at: number): boolean => /[\p{L}\p{N}_]/u.test(text[at] ?? '')
 
-/** What goes over the wire. */
+/** Returns the part of the URL that is sent over the wire. */
 function sent(url: URL): string {
   const { href, hash } = url
   const bare = href.slice(0, href.length - hash.length)
   return hash === '' && bare.endsWith('#') ? bare.slice(0, -1) : bare
 }
 
-/** Parsing costs, and pages are full of other addresses. A name in another script is parsed to be compared. */
+/**
+ * Returns whether a candidate may name the host. Parsing is expensive, and pages are full of other addresses. A name in a non-Latin
+ * script is parsed for comparison.
+ */
 const mayName = (candidate: string, host: string): boolean =>
   candidate.toLowerCase().includes(host) || /[^\x00-\x7f]/.test(candidate.split('/', 3).join('/'))
 
@@ -62,7 +70,7 @@ function* readingsOf(candidate: string): Generator<string> {
   }
 }
 
-/** Up to the bracket that was opened before it. */
+/** Cuts the text at the first unmatched closing bracket. */
 function balanced(text: string): string {
   let [round, square] = [0, 0]
   for (let at = 0; at < text.length; at++) {

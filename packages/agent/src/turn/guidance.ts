@@ -1,29 +1,13 @@
-/** What the workspace tells the model, cut to what there is room for. */
-import { CHARS_PER_TOKEN } from '@mulligan/core'
+/** Formats the workspace's instructions and skills for the model, cut to the available space. */
+import { CHARS_PER_TOKEN } from '@mulligan/core/executor'
+import type { Instructions, Skill } from '../options.ts'
 
-/** A file with instructions: `AGENTS.md`. */
-export interface Instructions {
-  /** How the person and the model call it, `AGENTS.md`. */
-  readonly from: string
-  readonly text: string
-  /** As `read_file` takes it; undefined where it can't read it. */
-  readonly path?: string
-}
-
-/** A text to be read when it is needed. */
-export interface Skill {
-  readonly name: string
-  readonly description: string
-  /** As `read_file` takes it. */
-  readonly path: string
-}
-
-/** Of the tokens of system prompt and schemas, the share of each. */
+/** The shares of each in the tokens of system prompt and schemas. */
 const INSTRUCTIONS = 0.2
 const SKILLS = 0.06
 const MIN_PIECE = 80
 
-/** The section of the instructions, the nearest last; empty where there are none. The nearest has room first. */
+/** Returns the section with the instructions, nearest file last; empty if there are none. The nearest file has priority for space. */
 export function instructionsText(files: readonly Instructions[], budget: number): string {
   let room = Math.floor(budget * INSTRUCTIONS * CHARS_PER_TOKEN)
   const parts: string[] = []
@@ -52,10 +36,10 @@ function fit({ from, path }: Instructions, text: string, room: number): string |
   return `## ${from}\n${kept}${end(kept.length)}`
 }
 
-/** Never half a character. */
+/** Removes half a surrogate pair at the end. */
 const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
 
-/** The section of the skills; those that don't fit are counted. */
+/** Returns the section with the skills; those that do not fit are counted. */
 export function skillsText(skills: readonly Skill[], budget: number): string {
   if (skills.length === 0) return ''
   let room = Math.floor(budget * SKILLS * CHARS_PER_TOKEN)

@@ -1,18 +1,19 @@
-/** What was changed, what failed, what is unknown: from the records of the calls. */
-import { type CallRecord, inputWords, type Status } from '@mulligan/core'
+/** Builds the ledger of changes, failures and unknown effects from the records of the calls. */
+import type { CallRecord } from '@mulligan/core'
+import { inputWords, type Status } from '@mulligan/core/executor'
 import { redact } from '../model/secrets.ts'
 import type { Ledger, LedgerEntry } from '../outcome.ts'
 
 /** The engine's refusals are not failures of the work. */
 const NOT_TOLD = new Set<Status>(['cancelled', 'blocked', 'closed'])
 
-/** Characters of the paths that are named. */
+/** Maximum characters of the listed paths. */
 const MAX_TARGET = 300
 
 export interface LedgerOptions {
-  /** Calls of earlier turns that may have taken effect and are not settled. Default: none. */
+  /** Unsettled calls of earlier turns that may have taken effect. Default: none. */
   readonly earlier?: readonly CallRecord[]
-  /** Texts that are not shown. */
+  /** Texts to redact. */
   readonly secrets?: readonly string[] | undefined
 }
 
@@ -23,7 +24,7 @@ export function ledgerOf(records: readonly CallRecord[], { earlier = [], secrets
   for (const [at, record] of records.entries()) {
     const { id, tool, effect, target, result } = record
     const entry = { callId: id, tool, effect, target }
-    // Also of a command that failed: what it changed before is there.
+    // Even if the command failed: its earlier changes remain.
     if (record.changed?.length) changed.push({ ...entry, target: record.changed.join(', ').slice(0, MAX_TARGET) })
     if (result.ok) {
       if (effect !== 'read' && !record.changed) changed.push(entry)
@@ -36,7 +37,7 @@ export function ledgerOf(records: readonly CallRecord[], { earlier = [], secrets
   return { changed, failed, unknown }
 }
 
-/** Which call it was: what it acted on, and the first words of its input. */
+/** Describes an unknown effect by its target and the first words of its input. */
 function unknownEntry({ id, tool, effect, target, input, result }: CallRecord, secrets: readonly string[]): LedgerEntry {
   const hidden = (text: string): string => redact(text, secrets)
   const words = inputWords(input, target, hidden)
@@ -44,11 +45,11 @@ function unknownEntry({ id, tool, effect, target, input, result }: CallRecord, s
   return result.ok ? what : { ...what, status: result.status, says: result.error }
 }
 
-/** A wrong call that would have changed nothing anyway. */
+/** Returns whether it was a wrong call that would not have changed anything anyway. */
 const isSlip = ({ effect, result }: CallRecord): boolean =>
   !result.ok && result.status === 'retry' && (effect === 'read' || result.errorType === 'unknown_tool')
 
-/** The same tool succeeded later: on the same target, or for a wrong call on any. */
+/** Returns whether the same tool succeeded later: on the same target or, for a wrong call, on any. */
 const madeGood = (failure: CallRecord, later: readonly CallRecord[]): boolean =>
   later.some(
     (record) =>
@@ -57,7 +58,7 @@ const madeGood = (failure: CallRecord, later: readonly CallRecord[]): boolean =>
       ((!failure.result.ok && failure.result.status === 'retry') || record.target === failure.target),
   )
 
-/** The engine's words for a turn that the model could not end itself. */
+/** Writes the engine's summary for a turn that the model could not conclude. */
 export function summary({ changed, failed, unknown }: Ledger): string {
   const list = (entries: readonly LedgerEntry[]): string =>
     [...new Set(entries.map(({ tool, target, words }) => [tool, target, words && `"${words}"`].filter(Boolean).join(' ')))].join(', ')

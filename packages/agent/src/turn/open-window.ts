@@ -1,4 +1,4 @@
-/** The window of a session, as a turn and a compaction by hand open it. */
+/** Opens the context window of a session, for a turn or a manual compaction. */
 import { type ContextWindow, createContextWindow } from '../context/window.ts'
 import type { RequestPrefix } from './request-prefix.ts'
 import type { TurnContext } from './turn-context.ts'

@@ -1,16 +1,19 @@
-/** What the model is told besides the conversation. The system prompt is the same for the same words, so its start can be cached. */
-import { tokensIn } from '@mulligan/core'
-import type { StoppedBy } from '../outcome.ts'
-import { type Instructions, instructionsText, type Skill, skillsText } from './guidance.ts'
-import type { Role } from './role.ts'
-import { promptBudget } from './tool-selection/budget.ts'
+/**
+ * The instructions the model gets in addition to the conversation. The system prompt is the same for the same inputs, so its beginning
+ * can be cached.
+ */
+import { tokensIn } from '@mulligan/core/executor'
+import type { StoppedBy } from '../history/message.ts'
+import type { Instructions, Role, Skill } from '../options.ts'
+import { instructionsText, skillsText } from './guidance.ts'
+import { promptBudget } from './tool-selection/choose.ts'
 
 export interface PromptOptions {
   readonly role?: Role | undefined
-  /** The most general first, the nearest last. */
+  /** Instruction files, most general first, nearest last. */
   readonly instructions?: readonly Instructions[] | undefined
   readonly skills?: readonly Skill[] | undefined
-  /** Tokens of the model's context. Instructions and skills have a share of it. Default 32,768. */
+  /** Size of the model's context in tokens. Instructions and skills get a share of it. Default 32,768. */
   readonly contextTokens?: number
 }
 
@@ -25,10 +28,10 @@ export function systemPrompt(
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Characters around the system prompt and the list of tools in a request. */
+/** Characters around the system prompt and the tool list in a request. */
 const AROUND = 40
 
-/** Tokens of a system prompt as it is sent. */
+/** Returns the tokens of a system prompt as it is sent. */
 export const promptTokens = (system: string): number => tokensIn(JSON.stringify(system).length + AROUND)
 
 const basics = (cwd: string): string => `You work with tools in the folder ${cwd}. Paths are relative to it.
@@ -52,13 +55,13 @@ const WHY: Partial<Record<StoppedBy, string>> = {
   loop: 'You have been repeating calls that change nothing, so tools are closed for this turn',
 }
 
-/** Goes with the last request of a turn. It is not kept in the history. */
+/** Sent with the last request of a turn. It is not kept in the history. */
 export const conclude = (by: StoppedBy): string =>
   `[${WHY[by] ?? 'This turn ends here'}. Don't call tools. Answer now, in words, with what is known so far, and say what is missing.]`
 
-/** Goes with the request after a reply that was cut off because its thinking went on and on. */
+/** Sent with the request after a reply that was cut off for endless thinking. */
 export const COME_TO_THE_POINT =
   '[You thought for too long, and that was cut off. Do not think any further: call the tool you need now, or answer in words.]'
 
-/** Goes with the request after a reply without words and calls. */
+/** Sent with the request after an empty reply (no words, no calls). */
 export const NUDGE = '[Your last reply was empty. Answer in words, or call a tool.]'

@@ -1,50 +1,35 @@
 /**
- * An executor whose work is done in steps of the journal. The value of a step holds the events that the executor's counters,
- * guard and limits are made of, so that replaying it leaves them as they were.
+ * An executor whose work is done in journal steps. A step's value contains the events that the executor's counters, guard and limits
+ * are computed from, so replaying it restores them.
  */
-import {
-  type CallRecord,
-  canonical,
-  createExecutor,
-  type Executor,
-  type ExecutorOptions,
-  type Performed,
-  type Prepared,
-  type PreparedCall,
-  type ToolEvent,
-} from '@mulligan/core'
+import type { CallRecord, ToolEvent } from '@mulligan/core'
+import { canonical, createExecutor, type ExecutorOptions, type Performed, type Prepared, type PreparedCall } from '@mulligan/core/executor'
 import type { Journal } from '../journal/journal.ts'
 
 type StepValue = Prepared | Performed
 
-export interface RecordedCalls {
-  readonly executor: Executor
-  /** Runs a step of a call, or replays what it came to. A record is saved before its outcome is emitted. */
-  readonly step: <Value extends StepValue>(name: string, callId: string, work: () => Promise<Value>) => Promise<Value>
-  /** The outcome of a call that is saved already, though its step is not recorded. */
-  readonly outcome: (record: CallRecord) => Extract<StepValue, { readonly kind: 'result' }>
-}
+export type RecordedCalls = ReturnType<typeof createRecordedCalls>
 
 export interface RecordedCallsOptions {
   readonly executor: Omit<ExecutorOptions, 'onEvent'>
   readonly journal: Journal
   readonly emit: (event: ToolEvent) => Promise<void>
-  /** Gets each event that counts, also those of replayed steps. */
+  /** Called with each event that counts, including those of replayed steps. */
   readonly onEvent: (event: ToolEvent) => void
   readonly save: (record: CallRecord) => Promise<void>
   /** Calls whose outcome was emitted before a restart. */
   readonly emitted: ReadonlySet<string>
 }
 
-/** What came of a call, emitted once its record is saved. */
+/** Events of a call's outcome, emitted once its record is saved. */
 const OUTCOME = new Set<ToolEvent['type']>(['tool.result', 'tool.retry', 'tool.closed'])
-/** Count for nothing. */
+/** Events that are not counted. */
 const PASSING = new Set<ToolEvent['type']>(['tool.delta', 'tool.repaired'])
 
-export function createRecordedCalls({ journal, emit, save, emitted, ...options }: RecordedCallsOptions): RecordedCalls {
+export function createRecordedCalls({ journal, emit, save, emitted, ...options }: RecordedCallsOptions) {
   /** The events of each call since its last step. */
   const open = new Map<string, ToolEvent[]>()
-  /** Outcomes of calls that had been given up on; they go with the next step. */
+  /** Late outcomes of abandoned calls; they are recorded with the next step. */
   let late: ToolEvent[] = []
   const executor = createExecutor({ ...options.executor, onEvent })
 
@@ -61,6 +46,7 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
     else open.set(event.callId, [event])
   }
 
+  /** Runs a step of a call, or replays its result. A record is saved before its outcome is emitted. */
   async function step<Value extends StepValue>(name: string, callId: string, work: () => Promise<Value>): Promise<Value> {
     let ran: { readonly value: Value } | undefined
     const recorded = await journal.step(name, async () => {
@@ -85,11 +71,12 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
     await announce(events)
   }
 
-  /** Once, also where the process ended in between. What listens to an outcome does not change it. */
+  /** Emits outcomes exactly once, even if the process ended in between. A failing listener does not affect the outcome. */
   async function announce(events: readonly ToolEvent[]): Promise<void> {
     for (const event of events) if (isOutcome(event) && !emitted.has(event.callId)) await emit(event).catch(() => undefined)
   }
 
+  /** Returns the outcome of a call that is already saved but whose step is not recorded. */
   function outcome(record: CallRecord): Extract<StepValue, { readonly kind: 'result' }> {
     const { id: callId, step, tool, effect, input, result, attempts, durationMs } = record
     const event = { type: 'tool.result', callId, step, tool, effect, inputKey: canonical(input), result, attempts, durationMs } as const
@@ -107,7 +94,7 @@ const isOutcome = (event: ToolEvent): boolean => OUTCOME.has(event.type) && !isL
 type WithoutKey<Value> = Value extends { readonly call: PreparedCall }
   ? Omit<Value, 'call'> & { readonly call: Omit<PreparedCall, 'inputKey'> }
   : Value
-/** Of input and result there is one copy, in the call or its record. */
+/** A step's value as stored: input and result are kept once, in the call or its record. */
 type Recorded = WithoutKey<StepValue> & { readonly events: readonly object[] }
 
 function toRecorded(value: StepValue, events: readonly ToolEvent[]): Recorded {
@@ -125,7 +112,7 @@ function withoutValue(event: ToolEvent): object {
   return event.type === 'tool.result' && !event.late ? without(event, OUTCOME_VALUES) : event
 }
 
-/** A copy without some members: for every call, and a destructuring takes twice as long. */
+/** Copies an object without some members. Runs for every call, and destructuring takes twice as long. */
 function without(value: object, left: ReadonlySet<string>): object {
   const copy: Record<string, unknown> = {}
   for (const key in value) if (!left.has(key)) copy[key] = (value as Record<string, unknown>)[key]

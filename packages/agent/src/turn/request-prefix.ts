@@ -1,29 +1,19 @@
-/** What a turn begins every request with: the system prompt, and which tools are sent. */
+/** Builds the prefix of every request of a turn: the system prompt and the tools that are sent. */
 import type { CallRecord, Policy, Tool } from '@mulligan/core'
+import { defaultPolicy } from '@mulligan/core/executor'
+import type { Role } from '../options.ts'
 import { promptTokens, systemPrompt } from './prompt.ts'
-import { rolePolicy, toolsOf } from './role.ts'
-import { promptBudget } from './tool-selection/budget.ts'
-import { chooseTools } from './tool-selection/choose.ts'
-import { foundTools } from './tool-selection/found.ts'
+import { chooseTools, foundTools, promptBudget } from './tool-selection/choose.ts'
 import type { TurnContext } from './turn-context.ts'
 
-export interface RequestPrefix {
-  readonly system: string
-  /** For the executor: also those that are not sent, and those that the role does not have, which it refuses. */
-  readonly tools: readonly Tool[]
-  readonly policy: Policy
-  /** In this request: those that are always there, then those found, in the order of that. */
-  readonly sent: () => readonly Tool[]
-  /** Calls that have come to their result. */
-  readonly learn: (records: readonly CallRecord[]) => void
-}
+export type RequestPrefix = ReturnType<typeof createRequestPrefix>
 
 export type PrefixContext = Pick<
   TurnContext,
   'cwd' | 'tools' | 'role' | 'lean' | 'policy' | 'model' | 'history' | 'instructions' | 'skills'
 >
 
-export function createRequestPrefix(context: PrefixContext): RequestPrefix {
+export function createRequestPrefix(context: PrefixContext) {
   const { cwd, tools, role, lean, policy, model, history } = context
   const { contextTokens } = model
   const system = systemPrompt(cwd, { role, contextTokens, instructions: context.instructions?.(), skills: context.skills?.() })
@@ -37,11 +27,27 @@ export function createRequestPrefix(context: PrefixContext): RequestPrefix {
   )
   return {
     system,
+    /** For the executor: includes tools that are not sent, and those the role does not have, which it refuses. */
     tools: own.length > 0 ? [...tools, ...own] : tools,
     policy: rolePolicy(tools, role, policy),
-    sent: () => [...always, ...found],
-    learn: (records) => {
+    /** The tools of this request: the permanent ones, then those found, in that order. */
+    sent: (): readonly Tool[] => [...always, ...found],
+    /** Learns from finished calls. */
+    learn: (records: readonly CallRecord[]): void => {
       found = foundTools(hidden, records, budget, found)
     },
+  }
+}
+
+/** Returns the tools a role has. */
+const toolsOf = (tools: readonly Tool[], role: Role | undefined): readonly Tool[] =>
+  role?.withholds ? tools.filter((tool) => role.withholds?.(tool) === undefined) : tools
+
+/** Applies the role before the policy: tools the role does not have are denied, whoever would approve them. */
+function rolePolicy(tools: readonly Tool[], role: Role | undefined, policy: Policy = defaultPolicy): Policy {
+  const reasons = new Map(tools.map((tool) => [tool.name, role?.withholds?.(tool)]))
+  return (request) => {
+    const reason = reasons.get(request.tool)
+    return reason === undefined ? policy(request) : { decision: 'deny', reason }
   }
 }

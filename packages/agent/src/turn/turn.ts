@@ -1,24 +1,15 @@
 /**
- * The turn: what follows one message of the user, to the answer. One model request a step, then its calls, then again,
- * each a named step of the journal. It always ends in words, and every call has a result.
+ * Runs a turn: from a user message to the answer. Each step is one model request and then its calls, as named journal steps. A turn
+ * always ends with a message, and every call has a result.
  */
 
-import {
-  type CallRecord,
-  DEFAULT_LIMITS,
-  type LimitReached,
-  type Limits,
-  limitReached,
-  NOTHING_SPENT,
-  type Spent,
-  spend,
-  type ToolEvent,
-  tokensIn,
-} from '@mulligan/core'
-import { type AssistantMessage, callsOf, ownWords, textOf, type Usage } from '../history/message.ts'
+import type { CallRecord, Limits, ToolEvent } from '@mulligan/core'
+import { DEFAULT_LIMITS, type LimitReached, limitReached, NOTHING_SPENT, type Spent, spend, tokensIn } from '@mulligan/core/executor'
+import { type AssistantMessage, callsOf, ownWords, type StoppedBy, textOf, type Usage } from '../history/message.ts'
 import { requestStep } from '../journal/journal.ts'
 import type { RequestFault } from '../model/fault.ts'
-import type { Ledger, StoppedBy, TurnOutcome, TurnStatus } from '../outcome.ts'
+import { redact } from '../model/secrets.ts'
+import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { SessionTakenOver } from '../store/store.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
@@ -30,19 +21,19 @@ import { createRecordedCalls } from './recorded-calls.ts'
 import { createRequestPrefix } from './request-prefix.ts'
 import type { TurnContext } from './turn-context.ts'
 
-/** Replies without words and calls that are asked for again. */
+/** Maximum number of empty replies (no words, no calls) that are requested again. */
 const MAX_EMPTY = 2
-/** Of the context, the share a result may have. */
+/** The share of the context that one result may use. */
 const RESULT_SHARE = 0.15
 
-/** What a turn comes to. */
+/** The end of a turn. */
 interface Ending {
   readonly status: TurnStatus
   readonly answer: string
   readonly stoppedBy?: StoppedBy
-  /** For the person. */
+  /** The error message for the person. */
   readonly error?: string
-  /** The engine's words, so they are kept as a message of its own. */
+  /** Whether the engine wrote the answer, so that it is stored as a separate message. */
   readonly own?: boolean
 }
 
@@ -56,7 +47,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const records: CallRecord[] = []
   let spent: Spent = NOTHING_SPENT
   let usage: Usage = { inputTokens: 0, outputTokens: 0 }
-  /** The store could not take the outcome of a call. */
+  /** Set if the store could not save the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = false
   const egress = egressPolicy({ tools: prefix.tools, history: context.history, records })
@@ -74,6 +65,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       ...(context.spill && { spill: context.spill }),
       ...(context.breakers && { breakers: context.breakers }),
       ...(context.log && { log: context.log }),
+      ...(context.errors && { errors: context.errors }),
+      redact: (text) => redact(text, context.secrets ?? []),
     },
     journal,
     emit: context.emit,
@@ -105,7 +98,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     }
   }
 
-  /** The reply to the request of a step, or why there is none. Only a reply is recorded: what stops a turn may pass. */
+  /**
+   * Returns the reply to the request of a step, or the reason there is none. Only a reply is recorded, since whatever stopped the turn
+   * may be temporary.
+   */
   async function request(step: number, nudge: boolean): Promise<AssistantMessage | Ending> {
     let ending: Ending | undefined
     const counted = spent.requests
@@ -129,7 +125,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return reply
   }
 
-  /** Why no further request is made. */
+  /** Returns the reason to make no further request, if there is one. */
   async function endBefore(step: number): Promise<Ending | undefined> {
     if (clock.signal.aborted) return stopped()
     const tooLong = await window.fit(step)
@@ -175,14 +171,14 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const faulted = (fault: RequestFault): Ending =>
     failed('I could not go on: the model did not answer.', { stoppedBy: fault.exceeded ? 'context' : 'provider', error: fault.message })
 
-  /** Tokens and cost are reserved before a request and settled after it. */
+  /** Checks the limits. Tokens and cost are reserved before a request and settled after it. */
   function spentUp(): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
     const tokens = window.used()
     return limitReached(spent, { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
-  /** What the server counted; where it counts nothing, or nonsense, the estimate stands for the limits. */
+  /** Settles the reserved tokens with the server's count. If there is none, or it is implausible, the estimate counts. */
   function settle(message: AssistantMessage): void {
     const inputTokens = counted(message.usage.inputTokens)
     const outputTokens = counted(message.usage.outputTokens)
@@ -193,7 +189,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     spent = spend(spent, { tokens: sent + said, cost: (sent * input + said * output) / 1_000_000 })
   }
 
-  /** Why the request about to be sent is the last, if it is. */
+  /** Returns the reason why the next request must be the last, if there is one. */
   function mustConclude(): StoppedBy | undefined {
     if (executor.looping()) return 'loop'
     if (executor.state().calls >= limits.calls) return 'calls'
@@ -213,7 +209,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     records.push(...done)
   }
 
-  /** With what earlier turns left unknown, until it is settled or the user has approved a further call knowing of it. */
+  /**
+   * Returns the ledger, including unknown effects of earlier turns until they are settled or the user has knowingly approved another
+   * call.
+   */
   function ledger(): Ledger {
     const open = new Set(executor.state().indeterminate.calls.flatMap(({ id, narrowed }) => (narrowed ? [] : [id])))
     const results = open.size > 0 ? context.history.filter((message) => message.role === 'results') : []
@@ -253,13 +252,13 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     return { ...outcome, calls: records }
   }
 
-  /** The store could not be written: the person still gets the ledger, from what is known here. */
+  /** Returns the outcome if the store could not be written: the person still gets the ledger, from what is known here. */
   function unsaved(error: unknown): TurnOutcome {
     const { sessionId } = context
     const isTaken = error instanceof SessionTakenOver
     const says = isTaken
       ? `Another process took over session ${sessionId}, so this one stopped.`
-      : `The session could not be saved: ${(error as Error)?.message ?? 'unknown error'}. Is the disk full?`
+      : `The session could not be saved: ${(error as Error)?.message ?? 'unknown error'}.${isDiskFull(error) ? ' Is the disk full?' : ''}`
     const answer = summaryOf(isTaken ? 'I stopped: another process took over this session.' : 'I stopped: the session could not be saved.')
     return {
       sessionId,
@@ -282,6 +281,12 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   } finally {
     clock.stop()
   }
+}
+
+/** Recognises a full disk: SQLite's FULL, the system's ENOSPC, PostgreSQL's disk_full. */
+const isDiskFull = (error: unknown): boolean => {
+  const { errcode, code } = (error ?? {}) as { readonly errcode?: unknown; readonly code?: unknown }
+  return (Number(errcode) & 0xff) === 13 || code === 'ENOSPC' || code === '53100'
 }
 
 /** Ends a step without recording it. */

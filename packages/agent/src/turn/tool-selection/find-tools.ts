@@ -1,4 +1,4 @@
-/** `find_tools`: how a model comes to the tools that are not in every request. */
+/** Defines `find_tools`, which lets a model find the tools that are not in every request. */
 import { type CallRecord, defineTool, empty, ok, type Tool } from '@mulligan/core'
 import { searchTools } from './search.ts'
 
@@ -6,7 +6,7 @@ export const FIND_TOOLS = 'find_tools'
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 10
-/** Of the names in the description, in characters: so many that a model knows what to look for. */
+/** Maximum characters of the names in the description: enough to show the model what to look for. */
 const MAX_NAMES = 240
 const MAX_LINE = 160
 
@@ -15,8 +15,8 @@ export interface FoundData {
 }
 
 /**
- * @param tools all that the model may call
- * @param hidden those of them that are not in every request
+ * @param tools all tools the model may call
+ * @param hidden those that are not in every request
  */
 export function findTools(tools: readonly Tool[], hidden: readonly Tool[]): Tool {
   return defineTool<{ readonly query: string; readonly limit?: number }, unknown>({
@@ -65,7 +65,7 @@ export function findTools(tools: readonly Tool[], hidden: readonly Tool[]): Tool
   })
 }
 
-/** The names that a result of `find_tools` gave. It may have been written by another version. */
+/** Returns the names listed in a result of `find_tools`, which another version may have written. */
 export function foundNames({ tool, result }: CallRecord): readonly string[] {
   if (tool !== FIND_TOOLS || !result.ok) return []
   const { tools } = (result.data ?? {}) as Partial<FoundData>

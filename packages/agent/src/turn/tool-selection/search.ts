@@ -1,23 +1,23 @@
-/** Which tools do what a few words ask for: the words against name, other names, description and parameters. */
+/** Finds tools for a short query by matching its words against names, aliases, descriptions and parameters. */
 import type { Tool } from '@mulligan/core'
 
-/** What a match is worth, by where the word stands. */
+/** Weights of a match, by where the word occurs. */
 const WEIGHTS = { name: 6, alias: 5, description: 2, parameter: 1 } as const
-/** A word that only means the same, or that only begins so. */
+/** Factors for a synonym and for a word with the same beginning. */
 const SYNONYM = 0.5
 const BEGINNING = 0.6
 const MIN_BEGINNING = 4
-/** Of the best score: what is far below it is there by chance. */
+/** Fraction of the best score below which a match is likely accidental. */
 const FAR_BELOW = 0.3
 
-/** Words that say nothing about what a tool does. */
+/** Words that reveal nothing about a tool's purpose. */
 const FILLERS = new Set(
   'a an and all are by can could do does for from how i if in into is it its me my need of on or our please some that the their them there these this to tool tools use using want what which with you your'.split(
     ' ',
   ),
 )
 
-/** Words that models use for the same. */
+/** Words that models use as synonyms. */
 const SYNONYMS: readonly (readonly string[])[] = [
   'delete remove erase rm unlink trash',
   'move rename mv',
@@ -38,7 +38,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   'ask question clarify',
 ].map((group) => group.split(' ').map(stem))
 
-/** The tools that fit, best first; none when no word does. */
+/** Returns the matching tools, best first; none if no word matches. */
 export function searchTools(query: string, tools: readonly Tool[]): readonly Tool[] {
   const wanted = [...new Set(wordsOf(query))]
   const entries = tools.map((tool) => ({ tool, words: indexed(tool) }))
@@ -47,7 +47,7 @@ export function searchTools(query: string, tools: readonly Tool[]): readonly Too
     const hits = entries.map(({ words }) => match(word, words))
     const found = hits.filter((hit) => hit > 0).length
     if (found === 0) continue
-    // A word that nearly every tool has tells little.
+    // A word that nearly every tool has is a weak signal.
     const rarity = Math.log(1 + tools.length / found)
     for (const [at, { tool }] of entries.entries()) scores.set(tool, (scores.get(tool) ?? 0) + (hits[at] ?? 0) * rarity)
   }
@@ -59,7 +59,7 @@ export function searchTools(query: string, tools: readonly Tool[]): readonly Too
     .map(({ tool }) => tool)
 }
 
-/** Each word of a tool with the weight of the best place it stands in. */
+/** Maps each word of a tool to the weight of the best place where it occurs. */
 function indexed({ name, aliases, description, inputSchema }: Tool): ReadonlyMap<string, number> {
   const words = new Map<string, number>()
   const add = (text: string, weight: number): void => {
@@ -84,7 +84,7 @@ function match(word: string, words: ReadonlyMap<string, number>): number {
   return best
 }
 
-/** The words of a text or of a name in any case, each by its stem, without fillers. */
+/** Splits a text, or a name in any case style, into stemmed words without fillers. */
 const wordsOf = (text: string): string[] =>
   (
     text
@@ -95,7 +95,7 @@ const wordsOf = (text: string): string[] =>
     .filter((word) => !FILLERS.has(word))
     .map(stem)
 
-/** `changes`, `changed`, `changing` and `change` are one. */
+/** Reduces a word to its stem: `changes`, `changed`, `changing` and `change` are the same. */
 function stem(word: string): string {
   if (word.length <= 3) return word
   const singular = word.replace(/([^s])s$/, '$1')

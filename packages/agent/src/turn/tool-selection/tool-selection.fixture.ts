@@ -1,4 +1,4 @@
-/** Tools for tests of the lean set: as a set of many services has them. */
+/** Tools for tests of the lean set, as many services would provide them. */
 import { defineTool, type Tool } from '@mulligan/core'
 
 const tool = (name: string, description: string, aliases: readonly string[] = [], parameters: readonly string[] = ['path']): Tool =>
@@ -31,7 +31,7 @@ export const MANY: readonly Tool[] = [
   tool('send_mail', 'Sends an email.', [], ['to', 'subject', 'body']),
 ]
 
-/** Tools of a person's own, each about as large as a usual one. */
+/** Custom tools, each about as large as a typical one. */
 export const others = (count: number): readonly Tool[] =>
   Array.from({ length: count }, (_, at) =>
     tool(`own_${at}`, `Looks up entry ${at} in the register of the person, with what belongs to it.`, [], ['id', 'since', 'kind', 'limit']),

@@ -1,9 +1,9 @@
-import { estimateTokens } from '@mulligan/core'
+import { estimateTokens } from '@mulligan/core/executor'
 import { call, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { agentModel, PROTOCOLS, save, search } from '../../agent.fixture.ts'
 import { createAgent, memoryStore } from '../../index.ts'
-import { promptBudget } from './budget.ts'
+import { promptBudget } from './choose.ts'
 import { MANY, others } from './tool-selection.fixture.ts'
 
 interface Body {
@@ -133,5 +133,5 @@ it('what a role withholds is neither sent nor found, and denied whoever would al
   expect(lastToolResults(server.requests[1] as never)[0]?.text).toContain('The agent plan only reads.')
 })
 
-/** Of two lists in JSON: the longer one begins with the bytes of the other. */
+/** Returns whether the longer of two JSON lists starts with the bytes of the other. */
 const startsWith = (longer: string, list: string): boolean => longer.startsWith(list.slice(0, -1))
