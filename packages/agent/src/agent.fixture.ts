@@ -51,7 +51,7 @@ export interface Run {
   readonly events: AgentEvent[]
 }
 
-/** Stores that the tests of the turn run on. */
+/** The stores on which the turn tests run. */
 export const STORES = [
   ['memory', async () => memoryStore({ strict: true })],
   ['SQLite', () => openStore(':memory:')],

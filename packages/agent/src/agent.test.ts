@@ -1,9 +1,12 @@
 import { notOk, ok } from '@mulligan/core'
 import { call, calls, lastToolResults, say, think } from '@mulligan/testing'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { agentModel, PROTOCOLS, STORES, save, search, start, stores } from './agent.fixture.ts'
 import { createAgent, memoryStore } from './index.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
+
+/** Side by side, because most of them wait. */
+const it = test.concurrent
 
 const EACH = PROTOCOLS.flatMap((protocol) => STORES.map(([store, open]) => [protocol, store, open] as const))
 

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
-import type { CompactionReport } from './context/compaction.ts'
+import type { CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
@@ -16,34 +16,37 @@ import { runTurn } from './turn/turn.ts'
 import type { TurnContext } from './turn/turn-context.ts'
 
 export interface RunOptions {
-  /** Continues this session; a new one without it. */
+  /** The session to continue. Default: a new session. */
   readonly sessionId?: string
   readonly prompt: string
-  /** Files that the person named in their own words, relative to `cwd`: a secret one is then opened without asking. */
+  /** Files that the person named in their own words, relative to `cwd`. Secret ones may then be opened without asking. */
   readonly mentions?: readonly string[]
-  /** Whether the prompt carries what may come from the workspace, such as piped input. Default false. */
+  /** Whether the prompt contains possible workspace content, such as piped input. Default false. */
   readonly attached?: boolean
-  /** Takes the session from another process that runs a turn of it; that one stops before its next effect. Default false. */
+  /** Takes the session over from another process that is running a turn of it; that process stops before its next effect. Default false. */
   readonly takeOver?: boolean
   readonly signal?: AbortSignal
 }
 
 export interface Agent {
-  /** One turn. Never throws for anything a model, tool or server does. @throws UnknownSession */
+  /** Runs one turn. Never throws because of a model, tool or server. @throws UnknownSession */
   readonly run: (options: RunOptions) => Promise<TurnOutcome>
-  /** Takes up the session's last turn where the process that ran it ended. @throws UnknownSession; returns undefined when it was finished. */
+  /**
+   * Resumes the session's last turn after the process that ran it has ended. Returns undefined if the turn was finished. @throws
+   * UnknownSession
+   */
   readonly resume: (
     sessionId: string,
     options?: { readonly signal?: AbortSignal; readonly takeOver?: boolean },
   ) => Promise<TurnOutcome | undefined>
   /**
-   * Replaces what was said before the latest steps by a digest, between two turns. A turn does so by itself when its context
-   * is nearly full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
+   * Replaces everything before the latest steps with a digest, between two turns. A turn does so by itself when its context is nearly
+   * full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
    */
   readonly compact: (sessionId: string) => Promise<CompactionReport | undefined>
 }
 
-/** There is no session of that id. */
+/** There is no session with this id. */
 export class UnknownSession extends Error {
   constructor(id: string) {
     super(`there is no session ${id}`)
@@ -51,7 +54,7 @@ export class UnknownSession extends Error {
   }
 }
 
-/** Another process runs a turn of this session. */
+/** Another process is running a turn of this session. */
 export class SessionBusy extends Error {
   constructor(id: string, owner: string) {
     super(`session ${id} is in use by ${owner}`)
@@ -59,7 +62,10 @@ export class SessionBusy extends Error {
   }
 }
 
-/** @throws TypeError when the model speaks another version of the provider contract */
+/**
+ * Creates an agent.
+ * @throws TypeError if the model implements another version of the provider contract
+ */
 export function createAgent(options: AgentOptions): Agent {
   const { model, store, cwd } = options
   if (model.model.specificationVersion !== 'v4')
@@ -69,7 +75,7 @@ export function createAgent(options: AgentOptions): Agent {
   const who = { model: model.id, where: model.where, ...(options.role && { agent: options.role.name }) }
   const breakers = options.breakers ?? createBreakers()
   const calibration = createCalibration(model.contextTokens)
-  /** The latest event of each session: one counter, also for what comes late from an earlier turn. */
+  /** The latest event id of each session: one counter, which late events of an earlier turn also use. */
   const eventIds = new Map<string, number>()
 
   async function run({
@@ -125,11 +131,14 @@ export function createAgent(options: AgentOptions): Agent {
     })
   }
 
-  /** Gives the calls of a turn whose process ended their results. */
+  /** Gives a result to each open call of a turn whose process ended. */
   const close = ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
     turn(sessionId, id, emit, AbortSignal.abort(), [], 'closing')
 
-  /** @param opening its first events: emitted once all has been read, since reading would write each batch by itself */
+  /**
+   * Runs or resumes a turn.
+   * @param opening its first events, emitted once everything has been read, since reading would write each batch separately
+   */
   async function turn(
     sessionId: string,
     turnId: string,
@@ -167,11 +176,11 @@ export function createAgent(options: AgentOptions): Agent {
     })
   }
 
-  /** The model, with the context that its server was found to have. */
+  /** Returns the model with the context size learned from its server. */
   const effectiveModel = (): AgentOptions['model'] =>
     calibration.window() === model.contextTokens ? model : { ...model, contextTokens: calibration.window() }
 
-  /** Events get their place, are shown at once and kept in order. What listens can't break the turn. */
+  /** Returns a function that numbers events, shows them at once and stores them in order. A failing listener can't break the turn. */
   async function emitter(sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> {
     eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, await store.lastEventId(sessionId)))
     return async (event) => {
@@ -182,18 +191,18 @@ export function createAgent(options: AgentOptions): Agent {
       try {
         options.onEvent?.(placed)
       } catch {
-        // a listener's own trouble
+        // The listener failed; ignore.
       }
       if (id !== undefined) await store.append([placed], isIntent(event))
     }
   }
 
-  /** @throws UnknownSession */
+  /** Checks that the session exists. @throws UnknownSession */
   async function known(sessionId: string): Promise<void> {
     if (!(await store.session(sessionId))) throw new UnknownSession(sessionId)
   }
 
-  /** One turn of a session at a time, whoever asks. @throws SessionBusy */
+  /** Runs `work` while holding the session: one turn of a session at a time, across processes. @throws SessionBusy */
   async function exclusively<T>(sessionId: string, takeOver: boolean, work: () => Promise<T>): Promise<T> {
     const claim = await store.claim(sessionId, { takeOver })
     if ('busy' in claim) throw new SessionBusy(sessionId, claim.busy)
@@ -207,7 +216,7 @@ export function createAgent(options: AgentOptions): Agent {
   return { run, resume, compact }
 }
 
-/** What happened in a turn before a restart, apart from its journal. */
+/** Collects what happened in a turn before a restart, apart from its journal. */
 function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'begun' | 'emitted'> {
   const replies = new Map<number, AssistantMessage>()
   const records = new Map<string, CallRecord>()
@@ -225,7 +234,10 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
   return { replies, begun, emitted }
 }
 
-/** Recorded before what it announces begins, so that a process which lost its session stops. */
+/**
+ * Returns whether an event announces an action. It is recorded before the action begins, so that a process which lost its session
+ * stops.
+ */
 const isIntent = (event: TurnEvent): boolean => event.type === 'tool.started' && (event.effect !== 'read' || event.attempt !== undefined)
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))
@@ -233,7 +245,7 @@ const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/'
 const TITLE = 60
 const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)
 
-/** Sorts by time, and can be typed: `20261121-2330-k3f9x2`. */
+/** Returns a new session id, which sorts by time and is easy to type: `20261121-2330-k3f9x2`. */
 function newSessionId(): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
   return `${stamp}-${randomInt(36 ** 6)

@@ -1,4 +1,4 @@
-/** A turn that kills its own process at a given point. Run as a program by the crash test. */
+/** A turn that kills its own process at a given point. The crash test runs this file as a program. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineTool } from '@mulligan/core'
@@ -20,11 +20,11 @@ const append = (folder: string, die: () => void) =>
   })
 
 interface Circumstances {
-  /** Limit of tool calls. */
+  /** Maximum number of tool calls. */
   readonly calls?: number
-  /** The tool with effects has been taken away since. */
+  /** The tool with effects no longer exists. */
   readonly gone?: boolean
-  /** Nobody is there, and everything is allowed in advance. */
+  /** Nobody can be asked, and everything is approved in advance. */
   readonly yes?: boolean
 }
 
@@ -43,9 +43,9 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
       const [kept] = events.filter(({ type }) => type === 'tool.result') as readonly Extract<AgentEvent, { type: 'tool.result' }>[]
       const isPoint = kept !== undefined && at === `outcome kept ${kept.tool}`
       await opened.append(events, durable || isPoint)
-      // The outcome and its record are on disk, its step is not.
+      // The outcome and its record are on disk, but its step is not.
       if (isPoint) die(at)
-      // The intent is on disk, the effect has not begun.
+      // The intent is on disk, but the effect has not begun.
       for (const event of events) if (event.type === 'tool.started') die(`${event.type} ${event.tool}`)
     },
   }
@@ -64,7 +64,7 @@ async function agentIn(folder: string, server: ScriptedModel, protocol: Protocol
   return { agent, store }
 }
 
-/** In the test's own process: takes the turn up again. */
+/** Resumes the turn in the test's own process. */
 export async function resumeTurn(folder: string, server: ScriptedModel, circumstances: Circumstances = {}) {
   const { agent, store } = await agentIn(folder, server, 'openai', 'never', circumstances)
   const [session] = await store.sessions()
@@ -73,7 +73,7 @@ export async function resumeTurn(folder: string, server: ScriptedModel, circumst
   return outcome
 }
 
-/** In the test's own process: a further turn of the session. */
+/** Runs another turn of the session in the test's own process. */
 export async function newTurn(folder: string, server: ScriptedModel, circumstances: Circumstances) {
   const { agent, store } = await agentIn(folder, server, 'openai', 'never', circumstances)
   const [session] = await store.sessions()

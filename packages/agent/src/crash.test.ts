@@ -1,4 +1,7 @@
-/** The process is killed at every point of a turn: the session opens again, nothing finished is repeated, and both protocols accept the history. */
+/**
+ * Kills the process at every point of a turn: the session opens again, nothing finished is repeated, and both protocols accept the
+ * history.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 afterAll(stopPostgres)
 
-/** Runs a turn in a process of its own that kills itself with SIGKILL at the given event. */
+/** Runs a turn in a separate process that kills itself with SIGKILL at the given event. */
 function killedAt(at: string, server: ScriptedModel, protocol: string, calls?: number): Promise<NodeJS.Signals | null> {
   const env = {
     ...process.env,
@@ -128,11 +131,11 @@ it.each([
   expect(await newTurn(folder, server, { yes: true })).toMatchObject({
     status: 'needs_approval',
     calls: [{ result: { status: 'denied' } }],
-    // Under the answer of each later turn too, until it is settled.
+    // Also listed under the answers of later turns, until it is settled.
     ledger: { unknown: [{ tool: 'append', target: '{"text":"one"}' }] },
   })
   expect(effects()).toEqual(before)
-  // A person who knows of it says yes, and it succeeds: then others run again.
+  // A person who knows about it approves the call, and it succeeds: then others run again.
   expect(await newTurn(folder, server, {})).toMatchObject({ status: 'answered', ledger: { changed: [{ tool: 'append' }] } })
   expect(await newTurn(folder, server, { yes: true })).toMatchObject({
     status: 'answered',

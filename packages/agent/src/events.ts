@@ -1,9 +1,36 @@
-/** The typed event stream that the CLI, `--json-stream` and logs read. */
+/** The typed event stream for the CLI, `--json-stream` and logs. */
 import type { ToolEvent } from '@mulligan/core'
-import type { Compaction, CompactionReason, CompactionReport } from './context/compaction.ts'
-import type { ContextUse } from './context/context-use.ts'
-import type { AssistantMessage, Usage } from './history/message.ts'
-import type { StoppedBy, TurnOutcome } from './outcome.ts'
+import type { AssistantMessage, StoppedBy, Usage } from './history/message.ts'
+import type { TurnOutcome } from './outcome.ts'
+
+/** The stored record of a compaction, so that a later process sends the same bytes. */
+export interface Compaction {
+  /** The last message the digest replaces, including the results of its calls. */
+  readonly covers: string
+  /** The digest sent in place of everything up to there. */
+  readonly digest: string
+  /** A replaced user message that follows the digest in full: the current task. */
+  readonly task?: string
+  /** A step whose results were too long for the usual limit: their total token budget. */
+  readonly tight?: { readonly message: string; readonly tokens: number }
+}
+
+/** The result of a compaction, in estimated tokens of a request. */
+export interface CompactionReport {
+  readonly before: number
+  readonly after: number
+  /** Number of calls that were sent in full before and are now in the digest. */
+  readonly calls: number
+}
+
+/** `full`: the next request would not have fitted; `refused`: the server refused it; `asked`: manual. */
+export type CompactionReason = 'full' | 'refused' | 'asked'
+
+/** Context usage in tokens: how much is used, and the total. */
+export interface ContextUse {
+  readonly contextUsed: number
+  readonly contextTokens: number
+}
 
 export type TurnEvent =
   | { readonly type: 'session.created'; readonly cwd: string }
@@ -17,7 +44,7 @@ export type TurnEvent =
       readonly resumed: boolean
     }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
-  /** A model request is sent. `attempt` counts from 1; `concluding` says why it is the last one. */
+  /** A model request was sent. `attempt` counts from 1; `concluding` says why it is the last one. */
   | {
       readonly type: 'message.created'
       readonly messageId: string
@@ -27,11 +54,11 @@ export type TurnEvent =
     }
   | { readonly type: 'message.part.delta'; readonly messageId: string; readonly text: string }
   | { readonly type: 'reasoning.delta'; readonly messageId: string; readonly text: string }
-  /** What was shown of this message is void: the request is made again, or the turn fails. `why` is for the person. */
+  /** Everything shown of this message is void: the request is repeated, or the turn fails. `why` is for the person. */
   | { readonly type: 'message.discarded'; readonly messageId: string; readonly step: number; readonly why: string }
   /**
-   * What looks like a call in this message and was not run, and why. `asked`: the message is discarded, and the model is asked
-   * once to make the call properly. Of long markup the beginning is kept.
+   * Text in this message that looks like a call but was not run, and why. `asked`: the message is discarded, and the model is asked
+   * once to make the call properly. Of long markup, only the beginning is kept.
    */
   | {
       readonly type: 'message.quoted'
@@ -41,9 +68,9 @@ export type TurnEvent =
       readonly asked: boolean
     }
   | { readonly type: 'message.completed'; readonly messageId: string; readonly step: number; readonly message: AssistantMessage }
-  /** How much of the context the request and its reply take is beside what the server counted. */
+  /** The context used by the request and its reply, in addition to the server's count. */
   | ({ readonly type: 'usage'; readonly step: number; readonly usage: Usage } & ContextUse)
-  /** What was said so far is sent as a digest from now on, except for the latest steps. */
+  /** From now on, the conversation so far is sent as a digest, except for the latest steps. */
   | ({
       readonly type: 'context.compacted'
       readonly step: number
@@ -52,14 +79,14 @@ export type TurnEvent =
     } & CompactionReport &
       Compaction)
   | { readonly type: 'finish-step'; readonly step: number; readonly finishReason: string; readonly calls: number }
-  /** Something that the person should know, and that the turn continues. */
+  /** Something the person should know. The turn continues. */
   | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'error'; readonly message: string; readonly retryInMs?: number }
   | ToolEvent
 
-/** An event with its place. Deltas have no `id`: they are not kept. */
+/** An event with its position. Deltas have no `id` because they are not stored. */
 export type AgentEvent = TurnEvent & {
-  /** Grows by one within the store; the stream can be resumed after it. */
+  /** Increases by one per stored event; the stream can be resumed after it. */
   readonly id?: number
   readonly sessionId: string
   readonly turnId: string
@@ -69,5 +96,5 @@ export type AgentEvent = TurnEvent & {
 
 const FLEETING = new Set<string>(['message.part.delta', 'reasoning.delta', 'tool.delta'])
 
-/** Whether an event is kept in the store. */
+/** Returns whether an event is stored. */
 export const isDurable = ({ type }: TurnEvent): boolean => !FLEETING.has(type)

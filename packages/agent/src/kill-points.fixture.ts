@@ -1,5 +1,6 @@
-/** A turn that is killed at any point, on any store: its effects are counted outside, and the turn is taken up again. */
-import { type CallRecord, defineTool, ModelRetry, type ProposedChanges, type Tool } from '@mulligan/core'
+/** Kills a turn at any point, on any store. Its effects are counted outside, and the turn is resumed. */
+import { type CallRecord, defineTool, ModelRetry, type Tool } from '@mulligan/core'
+import type { ProposedChanges } from '@mulligan/core/executor'
 import { calls, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,17 +10,17 @@ import { agentModel, search } from './agent.fixture.ts'
 import { type AgentOptions, createAgent, type Message, type Store, type TurnOutcome } from './index.ts'
 
 export interface KillStores {
-  /** A store without sessions. */
+  /** Opens an empty store. */
   readonly openStore: () => Promise<Store>
-  /** The same store, as another process opens it; the first one may still have writes that are not on disk. */
+  /** Opens the same store as another process would; the first may still have writes that are not on disk. */
   readonly reopen: (killed: Store) => Promise<Store>
 }
 
-/** A process that can die: from then on nothing that it waits for ever comes. */
+/** A process that can die: from then on, nothing it waits for ever arrives. */
 interface Life {
-  /** Points that were passed. */
-  readonly passed: () => number
-  /** Passes a point. @returns whether the process is dead now */
+  /** Names of the points passed. */
+  readonly passed: readonly string[]
+  /** Passes a point. @returns whether the process is now dead */
   readonly point: (name: string) => boolean
   readonly isDead: () => boolean
   readonly death: Promise<'dead'>
@@ -30,18 +31,18 @@ const NEVER = new Promise<never>(() => undefined)
 /** @param killAt the point, from 1, at which it dies. Default: never */
 function life(killAt = Number.POSITIVE_INFINITY): Life {
   const { promise: death, resolve } = Promise.withResolvers<'dead'>()
-  let passed = 0
+  const passed: string[] = []
   let dead = false
-  const point = (): boolean => {
+  const point = (name: string): boolean => {
     if (dead) return true
-    dead = ++passed >= killAt
+    dead = passed.push(name) >= killAt
     if (dead) resolve('dead')
     return dead
   }
-  return { passed: () => passed, point, isDead: () => dead, death }
+  return { passed, point, isDead: () => dead, death }
 }
 
-/** A point before each write and one after it; and, of each step of a journal, before it, before its value is recorded, and after that. */
+/** Adds a point before and after each write, and for each journal step before it, before its value is recorded and after that. */
 function mortal(store: Store, { point, isDead }: Life): Store {
   const write =
     <Args extends unknown[]>(name: string, work: (...args: Args) => Promise<void>) =>
@@ -74,7 +75,7 @@ function mortal(store: Store, { point, isDead }: Life): Store {
   }
 }
 
-/** What happened outside: by the text of the effect, how often. */
+/** Effects that took place outside: count by text. */
 type Effects = Map<string, number>
 
 function toolsOf(effects: Effects, { point }: Life): Tool[] {
@@ -135,7 +136,7 @@ const STEPS = [
   calls(['append', { text: 'four' }], ['append', { text: 'five' }]),
   say('Done.'),
 ]
-/** The reply depends on the conversation alone: a request may be made again. */
+/** Each reply depends only on the conversation, so a request may be repeated. */
 const replies = (): Promise<ScriptedModel> =>
   scriptedModel(({ body }) => {
     const { messages } = body as { messages: { role: string; content: unknown }[] }
@@ -143,7 +144,7 @@ const replies = (): Promise<ScriptedModel> =>
     return STEPS[messages.filter(({ role }) => role === 'assistant').length]
   })
 
-/** Asks about effects; some are denied. `life`: the person is not heard of any more once it is dead. */
+/** Asks about effects; some are denied. Once `one` is dead, the person no longer answers. */
 const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life): AgentOptions => ({
   model: agentModel(server, 'openai'),
   tools: toolsOf(effects, one),
@@ -162,7 +163,7 @@ interface Killed {
   readonly outcome: TurnOutcome | undefined
   readonly effects: Effects
   readonly history: readonly Message[]
-  /** Results among the events, by call. */
+  /** Number of result events by call. */
   readonly results: ReadonlyMap<string, number>
 }
 
@@ -172,7 +173,7 @@ interface KillOptions {
   readonly change?: (store: Store) => Store
 }
 
-/** Runs a turn that is killed at each of the points in turn, each time after it was taken up again. */
+/** Runs a turn that is killed at each of the points, one after another, and resumed each time. */
 async function killedAt(
   points: readonly number[],
   server: ScriptedModel,
@@ -211,7 +212,7 @@ const statusOf = ({ tool, result }: CallRecord) => `${tool} ${result.ok ? 'ok' :
 const unknownIn = (records: readonly CallRecord[]) =>
   records.filter(({ result }) => !result.ok && result.status === 'indeterminate').map(({ id }) => id)
 
-/** What must be so however often it was killed. */
+/** Checks what must hold no matter how often the turn was killed. */
 function expectSound({ effects, history, results }: Killed): readonly CallRecord[] {
   expect([...effects].filter(([, times]) => times > 1)).toEqual([])
   const records = history.flatMap((message) => (message.role === 'results' ? message.records : []))
@@ -229,7 +230,7 @@ function expectSound({ effects, history, results }: Killed): readonly CallRecord
   return records
 }
 
-/** The turn comes to what it would have come to, apart from effects of which nobody knows. `calm`: the same turn undisturbed. */
+/** Checks that the turn has the same outcome as without kills, apart from unknown effects. `calm`: the undisturbed turn. */
 function expectSame({ outcome }: Killed, calm: Killed): void {
   if (!outcome || !calm.outcome) return
   const unknown = unknownIn(outcome.calls)
@@ -244,22 +245,25 @@ function expectSame({ outcome }: Killed, calm: Killed): void {
   else expect(outcome).toMatchObject({ answer, status, requests })
 }
 
-/** Milliseconds after which a test hangs. */
+/** Test timeout in milliseconds. */
 const LONG = 600_000
 
-/** Declares the tests of killed turns for a store. `kills`: how many random points. Default 300 */
+/** Declares the tests of killed turns for a store. `kills`: number of random points. Default 300 */
 export function describeKillPoints(name: string, stores: KillStores, kills = samples(60, 300)): void {
   describe(`a killed turn, in ${name}`, () => {
     let server: ScriptedModel
     let calm: Killed
     let points = 0
+    /** Numbers of the points right after an effect. */
+    let afterEffects: readonly number[]
     beforeAll(async () => {
       server = await replies()
       const counted = life()
       const opened = await stores.openStore()
       await opened.createSession({ id: 's', cwd: '/', title: 'go' })
       await createAgent(options(server, opened, new Map(), counted)).run({ sessionId: 's', prompt: 'go' })
-      points = counted.passed()
+      points = counted.passed.length
+      afterEffects = counted.passed.flatMap((name, index) => (name.startsWith('after ') ? [index + 1] : []))
       await opened.close()
       calm = await killedAt([], server, stores)
     })
@@ -298,7 +302,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
             expectSound(killed)
             expectSame(killed, calm)
           }),
-          { numRuns: kills },
+          { numRuns: kills, examples: afterEffects.map((at) => [[at - 1, null]]) },
         )
         expect(server.violations).toEqual([])
       },
@@ -334,7 +338,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
             ),
         })
         const twice: string[] = []
-        for (let at = 1; at <= points && twice.length === 0; at += 1) {
+        for (const at of afterEffects) {
           const { effects } = await killedAt([at], server, stores, { change: forgetful })
           twice.push(...[...effects].flatMap(([what, times]) => (times > 1 ? [what] : [])))
         }

@@ -30,7 +30,7 @@ describeKillPoints('SQLite', {
   reopen: () => openStore(last()),
 })
 
-/** On a server a run takes longer. */
+/** With a database server, each run takes longer. */
 const KILLS = samples(10, 40)
 
 describe.skipIf(!hasPostgres)('on a server', () => {
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('on a server', () => {
     'PostgreSQL',
     {
       openStore: async () => {
-        // A connection of a process that is dead is closed.
+        // Close the connections of dead processes.
         await closeAll()
         place = await POSTGRES.place(folder)
         return open()

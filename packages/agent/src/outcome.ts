@@ -1,50 +1,48 @@
 /** The outcome of a turn. */
-import type { CallRecord, Effect, Status } from '@mulligan/core'
-import type { Usage } from './history/message.ts'
-import type { StoppedBy } from './stopped-by.ts'
+import type { CallRecord, Effect } from '@mulligan/core'
+import type { Status } from '@mulligan/core/executor'
+import type { StoppedBy, Usage } from './history/message.ts'
 
-/** `interrupted`: the process ended in mid-turn; only the store has it. */
+/** The status of a turn. `interrupted`: the process ended in the middle of the turn; this status occurs only in the store. */
 export type TurnStatus = 'answered' | 'failed' | 'stopped' | 'needs_approval' | 'cancelled' | 'interrupted'
-
-export type { StoppedBy }
 
 export interface LedgerEntry {
   readonly callId: string
   readonly tool: string
   readonly effect: Effect
-  /** What it acted on: a path, a channel. */
+  /** The target: a path, a channel. */
   readonly target: string
-  /** The first words of the input, where they say more than the target: of what is unknown. */
+  /** The first words of the input if they add anything to the target; only for unknown effects. */
   readonly words?: string
-  /** Absent for what was changed. */
+  /** The status; absent for changes. */
   readonly status?: Status
-  /** One sentence, for what failed and what is unknown. */
+  /** One sentence of explanation, for failures and unknown effects. */
   readonly says?: string
 }
 
-/** From the engine, not from the model's words. */
+/** The ledger of a turn, written by the engine and not taken from the model's words. */
 export interface Ledger {
   /** Effects that took place. */
   readonly changed: readonly LedgerEntry[]
-  /** What failed and was not made good by a later success of the same tool. */
+  /** Failures not followed by a success of the same tool. */
   readonly failed: readonly LedgerEntry[]
-  /** Effects that may or may not have taken place; those of earlier turns too, until they are settled. */
+  /** Effects that may or may not have taken place, including those of earlier turns until they are settled. */
   readonly unknown: readonly LedgerEntry[]
 }
 
-/** The object that `--json` prints. */
+/** The outcome of a turn: the object that `--json` prints. */
 export interface TurnOutcome {
   readonly sessionId: string
   readonly turnId: string
   readonly status: TurnStatus
-  /** The model's last words; the engine's own where the model could not be asked. */
+  /** The model's last message; the engine's own if the model could not be asked. */
   readonly answer: string
   readonly stoppedBy?: StoppedBy
-  /** For the person, when the turn failed. */
+  /** The error message for the person, if the turn failed. */
   readonly error?: string
   readonly ledger: Ledger
   readonly usage: Usage
-  /** Model requests answered or attempted, repeated ones counted once. */
+  /** Number of model requests answered or attempted; retries are not counted separately. */
   readonly requests: number
   readonly calls: readonly CallRecord[]
 }

@@ -1,4 +1,4 @@
-/** What a model or its server gets wrong on the way to a call, from the wire to the answer. */
+/** What a model or its server can get wrong in a call, from the wire to the answer. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { hermes, type Repair, repairFetch } from '@mulligan/repair'
 import { call, calls, type RecordedRequest, type ScriptedTurn, say, think } from '@mulligan/testing'
@@ -12,7 +12,7 @@ const glm = (name: string, args: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `<arg_key>${key}</arg_key><arg_value>${value}</arg_value>`)
     .join('')}</tool_call>`
 
-/** A body of chat completions, chunk by chunk, as a server may send it. */
+/** Returns a chat completions body, chunk by chunk, as a server may send it. */
 const chunks = (deltas: readonly object[], finish: string): ScriptedTurn => ({
   raw: [
     ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
@@ -148,7 +148,7 @@ onStores('a call leaked into the text', () => {
     expect(meant.outcome).toMatchObject({ answer: 'Done.', calls: [{ tool: 'search' }] })
     expect(sent(meant.server.requests[1])).toContain('called no tool, so nothing was done')
     expect(sent(meant.server.requests[2])).not.toContain('called no tool')
-    // Once: a model that goes on announcing has its words for an answer.
+    // Only once: if a model keeps announcing calls, its words become the answer.
     const insisted = await run([say(text), say(again)])
     expect(insisted.outcome).toMatchObject({ status: 'answered', answer: again, requests: 1 })
   })
@@ -224,7 +224,7 @@ onStores('thinking left in the text', () => {
 })
 
 it('a model of which it is known what it writes is read by that alone', async () => {
-  // What no family of it reads is asked about, and then taken for its answer.
+  // Markup that no enabled family reads is asked about, then taken as the answer.
   const started = await start([say(glm('search', { query: 'a' })), say(glm('search', { query: 'a' }))], 'openai')
   const model = { ...agentModel(started.server, 'openai'), families: [hermes] }
   const agent = createAgent({ model, tools: [search], store: await stores.open(), cwd: '/' })

@@ -1,4 +1,4 @@
-/** Tests that run on each store. */
+/** Runs tests on each store. */
 import { beforeEach, describe } from 'vitest'
 import { STORES, stores } from './agent.fixture.ts'
 

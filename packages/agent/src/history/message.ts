@@ -1,8 +1,27 @@
-/** The messages of a conversation. Each call is kept twice: as it came on the wire, and in canonical form in its record. */
-import type { CallRecord, Repair } from '@mulligan/core'
-import type { StoppedBy } from '../stopped-by.ts'
+/** The messages of a conversation. Each call is kept twice: as received, and in canonical form in its record. */
+import type { CallRecord } from '@mulligan/core'
+import type { Repair } from '@mulligan/core/executor'
 
-/** Opaque to us and handed back unchanged: thinking signatures, reasoning items, ids. */
+/** The reason why a turn ended before the model was done. */
+export type StoppedBy =
+  | 'requests'
+  | 'calls'
+  | 'tokens'
+  | 'cost'
+  | 'seconds'
+  | 'loop'
+  | 'empty'
+  | 'provider'
+  | 'approval'
+  | 'user'
+  | 'crash'
+  /** The request does not fit into the model's context, whatever is left out. */
+  | 'context'
+  | 'store'
+  /** Another process has since claimed the session. */
+  | 'taken-over'
+
+/** Provider metadata that is sent back unchanged: thinking signatures, reasoning items, ids. */
 export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 export interface Usage {
@@ -15,19 +34,19 @@ export type AssistantPart =
   | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: ProviderMetadata }
   | {
       readonly type: 'call'
-      /** The engine's identity: session/turn/step/ordinal. */
+      /** The engine's id: session/turn/step/ordinal. */
       readonly callId: string
-      /** The wire face: id, name and the raw text of the arguments, as they came. */
+      /** The call as received: id, name and the raw text of the arguments. */
       readonly wireId: string
       readonly name: string | null
       readonly input: string
-      /** What was repaired to come to this call: markup in the text, a broken stream. The markup itself is kept nowhere else. */
+      /** The repairs that produced this call: markup in the text, a broken stream. The markup itself is kept nowhere else. */
       readonly repairs?: readonly Repair[]
-      /** The reply ended inside it. */
+      /** The reply ended in the middle of the call. */
       readonly cutOff?: true
-      /** Why it can't be run: `input` is markup that nobody could read. */
+      /** The reason it can't be run: `input` is unreadable markup. */
       readonly unread?: string
-      /** Why the model may not have meant it. */
+      /** The reason to doubt that the model meant it. */
       readonly doubt?: string
       readonly metadata?: ProviderMetadata
     }
@@ -39,9 +58,9 @@ export interface UserMessage {
   readonly id: string
   readonly turnId: string
   readonly text: string
-  /** Files that the person named in it: they may be opened without asking, also where they hold keys. */
+  /** Files that the person named in the message: they may be opened without asking, even if they contain keys. */
   readonly mentions?: readonly string[]
-  /** It carries what may come from the workspace: piped input, the output of the person's own commands. */
+  /** The message contains possible workspace content: piped input, or the output of the person's own commands. */
   readonly attached?: boolean
 }
 
@@ -52,11 +71,11 @@ export interface AssistantMessage {
   /** Number of the model request in its turn, from 1. */
   readonly step: number
   readonly parts: readonly AssistantPart[]
-  /** `PROVIDER/NAME` of the model that said it; `engine` for the engine's own closing words. */
+  /** `PROVIDER/NAME` of the model that wrote it; `engine` for the engine's own closing message. */
   readonly model: string
   readonly finishReason: string
   readonly usage: Usage
-  /** It was asked for as the last of its turn, and why. */
+  /** Set if it was requested as the last message of its turn, with the reason. */
   readonly concluding?: StoppedBy
 }
 
@@ -77,7 +96,7 @@ export const textOf = (message: AssistantMessage): string =>
     .map((part) => part.text)
     .join('')
 
-/** A closing message in the engine's own words. */
+/** Creates a closing message written by the engine. */
 export const ownWords = (turnId: string, text: string): AssistantMessage => ({
   role: 'assistant',
   id: `${turnId}/end`,

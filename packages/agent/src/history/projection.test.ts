@@ -1,7 +1,8 @@
 import { type CallRecord, notOk, ok } from '@mulligan/core'
+import { INVALID_JSON } from '@mulligan/core/executor'
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, AssistantPart, Message } from './message.ts'
-import { createProjection, INVALID_JSON } from './projection.ts'
+import { createProjection } from './projection.ts'
 
 const target = { system: 'S', model: 'p/m', turnId: 't2' }
 const message = (parts: readonly AssistantPart[], more: Partial<AssistantMessage> = {}): AssistantMessage => ({

@@ -1,11 +1,12 @@
 /**
- * From history to what one provider is sent. The canonical face of a call where that is allowed; the wire face where the
- * turn is signed, and the repair is then told in the result. The prompt only ever grows at its end within a turn, so a
- * server's prefix cache holds.
+ * Projects the history onto the prompt for a provider. Calls are sent in canonical form if allowed; in signed turns they are sent as
+ * received, and their result mentions the repair. Within a turn the prompt only grows at its end, so a server's prefix cache stays
+ * valid.
  */
 
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import { type CallRecord, callText, render, renderParts } from '@mulligan/core'
+import { type CallRecord, render } from '@mulligan/core'
+import { callText, renderParts, sendableInput, sendableName } from '@mulligan/core/executor'
 import { type AssistantMessage, type CallPart, callsOf, type Message, type ProviderMetadata } from './message.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -13,13 +14,13 @@ export type Output = LanguageModelV4ToolResultPart['output']
 
 export interface ProjectionTarget {
   readonly system: string
-  /** `PROVIDER/NAME`: opaque metadata goes back only to the model it came from. */
+  /** `PROVIDER/NAME`: opaque metadata is sent back only to the model it came from. */
   readonly model: string
-  /** What the provider accepts as the id of a call, where it is strict. */
+  /** The call ids that a strict provider accepts. */
   readonly idPattern?: RegExp
-  /** Unsigned reasoning goes back within this turn only. */
+  /** The current turn: unsigned reasoning is sent back only within it. */
   readonly turnId: string
-  /** The results of a reply's calls as far as there is room for them. Default: as they are. */
+  /** Shortens the results of a reply's calls to the available space. Default: unchanged. */
   readonly shorten?: (messageId: string, results: readonly { readonly output: Output; readonly readable: boolean }[]) => readonly Output[]
 }
 
@@ -28,9 +29,7 @@ export interface Projection {
   readonly push: (...messages: readonly Message[]) => void
 }
 
-/** The key under which a model is shown arguments of its own that were not JSON object. */
-export const INVALID_JSON = 'INVALID_JSON'
-/** Longer ids of calls are not a provider's that means them. */
+/** Longer call ids are not genuine provider ids. */
 const MAX_ID = 128
 const NO_RESULT = 'cancelled (cancelled): No result of this call was recorded.'
 
@@ -52,7 +51,7 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
     }
   }
 
-  /** Two user messages in a row become one: many chat templates insist on turns. */
+  /** Adds a user message. Consecutive user messages are merged, since many chat templates require alternating roles. */
   function user(text: string): void {
     const last = prompt.at(-1)
     if (last?.role === 'user') last.content.push({ type: 'text', text })
@@ -107,7 +106,10 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
     })
   }
 
-  /** The provider's own id where it can be used again; ids that stand twice, that it would refuse or that are very long are replaced by ours. */
+  /**
+   * Returns the provider's id of a call if it can be reused. Ids that are duplicate, very long or not accepted by the provider are
+   * replaced by ours.
+   */
   function uniqueId({ wireId, callId }: CallPart): string {
     const fits = wireId !== '' && wireId.length <= MAX_ID && !ids.has(wireId) && (target.idPattern?.test(wireId) ?? true)
     const id = fits ? wireId : `call_${callId.replace(/[^a-zA-Z0-9_-]/g, '_')}`
@@ -119,7 +121,7 @@ export function createProjection(target: ProjectionTarget, history: readonly Mes
   return { prompt, push }
 }
 
-/** Thinking with a signature, or a call with metadata of its provider's: it goes back as it came, or not at all. */
+/** Returns whether a message has signed thinking, or a call with provider metadata: it is sent back unchanged or not at all. */
 function isSigned(message: AssistantMessage): boolean {
   return message.parts.some((part) => part.type !== 'text' && hasValue(part.metadata))
 }
@@ -128,31 +130,14 @@ const hasValue = (metadata: ProviderMetadata | undefined): boolean =>
   metadata !== undefined &&
   Object.values(metadata).some((values) => Object.values(values).some((value) => value !== null && value !== undefined))
 
-function canonicalFace({ tool, input }: CallRecord, { unread }: CallPart): { readonly name: string; readonly input: object } {
-  // Its text is markup, which the model would take up again; the result quotes what is needed of it.
-  if (unread !== undefined || isMarkup(input)) return { name: safeName(tool), input: {} }
-  return {
-    name: safeName(tool),
-    input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) },
-  }
-}
+const canonicalFace = ({ tool, input }: CallRecord, { unread }: CallPart) => faceOf(tool, input, unread)
+const wireFace = ({ name, input, unread }: CallPart) => faceOf(name ?? '', input, unread)
 
-function wireFace({ name, input, unread }: CallPart): { readonly name: string; readonly input: object } {
-  if (unread !== undefined || isMarkup(input)) return { name: safeName(name ?? ''), input: {} }
-  let parsed: unknown
-  try {
-    parsed = input.trim() === '' ? {} : JSON.parse(input)
-  } catch {
-    parsed = undefined
-  }
-  return { name: safeName(name ?? ''), input: isObject(parsed) ? parsed : { [INVALID_JSON]: input.slice(0, 2000) } }
-}
-
-/** Markup that a server took for arguments. */
-const isMarkup = (input: unknown): boolean => typeof input === 'string' && /^\s*(?:<|\[[A-Z_]+\])/.test(input)
-
-const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown'
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The text of an unread call is markup, which the model would imitate; the result quotes what is needed. */
+const faceOf = (name: string, input: unknown, unread: string | undefined) => ({
+  name: sendableName(name),
+  input: unread === undefined ? sendableInput(input) : {},
+})
 
 function output(record: CallRecord | undefined, signed: boolean): Output {
   if (!record) return { type: 'error-text', value: NO_RESULT }

@@ -1,21 +1,21 @@
 /**
- * What a turn is recorded in. A turn is a flat sequence of named steps that return values (plain JSON), so the same loop runs
- * embedded (SQLite, memory) and on a distributed engine; a turn that is resumed replays the recorded values.
+ * The journal of a turn. A turn is a flat sequence of named steps that return values (plain JSON), so the same loop runs embedded
+ * (SQLite, memory) and on a distributed engine; a resumed turn replays the recorded values.
  */
 import type { CallRecord } from '@mulligan/core'
 import type { AssistantMessage, Message } from '../history/message.ts'
 
 export interface Journal {
   /**
-   * Runs `fn` and records its value; a recorded step returns its value without running again. Steps are not nested, and
-   * start in the same order each time the turn is run.
+   * Runs `fn` and records its value; a recorded step returns its value without running again. Steps are not nested and start in the
+   * same order in each run of the turn.
    */
   readonly step: <T>(name: string, fn: () => Promise<T>) => Promise<T>
-  /** A step that waits for an answer from outside (a person): an engine may park the turn until it comes. */
+  /** Runs a step that waits for an answer from outside (a person). An engine may park the turn until then. */
   readonly wait: <T>(name: string, ask: () => Promise<T>) => Promise<T>
 }
 
-/** The step that has the reply to the model request of this number. */
+/** Returns the name of the step with the reply to this model request. */
 export const requestStep = (step: number): string => `request ${step}`
 
 export interface JournalRow {
@@ -25,11 +25,11 @@ export interface JournalRow {
 }
 
 /**
- * The journal of a store with rows. What the store has anyway is not kept twice: the value of a request is its message, and
- * the record of a call is left out of its step's value.
+ * Creates the journal for a store with rows. Anything the store has already is not kept twice: the value of a request is its message,
+ * and a call's record is omitted from its step's value.
  *
- * @param kept what the store has of the turn's conversation
- * @param save keeps a new value, as JSON in a row of that name
+ * @param kept the part of the turn's conversation that is in the store
+ * @param save stores a new value, as JSON in a row of that name
  */
 export function recordedJournal(
   rows: readonly JournalRow[],
@@ -41,7 +41,7 @@ export function recordedJournal(
   })
 }
 
-/** A journal whose values are in memory. @param save is told each new one */
+/** Creates a journal with values in memory. @param save called with each new value */
 export function journalOf(values: Map<string, unknown>, save: (name: string, value: unknown) => void = () => undefined): Journal {
   async function step<T>(name: string, fn: () => Promise<T>): Promise<T> {
     if (values.has(name)) return values.get(name) as T
@@ -63,7 +63,7 @@ function recordedValues(rows: readonly JournalRow[], kept: readonly Message[]): 
       if (read !== undefined) values.set(name, read)
     }
   } catch {
-    // One is damaged. The steps are taken again, so that no answer counts for another question; effects that began are known.
+    // A value is damaged. All steps run again, so that no answer is used for another question; effects that have started are known.
     values.clear()
   }
   for (const message of kept) if (message.role === 'assistant') values.set(requestStep(message.step), message)
@@ -77,7 +77,7 @@ function withoutRecord(value: unknown): unknown {
   return id === undefined ? value : { ...(value as object), record: { id } }
 }
 
-/** Undefined where the store does not have the record. */
+/** Adds the record to a step's value. Returns undefined if the store does not have the record. */
 function withRecord(value: unknown, records: ReadonlyMap<string, CallRecord>): unknown {
   const { id } = (value as { record?: Partial<CallRecord> } | null)?.record ?? {}
   if (id === undefined) return value

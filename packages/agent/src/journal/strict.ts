@@ -1,17 +1,17 @@
 /**
- * A journal in memory that is as strict as a durable engine: it refuses a step inside a step, an order of steps that differs
- * on replay, and values that JSON does not keep as they are.
+ * An in-memory journal as strict as a durable engine: it rejects nested steps, a different order of steps on replay, and values that
+ * JSON does not preserve.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Journal } from './journal.ts'
 
 export interface LoggedStep {
   readonly name: string
-  /** JSON; absent while it is not done. */
+  /** JSON; absent until the step is done. */
   value?: string
 }
 
-/** The turn is not what a journal can replay: a defect of the loop. */
+/** The turn cannot be replayed by a journal: a defect of the loop. */
 export class JournalMisuse extends Error {
   constructor(says: string) {
     super(says)
@@ -19,7 +19,10 @@ export class JournalMisuse extends Error {
   }
 }
 
-/** @param log the steps in the order in which they started; a journal made of it again replays them */
+/**
+ * Creates a strict journal.
+ * @param log the steps in the order in which they started; a journal created from it replays them
+ */
 export function strictJournal(log: LoggedStep[] = []): Journal {
   const current = new AsyncLocalStorage<string>()
   const names = new Set<string>()
@@ -46,7 +49,7 @@ function toJson(name: string, value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Where a value would come back from JSON as another one. */
+/** Returns the path at which a value would change in a JSON round trip, if any. */
 function notJson(value: unknown, at: string): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return undefined
   if (typeof value !== 'object' || !isPlain(value)) return at

@@ -1,12 +1,12 @@
-/** Classifies a failed model request: whether and when to retry, and what to tell the user. */
-import { backoff } from '@mulligan/core'
+/** Classifies a failed model request: whether and when to retry it, and what to tell the user. */
+import { backoff } from '@mulligan/core/executor'
 import { contextExceeded, type Exceeded } from '../context/exceeded.ts'
-import type { FailedRequest } from '../options.ts'
+import type { FailedRequest } from './model.ts'
 import { redact } from './secrets.ts'
 
-/** Requests for one reply, the first included. The provider package's own retries are off: this is their one owner. */
+/** Maximum requests for one reply, including the first. The provider package's own retries are off, so retries happen only here. */
 export const MAX_REQUEST_ATTEMPTS = 4
-/** A server that asks for a longer pause than this, in seconds, is taken to be gone. */
+/** A server that asks for a longer pause than this, in seconds, is considered down. */
 const MAX_RETRY_AFTER = 60
 
 /** The stream ended before the reply did. */
@@ -17,23 +17,23 @@ export class BrokenStream extends Error {
   }
 }
 
-/** Nothing more of the reply came for so long that nothing is expected to. */
+/** The reply stopped for so long that no more is expected. */
 export class SilentStream extends Error {
-  /** Part of the reply has come: the next attempt may do better. */
+  /** Whether part of the reply arrived: then the next attempt may do better. */
   readonly begun: boolean
 
   constructor(ms: number, begun = true) {
     super(
       begun
-        ? `The model's reply broke off, no more came for ${ms / 1000} s: look whether its server still works.`
-        : `The model's server sent nothing of a reply for ${ms / 1000} s: look whether it still works, or set \`idleSeconds\` for a slow model.`,
+        ? `The model's reply broke off, no more came for ${ms / 1000} s: check whether its server still works.`
+        : `The model's server sent nothing of a reply for ${ms / 1000} s: check whether it still works, or set \`idleSeconds\` for a slow model.`,
     )
     this.name = 'SilentStream'
     this.begun = begun
   }
 }
 
-/** The reply grew past what any reply needs. */
+/** The reply grew beyond what any reply needs. */
 export class EndlessReply extends Error {
   constructor(characters: number) {
     super(
@@ -43,16 +43,16 @@ export class EndlessReply extends Error {
   }
 }
 
-/** The server sent more than any reply takes, so the rest was not read. Whoever reads its bytes throws it. */
+/** The server sent more than any reply needs, so the rest was not read. Thrown by the code that reads the bytes. */
 export class OversizedReply extends Error {
-  /** @param what with its limit: "a line of more than 4 MB" */
+  /** @param what the exceeded limit: "a line of more than 4 MB" */
   constructor(what: string) {
-    super(`The model's server sent ${what}, which no reply needs, so it was cut off: look whether the server works, or use another one.`)
+    super(`The model's server sent ${what}, which no reply needs, so it was cut off: check whether the server works, or use another one.`)
     this.name = 'OversizedReply'
   }
 }
 
-/** The model thinks and does not come to an answer, also when it is told to. */
+/** The model keeps thinking without reaching an answer, even after it was told to. */
 export class EndlessThinking extends Error {
   constructor(tokens: number) {
     super(
@@ -63,37 +63,37 @@ export class EndlessThinking extends Error {
 }
 
 export interface RequestFault extends FailedRequest {
-  /** For the person: one sentence. */
+  /** One sentence for the person. */
   readonly message: string
   readonly retryable: boolean
-  /** Seconds, where the server said so. */
+  /** Seconds to wait, if the server gave them. */
   readonly retryAfter?: number
-  /** The stream came to an orderly end that was none: the next attempt is made without streaming. */
+  /** The stream ended cleanly but incompletely: the next attempt is made without streaming. */
   readonly noEnd?: boolean
-  /** The request is longer than the model's context. */
+  /** Set if the request exceeds the model's context. */
   readonly exceeded?: Exceeded
-  /** Goes to the model with the next attempt. It is not kept in the history. */
+  /** A message sent to the model with the next attempt. It is not kept in the history. */
   readonly nudge?: string
 }
 
 const UNREAD =
   '[The server could not read your last tool call, so nothing was done. Make it again: exactly one call, its arguments valid JSON.]'
-/** A server that fails because of what the model wrote: to ask the same again may give the same. */
+/** A server error caused by the model's output: the same request may fail the same way. */
 const FAILED_PARSE =
   /pars\w+ (?:the )?(?:tool|function)[ _]?calls?|failed to parse (?:input|tool|messages?|function)|invalid (?:tool|function) call/i
 const NAMELESS = '[Your last call had no tool name, so nothing was done. Call the tool again with its name, or answer in words.]'
 
 const RETRYABLE = new Set([408, 409, 425, 429])
 const MAX_MESSAGE = 400
-/** Characters of an error that are read. */
+/** Maximum characters of an error that are read. */
 const MAX_READ = 8000
-/** Characters of a server's own sentence that are looked through for secrets and shown in part. */
+/** Maximum characters of a server's message that are searched for secrets and shown in part. */
 const MAX_SAID = 64_000
-/** Escape sequences; controls but for tab and newline; marks of direction and others that are not seen. */
+/** Escape sequences, control characters except tab and newline, and direction marks and other invisible characters. */
 const UNSHOWN = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]|\p{Cf}/gu
 const TOO_LONG = 'Start a new session, give the server a larger context, or use a model that has one.'
 
-/** What failed. No secret is in its message, whatever the server says. */
+/** Classifies an error. The message never contains a secret, whatever the server says. */
 export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
   if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
   const oversized = oversizedIn(error)
@@ -121,7 +121,7 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
   if (typeof statusCode === 'number' && statusCode >= 300 && statusCode < 400) {
     const to = redact(redirectOf(error), secrets)
     return {
-      message: clip(`The model's server${address} redirects${to} (${statusCode}), which is not followed: name the right address yourself.`),
+      message: clip(`The model's server${address} redirects${to} (${statusCode}), which is not followed: configure the right address.`),
       retryable: false,
     }
   }
@@ -149,22 +149,22 @@ export function requestFault(error: unknown, secrets: readonly string[] = []): R
     }
   const broken = code !== undefined || NETWORK.test(said) || typeof statusCode === 'number'
   if (broken) return { message: clip(`The connection to the model's server broke${code ? ` (${code})` : ''}: ${said}`), retryable: true }
-  // A reply the provider package could not read: the model may do better the next time.
+  // The provider package could not read the reply: the model may do better next time.
   return {
     message: clip(`The model's reply could not be read: ${said}`),
     retryable: typeof name === 'string' && UNREADABLE.test(name),
   }
 }
 
-/** What provider packages throw on a reply they can't read, some of it plain; a `RangeError` is a defect, and stays one. */
+/** Errors that provider packages throw for unreadable replies, some of them untyped. A `RangeError` is a defect and stays one. */
 const UNREADABLE = /^(AI_|Error$)|TypeValidation|JSONParse/
 
 const NETWORK = /terminated|socket|fetch failed|network|ECONN|other side closed|cannot connect/i
 
-/** Milliseconds before attempt `next`. */
+/** Returns the milliseconds to wait before attempt `next`. */
 export const pauseBefore = (next: number, fault: RequestFault): number => backoff(next, Math.random(), fault.retryAfter)
 
-/** `Retry-After` in seconds or as a date, and the `retry-after-ms` that some providers send. */
+/** Parses `Retry-After`, in seconds or as a date, and `retry-after-ms`, which some providers send. */
 function parseRetryAfter(headers: Record<string, string> | undefined): number | undefined {
   const ms = Number(headers?.['retry-after-ms'])
   if (headers?.['retry-after-ms'] && Number.isFinite(ms)) return Math.max(0, ms / 1000)
@@ -176,13 +176,13 @@ function parseRetryAfter(headers: Record<string, string> | undefined): number | 
   return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000)
 }
 
-/** Scheme, host and port of the request, without what else a URL may hold. */
+/** Returns scheme, host and port of the request URL, without its other parts. */
 function originOf(error: unknown): string {
   const url = (error as { url?: unknown } | undefined)?.url
   return typeof url === 'string' && URL.canParse(url) ? ` at ${new URL(url).origin}` : ''
 }
 
-/** Where a redirect leads, without what may be private in it. */
+/** Returns the target of a redirect, without parts that may be private. */
 function redirectOf(error: unknown): string {
   const { url, responseHeaders } = error as { url?: unknown; responseHeaders?: Record<string, string> }
   const base = typeof url === 'string' && URL.canParse(url) ? url : undefined
@@ -192,7 +192,7 @@ function redirectOf(error: unknown): string {
   return ` to ${origin}${pathname}`
 }
 
-/** The server's own sentence in an error body, in the shapes that are common. */
+/** Extracts the server's message from an error body in the common formats. */
 function sentence(body: unknown): string | undefined {
   if (typeof body !== 'string' || body.trim() === '') return undefined
   try {
@@ -206,7 +206,7 @@ function sentence(body: unknown): string | undefined {
   }
 }
 
-/** Provider packages wrap what a body is broken off with. */
+/** Finds the error that cut off the body, which provider packages wrap. */
 function oversizedIn(error: unknown, depth = 0): OversizedReply | undefined {
   if (error instanceof OversizedReply || depth > 5) return error instanceof OversizedReply ? error : undefined
   const cause = (error as { cause?: unknown } | undefined)?.cause
@@ -214,8 +214,8 @@ function oversizedIn(error: unknown, depth = 0): OversizedReply | undefined {
 }
 
 /**
- * Without what a terminal would obey or not show. Before secrets are looked for: one that is broken up by such characters
- * would be whole again on the screen.
+ * Removes everything a terminal would interpret or not show. Run this before searching for secrets: a secret broken up by such
+ * characters would be whole again on the screen.
  */
 const plain = (text: string): string => text.slice(0, MAX_SAID).replace(UNSHOWN, '')
 

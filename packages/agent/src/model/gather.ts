@@ -1,6 +1,6 @@
 /**
- * Gathers the parts of a reply as they come. Text is shown as soon as it is known to be text; a call that was written into
- * it becomes a call; thinking that was left in it becomes reasoning.
+ * Gathers the parts of a reply as they arrive. Text is shown as soon as it is known to be text; a call written into the text becomes a
+ * call; thinking left in the text becomes reasoning.
  */
 import {
   families as all,
@@ -20,11 +20,11 @@ import { repetition } from './repetition.ts'
 export interface GatherOptions {
   /** The tools of the request, for calls that come as markup. */
   readonly specs: readonly ToolSpec[]
-  /** Which families of models to look for. Default: all of them. */
+  /** Model families to recognise. Default: all of them. */
   readonly families?: readonly Family[]
-  /** The text begins inside the reasoning. Default false. */
+  /** Whether the text begins inside the reasoning. Default false. */
   readonly opensInReasoning?: boolean
-  /** Characters of reasoning that one reply may have. Default: no limit. */
+  /** Maximum characters of reasoning in one reply. Default: no limit. */
   readonly maxReasoning?: number
   readonly onText: (text: string) => void
   readonly onReasoning: (text: string) => void
@@ -39,20 +39,20 @@ interface Growing {
   metadata?: ProviderMetadata
 }
 
-/** Why a reply is not continued. */
+/** The reason why a reply was cut off. */
 export type Cut = 'repetition' | 'reasoning-limit'
 
 export interface Gathered {
   readonly parts: readonly ReplyPart[]
-  /** No call came out of it, and one may have been meant. */
+  /** Whether no call was found although one may have been meant. */
   readonly unclear: boolean
-  /** What looks like a call and was not read as one, and why. */
+  /** Text that looks like a call but was not read as one, and why. */
   readonly quoted: FinishedReply['quoted']
 }
 
-/** How many new characters go by between two looks for repetition. */
+/** Number of new characters between two checks for repetition. */
 const LOOK_EVERY = 1000
-/** The id of thinking that came in the text. */
+/** The id of reasoning found in the text. */
 const LEFT_IN_TEXT = 'left in the text'
 
 export function createGathering(options: GatherOptions) {
@@ -63,7 +63,7 @@ export function createGathering(options: GatherOptions) {
   let reported = 0
   const growing = new Map<string, { readonly part: Growing; raw: string; looked: number }>()
 
-  /** The part of this id, begun where there is none. */
+  /** Returns the part with this id, creating it if needed. */
   function open(type: Growing['type'], id: string, metadata?: unknown) {
     const key = `${type} ${id}`
     let grown = growing.get(key)
@@ -76,7 +76,7 @@ export function createGathering(options: GatherOptions) {
     return grown
   }
 
-  /** @returns why the reply is not to be continued, if it is not; what was repeated is cut off */
+  /** Adds a delta. @returns the reason to cut off the reply, if there is one; repeated text has been removed then */
   function add(type: Growing['type'], id: string, delta: string, metadata?: unknown): Cut | undefined {
     const grown = open(type, id, metadata)
     if (type === 'text') show(reply.text(delta), grown.part)
@@ -112,13 +112,16 @@ export function createGathering(options: GatherOptions) {
     onText(text)
   }
 
-  /** What was shown, without calls: of a reply that is not continued, none is answered, so none may be in the history. */
+  /**
+   * Returns the shown parts without calls. The calls of a reply that was cut off are never answered, so they must not be in the
+   * history.
+   */
   const withoutCalls = (): readonly ReplyPart[] => parts.filter((part) => part.type !== 'call').filter(isSaid)
 
-  /** The reply has ended: what was held back is shown, and the calls are the ones that were meant. */
+  /** Ends the reply: shows the text held back and determines the calls that were meant. */
   function finish(): Gathered {
     const taken = parts.filter((part) => part.type === 'call')
-    // A signed turn goes back as it came: one call more or less in it would be refused.
+    // A signed turn must be sent back unchanged: with one call more or less it would be refused.
     const signed = parts.some((part) => part.type !== 'text' && part.metadata !== undefined)
     const { calls, unclear, quoted, ...rest } = reply.end(taken.map(({ wireId, name, input }) => ({ id: wireId, name, input })))
     show(
@@ -133,7 +136,7 @@ export function createGathering(options: GatherOptions) {
     return { parts: withoutExcess([...all.filter(isSaid), ...leaked], reported - taken.length), unclear, quoted }
   }
 
-  /** Calls beyond {@link MAX_CALLS_PER_REPLY} are only counted. */
+  /** Adds a call. Calls beyond {@link MAX_CALLS_PER_REPLY} are only counted. */
   function addCall(call: ReportedCall): void {
     if (++reported <= MAX_CALLS_PER_REPLY) parts.push(call)
   }
@@ -142,8 +145,8 @@ export function createGathering(options: GatherOptions) {
 }
 
 /**
- * The parts with as many calls as one reply may have: markup may hold more of them, and one reported call may stand for several.
- * The first call says how many were left out, so that the model is told with its result.
+ * Limits the calls to the maximum of one reply: markup may contain more, and one reported call may stand for several. The first call
+ * states how many were dropped, so that its result tells the model.
  */
 function withoutExcess(parts: readonly ReplyPart[], before: number): readonly ReplyPart[] {
   let calls = 0

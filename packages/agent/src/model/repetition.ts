@@ -1,13 +1,13 @@
 /** Detects a model that repeats itself endlessly. */
 
-/** As many characters at the end must be one text repeated … */
+/** This many characters at the end must consist of one repeated text … */
 const TAIL = 2000
 /** … of at most this length. */
 const MAX_PERIOD = 250
 
 /**
- * Where a text begins to repeat itself to its end (after the first round), or undefined. The smallest period is found with
- * the prefix function of Knuth, Morris and Pratt over the reversed tail: linear time.
+ * Returns the position from which a text repeats itself until its end (after the first round), or undefined. Finds the smallest period
+ * with the prefix function of Knuth, Morris and Pratt over the reversed tail, in linear time.
  */
 export function repetition(text: string): number | undefined {
   if (text.length < TAIL) return undefined

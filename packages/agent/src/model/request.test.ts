@@ -109,7 +109,7 @@ describe('a reply that does not end', () => {
     const { reply, source } = ask(script, { maxReasoning: 10_000, opensInReasoning })
     expect(await reply).toMatchObject({ finishReason: 'reasoning-limit', parts: [{ type: 'reasoning' }] })
     expect(source.ended).toBe(true)
-    // The control: without a limit it continues.
+    // Control: without a limit it continues.
     expect(
       await ask(
         async function* () {
@@ -202,7 +202,7 @@ describe('a reply whose parts are all there at once', () => {
     expect(calls[0]?.repairs?.at(-1)).toMatchObject({ kind: 'dropped', from: 200 - MAX_CALLS_PER_REPLY })
   })
 
-  /** Parts that come without a turn of the event loop between them. */
+  /** Yields parts without returning to the event loop in between. */
   function atOnce(part: LanguageModelV4StreamPart, signal?: AbortSignal) {
     return ask(
       async function* () {

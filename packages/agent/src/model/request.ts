@@ -1,6 +1,6 @@
 /**
- * One model request, over the contract that every AI SDK provider implements (`LanguageModelV4.doStream`). Calls come as
- * they were on the wire, with the raw text of their arguments: what they mean is the executor's business.
+ * Makes one model request through the contract that every AI SDK provider implements (`LanguageModelV4.doStream`). Calls are returned
+ * as received, with the raw text of their arguments; interpreting them is the executor's job.
  */
 import { setImmediate as nextTask } from 'node:timers/promises'
 import type {
@@ -14,41 +14,45 @@ import type {
 } from '@ai-sdk/provider'
 import { MAX_CALLS_PER_REPLY } from '@mulligan/repair'
 import type { ProviderMetadata, Usage } from '../history/message.ts'
-import type { Sampling } from '../options.ts'
 import { BrokenStream, EndlessReply, SilentStream } from './fault.ts'
 import { type Cut, createGathering, type Gathered, type GatherOptions, type ReplyPart } from './gather.ts'
+import type { Sampling } from './model.ts'
 
 export interface ModelRequest extends GatherOptions {
   readonly prompt: LanguageModelV4Prompt
   readonly tools: readonly LanguageModelV4FunctionTool[]
-  /** The tools stay in the request, but may not be called. */
+  /** Keeps the tools in the request but forbids calling them. */
   readonly noCalls: boolean
   readonly sampling?: Sampling
   readonly signal: AbortSignal
-  /** Milliseconds without anything new, once the reply has begun, after which it is given up. Default: 300 s. */
+  /** Milliseconds of silence after the reply has begun until it is abandoned. Default: 300 s. */
   readonly maxSilence?: number
-  /** Milliseconds between the request and the first new part, after which it is given up. Default: 3,600 s. */
+  /** Milliseconds between the request and the first new part until it is abandoned. Default: 3,600 s. */
   readonly maxWait?: number
 }
 
 export interface Reply extends Gathered {
-  /** The provider's, unified; `repetition` when the model repeated itself, `reasoning-limit` when it thought too long, and was cut off here. */
+  /**
+   * The provider's unified finish reason; `repetition` if the reply was cut off because the model repeated itself, `reasoning-limit`
+   * if it thought for too long.
+   */
   readonly finishReason: string
   readonly usage: Usage
 }
 
-/** Characters of text, reasoning, names and arguments that one reply may have: twice the output limit of the largest models. */
+/** Maximum characters of text, reasoning, names and arguments in one reply: twice the output limit of the largest models. */
 const MAX_REPLY = 1_000_000
-/** As many characters a further piece of text or reasoning counts for: each is kept, also an empty one. */
+/** Characters that each additional part of text or reasoning counts for, since even an empty one is stored. */
 const PIECE = 100
 const MAX_SILENCE = 300_000
 const MAX_WAIT = 3_600_000
-/** Milliseconds of reading after which timers and signals get their turn. */
+/** Milliseconds of reading after which timers and signals get to run. */
 const SLICE = 20
 
 /**
- * @throws whatever the provider throws, and {@link BrokenStream} when the stream ends without a finish, {@link SilentStream}
- *   when nothing new comes, {@link EndlessReply} when it goes on and on, and the signal's reason when it is aborted
+ * Makes a streaming request.
+ * @throws whatever the provider throws, and {@link BrokenStream} if the stream ends without a finish, {@link SilentStream} if nothing
+ * new arrives, {@link EndlessReply} if it does not end, and the signal's reason if it is aborted
  */
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
@@ -58,7 +62,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   else request.signal.addEventListener('abort', stop, { once: true })
   const { maxSilence = MAX_SILENCE, maxWait = MAX_WAIT } = request
   const giveUpAfter = (ms: number, begun: boolean): NodeJS.Timeout => setTimeout(() => inner.abort(new SilentStream(ms, begun)), ms)
-  /** The first part may take its time: a model may have to be loaded. Some clients read up to it before they hand out the stream. */
+  /** The first part may take a while, since the model may have to be loaded. Some clients read up to it before they return the stream. */
   const wait = giveUpAfter(maxWait, false)
   const { stream } = await unlessAborted(model.doStream(options(request, signal)), signal).catch((error: unknown) => {
     clearTimeout(wait)
@@ -86,7 +90,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   try {
     reading: for (;;) {
       const { done, value: part } = await reader.read()
-      // Parts that are there already are read without a turn of the event loop, however many they are.
+      // Parts that have already arrived are read without yielding to the event loop, no matter how many there are.
       if (performance.now() - yielded > SLICE) {
         await nextTask()
         yielded = performance.now()
@@ -95,7 +99,7 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
       ended = done
       if (done) break
       if (isNew(part)) heard()
-      // Every part counts, also one without characters.
+      // Every part counts, even one without characters.
       received += sizeOf(part)
       if (received > MAX_REPLY) throw new EndlessReply(MAX_REPLY)
       switch (part.type) {
@@ -139,11 +143,11 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
 }
 
 /**
- * What each part takes of {@link MAX_REPLY}. Of calls that are dropped the characters count for little: that many calls can
- * still be counted, and they have an end anyway.
+ * Returns how much of {@link MAX_REPLY} each part uses. The characters of dropped calls count for little, so that even many calls can
+ * still be counted while a limit remains.
  */
 function createSizer(): (part: LanguageModelV4StreamPart) => number {
-  /** Calls that are kept, and came in deltas: counted there. */
+  /** Kept calls that arrived in deltas and were counted there. */
   const streamed = new Set<string>()
   let begun = 0
   const dropped = (characters: number): number => 1 + (characters >> 6)
@@ -171,8 +175,8 @@ function createSizer(): (part: LanguageModelV4StreamPart) => number {
 }
 
 /**
- * A provider may not heed its signal: the turn does. The listener is removed when the work is done: what it holds, the request with
- * all its messages, would be kept for as long as the turn lasts.
+ * Rejects when the signal is aborted, even if the provider ignores it. The listener is removed when the work is done; otherwise the
+ * request with all its messages would stay in memory for the rest of the turn.
  */
 async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -187,11 +191,14 @@ async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Pings and the openings of what may never come don't count. */
+/** Returns whether a part is new content. Pings and the starts of parts that may stay empty do not count. */
 const isNew = (part: LanguageModelV4StreamPart): boolean =>
   'delta' in part ? part.delta !== '' : part.type === 'tool-input-start' || part.type === 'tool-call'
 
-/** The same request without streaming, where thinking has no limit because it is over by then: for servers that can't stream, or never say that they are done. */
+/**
+ * Makes the same request without streaming, for servers that cannot stream or never signal the end. The thinking limit does not apply,
+ * since the thinking is already over.
+ */
 export async function requestWhole(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const { content, finishReason, usage } = await model.doGenerate(options(request, request.signal))
   const length = content.reduce(
@@ -224,7 +231,7 @@ const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage => 
   outputTokens: outputTokens.total ?? 0,
 })
 
-/** A call as it came; servers leave out what they should not. */
+/** Converts a call as received; servers may omit required fields. */
 const callPart = ({
   toolCallId,
   toolName,

@@ -1,9 +1,9 @@
 /** Removes secrets from text written by others. */
 
-/** Shorter ones would be found in ordinary words. */
+/** Shorter secrets are ignored: they would match ordinary words. */
 const MIN_LENGTH = 4
 
-/** The text without the secrets, as they are and as JSON, a URL or base64 hold them. Cut a text after this, never before. */
+/** Removes secrets from a text, both as they are and as encoded in JSON, URLs and base64. Cut a text after redacting it, never before. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= MIN_LENGTH)
@@ -11,7 +11,7 @@ export function redact(text: string, secrets: readonly string[]): string {
     .reduce((redacted, form) => redacted.replaceAll(form, '[secret]'), text)
 }
 
-/** Longest first: a shorter form may be a part of a longer one. */
+/** Returns the forms of a secret, longest first, since a shorter form may be part of a longer one. */
 function forms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const url = encodeURIComponent(secret.toWellFormed())
@@ -19,7 +19,10 @@ function forms(secret: string): readonly string[] {
   return [...new Set(all)].toSorted((a, b) => b.length - a.length)
 }
 
-/** Alone, and within a longer text: there its first byte may be at three places of a group. */
+/**
+ * Returns the base64 forms of a secret: alone, and within a longer text, where its first byte may be at any of three positions in a
+ * group.
+ */
 function base64(secret: string): readonly string[] {
   const within = [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
