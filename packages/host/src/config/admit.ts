@@ -1,87 +1,92 @@
-/** Filters a project's file: every key goes through the rule next to it in the schema. */
+/** Filters a project's configuration file by the rule of each setting. */
 import { isObject } from '../common/is-object.ts'
-import { type Own, type ProjectRule, type RuleNode, rulesOf } from './project-rules.ts'
-import { type Config, configSchema } from './schema.ts'
+import type { Own, ProjectRule } from './project-rules.ts'
+import { type Config, ROWS } from './schema.ts'
 import { valueAt, withValue } from './value-at.ts'
 
-/** A value of a project that waits for the person's word. */
+/** A value from a project that waits for the user's approval. */
 export interface Withheld {
   readonly key: string
   readonly value: unknown
-  /** What it would do, after "which". */
+  /** What the value would do; follows "which". */
   readonly does: string
-  /** The file, for the person. */
+  /** Path of the file, for display. */
   readonly from: string
 }
 
-/** What the person has said. */
+/** The user's own values and what they have allowed. */
 export interface Word {
-  /** Their own values: file, environment and flags. */
+  /** The user's own values: from file, environment and flags. */
   readonly own: Config
   /** The project is among `trustedProjects`. */
   readonly isTrusted: boolean
-  /** `remoteHosts` */
+  /** The user's `remoteHosts`. */
   readonly hosts: readonly string[]
-  /** Whether they have allowed this value of this project. */
+  /** Whether the user has allowed this value for this project. */
   readonly allows: (key: string, value: unknown) => boolean
 }
 
-export interface Admitted {
-  readonly values: Config
-  readonly withheld: readonly Withheld[]
-}
-
-/** Values with rules of their own, one by one: `limits.requests`, `agents.review.model`. */
-interface Leaf {
+interface Given {
   readonly path: readonly string[]
   readonly value: unknown
-  readonly rule: ProjectRule | undefined
+  readonly rule: ProjectRule
 }
 
-function leavesOf(value: unknown, node: RuleNode, path: readonly string[] = [], above?: ProjectRule): readonly Leaf[] {
-  const rule = node.rule ?? above
-  if (!isObject(value) || !(node.keys || node.each) || Object.keys(value).length === 0) return [{ path, value, rule }]
-  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, node.keys?.[name] ?? node.each ?? {}, [...path, name], rule))
+/** Lists a file's values one by one: `limits.requests`, and `agents.review.model` if fields have rules of their own. */
+function valuesIn(config: Config): readonly Given[] {
+  return ROWS.flatMap(([, path, { project: rule, fields }]): readonly Given[] => {
+    const value = valueAt(config, path)
+    if (value === undefined) return []
+    if (!fields || !isObject(value)) return [{ path, value, rule }]
+    return Object.entries(value).flatMap(([name, one]): readonly Given[] => {
+      const inner = isObject(one) ? Object.entries(one) : []
+      const at = [...path, name]
+      return inner.length === 0
+        ? [{ path: at, value: one, rule }]
+        : inner.map(([field, value]) => ({ path: [...at, field], value, rule: fields[field] ?? rule }))
+    })
+  })
 }
 
-/** The first value of a project's file that it may not have at all, and why. */
-export function refusedIn(values: Config): { readonly key: string; readonly why: string } | undefined {
-  for (const { path, value, rule } of leavesOf(values, rulesOf(configSchema()))) {
-    if (rule?.may === 'user') return { key: path.join('.'), why: rule.why }
-    const why = rule?.may === 'tighten' || rule?.may === 'lower' ? rule.refuses?.(value) : undefined
+/** Finds the first value that a project's file must not have at all, and says why. */
+export function refusedIn(config: Config): { readonly key: string; readonly why: string } | undefined {
+  for (const { path, value, rule } of valuesIn(config)) {
+    if (rule.may === 'user') return { key: path.join('.'), why: rule.why }
+    const why = rule.may === 'tighten' ? rule.refuses?.(value) : undefined
     if (why !== undefined) return { key: `${path.join('.')}: ${String(value)}`, why }
   }
   return undefined
 }
 
-/** Those of its values that count, and those that would after the person's word. Pure. */
-export function admit(project: Config, from: string, word: Word): Admitted {
+/** Splits the values into those that count and those that wait for the user's approval. Pure. */
+export function admit(project: Config, from: string, word: Word) {
   const own: Own = (key) => valueAt(word.own, key.split('.'))
   let values: unknown = {}
   const withheld: Withheld[] = []
-  for (const { path, value, rule } of leavesOf(project, rulesOf(configSchema()))) {
+  for (const { path, value, rule } of valuesIn(project)) {
     const key = path.join('.')
-    const does = rule && doesWithoutWord(rule, key, value, word)
+    const does = doesWithoutWord(rule, key, value, word)
     if (does !== undefined) {
       withheld.push({ key, value, does, from })
-      // What it is in is there without it, such as an agent.
+      // Keep the object around the value, such as an agent, without the value.
       values = withValue(values, path.slice(0, -1), valueAt(values, path.slice(0, -1)) ?? {})
-    } else if (rule && counts(rule, key, value, own, word.isTrusted)) values = withValue(values, path, value)
+    } else if (counts(rule, key, value, own, word.isTrusted)) values = withValue(values, path, value)
   }
-  // Its model is one of that server.
+  // The model belongs to that server.
   if (withheld.some(({ key }) => key === 'baseUrl')) delete (values as Config).model
   return { values: values as Config, withheld }
 }
 
 function counts(rule: ProjectRule, key: string, value: unknown, own: Own, isTrusted: boolean): boolean {
   if (rule.may === 'user') return false
-  if (rule.may === 'tighten' || rule.may === 'lower') return (isTrusted && rule.trustLifts === true) || rule.isStricter(value, own)
+  if (rule.may === 'tighten' || rule.may === 'lower')
+    return (isTrusted && rule.trustLifts === true) || rule.isStricter(value, own(key), own)
   return rule.may !== 'fallback' || isTrusted || own(key) === undefined
 }
 
 function doesWithoutWord(rule: ProjectRule, key: string, value: unknown, { hosts, isTrusted, allows }: Word): string | undefined {
   if (rule.may === 'trusted') return isTrusted || allows(key, value) ? undefined : rule.does
   if (rule.may !== 'local') return undefined
-  const host = rule.redirect(value)
+  const host = rule.redirect(value as string)
   return host === undefined || hosts.includes(host) || allows(key, value) ? undefined : `would send this conversation to ${host}`
 }

@@ -5,7 +5,7 @@ import { readSettings } from './settings.ts'
 
 const PROJECT = 'mulligan.json'
 
-/** What is in force in a place, with a file of the person's own. */
+/** Returns the effective settings of a folder, with a configuration file of the user. */
 function settings(
   here: TestFolders,
   own: unknown,
@@ -71,7 +71,7 @@ describe('rules', () => {
 
   it('nor can a project say that it is trusted', () => {
     using here = place({ [PROJECT]: JSON.stringify({ trustedProjects: ['/'] }) })
-    expect(() => settings(here, {})).toThrow('trustedProjects says whom you trust')
+    expect(() => settings(here, {})).toThrow('trustedProjects decides which projects you trust')
   })
 
   it('hold in their folder', () => {
@@ -91,7 +91,7 @@ describe('rules', () => {
     [{ decision: 'maybe' }, 'policy[0].decision'],
     [{ tool: 'bash' }, 'policy[0].decision'],
     [{ decision: 'allow', targe: 'x' }, 'there is no key "targe" in policy[0]; did you mean "target"?'],
-    [{ decision: 'allow', folder: 'src' }, 'policy[0].folder: a whole path'],
+    [{ decision: 'allow', folder: 'src' }, 'policy[0].folder: an absolute path'],
     [{ decision: 'allow', input: { command: 1 } }, 'policy[0].input.command'],
   ])('%j', (wrong, says) => {
     using here = place()

@@ -1,5 +1,5 @@
-/** Validates a value against its schema, with a readable message: the key, what it must be, and the nearest key. */
-import { nearest } from '@mulligan/core'
+/** Validates a value against its schema. Error messages name the key, what it must be, and the nearest known key. */
+import { nearest } from '@mulligan/core/executor'
 import { z } from 'zod'
 
 export type CheckedConfig<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string }
@@ -23,7 +23,7 @@ function sentence(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   return at === '' ? whatOf(issue) : `${at}: ${whatOf(issue)}`
 }
 
-/** What is wrong with the value of one key, whatever else may be missing; undefined if nothing is. */
+/** Describes what is wrong with the value of one key, whatever else may be missing. Returns undefined if it is valid. */
 export function faultAt(schema: z.ZodType, path: readonly string[], value: unknown): string | undefined {
   const nested = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
   const issue = schema.safeParse(nested).error?.issues.find((one) => path.every((name, at) => one.path[at] === name))
@@ -37,7 +37,7 @@ export const keyText = (path: readonly PropertyKey[]): string =>
 
 type Node = { readonly [key: string]: unknown }
 
-/** The keys that an object at this place may have. */
+/** Lists the keys that an object at this path may have. */
 function keysAt(schema: Node, path: readonly PropertyKey[]): readonly string[] {
   let node: unknown = schema
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** The effective configuration, key by key, with the source of each value and without passwords. For display. */
+/** Formats the effective configuration for display, key by key, with the source of each value and without passwords. */
 import { sizeText } from '@mulligan/sandbox'
 import type { Setting } from '../common/setting.ts'
 import { keyText } from './keys.ts'
@@ -15,7 +15,7 @@ export interface Row {
   readonly from: string
 }
 
-/** One for each value that counts; a key whose values add up has several. */
+/** Returns one row for each effective value; a key whose values are merged has several. */
 export function rowsOf(settings: Settings): readonly Row[] {
   const { model, baseUrl, models, agent, lean, off, limits, webSearch, diagnostics, sandbox, approval, agents, remoteHosts, files, store } =
     settings
@@ -49,14 +49,14 @@ export function rowsOf(settings: Settings): readonly Row[] {
   ]
 }
 
-/** What may be before the host in a URL is not shown. */
+/** Hides the credentials and passwords in a URL. */
 export const withoutPassword = (url: string): string =>
   url.replace(/\/\/[^/]*@/, '//[secret]@').replace(/([?&]\w*password=)[^&]*/gi, '$1[secret]')
 
-/** The values in force as a configuration would say them, and for a key whose rows leave something out, all of it. */
+/** Returns the effective values in the form of a configuration file. A key whose rows are shortened is returned in full. */
 export function effectiveConfig(settings: Settings): unknown {
   const { agents, off, approval, remoteHosts, files } = settings
-  const adding = {
+  const whole: Readonly<Record<string, object>> = {
     models: Object.assign({}, ...settings.models.map(({ value }) => value).toReversed()) as object,
     agents: Object.fromEntries(agents.map(({ name, origin: _, from: __, ...fields }) => [name, fields])),
     'tools.off': [...new Set(off.map(({ value }) => value))],
@@ -65,13 +65,13 @@ export function effectiveConfig(settings: Settings): unknown {
     trustedProjects: files.flatMap(({ values }) => values.trustedProjects ?? []),
     remoteHosts: [...remoteHosts],
   }
-  const single = rowsOf(settings).filter(({ key }) => !Object.keys(adding).some((one) => key === one || /^(?:agents|models)\b/.test(key)))
-  const isGiven = ([, value]: readonly [string, object]): boolean => Object.keys(value).length > 0
-  return [...single.map(({ key, value }) => [key, value] as const), ...Object.entries(adding).filter(isGiven)].reduce<unknown>(
-    (config, [key, value]) => withValue(config, key.split('.'), value),
-    {},
-  )
+  const single = rowsOf(settings).filter(({ key }) => !(key in whole) && !/^(?:agents|models)\b/.test(key))
+  const entries: readonly (readonly [string, unknown])[] = [
+    ...single.map(({ key, value }) => [key, value] as const),
+    ...Object.entries(whole).filter(([, value]) => Object.keys(value).length > 0),
+  ]
+  return entries.reduce<unknown>((config, [key, value]) => withValue(config, key.split('.'), value), {})
 }
 
-/** Undefined if nothing is. */
+/** Returns undefined if the key has no value. */
 export const effectiveValue = (settings: Settings, path: readonly string[]): unknown => valueAt(effectiveConfig(settings), path)

@@ -11,16 +11,16 @@ import { withValue } from './value-at.ts'
 
 export interface Environment {
   readonly values: Config
-  /** The variable that a key comes from. */
+  /** Returns the variable that a key comes from. */
   readonly from: (key: string) => string
 }
 
-/** Variables of other things than keys. Where no others are set, the schema with all the keys is not made. */
+/** Variables that do not set keys. If no others are set, the schema with all keys is not built. */
 const OTHERS: ReadonlySet<string> = new Set(
   ['API_KEY', 'CONFIG', 'CONTEXT', 'DATA_DIR', 'DEBUG', 'LLAMACPP_URL', 'LMSTUDIO_URL', 'VLLM_URL'].map((name) => `MULLIGAN_${name}`),
 )
 
-/** A variable that is set to nothing counts as not set. @throws UsageError that names the variable */
+/** Reads the environment. Empty variables count as unset. @throws UsageError that names the variable */
 export function environment(env: Env): Environment {
   if (!Object.keys(env).some((name) => name.startsWith('MULLIGAN_') && !OTHERS.has(name))) return { values: {}, from: () => '' }
   const from = new Map<string, string>()
@@ -44,5 +44,5 @@ function valueFor({ path, node }: ConfigKey, variable: string, text: string): un
 
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e\d+)?$/i
 
-/** A text, and the number that it may stand for. */
+/** Returns the text, and the number that it may represent. */
 export const readingsOf = (text: string): readonly (string | number)[] => [text, ...(NUMBER.test(text.trim()) ? [Number(text)] : [])]

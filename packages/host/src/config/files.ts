@@ -7,21 +7,20 @@ import { oneLine } from '../common/sanitize.ts'
 import { refusedIn } from './admit.ts'
 import { refuseAllowing } from './approval.ts'
 import { checkWith } from './check.ts'
-import type { ConfigFile } from './config-file.ts'
 import { parseJsonc } from './jsonc.ts'
-import { type FilePlace, projectPlace, userPlace } from './places.ts'
+import { type ConfigFile, type FilePlace, projectPlace, userPlace } from './places.ts'
 import { type Config, configSchema } from './schema.ts'
 
 const MAX_BYTES = 1_000_000
 
-/** Both, the project's first, whether they are there or not. @throws UsageError that names file and key */
+/** Reads both files, the project's first, whether they exist or not. @throws UsageError that names the file and the key */
 export function configFiles(cwd: string, env: Env): readonly ConfigFile[] {
   const files = [read(projectPlace(cwd)), userFile(env)]
   refuseAllowing(files, env)
   return files
 }
 
-/** The user's own. @throws UsageError */
+/** Reads the user's own file. @throws UsageError */
 export function userFile(env: Env): ConfigFile {
   const place = userPlace(env)
   if (place.path === '') return { ...place, found: false, values: {} }
@@ -31,16 +30,19 @@ export function userFile(env: Env): ConfigFile {
   return file
 }
 
-/** @throws UsageError */
+/** Reads one file. @throws UsageError */
 export function read(place: FilePlace): ConfigFile {
   const text = textOf(place)
   return text === undefined ? { ...place, found: false, values: {} } : { ...place, found: true, values: valuesOf(place, text) }
 }
 
-/** What a text says, where it is one that may be in that file. @throws UsageError that names file and key */
+/**
+ * Parses the text of a configuration file and checks that its keys may be in that file.
+ * @throws UsageError that names the file and the key
+ */
 export function valuesOf({ origin, shown }: FilePlace, text: string): Config {
   const parsed = parseJsonc(text)
-  if (!parsed.ok) throw wrong(shown, `it is not JSON: ${oneLine(parsed.error, 200)}`, WHICH)
+  if (!parsed.ok) throw wrong(shown, `it is not valid JSON: ${oneLine(parsed.error, 200)}`, WHICH)
   const checked = checkWith(configSchema(), parsed.value)
   if (!checked.ok) throw wrong(shown, oneLine(checked.error, 300))
   const refused = origin === 'project' ? refusedIn(checked.value) : undefined
@@ -60,7 +62,7 @@ const wrong = (
   hint = 'mulligan config explain shows every key; mulligan config path shows which files are read.',
 ): UsageError => new UsageError(`${shown}: ${says}`, hint)
 
-/** Undefined if there is no file. @throws UsageError */
+/** Returns undefined if there is no file. @throws UsageError */
 export function textOf({ path, shown }: FilePlace): string | undefined {
   const read = readRegular(path, MAX_BYTES)
   if (read.kind === 'absent') return undefined

@@ -1,12 +1,13 @@
 /** The JSON Schema of a configuration file, for editors, the docs, shell completion and variable names. */
-
 import { z } from 'zod'
 import { memoize } from '../common/memoize.ts'
 import type { SchemaNode } from './keys.ts'
 import { configSchema } from './schema.ts'
-import { SCHEMA_URL } from './schema-url.ts'
 
-/** Draft 7, which editors know best. */
+/** URL that the schema is published at. `$schema` in a file refers to it. */
+export const SCHEMA_URL = 'https://unpkg.com/mulligan/mulligan.schema.json'
+
+/** The schema, as draft 7, which editors support best. */
 export const configJsonSchema = memoize(
   () =>
     ({

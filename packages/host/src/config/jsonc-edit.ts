@@ -1,26 +1,54 @@
-/** Sets or removes a key in JSON with comments, and leaves every other byte as it is. */
-
+/** Sets, removes or inserts a value in JSON with comments, and leaves every other byte unchanged. */
 import { isDeepStrictEqual } from 'node:util'
+import { type Node, stripComments } from 'jsonc-parser'
 import { isObject } from '../common/is-object.ts'
-import { parseJsonc } from './jsonc.ts'
-import { before, indentOf, indentOfLine, isAlone, lineEnd, nameOf, spaced, type Token, tokensOf } from './jsonc-tokens.ts'
-import { valueAt, withoutValue, withValue } from './value-at.ts'
+import { parseJsonc, treeOf } from './jsonc.ts'
+import { withoutValue, withValue } from './value-at.ts'
 
-/** @returns undefined if the text is not an object, or where it can't be done without a change to the rest */
+/** Sets a value. @returns undefined if the text is not an object, or if the rest of the text would have to change */
 export function setIn(text: string, path: readonly string[], value: unknown): string | undefined {
-  const parsed = parseJsonc(text)
-  if (!parsed.ok || !isObject(parsed.value) || path.length === 0) return undefined
-  return checked(withSet(text, path, value), withValue(parsed.value, path, value))
+  const before = objectIn(text)
+  return (
+    before &&
+    checked(
+      put(text, path, () => spaced(value)),
+      withValue(before, path, value),
+    )
+  )
 }
 
-/** @returns undefined as {@link setIn}; the same text where the key does not exist */
+/** Removes a key. @returns undefined as in {@link setIn}; the text unchanged if the key does not exist */
 export function unsetIn(text: string, path: readonly string[]): string | undefined {
-  const parsed = parseJsonc(text)
-  if (!parsed.ok || !isObject(parsed.value)) return undefined
+  const before = objectIn(text)
+  if (!before) return undefined
   let changed = text
-  // A key may be there twice, and then the last one counts.
-  for (let next = withoutLast(changed, path); next !== undefined; next = withoutLast(changed, path)) changed = next
-  return checked(changed, withoutValue(parsed.value, path))
+  // A key may occur twice; the last one would count.
+  for (let at = found(changed, path); at; at = found(changed, path)) changed = without(changed, at.parent, at.member)
+  return checked(changed, withoutValue(before, path))
+}
+
+/**
+ * Inserts an entry into a list.
+ * @param key of the top-level object; the list is created if needed
+ * @param index position to insert at. Default: at the end
+ * @returns undefined as in {@link setIn}
+ */
+export function insertInto(text: string, key: string, entry: unknown, index?: number): string | undefined {
+  const before = objectIn(text)
+  const list = before?.[key] ?? []
+  if (!before || !Array.isArray(list)) return undefined
+  const at = index ?? list.length
+  const node = memberOf(treeOf(text).root, key)?.children?.[1]
+  const line = lineEnd(text)
+  const changed = node
+    ? insert(text, node, at, () => spaced(entry))
+    : put(text, [key], (indent, step) => `[${line}${indent}${step}${spaced(entry)}${line}${indent}]`)
+  return checked(changed, { ...before, [key]: list.toSpliced(at, 0, entry) })
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const parsed = parseJsonc(text)
+  return parsed.ok && isObject(parsed.value) ? parsed.value : undefined
 }
 
 function checked(text: string | undefined, expected: unknown): string | undefined {
@@ -28,93 +56,97 @@ function checked(text: string | undefined, expected: unknown): string | undefine
   return after?.ok && isDeepStrictEqual(after.value, expected) ? text : undefined
 }
 
-interface Member {
-  /** Of its name, among the tokens. */
-  readonly at: number
-  /** The first and the last token of its value. */
-  readonly first: number
-  readonly last: number
-}
+const memberOf = (object: Node | undefined, name: string): Node | undefined =>
+  object?.type === 'object' ? object.children?.findLast(({ children: [key] = [] }) => key?.value === name) : undefined
 
-function memberOf(tokens: readonly Token[], open: number, name: string): Member | undefined {
-  const inside = (tokens[open]?.depth ?? 0) + 1
-  const close = closeOf(tokens, open)
-  const at = tokens.findLastIndex(
-    (token, place) => place > open && place < close && token.depth === inside && nameOf(token) === name && tokens[place + 1]?.text === ':',
-  )
-  if (at === -1 || tokens[at + 2] === undefined) return undefined
-  return { at, first: at + 2, last: /^[[{]$/.test(tokens[at + 2]?.text ?? '') ? closeOf(tokens, at + 2) : at + 2 }
-}
+type Render = (indent: string, step: string) => string
 
-const closeOf = (tokens: readonly Token[], open: number): number =>
-  tokens.findIndex((token, at) => at > open && token.depth === tokens[open]?.depth && /^[\]}]$/.test(token.text))
-
-function withSet(text: string, path: readonly string[], value: unknown): string | undefined {
-  const tokens = tokensOf(text)
-  const line = lineEnd(text)
-  if (tokens.length === 0) return `${text === '' || text.endsWith('\n') ? text : text + line}${nested(path, value, '', '  ', line)}${line}`
-  const step = indentOf(text, tokens[1]) || '  '
-  let open = 0
+/** Puts a value at a path: replaces an existing one, otherwise appends it to the innermost object that exists. */
+function put(text: string, path: readonly string[], value: Render): string | undefined {
+  const { root } = treeOf(text)
+  const [line, step] = [lineEnd(text), stepIn(text, root)]
+  /** Renders a value inside the objects that lead to it, each on its own lines. */
+  const nested = ([name, ...rest]: readonly string[], indent: string): string =>
+    name === undefined
+      ? value(indent, step)
+      : `{${line}${indent}${step}${JSON.stringify(name)}: ${nested(rest, indent + step)}${line}${indent}}`
+  if (!root) return `${text === '' || text.endsWith('\n') ? text : text + line}${nested(path, '')}${line}`
+  let object = root
   for (const [depth, name] of path.entries()) {
     const rest = path.slice(depth + 1)
-    const member = memberOf(tokens, open, name)
-    if (member === undefined) {
-      const indent = indentIn(text, tokens, open, step)
-      const part = `${JSON.stringify(name)}: ${nested(rest, value, indent, step, line)}`
-      return before(text, tokens, open, undefined, part, indent, line)
-    }
-    const [first, last] = [tokens[member.first], tokens[member.last]]
-    if (rest.length > 0 && first?.text === '{') {
-      open = member.first
-      continue
-    }
-    const indent = indentOfLine(text, tokens[member.at]?.start ?? 0)
-    if (first && last) return text.slice(0, first.start) + nested(rest, value, indent, step, line) + text.slice(last.end)
-    return undefined
+    const member = memberOf(object, name)
+    const inner = member?.children?.[1]
+    if (!member || !inner) return insert(text, object, undefined, (indent) => `${JSON.stringify(name)}: ${nested(rest, indent)}`)
+    if (rest.length === 0 || inner.type !== 'object')
+      return text.slice(0, inner.offset) + nested(rest, indentOfLine(text, member.offset)) + text.slice(endOf(inner))
+    object = inner
   }
   return undefined
 }
 
-/** Of the members of an object: that of the first one, otherwise one step more than its own line. */
-function indentIn(text: string, tokens: readonly Token[], open: number, step: string): string {
-  const bracket = tokens[open]
-  return (
-    indentOf(text, tokens[open + 1]?.depth === (bracket?.depth ?? 0) + 1 ? tokens[open + 1] : undefined) ||
-    indentOfLine(text, bracket?.start ?? 0) + step
-  )
+/** Inserts a part before a child of an object or a list, or at the end. */
+function insert(text: string, parent: Node, index: number | undefined, part: (indent: string) => string): string {
+  const { children = [] } = parent
+  const line = lineEnd(text)
+  const indent = (children[0] && indentIfAlone(text, children[0])) || indentOfLine(text, parent.offset) + stepIn(text, treeOf(text).root)
+  const next = children[index ?? children.length]
+  if (next) return `${text.slice(0, next.offset)}${part(indent)},${isAlone(text, next) ? line + indent : ' '}${text.slice(next.offset)}`
+  const last = children.at(-1)
+  const close = endOf(parent) - 1
+  const comma = last && commaAfter(text, endOf(last))
+  const end = comma ?? (last ? endOf(last) : parent.offset + 1)
+  const tail = text.slice(end, close)
+  // Keep a comment after the last entry where it is.
+  const stays = tail.search(/\s*$/)
+  const outer = tail.includes('\n') ? '' : line + indentOfLine(text, parent.offset)
+  const before = `${text.slice(0, end)}${last && comma === undefined ? ',' : ''}${tail.slice(0, stays)}`
+  return `${before}${line}${indent}${part(indent)}${tail.slice(stays)}${outer}${text.slice(close)}`
 }
 
-/** A value in the objects that lead to it, each on lines of its own. */
-function nested(path: readonly string[], value: unknown, indent: string, step: string, line: string): string {
-  const [name, ...rest] = path
-  if (name === undefined) return spaced(value)
-  return `{${line}${indent}${step}${JSON.stringify(name)}: ${nested(rest, value, indent + step, step, line)}${line}${indent}}`
-}
-
-/** Without the last member of that path; undefined if there is none. */
-function withoutLast(text: string, path: readonly string[]): string | undefined {
-  const parsed = parseJsonc(text)
-  if (!parsed.ok || path.length === 0 || valueAt(parsed.value, path) === undefined) return undefined
-  const tokens = tokensOf(text)
-  let open = 0
-  let member: Member | undefined
+/** Finds the last member at a path, and the object that contains it. */
+function found(text: string, path: readonly string[]): { readonly parent: Node; readonly member: Node } | undefined {
+  let [parent, member]: (Node | undefined)[] = [undefined, undefined]
+  let inner = treeOf(text).root
   for (const name of path) {
-    member = memberOf(tokens, member?.first ?? open, name)
-    if (member === undefined) return undefined
-    open = member.first
+    parent = inner
+    member = memberOf(parent, name)
+    inner = member?.children?.[1]
   }
-  const [start, last] = [tokens[member?.at ?? 0], tokens[member?.last ?? 0]]
-  const [previous, next] = [tokens[(member?.at ?? 0) - 1], tokens[(member?.last ?? 0) + 1]]
-  if (!start || !last) return undefined
-  const hasComma = next?.text === ','
-  const kept = cutLine(text, start, hasComma ? next.end : last.end)
-  // The comma before it would be the last thing in the object, which plain JSON does not take.
-  return !hasComma && previous?.text === ',' ? kept.slice(0, previous.start) + kept.slice(previous.end) : kept
+  return parent && member && inner ? { parent, member } : undefined
 }
 
-/** With its line, where nothing else is in it. */
-function cutLine(text: string, start: Token, end: number): string {
+/** Removes a member, and its line if nothing else is on it. */
+function without(text: string, { children = [] }: Node, member: Node): string {
+  const comma = commaAfter(text, endOf(member))
+  const end = comma ?? endOf(member)
   const rest = /^[ \t]*(?:\r?\n|$)/.exec(text.slice(end))?.[0]
-  if (rest === undefined || !isAlone(text, start)) return text.slice(0, start.start) + text.slice(end).replace(/^[ \t]+(?=\S)/, '')
-  return text.slice(0, text.lastIndexOf('\n', start.start - 1) + 1) + text.slice(end + rest.length)
+  const isLine = rest !== undefined && isAlone(text, member)
+  const start = isLine ? text.lastIndexOf('\n', member.offset - 1) + 1 : member.offset
+  const kept = text.slice(0, start) + (isLine ? text.slice(end + rest.length) : text.slice(end).replace(/^[ \t]+(?=\S)/, ''))
+  // Otherwise the comma before it would be the last thing in the object.
+  const previous = comma === undefined ? children[children.indexOf(member) - 1] : undefined
+  const before = previous && commaAfter(text, endOf(previous))
+  return before === undefined ? kept : kept.slice(0, before - 1) + kept.slice(before)
+}
+
+const endOf = ({ offset, length }: Node): number => offset + length
+
+/** Returns the offset after the following comma, skipping comments; undefined if there is no comma. */
+function commaAfter(text: string, at: number): number | undefined {
+  const [space] = /^\s*,/.exec(stripComments(text.slice(at), ' ')) ?? []
+  return space === undefined ? undefined : at + space.length
+}
+
+const stepIn = (text: string, root: Node | undefined): string => (root?.children?.[0] && indentIfAlone(text, root.children[0])) || '  '
+const indentOfLine = (text: string, at: number): string => /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1))?.[0] ?? ''
+const isAlone = (text: string, { offset }: Node): boolean => /^[ \t]*$/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))
+const indentIfAlone = (text: string, node: Node): string => (isAlone(text, node) ? indentOfLine(text, node.offset) : '')
+const lineEnd = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+
+/** Formats JSON on one line, spaced as people write it. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const entries = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${spaced(one)}`)
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJsonc } from './jsonc.ts'
-import { insertInto } from './jsonc-insert.ts'
+import { insertInto } from './jsonc-edit.ts'
 
 const RULE = { decision: 'allow', tool: 'bash' }
 const LINE = '{ "decision": "allow", "tool": "bash" }'
@@ -17,7 +17,7 @@ describe('a rule goes into a file', () => {
       `{\n\t// the model\n\t"model": "x", // mine\n\t"policy": [\n\t\t${LINE}\n\t]\n}\n`,
     ],
     ['a comma at the end', '{\n  "model": "x",\n}\n', `{\n  "model": "x",\n  "policy": [\n    ${LINE}\n  ]\n}\n`],
-    ['an empty list', '{ "policy": [] }', `{ "policy": [\n    ${LINE}\n] }`],
+    ['an empty list', '{ "policy": [] }', `{ "policy": [\n  ${LINE}\n] }`],
     [
       'a list with comments',
       '{\n  "policy": [\n    { "decision": "deny" }, // never\n    // and\n    { "decision": "ask" } // last\n  ],\n  "model": "x"\n}\n',

@@ -12,8 +12,20 @@ describe('JSON with comments', () => {
     ['// nothing yet', {}],
   ])('%j', (text, value) => expect(parseJsonc(text)).toEqual({ ok: true, value }))
 
-  it('says in which line it breaks', () => {
-    expect(parseJsonc('{\n  // one\n  "a" 1\n}')).toMatchObject({ ok: false, error: expect.stringContaining('line 3') })
+  it.each([
+    ['{\n  // one\n  "a" 1\n}', 'line 3, column 7: colon expected'],
+    ['{ "a": 1 } {}', 'line 1, column 12: end of file expected'],
+    ['\ufeff{ a: 1 }', 'line 1, column 4: invalid symbol'],
+    ['['.repeat(100_000), 'nested too deeply'],
+  ])('says where it breaks and why: %#', (text, error) => expect(parseJsonc(text)).toEqual({ ok: false, error }))
+
+  it('takes __proto__ for a key, and the last of two that are the same', () => {
+    const parsed = parseJsonc('{ "__proto__": { "mode": "auto" }, "a": 1, "a": 2 }')
+    expect(Object.entries((parsed as { value: object }).value)).toEqual([
+      ['__proto__', { mode: 'auto' }],
+      ['a', 2],
+    ])
+    expect((parsed as { value: { mode?: string } }).value.mode).toBeUndefined()
   })
 
   it.each(['/', '/*', '"\\"', ', ', '"//', ',//'])('reads hostile text in linear time: %j', (piece) => {

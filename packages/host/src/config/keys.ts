@@ -1,6 +1,9 @@
-/** The keys of a configuration file, read out of its JSON Schema: their types, and the variables and flags that set them. Loads nothing. */
+/**
+ * The keys of a configuration file, derived from its JSON Schema: their types, and the variables and flags that set them. Imports nothing
+ * else.
+ */
 
-/** As much of JSON Schema as ours uses. */
+/** The subset of JSON Schema that our schema uses. */
 export interface SchemaNode {
   readonly type?: string
   readonly description?: string
@@ -14,40 +17,29 @@ export interface SchemaNode {
   readonly minimum?: number
   readonly exclusiveMinimum?: number
   readonly maximum?: number
+  /** Flag of `mulligan run`. */
+  readonly flag?: string
+  /** Alternative name of the variable. */
+  readonly variable?: string
 }
 
 export interface ConfigKey {
-  /** `limits.requests`; `NAME` stands for any name. */
+  /** Such as `limits.requests`; `NAME` is a placeholder for any name. */
   readonly key: string
   readonly path: readonly string[]
   readonly node: SchemaNode
-  /** A text or a number, and not a list or an object. */
+  /** Whether the value is a string or a number rather than a list or an object. */
   readonly isScalar: boolean
-  /** The variables that set it, the one that counts first; none for what is not a scalar. */
+  /** The variables that set it, in order of precedence; none if it is not a scalar. */
   readonly variables: readonly string[]
-  /** Of `mulligan run`, where it has one. */
+  /** Flag of `mulligan run`, if it has one. */
   readonly flag?: string
 }
 
-/** Stands in a key for any name. */
+/** Placeholder in a key for any name. */
 export const ANY_NAME = 'NAME'
 
-/** Beside the names that follow from the keys. */
-const SHORT_VARIABLES: Readonly<Record<string, string>> = {
-  'sandbox.backend': 'MULLIGAN_SANDBOX',
-  'sandbox.memory': 'MULLIGAN_SANDBOX_MEM',
-}
-
-const FLAGS: Readonly<Record<string, string>> = {
-  model: '--model',
-  baseUrl: '--base-url',
-  agent: '--agent',
-  mode: '--mode',
-  'limits.requests': '--max-requests',
-  'limits.seconds': '--timeout',
-}
-
-/** Every key that has a value of its own, in the order of the schema. */
+/** Lists every key that takes a value, in the order of the schema. */
 export function keysIn(root: SchemaNode): readonly ConfigKey[] {
   return keysBelow(root, [])
 }
@@ -63,10 +55,8 @@ function keysBelow(node: SchemaNode, path: readonly string[]): readonly ConfigKe
 function keyAt(node: SchemaNode, path: readonly string[]): ConfigKey {
   const key = path.join('.')
   const isScalar = isScalarNode(node) && !key.startsWith('$') && !path.includes(ANY_NAME)
-  const flag = FLAGS[key]
-  const short = SHORT_VARIABLES[key]
-  const variables = isScalar ? [variableOf(path), ...(short === undefined ? [] : [short])] : []
-  return { key, path, node, isScalar, variables, ...(flag !== undefined && { flag }) }
+  const { flag, variable = [] } = node
+  return { key, path, node, isScalar, variables: isScalar ? [variableOf(path)].concat(variable) : [], ...(flag !== undefined && { flag }) }
 }
 
 const isScalarNode = ({ type, anyOf }: SchemaNode): boolean =>
@@ -76,7 +66,7 @@ const isScalarNode = ({ type, anyOf }: SchemaNode): boolean =>
 export const variableOf = (path: readonly string[]): string =>
   `MULLIGAN_${path.map((name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_')).join('_')}`.toUpperCase()
 
-/** For the person: `whole number, at least 1`. */
+/** Describes a type for the user: `whole number, at least 1`. */
 export function typeText({
   type,
   enum: allowed,
@@ -107,11 +97,11 @@ function rangeText({ minimum, exclusiveMinimum, maximum }: SchemaNode): string[]
   ]
 }
 
-/** `agents.review.model` is what the key `agents.NAME.model` is about. */
+/** Whether a key is meant by a path: `agents.review.model` matches the key `agents.NAME.model`. */
 export const isAbout = ({ path }: Pick<ConfigKey, 'path'>, asked: readonly string[]): boolean =>
   path.length === asked.length && path.every((name, at) => name === ANY_NAME || name === asked[at])
 
-/** A key as it is written: names with dots stand in brackets, `models["ollama/x:1.5b"].context`. Undefined if it is none. */
+/** Parses a key as written: names with dots are in brackets, `models["ollama/x:1.5b"].context`. Returns undefined if it is not valid. */
 export function parseKey(text: string): readonly string[] | undefined {
   const path: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -135,6 +125,6 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** The other way round. */
+/** The reverse of {@link parseKey}. */
 export const keyText = (path: readonly string[]): string =>
   path.map((name, at) => (/^[^.[\]"\s]+$/.test(name) ? `${at === 0 ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`)).join('')

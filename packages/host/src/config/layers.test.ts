@@ -1,4 +1,4 @@
-/** Where a value may come from: which file is the project's, the variables, and that a project widens nothing. */
+/** Sources of values: which file is the project's, the variables, and that a project loosens nothing. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ describe("the project's file", () => {
   it('is the nearest one up to the root of the repository', () => {
     using here = place({ 'mulligan.json': '{ "agent": "plan" }', 'a/b/c.txt': '', 'a/mulligan.json': '{ "agent": "ask" }' })
     const at = (folder: string) => settings(here, {}, {}, join(here.dir, folder))
-    // Without a repository, a folder has its own alone.
+    // Outside a repository, only the folder's own file counts.
     expect(at('a/b').agent.value).toBe('build')
     mkdirSync(join(here.dir, '.git'))
     expect([at('a/b').agent, at('.').agent].map(({ value, from }) => [value, from])).toEqual([
@@ -34,7 +34,7 @@ describe("the project's file", () => {
     using here = place({ '.mulligan/config.json': '{ "agent": "ask" }' })
     expect(settings(here).agent).toMatchObject({ value: 'ask', from: '.mulligan/config.json' })
     here.write('mulligan.json', '{}')
-    expect(() => settings(here)).toThrow('mulligan.json and .mulligan/config.json are both there')
+    expect(() => settings(here)).toThrow('mulligan.json and .mulligan/config.json both exist')
   })
 
   it('is trusted by the folder that it is of', () => {
@@ -78,7 +78,7 @@ describe('a variable', () => {
     ['MULLIGAN_LIMITS_REQUESTS', 'many', 'MULLIGAN_LIMITS_REQUESTS=many: expected number'],
     ['MULLIGAN_SANDBOX_PROFILE', 'lax', 'MULLIGAN_SANDBOX_PROFILE=lax: it may be default, strict'],
     ['MULLIGAN_AGENT', 'a b', 'MULLIGAN_AGENT=a b: a name of letters'],
-    ['MULLIGAN_WEB_SEARCH_URL', 'https://x.org', 'MULLIGAN_WEB_SEARCH_URL is set, and no service is named'],
+    ['MULLIGAN_WEB_SEARCH_URL', 'https://x.org', 'MULLIGAN_WEB_SEARCH_URL is set, but no search service is named'],
   ])('%s=%s is an error that names it', (name, text, says) => {
     using here = place()
     expect(() => settings(here, {}, { [name]: text })).toThrow(says)
@@ -108,7 +108,7 @@ it.each<[string, readonly string[] | undefined]>([
 })
 
 describe('a project widens nothing that the person has not given', () => {
-  /** For each key what the person has, what a project says that is laxer, and what comes of it: refused, or a value. */
+  /** For each key: the user's value, a laxer value of a project, and the result (refused, or a value). */
   const CASES: Readonly<Record<string, readonly [own: unknown, project: unknown, comes: unknown]>> = {
     $schema: [undefined, 'x', 'chosen'],
     model: ['p/own', 'p/theirs', 'chosen'],
@@ -157,7 +157,7 @@ describe('a project widens nothing that the person has not given', () => {
     const read = () => settings(here, nested(key, own))
     if (comes === 'refused') return expect(read).toThrow(/so a project's file can't set it|a project can't decide/)
     expect(may).not.toBe('user')
-    // A value of its own is what the rule says it may choose, or add.
+    // A different value here is one that the rule lets the project choose or add.
     if (comes === 'chosen') return expect([['set', 'local'].includes(may ?? ''), read().files[0]?.found]).toEqual([true, true])
     if (comes === 'beside') return expect([may, read().files[0]?.found]).toEqual(['add', true])
     expect(effectiveValue(read(), key.split('.'))).toEqual(comes)

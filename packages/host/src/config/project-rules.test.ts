@@ -1,6 +1,6 @@
-/** Whatever the person's file says and whatever a project's says, no key is looser or leads elsewhere than by the person's alone. */
+/** Whatever the files of the user and the project say, no key is looser or leads elsewhere than with the user's file alone. */
 import { join } from 'node:path'
-import { DEFAULT_LIMITS, MODES } from '@mulligan/core'
+import { DEFAULT_LIMITS, MODES } from '@mulligan/core/executor'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -11,8 +11,8 @@ import { admit, refusedIn, type Word } from './admit.ts'
 import { effectiveConfig } from './effective-config.ts'
 import { configJsonSchema } from './json-schema.ts'
 import { keysIn } from './keys.ts'
-import { key, keys, type ProjectRule, set } from './project-rules.ts'
-import { type Config, projectRule } from './schema.ts'
+import { type ProjectRule, set } from './project-rules.ts'
+import { type Config, projectRule, type Row } from './schema.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { valueAt, withValue } from './value-at.ts'
 
@@ -35,7 +35,7 @@ const url = () =>
   )
 const tools = () => fc.uniqueArray(fc.constantFrom('bash', 'grep', 'glob', 'write_file'), { maxLength: 3 })
 
-/** Any valid value of a key. */
+/** Generates valid values for each key. */
 const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   $schema: () => fc.string(),
   model,
@@ -81,10 +81,10 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   remoteHosts: () => fc.constantFrom([], ['api.evil.example'], ['api.openai.com']),
 }
 
-/** Those of `models` have its rule. */
+/** The keys in `models` all have the same rule. */
 const KEYS = keysIn(configJsonSchema()).filter(({ key }) => !key.startsWith('models.'))
 const pathOf = (key: string): readonly string[] => key.replace('NAME', 'far').split('.')
-/** Of every key with a value, some. */
+/** Generates a configuration with some of the keys that have values. */
 const config = (only: (rule: ProjectRule | undefined) => boolean = () => true): fc.Arbitrary<Config> => {
   const some = KEYS.map(({ key }) => key).filter((key) => only(projectRule(pathOf(key))) && key !== 'web.search.url')
   return fc
@@ -98,7 +98,7 @@ const read = (here: TestFolders, own: Config, project: Config): Settings => {
   return readSettings(here.dir, {}, { MULLIGAN_CONFIG: join(here.dir, '../own.json'), MULLIGAN_DATA_DIR: here.data })
 }
 
-/** How much a value gives: of what may only be made stricter, it must not become more. */
+/** How much a value permits: a key that may only be tightened must not permit more. */
 const GIVES: Readonly<Record<string, (settings: Settings) => number>> = {
   mode: ({ approval }) => MODES.indexOf(approval.mode.value),
   'sandbox.profile': ({ sandbox }) => Number(sandbox.profile?.value !== 'strict'),
@@ -120,7 +120,7 @@ const GIVES: Readonly<Record<string, (settings: Settings) => number>> = {
 const staysHere = (key: string, value: unknown): boolean =>
   value === undefined || (key === 'baseUrl' ? isLoopbackUrl(String(value)) : !isCloud(String(value)))
 
-/** What each rule promises, of a key without and with the project's file. */
+/** Checks what each rule promises, given a key without and with the project's file. */
 function expectKept(key: string, without: Settings, withIt: Settings): void {
   const path = pathOf(key)
   const rule = projectRule(path)
@@ -138,6 +138,13 @@ function expectKept(key: string, without: Settings, withIt: Settings): void {
   else expect(after, key).toEqual(before)
 }
 
+/** A value of the user and one of the project for each kind of rule. */
+const EXAMPLES: [Config, Config][] = [
+  [{}, { baseUrl: 'https://api.evil.example/v1' }],
+  [{}, { diagnostics: [{ include: '*', command: ['evil'] }] }],
+  [{ limits: { requests: 5 } }, { limits: { requests: 9 } }],
+]
+
 describe('a project’s file', () => {
   it('has a rule and values here for every key', () => {
     expect(KEYS.map(({ key }) => key).sort()).toEqual(Object.keys(VALUES).sort())
@@ -145,8 +152,9 @@ describe('a project’s file', () => {
     const stricter = KEYS.filter(({ path }) => ['tighten', 'lower'].includes(projectRule(path)?.may ?? ''))
     expect(Object.keys(GIVES).sort()).toEqual(stricter.map(({ key }) => key).sort())
     // @ts-expect-error a key without a rule does not compile
-    keys({ loose: z.string() })
-    keys({ ruled: key(z.string(), set) })
+    const loose: Row = { type: z.string, description: '' }
+    const ruled: Row = { type: z.string, description: '', project: set }
+    expect([loose, ruled]).toHaveLength(2)
   })
 
   it('loosens no key and leads nowhere else than the person’s alone', () => {
@@ -162,7 +170,7 @@ describe('a project’s file', () => {
         const [without, withIt] = [read(here, said, {}), read(here, said, project)]
         for (const { key } of KEYS) expectKept(key, without, withIt)
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: EXAMPLES },
     )
   })
 
@@ -179,7 +187,7 @@ describe('a project’s file', () => {
       )
   })
 
-  // The control: what the rules keep back is what would count without them.
+  // The control case: without the rules, the withheld values would count.
   it.each<[string, unknown]>([
     ['baseUrl', 'http://127.evil.example'],
     ['model', 'openai/x'],

@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { place } from '../common/place.fixture.ts'
 import { admit } from './admit.ts'
-import { type Environment, environment } from './environment.ts'
-import { readableSecrets, type SandboxFields, type SandboxFlags, sandboxOptions, sandboxSettings, withProfile } from './sandbox.ts'
+import { environment } from './environment.ts'
+import { flagLayer } from './layers.ts'
+import { readableSecrets, type SandboxFlags, sandboxOptions, sandboxSettings, withProfile } from './sandbox.ts'
+import type { SandboxFields } from './schema.ts'
 import { readSettings } from './settings.ts'
 
 const MB = 1024 * 1024
@@ -17,17 +19,16 @@ interface Given {
   readonly user?: SandboxFields
 }
 
-const sandboxOf = ({ values, from }: Environment) => ({ values: values.sandbox ?? {}, from })
 const settings = ({ flags = {}, env = {}, project = {}, user = {} }: Given) => {
-  const now = sandboxOf(environment(env))
-  const own = { sandbox: { ...user, ...now.values, ...flags } }
+  const now = environment(env)
+  const own = { sandbox: { ...user, ...now.values.sandbox, ...flags } }
   const { values } = admit({ sandbox: withProfile(project) }, PROJECT, { own, isTrusted: false, hosts: [], allows: () => false })
-  return sandboxSettings({
-    flags,
-    env: now,
-    project: { values: values.sandbox ?? {}, shown: PROJECT },
-    user: { values: user, shown: 'own' },
-  })
+  return sandboxSettings([
+    flagLayer({ sandbox: flags }),
+    { origin: 'env', ...now },
+    { origin: 'project', values, from: () => PROJECT },
+    { origin: 'user', values: { sandbox: user }, from: () => 'own' },
+  ])
 }
 const options = (given: Given) => sandboxOptions(settings(given), '/work', {})
 

@@ -1,139 +1,290 @@
-/** The schema of a configuration file. */
-import { DEFAULT_LIMITS } from '@mulligan/core'
+/**
+ * The table of settings: type, description, default, flag, short variable, and what a project's file may do with each. The schema of a
+ * configuration file, the variables, the merging of all sources and docs/configuration.md are derived from it.
+ */
+import { isAbsolute } from 'node:path'
+import type { PolicyRule } from '@mulligan/core'
+import { DEFAULT_LIMITS, MODES, type Mode, stricterMode } from '@mulligan/core/executor'
+import { BACKENDS, DEFAULT_SANDBOX_LIMITS, STRICT_LIMITS, sizeText } from '@mulligan/sandbox'
 import { commandFault } from '@mulligan/tools'
 import { z } from 'zod'
 import { memoize } from '../common/memoize.ts'
 import { modelFields } from '../models/model-fields.ts'
-import { approvalFields } from './approval-fields.ts'
-import { add, fallback, key, keys, local, lower, type ProjectRule, ruleAt, rulesOf, set, trusted, user } from './project-rules.ts'
-import { hostOfModel, hostOfUrl } from './redirect.ts'
-import { sandboxFields } from './sandbox.ts'
+import { add, fallback, localModel, localUrl, lower, type ProjectRule, set, tighten, trusted, user } from './project-rules.ts'
+import { isSize, limitFault, numberOf, SANDBOX_LIMITS, type SandboxLimit } from './sandbox-limits.ts'
+
+export interface Row {
+  /** Called when something is validated, which most starts don't need. */
+  readonly type: () => z.ZodType
+  readonly description: string
+  readonly default?: unknown
+  /** Flag of `mulligan run`. */
+  readonly flag?: string
+  /** Alternative name of the variable. */
+  readonly variable?: string
+  /** What a project's file may do with the setting. */
+  readonly project: ProjectRule
+  /** The same for fields of named values that have rules of their own. */
+  readonly fields?: Readonly<Record<string, ProjectRule>>
+}
 
 const name = () => z.string().regex(/^[\w-]{1,40}$/, 'a name of letters, digits, _ and -')
-const names = () => z.array(z.string().min(1))
+const text = () => z.string().min(1)
+const texts = () => z.array(text())
+const count = () => z.int().min(1)
+const folder = () =>
+  z.string().refine((path) => isAbsolute(path) || /^~(?:\/|$)/.test(path), 'an absolute path, or one that begins with ~/')
 
-const ownAgent = add('may add some; yours keep their names')
+/** Fields of a user-defined agent, also used as front matter of a Markdown file. */
+export const agentFields = () =>
+  z
+    .strictObject({
+      description: z.string().describe('A short description.'),
+      prompt: z.string().describe('The instructions for the model.'),
+      tools: texts().describe('The tools it has, by name, with `*`. Default: all.'),
+      model: text().describe('Its model, as `PROVIDER/NAME`. It overrides `model`; a flag overrides it.'),
+    })
+    .partial()
+
+const ruleFields = () =>
+  z
+    .strictObject({
+      tool: z.string().describe('The name of the tool, with `*`.'),
+      effect: z.enum(['read', 'write', 'external']).describe('The effect of the tool.'),
+      target: z.string().describe('What the call acts on, with `*`.'),
+      input: z.record(text(), z.string()).describe('The values of parameters, with `*`, by parameter.'),
+      folder: folder().describe('The folder it applies to, with everything in it. Default: everywhere.'),
+      reason: text().max(500).describe('The reason given to the model if the call is denied.'),
+    })
+    .partial()
+    .extend({ decision: z.enum(['allow', 'ask', 'deny']).describe('What happens to the call.') })
+
+const searchFields = () =>
+  z.strictObject({
+    provider: z.enum(['brave', 'tavily', 'searxng']).describe('The service that searches. Its key is in the environment.'),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('Its URL, if not the default; required for `searxng`.'),
+  })
+
+const checkFields = () =>
+  z.strictObject({
+    include: z.union([text(), texts().min(1)]).describe('The files that it checks, as a glob or several.'),
+    command: texts()
+      .min(1)
+      .superRefine((command, { addIssue }) => {
+        const fault = commandFault(command)
+        if (fault !== undefined) addIssue(fault)
+      })
+      .describe('A program with its arguments. `{file}` stands for the file.'),
+    timeout: z.number().positive().max(600).optional().describe('Seconds it may take.'),
+  })
+
+const mountFields = () =>
+  z.strictObject({
+    path: z.string().regex(/^(?:\/|~\/|[A-Za-z]:[\\/])/, 'a path that begins with / or ~/'),
+    mode: z.enum(['read-only', 'read-write']).optional(),
+  })
+
+/** For the JSON Schema, which cannot represent the check. */
+const SIZE = {
+  anyOf: [
+    { type: 'string', pattern: '^\\d+(\\.\\d+)? ?[kKmMgGtT]?[iI]?[bB]?$' },
+    { type: 'number', exclusiveMinimum: 0 },
+  ],
+}
+
+const row = <Type extends Row['type']>(type: Type, project: ProjectRule, description: string, more: Omit<Row, RowBase> = {}) => ({
+  ...{ type, project, description },
+  ...more,
+})
+type RowBase = 'type' | 'project' | 'description'
+
+/** Defines a limit of a command. A project may set it below the user's value, or below the one of the user's profile. */
+function limit<T extends string | number = number>(key: SandboxLimit, description: string, more: Omit<Row, RowBase> = {}) {
+  const of = SANDBOX_LIMITS[key]
+  const type = () =>
+    z
+      .custom<T>((value) => limitFault(key, value) === undefined, { error: ({ input }) => limitFault(key, input) ?? '' })
+      .meta(isSize(key) ? SIZE : { type: 'number', exclusiveMinimum: 0 })
+  const below = tighten<string | number>((theirs, mine, own) => {
+    const profile = own('sandbox.profile') === 'strict' ? STRICT_LIMITS : DEFAULT_SANDBOX_LIMITS
+    return numberOf(theirs) < (mine === undefined ? profile[of] : numberOf(mine))
+  })
+  const byDefault = DEFAULT_SANDBOX_LIMITS[of]
+  return row(type, below, description, { default: isSize(key) ? sizeText(byDefault) : byDefault, ...more })
+}
+
+const isStricterMode = (a: Mode, b: Mode): boolean => a !== b && stricterMode(a, b) === a
+
+const ownAgent = add('may add agents, but not replace yours')
 const goesElsewhere = user('decides where data goes')
+const loosens = user('would loosen the sandbox')
+const { requests, calls, tokens, cost, seconds } = DEFAULT_LIMITS
 
-/** An agent of one's own, also as the front matter of a Markdown file. */
-export const agentFields = memoize(() =>
-  keys({
-    description: key(z.string().describe('A short description.'), ownAgent),
-    prompt: key(z.string().describe('The instructions for the model.'), ownAgent),
-    tools: key(names().describe('The tools it has, by name, with `*`. Default: all.'), ownAgent),
-    model: key(z.string().min(1).describe('Its model, as `PROVIDER/NAME`. It overrides `model`, a flag above it.'), local(hostOfModel)),
+export const TABLE = {
+  $schema: row(() => z.string(), set, 'The JSON Schema of this file, for editors.'),
+  model: row(text, localModel, 'The model, as `PROVIDER/NAME`.', { flag: '--model' }),
+  baseUrl: row(text, localUrl, 'The address of its server. Not for `anthropic`, `openai` and `google`.', { flag: '--base-url' }),
+  models: row(
+    () => z.record(text(), modelFields()),
+    set,
+    'Settings of models, by `PROVIDER/NAME` with `*`. All matching entries apply; the most specific wins.',
+  ),
+  agent: { ...row(name, fallback, 'The agent to use.', { flag: '--agent' }), default: 'build' },
+  agents: row(() => z.record(name(), agentFields()), ownAgent, 'Your own agents, by name.', { fields: { model: localModel } }),
+  'tools.lean': row(
+    texts,
+    set,
+    'The tools that are in every request, in this order; the model finds the others with `find_tools`. Default: as many as fit.',
+  ),
+  'tools.off': row(texts, add('may add some'), 'Tools that no agent may use. The lists of all files are combined.'),
+  'limits.requests': row(
+    count,
+    lower(requests),
+    'Maximum model requests per turn. The last request allows no tool calls, so that the turn ends with an answer.',
+    { default: requests, flag: '--max-requests' },
+  ),
+  'limits.calls': row(count, lower(calls), 'Maximum tool calls per turn.', { default: calls }),
+  'limits.tokens': row(count, lower(tokens), 'Maximum tokens per turn, sent and received. Default: no limit.'),
+  'limits.cost': row(() => z.number().positive(), lower(cost), 'Maximum cost per turn, if the price is known. Default: no limit.'),
+  'limits.seconds': row(() => z.number().positive().max(1_000_000), lower(seconds), 'Maximum seconds per turn. Default: no limit.', {
+    flag: '--timeout',
   }),
-)
+  'web.search': row(
+    searchFields,
+    goesElsewhere,
+    'Where `web_search` searches. Default: every service that the environment has a key or address for.',
+  ),
+  diagnostics: row(
+    () => z.array(checkFields()),
+    trusted('may add some after your approval (`mulligan trust`)', 'names commands that run automatically'),
+    'Commands that check a file after a change, in the sandbox. The lists of all files are combined, yours first.',
+  ),
+  store: row(
+    text,
+    user('decides where conversations are kept'),
+    'Where sessions are kept: `postgres://USER@HOST:5432/DATABASE`, or the path of a file. Default: a file in the data folder.',
+  ),
+  'sandbox.backend': row(
+    () => z.enum(['auto', ...BACKENDS]),
+    loosens,
+    'Which sandbox. `auto` is the first that can be opened, never `none`.',
+    { default: 'auto', variable: 'MULLIGAN_SANDBOX' },
+  ),
+  'sandbox.profile': row(
+    () => z.enum(['default', 'strict']),
+    tighten((theirs) => theirs === 'strict'),
+    '`strict` has tighter limits.',
+    { default: 'default' },
+  ),
+  'sandbox.network': row(
+    () => z.enum(['none', 'bridge']),
+    tighten((theirs) => theirs === 'none', { refuses: (theirs) => (theirs === 'bridge' ? loosens.why : undefined) }),
+    'The network access of commands.',
+    { default: 'none' },
+  ),
+  'sandbox.memory': limit<string | number>('memory', 'The memory limit of a command, all processes together.', {
+    variable: 'MULLIGAN_SANDBOX_MEM',
+  }),
+  'sandbox.cpus': limit('cpus', 'The number of processors a command may use.'),
+  'sandbox.pids': limit('pids', 'The number of processes a command may run at once.'),
+  'sandbox.timeout': limit('timeout', 'The time limit of a command in seconds, at most 600.'),
+  'sandbox.user': row(
+    () =>
+      z
+        .custom<number | 'auto'>((value) => value === 'auto' || (Number.isSafeInteger(value) && Number(value) >= 0), 'a uid, or "auto"')
+        .meta({ anyOf: [{ type: 'integer', minimum: 0 }, { const: 'auto' }] }),
+    loosens,
+    'The user that commands run as in a container.',
+  ),
+  'sandbox.mounts': row(() => z.array(mountFields()), loosens, 'More folders that commands can see, read-only by default.'),
+  'sandbox.output': limit<string | number>('output', 'How much command output is kept.'),
+  'sandbox.disk': limit<string | number>('disk', 'How much a command may write.'),
+  'sandbox.env': row(
+    () => z.array(z.string().regex(/^[A-Za-z_]\w*$/, 'the name of a variable, without its value')),
+    loosens,
+    'Names of environment variables that commands receive.',
+  ),
+  'sandbox.image': row(text, loosens, 'The container image.'),
+  'sandbox.gitPrograms': row(
+    () => z.enum(['ignore', 'run']),
+    loosens,
+    'Whether git in a command runs the hooks, filters and other programs that a repository names.',
+    { default: 'ignore' },
+  ),
+  'sandbox.readable': row(
+    () => z.array(text().refine((path) => !path.split(/[\\/]/).includes('..'), 'a path in the workspace')),
+    trusted('may name some after your approval (`mulligan trust`)', 'lets commands read these secret files'),
+    'Secret files, such as `.env.test`, that commands may read; the others are empty for them. Paths are relative to the workspace; one that begins with / or ~/ applies to that folder only.',
+  ),
+  mode: row(
+    () => z.enum(MODES),
+    tighten<Mode>((theirs, mine = 'ask') => isStricterMode(theirs, mine), { says: 'may make it stricter', trustLifts: true }),
+    'What runs without asking.',
+    { default: 'ask', flag: '--mode' },
+  ),
+  policy: row(
+    () => z.array(ruleFields()),
+    add('may deny calls or make them ask'),
+    'Rules: what is allowed, asked and denied. The first that matches decides.',
+  ),
+  trustedProjects: row(
+    () => z.array(folder()),
+    user('decides which projects you trust'),
+    'Folders whose project file may allow calls without asking you.',
+  ),
+  remoteHosts: row(texts, goesElsewhere, "Hosts to which a project's file may send the conversation."),
+} satisfies Readonly<Record<string, Row>>
+
+const GROUPS: Readonly<Record<string, string>> = {
+  tools: 'Which tools the model has.',
+  limits: 'The limits of a turn.',
+  web: 'The tools for the web.',
+  sandbox: 'The sandbox that commands run in.',
+}
+
+type Table = typeof TABLE
+export type Key = keyof Table
+export type ValueOf<K extends Key> = z.infer<ReturnType<Table[K]['type']>>
+type Below<K, Group extends string> = K extends `${Group}.${infer Name}` ? Name : never
+type Top = { -readonly [K in Key as K extends `${string}.${string}` ? never : K]?: ValueOf<K> | undefined }
+type In<Group extends string> = { -readonly [K in Key as Below<K, Group>]?: ValueOf<K> | undefined }
+
+/** The contents of a configuration file. */
+export type Config = Top & { -readonly [Group in 'tools' | 'limits' | 'web' | 'sandbox']?: In<Group> | undefined }
+export type SandboxFields = In<'sandbox'>
 export type AgentFields = z.infer<ReturnType<typeof agentFields>>
+export type ConfiguredRule = PolicyRule & { readonly folder?: string }
+
+export const ROWS: readonly (readonly [key: Key, path: readonly string[], row: Row])[] = Object.entries<Row>(TABLE).map(([key, row]) => [
+  key as Key,
+  key.split('.'),
+  row,
+])
+
+export const configSchema = memoize((): z.ZodType<Config> => {
+  const groups = Object.groupBy(ROWS, ([, [group = '']]) => group)
+  const shape = Object.entries(groups).map(([group, rows = []]) => {
+    const [[, path] = ['', []]] = rows
+    return [group, path.length === 1 ? schemaOf(rows[0] as (typeof ROWS)[number]) : objectOf(rows).describe(GROUPS[group] ?? '')] as const
+  })
+  return z.strictObject(Object.fromEntries(shape)).partial() as z.ZodType<Config>
+})
+
+const objectOf = (rows: typeof ROWS) => z.strictObject(Object.fromEntries(rows.map((row) => [row[1].at(-1), schemaOf(row)]))).partial()
 
 /**
- * Made only where something is checked: most starts have nothing to check. The description of a key is its documentation: `config explain`,
- * docs/configuration.md and the JSON Schema show it. Beside each key stands what a project's file may do with it.
+ * Adds documentation to a type (description, default and names), which the JSON Schema, `config explain` and docs/configuration.md show.
  */
-export const configSchema = memoize(() =>
-  keys({
-    $schema: key(z.string().describe('The JSON Schema of this file, for editors.'), set),
-    model: key(z.string().min(1).describe('The model, as `PROVIDER/NAME`.'), local(hostOfModel)),
-    baseUrl: key(z.string().min(1).describe('The address of its server. Not for `anthropic`, `openai` and `google`.'), local(hostOfUrl)),
-    models: key(
-      z
-        .record(z.string().min(1), modelFields())
-        .describe('Settings of models, by `PROVIDER/NAME` with `*`. All matching entries apply; the most specific wins.'),
-      set,
-    ),
-    agent: key(name().meta({ description: 'The agent to use.', default: 'build' }), fallback),
-    agents: key(z.record(name(), agentFields()).describe('Your own agents, by name.'), ownAgent, agentFields()),
-    tools: keys(
-      {
-        lean: key(
-          names().describe(
-            'The tools that are in every request, in this order; the model finds the others with `find_tools`. Default: as many as fit.',
-          ),
-          set,
-        ),
-        off: key(names().describe('Tools that no agent may use. The lists of all files are combined.'), add('may add some')),
-      },
-      'Which tools the model has.',
-    ),
-    limits: keys(
-      {
-        requests: key(
-          z.int().min(1).meta({
-            description: 'Maximum model requests per turn. The last request allows no tool calls, so that the turn ends with an answer.',
-            default: DEFAULT_LIMITS.requests,
-          }),
-          lower('limits.requests', DEFAULT_LIMITS.requests),
-        ),
-        calls: key(
-          z.int().min(1).meta({ description: 'Maximum tool calls per turn.', default: DEFAULT_LIMITS.calls }),
-          lower('limits.calls', DEFAULT_LIMITS.calls),
-        ),
-        tokens: key(
-          z.int().min(1).describe('Maximum tokens per turn, sent and received. Default: no limit.'),
-          lower('limits.tokens', DEFAULT_LIMITS.tokens),
-        ),
-        cost: key(
-          z.number().positive().describe('Maximum cost per turn, if the price is known. Default: no limit.'),
-          lower('limits.cost', DEFAULT_LIMITS.cost),
-        ),
-        seconds: key(
-          z.number().positive().max(1_000_000).describe('Maximum seconds per turn. Default: no limit.'),
-          lower('limits.seconds', DEFAULT_LIMITS.seconds),
-        ),
-      },
-      'The limits of a turn.',
-    ),
-    web: key(
-      z
-        .strictObject({
-          search: z
-            .strictObject({
-              provider: z.enum(['brave', 'tavily', 'searxng']).describe('The service that searches. Its key is in the environment.'),
-              url: z
-                .url({ protocol: /^https?$/ })
-                .optional()
-                .describe('Its address, where that is another than usual; needed for `searxng`.'),
-            })
-            .describe('Where `web_search` searches. Default: every service that the environment has a key or address for.'),
-        })
-        .partial()
-        .describe('The tools for the web.'),
-      goesElsewhere,
-    ),
-    diagnostics: key(
-      z
-        .array(
-          z.strictObject({
-            include: z.union([z.string().min(1), names().min(1)]).describe('The files that it checks, as a glob or several.'),
-            command: z
-              .array(z.string().min(1))
-              .min(1)
-              .superRefine((command, { addIssue }) => {
-                const fault = commandFault(command)
-                if (fault !== undefined) addIssue(fault)
-              })
-              .describe('A program with its arguments. `{file}` stands for the file.'),
-            timeout: z.number().positive().max(600).optional().describe('Seconds it may take.'),
-          }),
-        )
-        .describe('Commands that check a file after a change, in the sandbox. The lists of all files are combined, yours first.'),
-      trusted('may add some after your approval (`mulligan trust`)', 'names commands that run by themselves'),
-    ),
-    store: key(
-      z
-        .string()
-        .min(1)
-        .describe(
-          'Where sessions are kept: `postgres://USER@HOST:5432/DATABASE`, or the path of a file. Default: a file in the data folder.',
-        ),
-      user('decides where conversations are kept'),
-    ),
-    sandbox: sandboxFields(),
-    ...approvalFields(),
-    remoteHosts: key(names().describe("Hosts to which a project's file may send the conversation."), goesElsewhere),
-  }),
-)
-export type Config = z.infer<ReturnType<typeof configSchema>>
+function schemaOf([, , { type, project: _, fields: __, ...facts }]: (typeof ROWS)[number]): z.ZodType {
+  const schema = type()
+  return schema.meta({ ...schema.meta(), ...facts })
+}
 
-/** What a project's file may do with a key. */
-export const projectRule = (path: readonly string[]): ProjectRule | undefined => ruleAt(rulesOf(configSchema()), path)
+/** Returns what a project's file may do with a key, or with the object that contains it. */
+export function projectRule(path: readonly string[]): ProjectRule | undefined {
+  const [, at, row] = ROWS.find(([, at]) => at.every((name, depth) => path[depth] === name)) ?? []
+  return at && (row?.fields?.[path[at.length + 1] ?? ''] ?? row?.project)
+}

@@ -1,23 +1,23 @@
 /** The file that `mulligan config init` creates. */
-import { SCHEMA_URL } from './schema-url.ts'
+import { SCHEMA_URL } from './json-schema.ts'
 
 export const STARTER = `{
-  // Editors know the keys by this.
+  // Lets editors complete and check the keys.
   "$schema": "${SCHEMA_URL}",
 
-  // Take away the // of what you want. mulligan config explain lists all keys.
+  // Uncomment the settings you want. mulligan config explain lists all keys.
 
   // "model": "ollama/NAME",
   // "baseUrl": "http://localhost:8080/v1",
   // "agent": "plan",
 
-  // How much runs unasked: read-only, ask, auto-edit, auto.
+  // What runs without asking: read-only, ask, auto-edit or auto.
   // "mode": "ask",
 
   // "tools": { "off": ["web_search"] },
   // "limits": { "requests": 20, "seconds": 600 },
 
-  // What checks a file after a change.
+  // Commands that check a file after a change.
   // "diagnostics": [{ "include": "*.ts", "command": ["tsc", "--noEmit"] }],
 
   // "policy": [{ "tool": "bash", "target": "npm test *", "decision": "allow" }],

@@ -1,12 +1,12 @@
-/** Values in plain objects, by the path of their key. */
+/** Gets and sets values in plain objects by the path of their key. */
 import { isObject } from '../common/is-object.ts'
 
-/** Undefined if there is none. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }
 
-/** The same with another value there, in objects that are made where there are none. */
+/** Returns a copy with the value set, creating missing objects. */
 export function withValue(value: unknown, path: readonly string[], inner: unknown): unknown {
   const [name, ...rest] = path
   if (name === undefined) return inner
@@ -14,7 +14,7 @@ export function withValue(value: unknown, path: readonly string[], inner: unknow
   return { ...object, [name]: withValue(Object.hasOwn(object, name) ? object[name] : undefined, rest, inner) }
 }
 
-/** The same without what is there. */
+/** Returns a copy without the value. */
 export function withoutValue(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path
   if (name === undefined || !isObject(value) || !Object.hasOwn(value, name)) return value

@@ -10,7 +10,7 @@ describe('what to do about a request that failed', () => {
     ['anthropic', 403, { ANTHROPIC_API_KEY: 'sk-secret' }, /ANTHROPIC_API_KEY: .*console\.anthropic\.com/],
     ['google', 401, { GEMINI_API_KEY: 'sk-secret' }, /GEMINI_API_KEY: .*aistudio\.google\.com/],
     ['lmstudio', 401, { MULLIGAN_API_KEY: 'sk-secret' }, /MULLIGAN_API_KEY: does it belong to this server/],
-    ['openai-compatible', 401, {}, /asks for a key: export MULLIGAN_API_KEY=…/],
+    ['openai-compatible', 401, {}, /requires a key: export MULLIGAN_API_KEY=…/],
   ])('%s answered %i: which key', async (provider, status, env, says) => {
     const advice = await advise({ status }, { provider, name: 'x', baseUrl: NOBODY, env })
     expect(advice).toMatch(says)

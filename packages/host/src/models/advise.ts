@@ -1,25 +1,26 @@
-/** Tells the user what to do about a permanently failed request: which key, how to start the server, which model was meant. */
+/**
+ * Tells the user what to do about a permanently failed request: which key to check, how to start the server, which model may have been
+ * meant.
+ */
 import type { FailedRequest } from '@mulligan/agent'
-import { nearest } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
 import type { Env } from '../common/env.ts'
 import { oneLine } from '../common/sanitize.ts'
-import type { Cloud } from './clouds.ts'
-import { providerEntry } from './registry.ts'
-import { fieldsOf, listIn, textIn } from './servers/fields.ts'
-import { bearer, createGet } from './servers/get.ts'
+import { type Cloud, providerEntry } from './registry.ts'
+import { bearer, createGet, modelNames } from './servers/get.ts'
 import { withoutV1 } from './servers/openai.ts'
 
 export interface Asked {
   readonly provider: string
   readonly name: string
-  /** Of the request, with its `/v1`. */
+  /** Base URL of the request, with its `/v1`. */
   readonly baseUrl: string
   readonly env: Env
 }
 
 const SEE = 'mulligan models shows which servers answer.'
 
-/** Undefined if nothing is known that would help. Never throws. */
+/** Returns undefined if there is no advice. Never throws. */
 export async function advise({ status, code }: FailedRequest, asked: Asked): Promise<string | undefined> {
   const entry = providerEntry(asked.provider)
   if (status === 401 || status === 403) return keyAdvice(asked, entry.cloud)
@@ -36,7 +37,7 @@ function keyAdvice({ env }: Asked, cloud: Cloud | undefined): string {
   }
   return env['MULLIGAN_API_KEY']
     ? 'The key is the one in MULLIGAN_API_KEY: does it belong to this server?'
-    : 'This server asks for a key: export MULLIGAN_API_KEY=…'
+    : 'This server requires a key: export MULLIGAN_API_KEY=…'
 }
 
 const MAX_NAMED = 8
@@ -50,7 +51,7 @@ async function modelAdvice(asked: Asked): Promise<string> {
   return near ? `Did you mean ${asked.provider}/${near}? ${some}` : some
 }
 
-/** @throws NoAnswer */
+/** Lists the names of the server's models. @throws NoAnswer */
 async function namesOf({ provider, baseUrl, env }: Asked): Promise<readonly string[]> {
   const { cloud, server } = providerEntry(provider)
   if (server) {
@@ -58,9 +59,7 @@ async function namesOf({ provider, baseUrl, env }: Asked): Promise<readonly stri
     return found.map(({ name }) => name)
   }
   const key = cloud ? cloud.keys.map((variable) => env[variable]?.trim()).find(Boolean) : env['MULLIGAN_API_KEY']
-  const answer = await createGet(baseUrl, { headers: headersFor(provider, key) })('/models')
-  const list = Array.isArray(fieldsOf(answer)['models']) ? listIn(answer, 'models') : listIn(answer, 'data')
-  return list.flatMap((model) => textIn(model, 'id') ?? textIn(model, 'name')?.replace(/^models\//, '') ?? [])
+  return modelNames(createGet(baseUrl, { headers: headersFor(provider, key) }))
 }
 
 function headersFor(provider: string, key: string | undefined): Readonly<Record<string, string>> {

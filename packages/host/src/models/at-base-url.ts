@@ -4,13 +4,12 @@ import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { normalBaseUrl } from './base-url.ts'
-import { fieldsOf, listIn, textIn } from './servers/fields.ts'
-import { bearer, createGet, NoAnswer } from './servers/get.ts'
+import { bearer, createGet, modelNames, NoAnswer } from './servers/get.ts'
 import { isChat } from './servers/server.ts'
 
 const MAX_NAMED = 12
 
-/** @returns its name. @throws UsageError that says which models there are */
+/** Returns the name of the server's only model. @throws UsageError that lists the models if there are several */
 export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): Promise<string> {
   const base = normalBaseUrl(baseUrl)
   const names = (await namesAt(base, env, signal)).filter((name) => isChat({ provider: '', name }))
@@ -25,11 +24,10 @@ export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): 
 async function namesAt(base: string, env: Env, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const get = createGet(base, { headers: bearer(env['MULLIGAN_API_KEY']), ...(signal && { signal }) })
   try {
-    const answer = await get('/models')
-    return listIn(answer, Array.isArray(fieldsOf(answer)['data']) ? 'data' : 'models').flatMap((model) => textIn(model, 'id') ?? [])
+    return await modelNames(get)
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
-    const what = error.kind === 'absent' ? error.message : `it did not say which it has: ${error.message}`
+    const what = error.kind === 'absent' ? error.message : `it did not list its models: ${error.message}`
     throw new UsageError(
       `no model was named, and the server at ${base} can't be asked: ${what}`,
       error.kind === 'absent' ? 'Is it running, and is the address correct?' : 'Name the model: --model NAME',

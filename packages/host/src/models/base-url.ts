@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 import { UsageError } from '../common/errors.ts'
 
-/** What people paste when they copy the address of a request. */
+/** Endpoints that people paste when they copy the address of a request. */
 const ENDPOINT = /\/(?:chat\/completions|messages|models)$/
 
 /**
- * A base URL as the clients want it: without a slash at its end, with `/v1` where it has no path.
+ * Normalizes a base URL for the clients: removes a trailing slash, and adds `/v1` if there is no path.
  * @throws UsageError
  */
 export function normalBaseUrl(given: string): string {
@@ -15,7 +15,7 @@ export function normalBaseUrl(given: string): string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new UsageError(`the base URL must begin with http:// or https://, not ${url.protocol}`, hint)
   if (url.username || url.password)
-    throw new UsageError('the base URL holds a name or password', 'Put the key in MULLIGAN_API_KEY instead.')
+    throw new UsageError('the base URL contains a user name or password', 'Put the key in MULLIGAN_API_KEY instead.')
   const path = url.pathname.replace(/\/+$/, '').replace(ENDPOINT, '')
   return `${url.origin}${path === '' ? '/v1' : path}`
 }
@@ -26,15 +26,15 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** An IP address, also an IPv4 one written as IPv6. A name is not one. */
+/** Whether it is a loopback IP address, also an IPv4 one written as IPv6. Names do not count. */
 export function isLoopbackAddress(address: string): boolean {
   const family = isIP(address)
   return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
 /**
- * Whether a URL can lead nowhere but to this machine: its host, as the URL parser reads it for the connection too, is a loopback
- * address or exactly `localhost`, for which only loopback addresses are connected to. Other names resolve to whatever their owner says.
+ * Whether a URL can only lead to this machine: its host, as parsed by the URL parser, which the connection uses too, is a loopback address
+ * or exactly `localhost`, for which connections are made only to loopback addresses. Other names resolve to whatever their owner chooses.
  */
 export function isLoopbackUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
@@ -42,19 +42,22 @@ export function isLoopbackUrl(url: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'))
 }
 
-/** `localhost`, and the names below it, which are this machine by RFC 6761: `patientFetch` connects them to nowhere else. */
+/**
+ * Whether the host is `localhost` or a name below it, which RFC 6761 defines as this machine. `patientFetch` connects them only to loopback
+ * addresses.
+ */
 export const isLocalhostName = (host: string): boolean => /(?:^|\.)localhost$/.test(host)
 
-/** A server that listens on every address is named like this by its own settings. */
+/** Addresses that a server configured to listen on every interface may give as its own. */
 const EVERYWHERE = new Set(['0.0.0.0', '[::]'])
 
-/** For the person: "this machine", or the host. */
+/** Returns "this machine" or the host, for display. */
 export function whereRuns(baseUrl: string): string {
   const host = new URL(baseUrl).hostname
   return isLoopbackUrl(baseUrl) || isLocalhostName(host) || EVERYWHERE.has(host) ? HERE : host
 }
 
-/** On this machine or in the same network, as far as its name tells. */
+/** Whether the server is on this machine or in the local network, as far as its name tells. */
 export function isNear(url: string): boolean {
   const host = new URL(url).hostname
   return (

@@ -55,7 +55,7 @@ describe('the model that is taken when none is named', () => {
     const here = env({ OLLAMA_HOST: ollama, MULLIGAN_VLLM_URL: vllm })
     expect(await discoverModel(here, { ask })).toEqual({ id: 'vllm/phi4', where: 'this machine', how: 'as you chose', chosen: true })
     expect(asked[0]).toMatch(/^Which model\?.*\n +1 +vllm\/glm-4\.7 .*loaded.*\n +2 +vllm\/phi4.*\n +3 +ollama\/qwen3:8b\nNumber \[1\]: $/)
-    // The next time nobody is asked, and only its server is.
+    // The next time, nobody is asked and only that server is probed.
     const before = ollama.seen.length
     const again = await discoverModel(here, { ask: () => Promise.reject(new Error('asked again')) })
     expect(again).toMatchObject({ id: 'vllm/phi4', how: 'chosen before', chosen: true })
@@ -81,7 +81,7 @@ describe('the model that is taken when none is named', () => {
     })
     remember({ provider: 'vllm', name: 'x', address: NO_SERVERS.MULLIGAN_VLLM_URL }, here)
     expect(await discoverModel(here)).toMatchObject({ id: 'ollama/qwen3:8b' })
-    // At another address it is another server.
+    // The same provider at another address is another server.
     remember({ provider: 'ollama', name: 'qwen3:8b', address: 'http://127.0.0.1:2' }, here)
     expect(await discoverModel(here)).toMatchObject({ chosen: false })
   })
@@ -116,7 +116,7 @@ describe('when none is found', () => {
     const keys = { ANTHROPIC_API_KEY: 'sk-secret', GEMINI_API_KEY: 'g-secret', MULLIGAN_API_KEY: 'm-secret' }
     const { message, hint } = await failure(env({ OLLAMA_HOST: ollama, MULLIGAN_LLAMACPP_URL: other }, keys))
     expect(message).toBe('no model was named, and none was found on this machine')
-    expect(hint).toContain(`Ollama     ${ollama.url}: no model to talk with`)
+    expect(hint).toContain(`Ollama     ${ollama.url}: no chat model`)
     expect(hint).toContain(`LM Studio  http://127.0.0.1:1: not running`)
     expect(hint).toContain(`llama.cpp  ${other.url}: it answers /v1/models with 404`)
     expect(hint).toMatch(/--model ollama\/NAME.*--model NAME --base-url.*--model anthropic\/NAME/s)

@@ -1,6 +1,6 @@
 /**
- * Which model is meant when none is named: the one that was chosen before, otherwise one that a server on this machine has. A cloud is
- * never among them, and no key goes with the questions.
+ * Finds a model when none is named: the one that was chosen before, otherwise one on a server on this machine. Cloud models are never
+ * chosen, and no API key is sent.
  */
 
 import type { Ask } from '../common/ask.ts'
@@ -8,14 +8,13 @@ import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { WAYS } from './open.ts'
-import { type Candidate, candidatesOf, isHere } from './preference.ts'
-import { probeServer, probeServers, type ServerReport } from './probe.ts'
+import { type Candidate, candidatesOf, isHere, probeServer, probeServers, type ServerReport } from './probe.ts'
 import { PROVIDERS, providerEntry } from './registry.ts'
 import { type Remembered, readRemembered, remember } from './remembered.ts'
 import { idOf } from './servers/server.ts'
 
 export interface DiscoverOptions {
-  /** Asks the person, where one is there and several models are. */
+  /** Asks the user, if several models are found and somebody can be asked. */
   readonly ask?: Ask
   readonly signal?: AbortSignal
 }
@@ -24,13 +23,13 @@ export interface Discovered {
   /** `PROVIDER/NAME`. */
   readonly id: string
   readonly where: string
-  /** How it came to be this one, for the person. */
+  /** Why this model was chosen, for the user. */
   readonly how: string
-  /** The person chose it, now or before. */
+  /** Whether the user chose it, now or before. */
   readonly chosen: boolean
 }
 
-/** @throws UsageError where none is found, or none was chosen */
+/** Finds a model. @throws UsageError if none is found, or none was chosen */
 export async function discoverModel(env: Env, { ask, signal }: DiscoverOptions = {}): Promise<Discovered> {
   const probing = signal ? { signal } : {}
   const before = readRemembered(env)
@@ -54,7 +53,7 @@ export async function discoverModel(env: Env, { ask, signal }: DiscoverOptions =
 
 const isNoCloud = ({ passedTo }: Candidate): boolean => passedTo === undefined
 
-/** Only the server of the choice is asked. */
+/** Checks whether the remembered model still exists. Asks only its own server. */
 async function stillThere(before: Remembered, env: Env, probing: { readonly signal?: AbortSignal }): Promise<Candidate | undefined> {
   const server = Object.hasOwn(PROVIDERS, before.provider) ? await providerEntry(before.provider).server?.() : undefined
   if (!server || server.address(env) !== before.address) return undefined
@@ -65,7 +64,7 @@ async function stillThere(before: Remembered, env: Env, probing: { readonly sign
 const MAX_ASKED = 20
 const TRIES = 3
 
-/** @throws UsageError */
+/** Asks the user to choose a model. @throws UsageError if they choose none */
 async function askWhich(candidates: readonly Candidate[], ask: Ask, signal = new AbortController().signal): Promise<Candidate> {
   const shown = candidates.slice(0, MAX_ASKED)
   const lines = shown.map((one, at) => `  ${String(at + 1).padStart(2)}  ${oneLine(idOf(one), 80)}${noteOn(one)}`)
@@ -98,7 +97,7 @@ function noteOn(candidate: Candidate): string {
 function noneFound(reports: readonly ServerReport[], candidates: readonly Candidate[], env: Env): UsageError {
   const looked = reports.map(
     ({ server, address, state, why = 'not running', others }) =>
-      `  ${server.title.padEnd(9)}  ${address}: ${state === 'running' ? (others > 0 ? 'no model to talk with' : 'no model on this machine') : oneLine(why, 100)}`,
+      `  ${server.title.padEnd(9)}  ${address}: ${state === 'running' ? (others > 0 ? 'no chat model' : 'no model on this machine') : oneLine(why, 100)}`,
   )
   const elsewhere = candidates.map(
     (one) => `  ${oneLine(idOf(one), 80)} is available, but runs on ${oneLine(one.where, 60)}. To use it, name it.`,

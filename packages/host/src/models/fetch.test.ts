@@ -13,7 +13,7 @@ afterEach(() => {
 async function serve(location?: string) {
   const seen: string[] = []
   const server = createServer((request, response) => {
-    // What is only asked about the model is not followed either.
+    // Redirects of requests about the model are not followed either.
     if (request.method === 'POST') seen.push(request.url ?? '')
     response.writeHead(location === undefined ? 200 : 307, location === undefined ? {} : { location }).end()
   })
@@ -37,7 +37,7 @@ describe('a redirect of the model’s server', () => {
     const agent = createAgent({ model: opened.model, tools: [], store: memoryStore(), cwd: '/', secrets: opened.secrets })
     const { error } = await agent.run({ prompt: 'hello' })
     expect(error).toContain(`${here.url} redirects to ${other.url}/v1/elsewhere (307)`)
-    // Ollama is asked about the model by POST too.
+    // Requests to Ollama about the model are POST too.
     expect([here.seen.length, other.seen.length]).toEqual([model.startsWith('ollama') ? 2 : 1, 0])
   })
 })

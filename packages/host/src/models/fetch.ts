@@ -1,33 +1,33 @@
-/** How every provider's client reaches its server: what comes back is bounded, and no redirect is followed. */
+/** The `fetch` functions of all providers: replies are limited in size, and redirects are not followed. */
 import { type Repair, repairFetch } from '@mulligan/repair'
 import { boundedFetch } from './bounded-fetch.ts'
 import { patientFetch } from './patient-fetch.ts'
 
 /**
- * A redirect is not followed: the conversation goes where the person said, and nowhere else. It comes back as the response
- * that it is, so that the fault can say where it leads.
+ * Does not follow redirects: the conversation goes where the user said and nowhere else. Returns the redirect response itself, so that the
+ * error can say where it leads.
  */
 export const fetchHere: typeof fetch = boundedFetch((input, init) => fetch(input, { ...init, redirect: 'manual' }))
 
-/** For models that run at home, which may take many minutes to begin. */
+/** For local models, which may take many minutes to start replying. */
 export const fetchAtHome: typeof fetch = boundedFetch(patientFetch)
 
-/** Repairs of one response that are told: each is an event. */
+/** Maximum number of repairs reported per response: each is an event. */
 const MAX_REPAIRS = 200
 
 export interface RepairingFetch {
   readonly fetch: typeof fetch
-  /** What was repaired in the last response. Told once. */
+  /** Returns the repairs made in the last response, once. */
   readonly takeRepairs: () => readonly Repair[]
 }
 
-/** For clients of chat completions: calls are repaired, and those beyond the limit dropped, before the client reads them. */
+/** Wraps `fetch` for chat completions: repairs calls, and drops those beyond the limit, before the client reads them. */
 export function repairingFetch(fetch: typeof globalThis.fetch): RepairingFetch {
   const repairs: Repair[] = []
   const onRepair = (repair: Repair): void => {
     if (repairs.length < MAX_REPAIRS || repair.kind === 'dropped') repairs.push(repair)
   }
-  // What was cut off by its length is the engine's to refuse: it knows what each tool does.
+  // Rejecting calls that were cut off by the length limit is up to the engine, which knows what each tool does.
   const repairing = repairFetch({ fetch, cutOff: 'keep', onRepair })
   return {
     fetch: (input, init) => {

@@ -1,33 +1,33 @@
-/** What a configuration file may say about a model: how it is sampled, how large its context is, how long it may think and be silent. */
+/** What a configuration file may set for a model: sampling, context size, and how long it may think or be silent. */
 import { z } from 'zod'
 
-/** Seconds; timers take little more than three weeks. */
+/** In seconds. Timers can wait a little over three weeks. */
 const MAX_IDLE = 86_400
 
 export const modelFields = () =>
   z
     .strictObject({
-      temperature: z.number().min(0).max(2).describe('How freely the next token is chosen. 0: always the likeliest.'),
-      topP: z.number().min(0).max(1).describe('Of the likeliest tokens, the share of probability that is chosen from.'),
-      topK: z.int().min(0).describe('How many of the likeliest tokens are chosen from.'),
-      minP: z.number().min(0).max(1).describe('How likely a token must be, against the likeliest, to be chosen.'),
-      presencePenalty: z.number().min(-2).max(2).describe('Against words that were there before.'),
-      frequencyPenalty: z.number().min(-2).max(2).describe('Against words that were there often.'),
-      context: z.int().min(1024).describe('Tokens of its context. `MULLIGAN_CONTEXT` overrides it. Default: what its server says.'),
+      temperature: z.number().min(0).max(2).describe('Sampling temperature; 0 always picks the most likely token.'),
+      topP: z.number().min(0).max(1).describe('Nucleus sampling: the share of total probability to choose from.'),
+      topK: z.int().min(0).describe('The number of most likely tokens to choose from.'),
+      minP: z.number().min(0).max(1).describe('Minimum probability of a token, relative to the most likely one.'),
+      presencePenalty: z.number().min(-2).max(2).describe('Penalty for tokens that have already appeared.'),
+      frequencyPenalty: z.number().min(-2).max(2).describe('Penalty for tokens by how often they have appeared.'),
+      context: z.int().min(1024).describe('Context size in tokens. `MULLIGAN_CONTEXT` overrides it. Default: as reported by the server.'),
       maxThinking: z
         .int()
         .min(0)
         .describe(
-          'Tokens that it may think in one reply; 0 is no limit. Default: 8,192 and a quarter of the context at most; no limit in the cloud.',
+          'Maximum thinking tokens per reply; 0 means no limit. Default: 8,192, at most a quarter of the context; no limit in the cloud.',
         ),
       idleSeconds: z
         .number()
         .positive()
         .max(MAX_IDLE)
-        .describe('Seconds without anything new after which a reply is given up. Default: 300, and 3,600 before the first token.'),
+        .describe('Seconds without new output before a reply is abandoned. Default: 300, and 3,600 before the first token.'),
       opensInReasoning: z
         .boolean()
-        .describe('Its text begins inside its thinking, and the server leaves it in: as `--opens-in-reasoning`.'),
+        .describe('Replies start in thinking mode and the server does not remove the thinking; same as `--opens-in-reasoning`.'),
     })
     .partial()
 

@@ -1,22 +1,22 @@
-/** Ollama, through its own API. The server is asked about the model before anything is sent to it. */
-import { nearest } from '@mulligan/core'
+/** Ollama, through its own API. Asks the server about the model before sending anything else. */
+import { nearest } from '@mulligan/core/executor'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { normalBaseUrl, whereRuns } from './base-url.ts'
 import { DEFAULT_CAP, effectiveContext } from './ollama/context.ts'
 import { askFor, inMemory, type Shown } from './ollama/shown.ts'
 import { type OpenModel, samplingFor } from './provider.ts'
-import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
 import { bearer, createGet, type Get } from './servers/get.ts'
 import { ollamaUrl } from './servers/ollama.ts'
+import { OLLAMA_CLOUD } from './servers/server.ts'
 
 export const CONTEXT_TOKENS = DEFAULT_CAP
 
-/** Milliseconds for an answer about a model, which needs none in memory. */
+/** Milliseconds to wait for information about a model, which need not be in memory for that. */
 const ANSWER_WITHIN = 30_000
 const MAX_NAMED = 10
 
-/** The base of Ollama's own API, from one of the OpenAI-compatible part too. @throws UsageError */
+/** Returns the base URL of Ollama's own API, also from the URL of its OpenAI-compatible API. @throws UsageError */
 export const nativeUrl = (given: string): string => normalBaseUrl(given).replace(/\/(?:v1|api)$/, '')
 
 export const open: OpenModel = async (request) => {
@@ -33,7 +33,7 @@ export const open: OpenModel = async (request) => {
   const warnings = warning === undefined ? [] : [warning]
   let begun = false
   let checked = false
-  /** Once: whether the model got the context that was asked for. */
+  /** Checks, once, whether the model got the context that was requested. */
   async function check(): Promise<void> {
     if (checked || remoteHost !== undefined) return
     checked = true
@@ -55,7 +55,7 @@ export const open: OpenModel = async (request) => {
     },
     onEnded: check,
   })
-  /** A model that is being loaded may be listed already. */
+  /** Ollama may list a model that is still being loaded. */
   const status = async (signal: AbortSignal): Promise<string | undefined> => {
     const listed = await inMemory(name, createGet(url, { headers, signal })).catch(() => false)
     if (listed === false) return undefined
@@ -73,7 +73,7 @@ export const open: OpenModel = async (request) => {
   }
 }
 
-/** As a server names it, with or without its scheme; what is not a host is not shown as one. */
+/** Returns the host that a server reported, with or without a scheme; anything that is not a host is not shown as one. */
 function hostOf(given: string): string {
   const url = [given, `https://${given}`].find((one) => /^https?:/.test(one) && URL.canParse(one))
   return url === undefined ? OLLAMA_CLOUD : whereRuns(url)
@@ -82,7 +82,7 @@ function hostOf(given: string): string {
 const lessText = (name: string, got: number, asked: number): string =>
   `Ollama runs ${name} with a context of ${got.toLocaleString('en')} tokens, not ${asked.toLocaleString('en')}: it may silently cut anything longer. To stay within it: MULLIGAN_CONTEXT=${got}.`
 
-/** What the server knows of the model. @throws UsageError when nobody answers, and when there is no such model */
+/** Returns what the server knows about the model. @throws UsageError if the server does not answer or does not have the model */
 async function known(name: string, url: string, get: Get): Promise<Shown> {
   const asked = await askFor(name, get)
   if (asked.kind === 'shown') return asked.shown

@@ -47,7 +47,7 @@ describe('base URLs', () => {
     ['localhost:8080', /must begin with http/],
     ['nonsense', /is not a valid URL/],
     ['ftp://x/v1', /must begin with http/],
-    ['http://me:secret@x/v1', /holds a name or password/],
+    ['http://me:secret@x/v1', /contains a user name or password/],
   ])('refuses %s', (given, says) => expect(() => normalBaseUrl(given)).toThrow(says))
 
   it.each([
@@ -75,7 +75,7 @@ describe('base URLs', () => {
     ['http://127.evil.example', false],
   ])('%s is near: %s', (url, near) => expect(isNear(url)).toBe(near))
 
-  // However it is written, the URL parser decides, and the connection goes by the same parser.
+  // However the address is written, the URL parser decides, and the connection uses the same parser.
   it.each([
     ['http://localhost:8080', true],
     ['http://LOCALHOST', true],
@@ -202,7 +202,7 @@ describe('the context is the one that the server tells', () => {
     await using server = await fakeServer(routes)
     const env = { ...NO_SERVERS, [variable]: server.url }
     expect((await openModel({ model }, env)).model).toMatchObject({ contextTokens })
-    // What the person says overrides it, and saves the question.
+    // The user's value overrides it and makes the request unnecessary.
     const asked = server.seen.length
     expect((await openModel({ model }, { ...env, MULLIGAN_CONTEXT: '4096' })).model).toMatchObject({ contextTokens: 4096 })
     expect(server.seen.length).toBe(asked)
@@ -223,8 +223,8 @@ describe('the profile of a model', () => {
     const { body, model } = await sent('qwen3-8b')
     expect(body).toMatchObject({ temperature: 0.6, top_p: 0.95, top_k: 20, min_p: 0 })
     expect(model).toMatchObject({ maxThinking: 8192 })
-    expect(model.families?.filter(({ strong }) => !strong).map(({ id }) => id)).toEqual(['bare'])
-    expect(model.families?.filter(({ strong }) => strong)).toEqual(families.filter(({ strong }) => strong))
+    expect(model.families?.filter(({ begins }) => begins).map(({ id }) => id)).toEqual(['bare'])
+    expect(model.families?.filter(({ begins }) => !begins)).toEqual(families.filter(({ begins }) => !begins))
     const own = await sent('qwen3-8b', [setting({ '*': { temperature: 0, maxThinking: 0, context: 2048 }, '*/qwen*': { topK: 5 } })])
     expect(own.body).toMatchObject({ temperature: 0, top_p: 0.95, top_k: 5 })
     expect(own.model).not.toHaveProperty('maxThinking')

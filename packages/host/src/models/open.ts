@@ -1,6 +1,6 @@
 /** Opens a model by `PROVIDER/NAME`. */
 import type { AgentModel } from '@mulligan/agent'
-import { nearest } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
 import { type Family, families } from '@mulligan/repair'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
@@ -9,9 +9,9 @@ import { type ModelSettings, settingsOf } from './own-settings.ts'
 import { profileOf, type Sampling } from './profiles.ts'
 import { type ModelRequest, type OpenedModel, samplingFor } from './provider.ts'
 import { isCloud, isProvider, PROVIDER_NAMES, providerEntry } from './registry.ts'
-import { OLLAMA_CLOUD } from './servers/cloud-name.ts'
+import { OLLAMA_CLOUD } from './servers/server.ts'
 
-/** How a model is named, for hints. */
+/** Ways to name a model, for hints. */
 export const WAYS = [
   'Name one in one of these ways (mulligan models lists those on this machine; or set MULLIGAN_MODEL and MULLIGAN_BASE_URL):',
   '  --model ollama/NAME                                   Ollama; also lmstudio/NAME, llamacpp/NAME, vllm/NAME',
@@ -19,16 +19,11 @@ export const WAYS = [
   '  --model anthropic/NAME, openai/NAME, google/NAME      in the cloud, with its key in the environment',
 ].join('\n')
 
-export interface ModelChoice {
-  readonly provider: string
-  readonly name: string
-}
-
 /**
- * Which provider and model are meant. A cloud is never picked because its key happens to be set.
+ * Determines the provider and the model. A cloud provider is never chosen just because its key is set.
  * @throws UsageError
  */
-export function chooseModel(model: string | undefined, baseUrl: string | undefined): ModelChoice {
+export function chooseModel(model: string | undefined, baseUrl: string | undefined) {
   if (!model) throw new UsageError('no model was named', WAYS)
   const slash = model.indexOf('/')
   const prefix = slash === -1 ? model : model.slice(0, slash)
@@ -49,11 +44,11 @@ export function chooseModel(model: string | undefined, baseUrl: string | undefin
 
 export interface ConfiguredModel {
   readonly model: AgentModel
-  /** What the server is doing while nothing comes, in a few words for the person. Never throws. */
+  /** Describes to the user, in a few words, what the server is doing while nothing arrives. Never throws. */
   readonly status?: (signal: AbortSignal) => Promise<string | undefined>
-  /** The same model with its responses as the server sent them; absent if none are repaired. */
+  /** Returns the same model with its responses as the server sent them; absent if none are repaired. */
   readonly unrepaired?: OpenedModel['unrepaired']
-  /** Its server passes the conversation on to another host. */
+  /** The server forwards the conversation to another host. */
   readonly passedOn: boolean
   readonly secrets: readonly string[]
 }
@@ -65,7 +60,7 @@ export interface ModelFlags {
 }
 
 /**
- * How many tokens a model takes at once, and whether the environment says so.
+ * Returns a model's context size in tokens, and whether the environment sets it.
  * @throws UsageError
  */
 export async function contextOf(provider: string, env: Env): Promise<{ readonly tokens: number; readonly given: boolean }> {
@@ -78,14 +73,15 @@ export async function contextOf(provider: string, env: Env): Promise<{ readonly 
 }
 
 /**
- * @param own what the person's files say about models
+ * Opens a model.
+ * @param own model settings in the user's files
  * @throws UsageError
  */
 export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings = []): Promise<ConfiguredModel> {
   const local = env['MULLIGAN_BASE_URL'] || undefined
   const { provider, name } = chooseModel(flags.model ?? env['MULLIGAN_MODEL'], flags.baseUrl ?? local)
   const { load, cloud } = providerEntry(provider)
-  // A cloud's key goes elsewhere only when the command line says so.
+  // A cloud provider's key is sent to another server only if the command line says so.
   const baseUrl = flags.baseUrl ?? (cloud ? undefined : local)
   const id = `${provider}/${name}`
   const { context, maxThinking, opensInReasoning, idleSeconds, ...sampled } = settingsOf(id, own)
@@ -101,7 +97,7 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   const contextTokens = opened.contextTokens ?? given ?? inEnv.tokens
   const sampling = samplingOf(opened, request)
   const at = whereRuns(opened.baseUrl)
-  // An old server does not say that it passes the conversation on; the name does.
+  // An old server does not report that it forwards the conversation; the model's name shows it.
   const where = opened.where ?? (!cloud && isCloud(id) ? OLLAMA_CLOUD : undefined)
   const limit = maxThinking ?? (cloud ? 0 : thinkingLimit(contextTokens))
   const looksFor = familiesOf(profile?.families)
@@ -127,7 +123,10 @@ export async function openModel(flags: ModelFlags, env: Env, own: ModelSettings 
   }
 }
 
-/** `minP` has no place in the contract of providers: those that take it have put it into their requests. */
+/**
+ * Returns the sampling for the engine. The providers' interface has no `minP`: providers that support it have already put it into their
+ * requests.
+ */
 function samplingOf({ sampling }: OpenedModel, request: ModelRequest): AgentModel['sampling'] {
   const { minP: _, ...asked } = samplingFor(request)
   const goes = sampling ?? asked
@@ -137,9 +136,14 @@ function samplingOf({ sampling }: OpenedModel, request: ModelRequest): AgentMode
 const MAX_THINKING = 8192
 const THINKING_SHARE = 0.25
 
-/** Tokens that a model may think in one reply, where nobody says otherwise: a small one that has lost its way thinks until its context is full. */
+/**
+ * Default limit of the tokens that a model may think in one reply: a small model that has lost its way thinks until its context is full.
+ */
 export const thinkingLimit = (contextTokens: number): number => Math.min(MAX_THINKING, Math.floor(contextTokens * THINKING_SHARE))
 
-/** Markup that nobody types by hand is read whoever wrote it; what could be prose too only where the model is known to write it. */
+/**
+ * Selects the notations to look for. Markup that nobody types by hand is always parsed; anything that could be prose only if the model is
+ * known to write it.
+ */
 const familiesOf = (ids: readonly string[] | undefined): readonly Family[] | undefined =>
-  ids && families.filter(({ id, strong }) => strong || ids.includes(id))
+  ids && families.filter(({ id, begins }) => !begins || ids.includes(id))

@@ -1,15 +1,15 @@
-/** Any server that speaks OpenAI's chat completions: a gateway, or llama.cpp, vLLM and LM Studio at an address of their own. */
+/** Any server with OpenAI's chat completions API: a gateway, or llama.cpp, vLLM and LM Studio at a custom address. */
 import { UsageError } from '../common/errors.ts'
 import { isNear, normalBaseUrl } from './base-url.ts'
 import { fetchAtHome, fetchHere, repairingFetch } from './fetch.ts'
 import { type ModelRequest, type OpenedModel, type OpenModel, samplingFor } from './provider.ts'
-import { countIn, fieldsOf } from './servers/fields.ts'
-import { bearer, createGet, type Get } from './servers/get.ts'
+import { bearer, countIn, createGet, fieldsOf, type Get } from './servers/get.ts'
 import { openAiModels, withoutV1 } from './servers/openai.ts'
+import type { LocalServer } from './servers/server.ts'
 
 export const CONTEXT_TOKENS = 32_768
-/** Milliseconds in which a server must say how large its context is. */
-export const LOOKUP_PATIENCE = 1000
+/** Milliseconds to wait for a server to report its context size. */
+const LOOKUP_PATIENCE = 1000
 
 export const open: OpenModel = async (request) => {
   const { name, baseUrl } = request
@@ -19,7 +19,7 @@ export const open: OpenModel = async (request) => {
       `Add --base-url http://localhost:8080/v1, or set MULLIGAN_BASE_URL.`,
     )
   const address = withoutV1(normalBaseUrl(baseUrl))
-  // Hosted services refuse a request with what they don't know, and have a context that is nobody's guess.
+  // Hosted services reject options that they don't know, and need no guess at the context size.
   if (!isNear(address)) return openWith(request, { takesMore: false })
   return openWith(request, { takesMore: true }, async (key) => {
     const get = createGet(address, { patience: LOOKUP_PATIENCE, headers: bearer(key) })
@@ -28,13 +28,29 @@ export const open: OpenModel = async (request) => {
   })
 }
 
+/**
+ * Opens a model on a server with a default address. Such servers accept sampling options beyond OpenAI's API, and report their context
+ * size.
+ */
+export const openAt =
+  (server: LocalServer): OpenModel =>
+  (request) => {
+    const { name, baseUrl, env } = request
+    const address = baseUrl === undefined ? server.address(env) : withoutV1(normalBaseUrl(baseUrl))
+    return openWith({ ...request, baseUrl: address }, { takesMore: true }, async (key) => {
+      const get = createGet(address, { patience: LOOKUP_PATIENCE, headers: bearer(key) })
+      const models = await server.list(get)
+      return models.find((model) => model.name === name)?.contextTokens
+    })
+  }
+
 const listedContext = (get: Get, name: string): Promise<number | undefined> =>
   openAiModels(get, '').then(
     (models) => models.find((model) => model.name === name)?.contextTokens,
     () => undefined,
   )
 
-/** llama.cpp tells it there, whatever name its model goes by. */
+/** llama.cpp reports the context size there, whatever name it gives the model. */
 const loadedContext = (get: Get): Promise<number | undefined> =>
   get('/props').then(
     (props) => countIn(fieldsOf(fieldsOf(props)['default_generation_settings']), 'n_ctx'),
@@ -42,12 +58,12 @@ const loadedContext = (get: Get): Promise<number | undefined> =>
   )
 
 interface Dialect {
-  /** Whether it takes `top_k` and `min_p`. */
+  /** Whether it accepts `top_k` and `min_p`. */
   readonly takesMore: boolean
 }
 
-/** @param lookUp how many tokens the context has, given the key; what it throws is taken for "it does not say" */
-export async function openWith(
+/** Opens the model. @param lookUp returns the context size in tokens, given the key; if it throws, the size is unknown */
+async function openWith(
   request: ModelRequest,
   { takesMore }: Dialect,
   lookUp?: (key: string | undefined) => Promise<number | undefined>,

@@ -1,4 +1,4 @@
-/** The model settings in the user's files, by model name. */
+/** Model settings from the user's files, by model name. */
 
 import type { Setting } from '../common/setting.ts'
 import type { ModelFields } from './model-fields.ts'
@@ -6,8 +6,7 @@ import type { ModelFields } from './model-fields.ts'
 export type ModelSettings = readonly Setting<Readonly<Record<string, ModelFields>>>[]
 
 /**
- * All entries that fit, together: of two that say the same thing the project's counts, and within a file the one with more letters
- * of its own.
+ * Merges all matching entries. If two set the same field, the project's wins; within a file, the pattern with more literal characters.
  * @param id `PROVIDER/NAME`
  */
 export function settingsOf(id: string, files: ModelSettings): ModelFields {
@@ -20,7 +19,7 @@ export function settingsOf(id: string, files: ModelSettings): ModelFields {
   return Object.assign({}, ...fitting.toReversed())
 }
 
-/** Case counts for nothing: servers write the same name in several ways. `*` stands for anything. */
+/** Matches a pattern, where `*` stands for anything. Case-insensitive, because servers write the same name in different ways. */
 function fits(pattern: string, id: string): boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')
   const text = id.toLowerCase()
@@ -37,5 +36,5 @@ function fits(pattern: string, id: string): boolean {
   return true
 }
 
-/** An entry without `*` overrides all with one. */
+/** An entry without `*` overrides all entries with one. */
 const weight = (pattern: string): number => (pattern.includes('*') ? pattern.replaceAll('*', '').length : Infinity)

@@ -18,7 +18,7 @@ async function sent(headers: RequestInit['headers']): Promise<IncomingHttpHeader
 }
 
 describe('the headers of a request', () => {
-  // A key that was read from a file ends with a line break.
+  // A key read from a file ends with a line break.
   it.each<[string, RequestInit['headers']]>([
     ['a record', { Authorization: ' Bearer key\n', 'X-Of-Test': '1' }],
     [

@@ -1,7 +1,7 @@
 /**
- * `fetch` for models that run at home. A model may take many minutes to be loaded and to read a long prompt, and the server
- * sends nothing meanwhile; the built-in `fetch` gives up after 300 s. This one waits as long as its signal lets it. Redirects
- * are not followed, nothing is compressed, and a failure is the `TypeError` with its cause that the built-in one throws.
+ * `fetch` for local models. A model may take many minutes to load and to read a long prompt, and the server sends nothing meanwhile; the
+ * built-in `fetch` gives up after 300 s. This one waits until its signal is aborted. It does not follow redirects or use compression, and
+ * fails with a `TypeError` with a cause, as the built-in one does.
  */
 import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
@@ -9,7 +9,7 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { isLocalhostName, isLoopbackAddress } from './base-url.ts'
 
-/** Milliseconds between two probes of a connection on which nothing comes: a server that is gone is noticed. */
+/** Milliseconds between keep-alive probes of an idle connection, to notice when the server is gone. */
 const PROBE_EVERY = 60_000
 const WITHOUT_BODY = new Set([204, 205, 304])
 
@@ -20,7 +20,7 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
     throw new TypeError('give the body as text or bytes')
   signal?.throwIfAborted()
   const url = new URL(input)
-  // `import` of `node:http` would load all that Node has for `fetch`, for its `WebSocket`.
+  // Importing `node:http` would also load everything Node needs for `fetch` and `WebSocket`.
   const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const sent = { ...plainHeaders(headers), 'accept-encoding': 'identity' }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -28,7 +28,7 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
     const request = send(url, { ...options, ...(signal && { signal }) }, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, PROBE_EVERY))
     request.on('error', (error) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause: error })))
-    // Reading `Response` loads it. That takes as long as all else before the request, so it is done while the model computes.
+    // Accessing `Response` loads it. That takes as long as everything else before the request, so do it while the model computes.
     request.on('finish', () => void Reflect.get(globalThis, 'Response'))
     request.end(body ?? undefined)
   })
@@ -44,13 +44,13 @@ export const patientFetch: typeof fetch = async (input, init = {}) => {
   })
 }
 
-/** Lower-case names and trimmed values, as `Headers` has them, without loading it. */
+/** Lower-cases names and trims values as `Headers` does, without loading it. */
 function plainHeaders(headers: RequestInit['headers'] = {}): Record<string, string> {
   const entries = Symbol.iterator in headers ? [...(headers as Iterable<[string, string]>)] : Object.entries(headers)
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')]))
 }
 
-/** `localhost` is this machine, whatever a name server says: other addresses are not connected to. */
+/** Resolves `localhost` only to loopback addresses, whatever a name server says. */
 export const loopbackLookup =
   (resolve: typeof lookup = lookup): LookupFunction =>
   (host, options, done) =>

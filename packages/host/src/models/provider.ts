@@ -1,20 +1,20 @@
-/** What a provider's file gives: one function from a name to a model, which loads its client only when called. */
+/** The interface of a provider's file: one function from a name to a model, which loads its client only when called. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Sampling as AgentSampling } from '@mulligan/agent'
-import type { Repair } from '@mulligan/core'
+import type { Repair } from '@mulligan/core/executor'
 import type { Env } from '../common/env.ts'
 import type { Sampling } from './profiles.ts'
 
 export interface ModelRequest {
   /** The model's name at the provider. */
   readonly name: string
-  /** Of `--base-url` or `MULLIGAN_BASE_URL`, as it was given. */
+  /** From `--base-url` or `MULLIGAN_BASE_URL`, as given. */
   readonly baseUrl: string | undefined
-  /** Tokens, of `MULLIGAN_CONTEXT` or the configuration. */
+  /** In tokens, from `MULLIGAN_CONTEXT` or the configuration. */
   readonly contextTokens?: number
-  /** How the person wants the next token chosen. */
+  /** The user's sampling options. */
   readonly sampling?: Sampling
-  /** How the model's publisher recommends it. What the person says overrides it, and what the server has for just this model. */
+  /** The publisher's recommended sampling. The user's options override it, and so do those that the server has for this model. */
   readonly recommended?: Sampling
   readonly env: Env
 }
@@ -22,35 +22,35 @@ export interface ModelRequest {
 export interface OpenedModel {
   readonly model: LanguageModelV4
   readonly baseUrl: string
-  /** Where the model runs, when that is not where its server is. */
+  /** Where the model runs, if that is not where its server is. */
   readonly where?: string
-  /** The same model with its responses as the server sent them: to measure what repair them is worth. */
+  /** Returns the same model with its responses as the server sent them, to measure the effect of repairing them. */
   readonly unrepaired?: () => LanguageModelV4
-  /** What was repaired in the last response of the server. Told once. */
+  /** Returns the repairs made in the last response of the server, once. */
   readonly takeRepairs?: () => readonly Repair[]
-  /** Tokens of the context in force, where the provider knows better than its `CONTEXT_TOKENS`. */
+  /** Effective context size in tokens, if the provider knows better than its `CONTEXT_TOKENS`. */
   readonly contextTokens?: number
-  /** What of the request's sampling goes with every call to `model`. Default: all that its contract has a place for. */
+  /** The sampling options to pass with every call to `model`. Default: all that the interface has fields for. */
   readonly sampling?: AgentSampling
-  /** What the server is doing, in a few words, while nothing comes: "loading". For the person. Never throws. */
+  /** Describes to the user, in a few words, what the server is doing while nothing arrives: "loading". Never throws. */
   readonly status?: (signal: AbortSignal) => Promise<string | undefined>
-  /** What the person should know of the last request, such as a prompt that was cut. Told once. */
+  /** Returns warnings for the user about the last request, such as a prompt that was cut, once. */
   readonly takeWarnings?: () => readonly string[]
-  /** Never to be shown. */
+  /** Must never be shown. */
   readonly secrets: readonly string[]
 }
 
 export interface Provider {
   readonly open: OpenModel
-  /** Of its models, when `MULLIGAN_CONTEXT` says nothing. */
+  /** Context size of its models, if `MULLIGAN_CONTEXT` is not set. */
   readonly CONTEXT_TOKENS: number
 }
 
-/** @param set what the server has of its own for just this model */
+/** Combines the sampling options. @param set options that the server has set for this model */
 export function samplingFor({ recommended = {}, sampling }: ModelRequest, set: readonly (keyof Sampling)[] = []): Sampling {
   const left = Object.entries(recommended).filter(([key]) => !set.includes(key as keyof Sampling))
   return { ...Object.fromEntries(left), ...sampling }
 }
 
-/** @throws UsageError for what is missing or wrong in the configuration */
+/** Opens a model. @throws UsageError for missing or invalid configuration */
 export type OpenModel = (request: ModelRequest) => Promise<OpenedModel>

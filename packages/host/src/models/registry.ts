@@ -1,39 +1,73 @@
-/** Every provider. A new one is one file and one line here; a server to discover also has a file in `servers/`. */
-import { CLOUDS, type Cloud } from './clouds.ts'
+/** All providers. A new one takes one file and one line here; a server to discover also has a file in `servers/`. */
 import type { Provider } from './provider.ts'
-import { isOllamaCloud } from './servers/cloud-name.ts'
-import type { LocalServer } from './servers/server.ts'
+import { isOllamaCloud, type LocalServer } from './servers/server.ts'
+
+/** What must be known about a cloud provider before it is loaded. */
+export interface Cloud {
+  readonly host: string
+  /** Variables that may hold its key; the first one is shown to the user. */
+  readonly keys: readonly [string, ...string[]]
+  /** Where to get a key. */
+  readonly keysAt: string
+}
+
+export const CLOUDS = {
+  anthropic: { host: 'api.anthropic.com', keys: ['ANTHROPIC_API_KEY'], keysAt: 'https://console.anthropic.com/settings/keys' },
+  openai: { host: 'api.openai.com', keys: ['OPENAI_API_KEY'], keysAt: 'https://platform.openai.com/api-keys' },
+  google: {
+    host: 'generativelanguage.googleapis.com',
+    keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+    keysAt: 'https://aistudio.google.com/apikey',
+  },
+} satisfies Readonly<Record<string, Cloud>>
 
 export interface ProviderEntry {
   readonly load: () => Promise<Provider>
-  /** Of a provider that is looked for on this machine. */
+  /** Set for a provider that is looked for on this machine. */
   readonly server?: () => Promise<LocalServer>
   readonly cloud?: Cloud
 }
 
-/** In the order in which servers are preferred. */
+/** Entry for a server with OpenAI's API that has a default address. */
+function openAiServer(name: 'lmstudio' | 'llamacpp' | 'vllm'): ProviderEntry {
+  const server = async () => (await import('./servers/openai.ts'))[name]
+  return {
+    server,
+    load: async () => {
+      const [{ CONTEXT_TOKENS, openAt }, at] = await Promise.all([import('./openai-compatible.ts'), server()])
+      return { CONTEXT_TOKENS, open: openAt(at) }
+    },
+  }
+}
+
+const inCloud = (name: keyof typeof CLOUDS): ProviderEntry => ({
+  load: async () => (await import('./cloud.ts'))[name],
+  cloud: CLOUDS[name],
+})
+
+/** In order of preference. */
 export const PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   ollama: { load: () => import('./ollama.ts'), server: async () => (await import('./servers/ollama.ts')).server },
-  lmstudio: { load: () => import('./lmstudio.ts'), server: async () => (await import('./servers/lmstudio.ts')).server },
-  llamacpp: { load: () => import('./llamacpp.ts'), server: async () => (await import('./servers/llamacpp.ts')).server },
-  vllm: { load: () => import('./vllm.ts'), server: async () => (await import('./servers/vllm.ts')).server },
+  lmstudio: openAiServer('lmstudio'),
+  llamacpp: openAiServer('llamacpp'),
+  vllm: openAiServer('vllm'),
   'openai-compatible': { load: () => import('./openai-compatible.ts') },
-  anthropic: { load: () => import('./anthropic.ts'), cloud: CLOUDS.anthropic },
-  openai: { load: () => import('./openai.ts'), cloud: CLOUDS.openai },
-  google: { load: () => import('./google.ts'), cloud: CLOUDS.google },
+  anthropic: inCloud('anthropic'),
+  openai: inCloud('openai'),
+  google: inCloud('google'),
 }
 
 export const PROVIDER_NAMES = Object.keys(PROVIDERS)
 
 export const isProvider = (name: string): boolean => Object.hasOwn(PROVIDERS, name)
 
-/** @throws TypeError when there is none of that name */
+/** Returns a provider's entry. @throws TypeError if there is no such provider */
 export function providerEntry(name: string): ProviderEntry {
   if (!isProvider(name)) throw new TypeError(`there is no provider ${name}`)
   return PROVIDERS[name] as ProviderEntry
 }
 
-/** Whether the model of `PROVIDER/NAME` leaves this machine whatever the address of its server is. */
+/** Whether the model `PROVIDER/NAME` runs elsewhere, whatever the address of its server. */
 export function isCloud(id: string): boolean {
   const slash = id.indexOf('/')
   const provider = slash === -1 ? id : id.slice(0, slash)

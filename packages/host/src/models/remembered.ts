@@ -5,30 +5,30 @@ import { join } from 'node:path'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { dataDir, openDataDir } from '../common/paths.ts'
-import { fieldsOf, textIn } from './servers/fields.ts'
 
 export interface Remembered {
   readonly provider: string
   readonly name: string
-  /** Of its server, when it was chosen: at another address the choice does not count. */
+  /** The server's address when the model was chosen: at another address the choice does not count. */
   readonly address: string
 }
 
 const FILE = 'model.json'
 const VERSION = 1
 
-/** Undefined if there is none, and where the file is damaged. */
+/** Returns undefined if there is no file or it is damaged. */
 export function readRemembered(env: Env): Remembered | undefined {
   try {
-    const kept = fieldsOf(JSON.parse(readFileSync(join(dataDir(env), FILE), 'utf8')))
-    const [provider, name, address] = [textIn(kept, 'provider'), textIn(kept, 'name'), textIn(kept, 'address')]
-    return kept['version'] === VERSION && provider && name && address ? { provider, name, address } : undefined
+    const { version, provider, name, address } = JSON.parse(readFileSync(join(dataDir(env), FILE), 'utf8')) as Record<string, unknown>
+    return version === VERSION && isText(provider) && isText(name) && isText(address) ? { provider, name, address } : undefined
   } catch {
     return undefined
   }
 }
 
-/** Whole or not at all, also when two do it at once. @throws UsageError */
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Writes the file atomically, even if two processes do it at once. @throws UsageError */
 export function remember({ provider, name, address }: Remembered, env: Env): void {
   const { dir } = openDataDir(env)
   const made = join(dir, `${FILE}.${randomBytes(4).toString('hex')}`)

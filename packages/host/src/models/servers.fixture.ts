@@ -1,10 +1,10 @@
-/** Model servers that answer what a test wrote down, by path, over real HTTP. */
+/** Model servers that give predefined answers by path, over real HTTP. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { NO_SERVERS } from '../common/place.fixture.ts'
 
-/** JSON to answer with; a function sees the body; a number is a status; a text goes out as it is; `hang` gives no answer. */
+/** An object is sent as JSON; a function gets the body; a number is a status; a string is sent as is; `hang` never answers. */
 export type Answer = object | number | string | ((body: unknown) => unknown)
 export const HANG = 'hang'
 
@@ -12,7 +12,7 @@ export interface FakeServer {
   readonly url: string
   /** `GET /v1/models`, in order of arrival. */
   readonly seen: readonly string[]
-  /** Of the requests, by name. */
+  /** Headers of the requests, by name. */
   readonly headers: readonly Readonly<Record<string, string | readonly string[] | undefined>>[]
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -47,7 +47,7 @@ export async function fakeServer(routes: Readonly<Record<string, Answer>>): Prom
   }
 }
 
-/** The environment in which only these servers are there. */
+/** Returns an environment in which only these servers exist. */
 export const withServers = (servers: Readonly<Partial<Record<keyof typeof NO_SERVERS, FakeServer>>>): Record<string, string> => ({
   ...NO_SERVERS,
   ...Object.fromEntries(Object.entries(servers).map(([variable, { url }]) => [variable, url])),
@@ -62,7 +62,7 @@ interface OllamaModel {
   readonly remote?: string
 }
 
-/** As much of Ollama as is asked about its models. */
+/** Ollama's routes for questions about its models. */
 export const ollamaRoutes = (models: Readonly<Record<string, OllamaModel>>): Readonly<Record<string, Answer>> => ({
   '/api/tags': {
     models: Object.entries(models).map(([name, { modified = '2026-01-01T00:00:00Z', size = 1_000_000_000, remote }]) => ({

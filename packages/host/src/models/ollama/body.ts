@@ -1,22 +1,22 @@
-/** From a model request to the body of `POST /api/chat`. */
+/** Converts a model request to the body of `POST /api/chat`. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
 import { isObject } from '../../common/is-object.ts'
 import type { ChatBody, Json, OllamaCall, OllamaMessage } from './wire.ts'
 
 export interface Thinking {
-  /** It can be asked for with a plain `true`. Servers that know no levels would leave it in the text otherwise. */
+  /** Whether a plain `true` turns thinking on. Otherwise, servers that do not know the levels would leave the thinking in the text. */
   readonly onTrue: boolean
-  /** Names such as `low`. */
+  /** Names of levels, such as `low`. */
   readonly levels: readonly string[]
 }
 
 export interface BodySettings {
   readonly model: string
-  /** Tokens. The same in every request: another makes the server load the model again. */
+  /** In tokens. The same in every request, because a change makes the server reload the model. */
   readonly numCtx: number
-  /** Of a model that thinks: to be told so is an error for one that does not. */
+  /** Only for a model that thinks: for others the option is an error. */
   readonly thinking?: Thinking
-  /** Of sampling, what a request has no place for. */
+  /** A sampling option that a model request has no field for. */
   readonly minP?: number
 }
 
@@ -28,7 +28,7 @@ export function chatBody(options: LanguageModelV4CallOptions, settings: BodySett
     model: settings.model,
     messages: prompt.flatMap(toMessages),
     stream,
-    // There is no tool choice: what may not be called stays in the request, so that the server's prefix cache holds.
+    // There is no tool choice: tools that must not be called stay in the request, so that the server's prefix cache stays valid.
     ...(functions.length > 0 && {
       tools: functions.map(({ name, description, inputSchema }) => ({
         type: 'function',
@@ -107,7 +107,7 @@ const textOf = (parts: readonly AnyPart[]): string =>
 const fileText = ({ type, data }: AnyPart): string[] =>
   type === 'file' && isObject(data) && data['type'] === 'text' && typeof data['text'] === 'string' ? [data['text']] : []
 
-/** Those that are at hand: Ollama fetches none. */
+/** Returns the images whose data is in the message: Ollama does not fetch any. */
 function imagesOf(parts: readonly AnyPart[]): { images?: readonly string[] } {
   const images = parts.flatMap(({ type, mediaType = '', data }) => {
     if (type !== 'file' || !mediaType.startsWith('image') || !isObject(data) || data['type'] !== 'data') return []

@@ -1,41 +1,43 @@
 /**
- * Whether the server read less of a prompt than it was sent. Versions of Ollama before 0.12.6 cut a prompt that is too long
- * and say nothing: the only sign is their count of its tokens.
+ * Detects whether the server read less of a prompt than was sent. Versions of Ollama before 0.12.6 silently truncate a prompt that is too
+ * long: the only sign is their token count.
  */
 import { estimateText } from '@mulligan/agent'
 import type { ChatBody } from './wire.ts'
 
-/** As Ollama reckons. */
+/** Ollama's own estimate. */
 const IMAGE_TOKENS = 768
-/** Short of the context by no more than this, it is full. */
+/** The context counts as full if at most this many tokens are left. */
 const BRIM = 2
-/** A prompt is cut to half of the context and a few tokens that are kept: so rare a count that a weak doubt is enough. */
+/**
+ * A truncated prompt has half of the context's tokens, plus a few that are kept. Such a count is rare enough that weak evidence suffices.
+ */
 const KEPT = 10
 const DOUBTFUL = 0.8
-/** A count below this share of what was expected is not an error of estimation, before and after the model's own counts are known. */
+/** A count below this share of the expected one cannot be an estimation error, before and after the model's own counts are known. */
 const IMPLAUSIBLE = { guessed: 0.55, learned: 0.85 }
-/** Versions that count only what was not cached give too little, or nothing: then only what can't have fit is told. */
+/** Versions that count only uncached tokens report too few or none: then a cut is reported only if the prompt cannot have fit. */
 const SURELY_TOO_LONG = 1.5
 
-/** Tokens of a prompt by the engine's estimate, which is from above. */
+/** Estimates a prompt's tokens with the engine's estimate, which errs on the high side. */
 export const estimateOf = ({ messages, tools = [] }: ChatBody): number =>
   estimateText(JSON.stringify([messages.map(({ images: _, ...message }) => message), tools])) +
   messages.reduce((sum, { images = [] }) => sum + images.length * IMAGE_TOKENS, 0)
 
-/** Tokens, and whether the model's own counts went into them. */
+/** Expected tokens, and whether the model's own counts were used. */
 export interface Expected {
   readonly tokens: number
   readonly learned: boolean
 }
 
-/** What an estimate comes to in tokens of this model, as learned from its counts so far. */
+/** Converts estimates to tokens of this model, learning from its counts. */
 export interface Gauge {
   readonly expect: (estimate: number) => Expected
-  /** From a prompt that was read whole. */
+  /** Learns from a prompt that was read in full. */
   readonly learn: (estimate: number, counted: number) => void
 }
 
-/** The highest count is kept: one that leaves out what was cached would make every prompt look short. */
+/** Keeps the highest ratio: a count without cached tokens would make every prompt look short. */
 export function createGauge(): Gauge {
   let ratio = 0
   return {
@@ -46,7 +48,7 @@ export function createGauge(): Gauge {
   }
 }
 
-/** @param counted the server's count; `undefined` if it gives none */
+/** Whether a prompt was cut. @param counted the server's count; `undefined` if it reports none */
 export function wasCut({ tokens, learned }: Expected, counted: number | undefined, numCtx: number): boolean {
   const read = counted ?? 0
   if (read >= numCtx - BRIM) return true

@@ -28,7 +28,7 @@ const ADVICE: readonly Advice[] = [
   { says: /runner process has terminated|unexpectedly stopped/i, do: () => "See Ollama's log for details." },
 ]
 
-/** @param status HTTP's; for an error in the middle of a stream 500 */
+/** Turns an error response into an error with advice. @param status HTTP status; 500 for an error in the middle of a stream */
 export function ollamaFault(status: number, body: string, headers: Readonly<Record<string, string>>, source: FaultSource): APICallError {
   const said = sentence(body)
   const advice = ADVICE.find(({ says }) => says.test(said ?? ''))?.do(source, said ?? '')
@@ -38,11 +38,11 @@ export function ollamaFault(status: number, body: string, headers: Readonly<Reco
     requestBodyValues: {},
     statusCode: status,
     responseHeaders: { ...headers },
-    // What it says is in the message, with the advice; a page of a proxy is not to be quoted.
+    // No response body: the reason is in the message, with the advice, and an error page of a proxy must not be quoted.
   })
 }
 
-/** A server may give a model less than it was asked for, and then names what it gave. */
+/** Advises on a prompt that is too long. A server may use a smaller context than requested, and then says how large it is. */
 function tooLong({ numCtx }: FaultSource, said: string): string {
   const [, size] = /context size \((\d+) tokens\)/.exec(said) ?? []
   const asked = numCtx.toLocaleString('en')
@@ -51,7 +51,7 @@ function tooLong({ numCtx }: FaultSource, said: string): string {
     : `The context is ${asked} tokens; MULLIGAN_CONTEXT changes it.`
 }
 
-/** `{"error": "…"}`, whose text may be such an object again. */
+/** Extracts the text from `{"error": "…"}`; the text may itself be such an object. */
 function sentence(body: string, depth = 0): string | undefined {
   try {
     const { error, message } = asObject(JSON.parse(body))

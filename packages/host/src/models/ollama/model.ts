@@ -1,6 +1,6 @@
 /**
- * A model of Ollama, over `POST /api/chat`. The OpenAI-compatible part of Ollama's API would do, were it not that the context
- * can't be set there, and a prompt that does not fit is cut without a word.
+ * A model of Ollama, over `POST /api/chat`. Ollama's OpenAI-compatible API would do, but it cannot set the context size, and it silently
+ * truncates a prompt that does not fit.
  */
 import { randomUUID } from 'node:crypto'
 import type {
@@ -20,18 +20,18 @@ import { createReplyReader, type Ending } from './reply.ts'
 import { asObject, type ChatBody } from './wire.ts'
 
 export interface OllamaModelOptions extends BodySettings {
-  /** Of the server, without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** For the person: the prompt was cut, or the reply had no more room. */
+  /** Called with a warning for the user: the prompt was cut, or the reply filled the context. */
   readonly onWarning: (message: string) => void
-  /** The first sign of life of a reply. */
+  /** Called when the first line of a reply arrives. */
   readonly onBegun: () => void
-  /** A reply has come to its end. It is waited for, and must not throw. */
+  /** Called at the end of a reply, and awaited. Must not throw. */
   readonly onEnded: () => Promise<void>
 }
 
-/** A line of a reply is an object, its calls with all their arguments among it. */
+/** One line of a reply is one object, including calls with all their arguments. */
 const fetchLines = boundedFetch(patientFetch, 'line')
 
 export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
@@ -41,7 +41,7 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
   const gauge = createGauge()
   const newId = (): string => `call_${randomUUID()}`
 
-  /** @throws APICallError, and what `fetch` throws */
+  /** Sends a request. @throws APICallError, and what `fetch` throws */
   async function post(body: ChatBody, { abortSignal, headers }: LanguageModelV4CallOptions): Promise<ReadableStream<Uint8Array>> {
     const sent = { ...settings.headers, ...headers, 'content-type': 'application/json' }
     const response = await fetchLines(url, {
@@ -54,7 +54,7 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
     throw ollamaFault(response.status, await response.text(), Object.fromEntries(response.headers), source)
   }
 
-  /** What the counts say, and a warning where they say that something was lost. */
+  /** Computes the token usage, and warns if the counts show that something was lost. */
   function settle(estimate: number, { promptTokens, cachedTokens, outputTokens, finishReason }: Ending): LanguageModelV4Usage {
     const expected = gauge.expect(estimate)
     const cut = wasCut(expected, promptTokens, numCtx)
@@ -64,7 +64,7 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
         `The reply of ${model} ended because its context of ${numCtx.toLocaleString('en')} tokens was full. MULLIGAN_CONTEXT changes it.`,
       )
     if (!cut && promptTokens !== undefined) gauge.learn(estimate, promptTokens)
-    // How full the context is can't be told by a count that leaves out what was cut, or cached.
+    // A count without the tokens that were cut or cached does not show how full the context is.
     const isWhole = !cut && (promptTokens ?? 0) > expected.tokens / 2
     const total = isWhole ? promptTokens : Math.max(promptTokens ?? 0, expected.tokens)
     return {
@@ -81,14 +81,14 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
       const chunk = asObject(line)
       if (chunk['error'] !== undefined) throw ollamaFault(500, JSON.stringify(chunk), {}, source)
       const given = reader.push(chunk)
-      // Also a line that gives nothing is heard: one without end must not go on for ever.
+      // Report lines without content too: a reply that consists only of them must not go on forever.
       if (given.length === 0) yield { type: 'ping' }
       yield* given
       if (reader.ending()) break
     }
     yield* reader.close()
     const ending = reader.ending()
-    // Without one the reply broke off: that it does not finish says so.
+    // The reply was cut off: the missing finish part shows that.
     if (!ending) return
     await settings.onEnded()
     yield { type: 'finish', finishReason: ending.finishReason, usage: settle(estimateOf(body), ending) }
@@ -126,7 +126,7 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
         else if (part.type === 'tool-call') content.push(part)
         else if (part.type === 'finish') finish = part
       }
-      if (!finish) throw ollamaFault(502, '{"error":"the reply has no end"}', {}, source)
+      if (!finish) throw ollamaFault(502, '{"error":"the reply is incomplete"}', {}, source)
       return { content, finishReason: finish.finishReason, usage: finish.usage, warnings: [], request: { body } }
     },
   }
@@ -134,8 +134,8 @@ export function ollamaModel(settings: OllamaModelOptions): LanguageModelV4 {
 
 function cutText(expected: number, counted: number | undefined, numCtx: number): string {
   const says = (tokens: number): string => tokens.toLocaleString('en')
-  const read = counted === undefined ? 'says nothing of how many it read' : `read ${says(counted)}`
+  const read = counted === undefined ? 'did not report how many it read' : `read ${says(counted)}`
   const what =
     expected > (counted ?? 0) ? `cut the prompt: of about ${says(expected)} tokens it ${read}` : `has no room left: it ${read} tokens`
-  return `Ollama ${what}, its context has ${says(numCtx)}. The answer may ignore the beginning. MULLIGAN_CONTEXT sets a larger context.`
+  return `Ollama ${what}. Its context is ${says(numCtx)} tokens. The answer may ignore the beginning. MULLIGAN_CONTEXT sets a larger context.`
 }

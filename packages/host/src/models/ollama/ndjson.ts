@@ -1,10 +1,10 @@
-/** A JSON object a line, from bytes that may be cut anywhere, also within a character. */
+/** Parses one JSON object per line from bytes that may be split anywhere, even within a character. */
 import { JSONParseError } from '@ai-sdk/provider'
 
-/** How long a line may be is counted where its bytes arrive. @throws JSONParseError for a line that is not valid JSON */
+/** Line length is limited where the bytes arrive. @throws JSONParseError for a line that is not valid JSON */
 export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   const decoder = new TextDecoder()
-  /** Joined only at its end: a line of many pieces costs what its length is. */
+  /** Joined only at the end of a line, so that a line in many chunks takes linear time. */
   let begun: string[] = []
   const take = (rest: string): string => {
     const line = begun.join('') + rest

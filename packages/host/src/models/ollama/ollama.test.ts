@@ -1,4 +1,4 @@
-/** Ollama through its own API, as the CLI opens it, with an agent before it and a server as strict as the original behind it. */
+/** Ollama through its own API, opened as the CLI does, with an agent in front of it and a server as strict as the original behind it. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -132,7 +132,7 @@ describe('a turn', () => {
 describe('a prompt that is too long', () => {
   const text = 'Here is the file. '
   const env = { MULLIGAN_CONTEXT: '4096' }
-  // The engine keeps its prompts within the context, as far as it can estimate: here one is sent past it.
+  // The engine keeps its prompts within the context, as far as it can estimate; this one is sent without that check.
   const send = ({ opened }: Awaited<ReturnType<typeof start>>) =>
     opened.model.model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: text.repeat(2000) }] }] })
 

@@ -1,4 +1,4 @@
-/** The pure parts of the provider: lines, context, whether a prompt was cut, what a reply gives. */
+/** The pure parts of the provider: lines, context size, detection of cut prompts, and parsing of replies. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nativeUrl } from '../ollama.ts'

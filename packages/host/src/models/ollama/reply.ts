@@ -1,28 +1,28 @@
-/** From the objects of a reply to stream parts: pure. */
+/** Converts the objects of a reply to stream parts. Pure. */
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { asArray, asCount, asObject, asText, type Json } from './wire.ts'
 
-/** What the last object of a reply says. */
+/** The information in the last object of a reply. */
 export interface Ending {
   readonly finishReason: LanguageModelV4FinishReason
-  /** Tokens of the prompt; some versions leave it out, or count only what was not cached. */
+  /** Tokens of the prompt; some versions omit it or count only uncached tokens. */
   readonly promptTokens: number | undefined
   readonly cachedTokens: number | undefined
   readonly outputTokens: number | undefined
 }
 
 export interface ReplyReader {
-  /** The parts that an object gives. */
+  /** Returns the stream parts for one object. */
   readonly push: (chunk: Json) => readonly LanguageModelV4StreamPart[]
-  /** Those that end what is open. */
+  /** Returns the parts that end whatever is still open. */
   readonly close: () => readonly LanguageModelV4StreamPart[]
-  /** Once the last object has been read. */
+  /** Returns the information from the last object, once it has been read. */
   readonly ending: () => Ending | undefined
 }
 
 type Kind = 'text' | 'reasoning'
 
-/** @param newId of a call that has none */
+/** Creates a reader. @param newId returns an ID for a call without one */
 export function createReplyReader(newId: () => string): ReplyReader {
   let open: { readonly kind: Kind; readonly id: string } | undefined
   let opened = 0
@@ -79,7 +79,9 @@ export function createReplyReader(newId: () => string): ReplyReader {
   }
 }
 
-/** Calls end with `stop`. Older versions give no reason. `load`: there was nothing to answer. */
+/**
+ * Determines the finish reason. Replies with calls end with `stop`, and older versions give no reason. `load`: there was nothing to answer.
+ */
 function finishOf(reason: string, calls: number): LanguageModelV4FinishReason {
   const raw = reason === '' ? undefined : reason
   if (reason === 'length') return { unified: 'length', raw }

@@ -1,32 +1,34 @@
 /** What a server reports about a model before it is used: `POST /api/show`. */
 
 import type { Sampling } from '../profiles.ts'
-import { countIn, type Fields, fieldsOf, listIn, textIn } from '../servers/fields.ts'
-import { type Get, NoAnswer } from '../servers/get.ts'
+import { countIn, type Fields, fieldsOf, type Get, listIn, NoAnswer, textIn } from '../servers/get.ts'
 import type { Thinking } from './body.ts'
 
 export interface Shown {
   /** Tokens the model was trained for. */
   readonly contextLength?: number
-  /** `num_ctx` of its Modelfile. */
+  /** `num_ctx` in its Modelfile. */
   readonly numCtx?: number
-  /** What its Modelfile says about how the next token is chosen. */
+  /** The sampling options that its Modelfile sets. */
   readonly sampled?: readonly (keyof Sampling)[]
-  /** Missing where the server is too old to say. */
+  /** Absent if the server is too old to report them. */
   readonly capabilities?: ReadonlySet<string>
-  /** How thinking is asked for, where the model can think. */
+  /** How to request thinking, if the model can think. */
   readonly thinking?: Thinking
-  /** Where it runs, when the server only passes it on: a "cloud" model. */
+  /** Host that the model runs on, if the server only forwards requests to it: a "cloud" model. */
   readonly remoteHost?: string
 }
 
-/** `absent`: the server has no such model, but these. `silent`: nobody answers. */
+/** `absent`: the server does not have the model; `others` lists those it has. `silent`: the server does not answer. */
 export type Asked =
   | { readonly kind: 'shown'; readonly shown: Shown }
   | { readonly kind: 'absent'; readonly others: readonly string[] }
   | { readonly kind: 'silent'; readonly why: string }
 
-/** A server that is too old to say, or something before it, leaves all open: the request will tell. */
+/**
+ * Asks the server about a model. If the server is too old to answer, or there is a proxy in front of it, nothing is known: the request
+ * itself will show.
+ */
 export async function askFor(model: string, get: Get): Promise<Asked> {
   try {
     return { kind: 'shown', shown: parseShown(await get('/api/show', { model })) }
@@ -38,18 +40,13 @@ export async function askFor(model: string, get: Get): Promise<Asked> {
   }
 }
 
-export interface InMemory {
-  /** Tokens it is run with; older servers don't say. */
-  readonly contextLength: number | undefined
-}
-
-/** A model that is in memory, or on its way there. @throws NoAnswer */
-export async function inMemory(model: string, get: Get): Promise<InMemory | undefined> {
+/** Finds a model that is in memory or being loaded, and its context in tokens; older servers do not report the context. @throws NoAnswer */
+export async function inMemory(model: string, get: Get) {
   const listed = listIn(await get('/api/ps'), 'models').find((one) => fullName(nameOf(one) ?? '') === fullName(model))
   return listed && { contextLength: countIn(listed, 'context_length') }
 }
 
-/** `x` is `x:latest`. */
+/** Completes a name: `x` means `x:latest`. */
 const fullName = (name: string): string => (/:[^/]*$/.test(name) ? name : `${name}:latest`)
 
 const names = async (get: Get, path: string): Promise<string[]> => listIn(await get(path), 'models').flatMap((model) => nameOf(model) ?? [])
@@ -75,7 +72,7 @@ export function parseShown(answer: unknown): Shown {
   }
 }
 
-/** Older servers don't say: they take `true`. */
+/** Reads how thinking is requested. Older servers do not say: they accept `true`. */
 function thinkingOf(values: unknown): Thinking {
   if (!Array.isArray(values)) return { onTrue: true, levels: [] }
   return { onTrue: values.includes(true), levels: values.filter((value) => typeof value === 'string') }
@@ -90,7 +87,7 @@ const SAMPLED: readonly (readonly [name: string, key: keyof Sampling])[] = [
   ['frequency_penalty', 'frequencyPenalty'],
 ]
 
-/** A line of it is `num_ctx                        8192`. */
+/** Finds the line for `num_ctx`, such as `num_ctx                        8192`. */
 const numCtxOf = (parameters: string): number | undefined => {
   const [, value] = /^\s*num_ctx\s+(\d+)\s*$/m.exec(parameters) ?? []
   return value === undefined ? undefined : Number(value)

@@ -1,4 +1,4 @@
-/** The types of Ollama's API, as far as it is used. Every field may be missing, because servers and imitations differ. */
+/** The parts of Ollama's API types that are used. Every field is optional, because servers and imitations differ. */
 import { isObject } from '../../common/is-object.ts'
 
 export type Json = { readonly [key: string]: unknown }
@@ -26,9 +26,9 @@ export interface ChatBody {
   readonly tools?: readonly Json[]
   readonly think?: boolean | string
   readonly format?: 'json' | Json
-  /** A prompt that is too long is refused, not cut. Servers before 0.12.6 don't know it, and cut. */
+  /** Rejects a prompt that is too long instead of truncating it. Servers before 0.12.6 ignore this and truncate. */
   readonly truncate: false
-  /** The same of a reply that outgrows the context: it ends there. */
+  /** The same for a reply that outgrows the context: it ends there. */
   readonly shift: false
   readonly options: { readonly num_ctx: number } & Json
 }
@@ -36,5 +36,5 @@ export interface ChatBody {
 export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
-/** A whole number of tokens; `undefined` for what is none. */
+/** Parses a whole number of tokens; returns `undefined` for anything else. */
 export const asCount = (value: unknown): number | undefined => (typeof value === 'number' && value >= 0 ? Math.floor(value) : undefined)

@@ -1,13 +1,11 @@
-/** Ollama. `/api/tags` has the models, `/api/ps` those in memory, `/api/show` what each can do. */
+/** Ollama. `/api/tags` lists the models, `/api/ps` those in memory, and `/api/show` what each can do. */
 import type { Env } from '../../common/env.ts'
-import { isOllamaCloud, OLLAMA_CLOUD } from './cloud-name.ts'
-import { countIn, type Fields, fieldsOf, listIn, textIn } from './fields.ts'
-import type { Get } from './get.ts'
-import type { FoundModel, LocalServer } from './server.ts'
+import { countIn, type Fields, fieldsOf, type Get, listIn, textIn } from './get.ts'
+import { type FoundModel, isOllamaCloud, type LocalServer, OLLAMA_CLOUD } from './server.ts'
 
 const PORT = 11434
 
-/** `OLLAMA_HOST` as Ollama reads it: a host, a host with a port, or a URL. A server's "listen everywhere" is this machine. */
+/** Reads `OLLAMA_HOST` as Ollama does: a host, a host with a port, or a URL. "Listen on every interface" means this machine. */
 export function ollamaUrl(env: Env): string {
   const given = env['OLLAMA_HOST']?.trim() || 'localhost'
   const [, scheme, rest = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(given.startsWith(':') ? `localhost${given}` : given) ?? []
@@ -18,7 +16,7 @@ export function ollamaUrl(env: Env): string {
 }
 
 const provider = 'ollama'
-/** Of more models than this, what each can do is not asked. */
+/** If there are more models than this, their capabilities are not requested. */
 const MAX_SHOWN = 40
 
 export const server: LocalServer = {
@@ -69,7 +67,7 @@ function found(
   }
 }
 
-/** `glm4moe.context_length`: the key begins with the architecture. */
+/** The key begins with the architecture: `glm4moe.context_length`. */
 function contextIn(info: Fields): number | undefined {
   const key = Object.keys(info).find((one) => one.endsWith('.context_length'))
   return key === undefined ? undefined : countIn(info, key)

@@ -1,45 +1,50 @@
-/** The interface of a server: where to look for it, and how to list its models. */
+/** The interface of a server to discover: where to look for it, and how to list its models. */
 import type { Env } from '../../common/env.ts'
 import type { Get } from './get.ts'
 
 export interface FoundModel {
-  /** The provider by whose name it is opened. */
+  /** ID of the provider that opens it. */
   readonly provider: string
   readonly name: string
-  /** Tokens of its context as it is loaded, otherwise as many as it takes. */
+  /** Context size in tokens as loaded, otherwise the maximum. */
   readonly contextTokens?: number
-  /** On disk. */
+  /** Size on disk. */
   readonly bytes?: number
-  /** Whether it takes tools, where the server says so. */
+  /** Whether it supports tools, if the server reports it. */
   readonly tools?: boolean
-  /** In memory now. */
+  /** Whether it is in memory now. */
   readonly loaded?: boolean
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly modifiedAt?: number
-  /** The server passes the conversation on to this host. */
+  /** Host that the server forwards the conversation to. */
   readonly passedTo?: string
-  /** False for embeddings, speech and the like, as the server says; undefined if only the name tells. */
+  /** False for embeddings, speech and the like, if the server reports it; undefined if only the name can tell. */
   readonly chat?: boolean
 }
 
 export interface LocalServer {
   readonly provider: string
-  /** For the person: "LM Studio". */
+  /** Name for display: "LM Studio". */
   readonly title: string
-  /** Its address without `/v1` and without a slash at its end. @throws UsageError */
+  /** Returns its address, without `/v1` and without a trailing slash. @throws UsageError */
   readonly address: (env: Env) => string
-  /** The variable that holds the address. */
+  /** Environment variable that holds the address. */
   readonly variable: string
-  /** How it is started: a command, or where to click. */
+  /** How to start it: a command, or where to click. */
   readonly start: string
-  /** @throws NoAnswer */
+  /** Lists its models. @throws NoAnswer */
   readonly list: (get: Get) => Promise<readonly FoundModel[]>
 }
 
 export const idOf = ({ provider, name }: Pick<FoundModel, 'provider' | 'name'>): string => `${provider}/${name}`
 
-/** Embeddings, rerankers, speech and pictures, by the words that their names have. */
+/** Matches embeddings, rerankers, speech and image models by words in their names. */
 const NO_CHAT =
   /embed|minilm|rerank|whisper|(?:^|[^a-z])(?:bge|gte|e5|tts|asr|clip|siglip|sdxl|flux|parakeet)(?:[^a-z]|$)|stable-diffusion/i
 
 export const isChat = ({ chat, name }: FoundModel): boolean => chat ?? !NO_CHAT.test(name)
+
+export const OLLAMA_CLOUD = 'ollama.com'
+
+/** Whether it is one of the cloud models that Ollama lists along with local ones: `gpt-oss:120b-cloud`, `glm-4.6:cloud`. */
+export const isOllamaCloud = (name: string): boolean => /[:-]cloud$/.test(name)

@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { probeServer } from '../probe.ts'
 import { type Answer, fakeServer, HANG, ollamaRoutes } from '../servers.fixture.ts'
 import { createGet } from './get.ts'
-import { server as llamacpp } from './llamacpp.ts'
-import { server as lmstudio } from './lmstudio.ts'
 import { server as ollama } from './ollama.ts'
+import { llamacpp, lmstudio, vllm } from './openai.ts'
 import { isChat, type LocalServer } from './server.ts'
-import { server as vllm } from './vllm.ts'
 
 type Routes = Readonly<Record<string, Answer>>
 
@@ -123,8 +121,8 @@ describe('the models of a server', () => {
     ['another service', {}, 'answers /v1/models with 404'],
     ['JSON of another kind', { '/v1/models': { data: 'x' } }, 'not a list of models'],
     ['a list and not an object', { '/v1/models': [1, 2] }, 'not a list of models'],
-    ['one that asks for a key', { '/v1/models': 401 }, 'asks for a key'],
-    ['an answer that does not end', { '/v1/models': () => 'x'.repeat(9_000_000) }, 'does not end'],
+    ['one that asks for a key', { '/v1/models': 401 }, 'requires a key'],
+    ['an answer that does not end', { '/v1/models': () => 'x'.repeat(9_000_000) }, 'too large'],
   ])('%s is told as what it is', async (_, routes, why) => {
     await using fake = await fakeServer(routes)
     expect(await probeServer(vllm, fake.url)).toMatchObject({ state: 'wrong', why: expect.stringContaining(why), models: [] })
