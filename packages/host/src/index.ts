@@ -1,4 +1,4 @@
-/** Opens a workspace for any front door. */
+/** Opens a workspace for any front end. */
 export type { NamedAgent } from './agents/built-in.ts'
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from './approval/approve.ts'
 export type { SessionOffer } from './approval/proposals.ts'

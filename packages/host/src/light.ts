@@ -1,6 +1,6 @@
 /**
- * What the command uses before it knows what is asked of it, and while a key is pressed: nothing here loads another package.
- * No promise is made for these: they change with the command.
+ * Exports what the command uses before it has read its arguments, and while the user types: nothing here loads another package. These
+ * exports are not a stable API: they change with the command.
  */
 export { BUILT_IN_AGENTS } from './agents/built-in.ts'
 export type { Ask } from './common/ask.ts'

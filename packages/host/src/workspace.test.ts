@@ -1,4 +1,4 @@
-/** Two workspaces in one process at the same time: nothing of one reaches the other. */
+/** Two workspaces in one process at the same time do not affect each other. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NO_SERVERS, place, type TestFolders } from './common/place.fixture.ts'
 import { type Notice, openWorkspace, type WorkspaceOptions } from './index.ts'
 
-/** Writes to a relative path, and says which variable it was given. */
+/** Writes to a relative path, and reports a variable from its environment. */
 const OWN = `import { writeFileSync } from 'node:fs'
 export default {
   name: 'mark', description: 'Marks.', effect: 'write', input: { type: 'object', properties: {} },

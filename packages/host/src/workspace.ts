@@ -1,4 +1,4 @@
-/** Opens a workspace for a front door: everything that turns in a folder need, and nothing that is shared between two of them. */
+/** Opens a workspace for a front end: everything that turns in a folder need, with nothing shared between two workspaces. */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
@@ -26,7 +26,7 @@ import { type AroundOwnCode, openTools, problemText, type WorkspaceTools } from 
 import { sandboxLine } from './tools/sandbox.ts'
 import { sessionState } from './tools/session-state.ts'
 
-/** What a front door is asked and told. Without a function nobody is there: what would ask is refused, what would be told is dropped. */
+/** Callbacks to the front end. Without a callback, what would be asked is refused, and what would be reported is dropped. */
 export interface Ports {
   readonly report?: ((notice: Notice) => void) | undefined
   /** Every event of every turn, in order. */
@@ -35,18 +35,21 @@ export interface Ports {
   readonly approve?: AskApproval | undefined
   /** Answers the model's own questions, the tool `ask_user`. */
   readonly answer?: AskUser | undefined
-  /** Decides whether the folder's own tools and settings count. A yes is kept. */
+  /** Decides whether the folder's own tools and settings count. A yes is stored. */
   readonly trust?: ((wanted: Wanted) => Promise<boolean>) | undefined
-  /** Asks in words which model is meant, where several are found. Otherwise the first one is taken. */
+  /** Asks in words which model to use if several are found. Default: the first one is used. */
   readonly ask?: Ask | undefined
-  /** Around the loading and the calls of the folder's own tools, which run in this process. */
+  /** Wraps the loading and the calls of the folder's own tools, which run in this process. */
   readonly aroundOwnCode?: AroundOwnCode | undefined
 }
 
 export interface WorkspaceOptions extends Ports {
-  /** The folder, as an absolute path. Relative paths of tools and settings are resolved against it, not against the process's folder. */
+  /**
+   * The folder, as an absolute path. Relative paths in tools and settings are resolved against it, not against the process's working
+   * directory.
+   */
   readonly cwd: string
-  /** All variables that count: `MULLIGAN_…`, keys of clouds, and `HOME`, where the user's own files are. Those of the process don't. */
+  /** All variables that count: `MULLIGAN_…`, API keys, and `HOME`, where the user's own files are. Those of the process do not. */
   readonly env: Env
   /** Settings that override files and variables. */
   readonly flags?: ChoiceFlags | undefined
@@ -56,7 +59,7 @@ export interface WorkspaceOptions extends Ports {
   readonly agentsMd?: boolean | undefined
   /** The session to continue. Default: a new one. @throws UsageError */
   readonly session?: string | ((store: Store) => Promise<string | undefined>) | undefined
-  /** Of the program, for traces. Default: `0`. */
+  /** Version of the program, for traces. Default: `0`. */
   readonly version?: string | undefined
 }
 
@@ -69,29 +72,30 @@ export interface Workspace extends AsyncDisposable {
   readonly sessions: Store
   /** The session that was continued. */
   readonly session: string | undefined
-  /** Settings, agent and model, as they were when it was opened. */
+  /** Settings, agent and model at the time of opening. */
   readonly choice: Choice
   readonly tools: readonly Tool[]
-  /** What commands changed of files that git ignores: it is not in the workspace until it is kept. */
+  /** Changes that commands made to files that git ignores: they are not in the workspace until they are kept. */
   readonly ignored: WorkspaceTools['ignored']
   /**
    * Chooses model, agent and mode again.
-   * @param session whose agent continues. @param before keeps its model where nothing names another
+   * @param session the session to continue, with its agent
+   * @param before the previous choice, whose model is kept unless another one is named
    * @throws UsageError
    */
   readonly choose: (flags: ChoiceFlags, session: string | undefined, before?: Choice) => Promise<Choice>
-  /** An agent with an approver of its own: what is allowed for the session is allowed by it alone. Default: of {@link choice}. */
+  /** Creates an agent with its own approver: what is allowed for the session is allowed for this agent only. Default: {@link choice}. */
   readonly agent: (choice?: Choice) => Agent
-  /** One turn, in the session of the one before it. @throws SessionBusy, UnknownSession */
+  /** Runs one turn in the session of the previous one. @throws SessionBusy, UnknownSession */
   readonly run: (turn: string | RunOptions) => Promise<TurnOutcome>
-  /** Ends the commands that still run, sends what is left of traces, closes sandbox and store. */
+  /** Ends running commands, sends the remaining traces, and closes the sandbox and the store. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens a folder. Any number may be open in one process, of different users: nothing is read from the process's own folder and
- * variables, nothing is written to its streams, nothing is kept in a module. One workspace runs the turns of one session at a time;
- * another session of the same folder is another workspace.
+ * Opens a folder. One process may have any number of them open, for different users: nothing is read from the process's working directory
+ * and variables, nothing is written to its streams, and no state is kept in modules. A workspace runs the turns of one session at a time;
+ * use another workspace for another session of the same folder.
  *
  * @example
  * await using workspace = await openWorkspace({ cwd: '/srv/app', env: process.env, report: ({ text }) => console.error(text) })
@@ -168,12 +172,14 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
       policy: approval.policy,
       approve: approval.approve,
       onEvent: (event) => {
-        // A new session has its id from here, before any of its calls.
+        // A new session gets its ID here, before any of its calls.
         if (event.type === 'turn.started') session = event.sessionId
         telemetry?.event(event)
         options.onEvent?.(event)
       },
       log,
+      // Tools come with folders and packages that are not the user's own.
+      errors: 'class',
       secrets: configured.secrets,
     })
   }
@@ -196,7 +202,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   }
 }
 
-/** @throws UsageError */
+/** Returns the folder's real path. @throws UsageError */
 function realFolder(path: string): string {
   try {
     return realpathSync(path)

@@ -1,6 +1,7 @@
 /** Resolves an agent, built-in or user-defined, into instructions for the engine. */
 import type { Role } from '@mulligan/agent'
-import { nearest, rulesPolicy, type Tool } from '@mulligan/core'
+import { rulesPolicy, type Tool } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { oneLine } from '../common/sanitize.ts'
@@ -13,7 +14,7 @@ import { type AgentProblem, ownAgents } from './own.ts'
 export interface Agents {
   readonly all: readonly NamedAgent[]
   readonly problems: readonly AgentProblem[]
-  /** Models of the project's agents that wait for the person's word. */
+  /** Models of the project's agents that wait for the user's approval. */
   readonly withheld: readonly Withheld[]
 }
 
@@ -38,7 +39,7 @@ export async function readAgents(cwd: string, settings: Settings, env: Env): Pro
   return { all: [...BUILT_IN_AGENTS, ...own], problems, withheld }
 }
 
-/** @throws UsageError when there is no agent of that name */
+/** Finds an agent by name. @throws UsageError if there is no such agent */
 export function chooseAgent({ all, problems }: Agents, { value, origin, from }: Setting<string>): NamedAgent {
   const found = all.find(({ name }) => name === value)
   if (found) return found
@@ -54,7 +55,7 @@ export function chooseAgent({ all, problems }: Agents, { value, origin, from }: 
   )
 }
 
-/** What the engine holds the agent to. */
+/** Returns the agent's role, which the engine enforces. */
 export function roleOf({ name, prompt, tools, readOnly }: NamedAgent, off: Settings['off']): Role {
   const has =
     tools &&
@@ -75,11 +76,11 @@ export function roleOf({ name, prompt, tools, readOnly }: NamedAgent, off: Setti
   }
 }
 
-/** Names in the settings that no tool has, each in a line. What they are in is in force without them. */
+/** Returns one line for each name in the settings that is not a tool. The settings around the name still apply. */
 export function unknownTools(agents: readonly NamedAgent[], { off, lean, approval }: Settings, tools: readonly Tool[]): readonly string[] {
   const names = tools.map(({ name }) => name)
   const asked = [
-    ...agents.flatMap(({ name, tools = [] }) => tools.map((value) => ({ value, of: `agent ${name}`, more: ' It goes without it.' }))),
+    ...agents.flatMap(({ name, tools = [] }) => tools.map((value) => ({ value, of: `agent ${name}`, more: ' It runs without it.' }))),
     ...off.map(({ value, from }) => ({ value, of: `${from}: tools.off`, more: '' })),
     ...(lean?.value ?? []).map((value) => ({ value, of: `${lean?.from}: tools.lean`, more: '' })),
     ...[...new Set([...approval.rules, ...approval.projectRules])].flatMap(({ value: { tool, decision }, from }) =>

@@ -1,13 +1,13 @@
-/** The built-in agents. Loads nothing, because completion uses it. */
+/** The built-in agents. Has no imports at run time, because shell completion uses it. */
 import type { Origin } from '../common/setting.ts'
 
 export interface NamedAgent {
   readonly name: string
   readonly description: string
   readonly prompt: string
-  /** Names of tools, with `*`; all of them when absent. */
+  /** Names of tools; may contain `*`. Default: all tools. */
   readonly tools?: readonly string[]
-  /** It has none that has an effect. */
+  /** The agent has only tools with the effect `read`. */
   readonly readOnly?: boolean
   readonly model?: string
   readonly origin: Origin

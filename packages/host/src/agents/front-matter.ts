@@ -1,18 +1,12 @@
-/** The YAML between two `---` lines at the start of a Markdown file. */
-export interface FrontMatter {
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly body: string
-}
-
-/** Characters. The reader takes time out of proportion for what is long or nested, and a project's files are read at every start. */
+/** In characters. Parsing time grows out of proportion for long or nested text, and a project's files are read at every start. */
 const MAX_CHARACTERS = 8000
 const MAX_BRACKETS = 50
 const MAX_EXPLICIT_KEYS = 3
 
 const BLOCK = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/
 
-/** @throws Error in a sentence, when it is there and is none */
-export async function frontMatter(text: string): Promise<FrontMatter> {
+/** Splits off and parses YAML front matter. @throws Error with one sentence if there is front matter but it is not valid */
+export async function frontMatter(text: string): Promise<{ readonly fields: Readonly<Record<string, unknown>>; readonly body: string }> {
   const [block, yaml] = BLOCK.exec(text) ?? []
   if (block === undefined || yaml === undefined) return { fields: {}, body: text.trim() }
   if (isHeavy(yaml)) throw new Error('its front matter is too long or too deeply nested')

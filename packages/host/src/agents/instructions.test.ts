@@ -6,7 +6,7 @@ import { projectInstructions } from './instructions.ts'
 
 const OTHER = 12_345
 
-// Only root can give a file to somebody else.
+// Only root can create a file that belongs to another user.
 describe.skipIf(process.getuid?.() !== 0)('what another user has put above the folder', () => {
   const tree = () => {
     const here = place({ '../AGENTS.md': 'Theirs.', '../.git/HEAD': '', '../mid/AGENTS.md': 'Between.', '../mid/own/AGENTS.md': 'Own.' })

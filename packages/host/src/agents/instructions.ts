@@ -6,12 +6,12 @@ import type { AgentProblem } from './own.ts'
 import { readText } from './read-text.ts'
 
 const NAME = 'AGENTS.md'
-/** Read where there is no {@link NAME}. */
+/** Read if there is no {@link NAME}. */
 const FALLBACK = 'CLAUDE.md'
 
 type Tell = (problem: AgentProblem) => void
 
-/** The nearest last. @param tell of what can't be read, or not in whole */
+/** Returns the instructions, the nearest folder's last. @param tell called for files that cannot be read, or only in part */
 export function projectInstructions(cwd: string, tell: Tell = () => undefined): readonly Instructions[] {
   const folders = foldersTo(cwd)
   const found = instructionsIn(folders, NAME, cwd, tell)
@@ -24,7 +24,7 @@ function instructionsIn(folders: readonly string[], name: string, cwd: string, t
     const { text, problem } = readText(folders[0] ?? folder, join(folder, name))
     if (problem !== undefined) tell({ file: from, error: problem })
     if (text === undefined || text.trim() === '') return []
-    // What is above the workspace, its tools can't read.
+    // The workspace's tools cannot read files above the workspace, so those have no `path`.
     return [{ from, text, ...(folder === cwd && { path: name }) }]
   })
 }

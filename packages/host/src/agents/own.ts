@@ -1,4 +1,4 @@
-/** User-defined agents: in the configuration, and as Markdown files whose text is the prompt. */
+/** User-defined agents, from the configuration and from Markdown files whose text is the prompt. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Env } from '../common/env.ts'
@@ -19,17 +19,13 @@ export interface AgentProblem {
   readonly error: string
 }
 
-export interface OwnAgents {
-  readonly agents: readonly ConfiguredAgent[]
-  readonly problems: readonly AgentProblem[]
-  /** Models of the project's files that wait for the person's word. */
-  readonly withheld: readonly Withheld[]
-}
-
 const NAME = /^[\w-]{1,40}$/
 
-/** The person's own first: a project's agent does not take the name of one. */
-export async function ownAgents(cwd: string, { agents, word }: Settings, env: Env, reserved: readonly string[]): Promise<OwnAgents> {
+/**
+ * Reads the user-defined agents. The user's come first: a project's agent cannot take the name of one. `withheld` lists models that wait
+ * for the user's approval.
+ */
+export async function ownAgents(cwd: string, { agents, word }: Settings, env: Env, reserved: readonly string[]) {
   const personal = ownPath('agents', env)
   const read = [
     ...(personal === undefined ? [] : await filesIn(personal, 'user', fromHome(personal, env))),
@@ -46,14 +42,14 @@ export async function ownAgents(cwd: string, { agents, word }: Settings, env: En
     else
       problems.push({
         file,
-        error: `the agent "${agent.name}" has the name of ${other === 'the built-in one' ? other : `one in ${other}`}`,
+        error: `the agent name "${agent.name}" is already used by ${other === 'the built-in one' ? 'a built-in agent' : `the one in ${other}`}`,
       })
   }
   const counting = [...kept.values()].map((agent) => countingOf(agent, word))
   return { agents: counting.map(({ agent }) => agent), problems, withheld: counting.flatMap(({ withheld }) => withheld) }
 }
 
-/** Of a project's agent, what the rules for its keys let count: a file's front matter has not been through them yet. */
+/** Filters a project's agent by the rules for its keys, because a file's front matter has not been filtered yet. */
 function countingOf(
   agent: ConfiguredAgent,
   word: Settings['word'],
@@ -66,14 +62,14 @@ function countingOf(
 
 type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
 
-/** @param root where the files have to lie; the person's own may be linked from anywhere */
+/** Reads the agents in a folder. @param root folder that the files must be in; the user's own files may be links to anywhere */
 async function filesIn(folder: string, origin: Origin, shown: string, root?: string): Promise<readonly Read[]> {
   return Promise.all(
     markdownIn(folder).map(async (entry): Promise<Read> => {
       const file = join(shown, entry)
       const name = basename(entry, '.md')
       try {
-        if (!NAME.test(name)) throw new Error('its name must be of letters, digits, _ and -')
+        if (!NAME.test(name)) throw new Error('its name must consist of letters, digits, _ and -')
         const { text, problem } = readText(root, join(folder, entry))
         if (text === undefined) throw new Error(problem ?? 'it does not exist')
         const { fields, body } = await frontMatter(text)
@@ -87,7 +83,7 @@ async function filesIn(folder: string, origin: Origin, shown: string, root?: str
   )
 }
 
-/** `tools: read_file, grep` is a text in YAML, and means a list. */
+/** Turns `tools: read_file, grep`, a string in YAML, into a list. */
 const toolsList = (tools: unknown): { readonly tools?: readonly string[] } =>
   typeof tools === 'string' ? { tools: tools.split(/[\s,]+/).filter((name) => name !== '') } : {}
 

@@ -1,21 +1,21 @@
-/** A text of the workspace for the model: a plain file of bounded size that a link has not led out of its folder. */
+/** Reads a text file for the model: a regular file of limited size, and not a link that leads out of its folder. */
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { readRegular } from '../common/regular-file.ts'
 
 const MAX_BYTES = 256 * 1024
-/** Of a link that leads out of its folder too. */
-const UNREADABLE = 'it is not text that can be read'
+/** Also used for a link that leads out of its folder. */
+const UNREADABLE = 'it is not readable text'
 
 export interface TextRead {
   readonly text?: string
-  /** Why there is none, or not all of it, for the person. Absent if nothing is there. */
+  /** Explains to the user why there is no text, or only part of it. Absent if the file does not exist. */
   readonly problem?: string
 }
 
 /**
- * @param root where the file has to lie; undefined for the person's own, which may be linked from anywhere
- * @returns of a longer file the beginning
+ * Reads a text file; of one that is too large, only the beginning.
+ * @param root folder that the file must be in; undefined for the user's own files, which may be links to anywhere
  */
 export function readText(root: string | undefined, path: string): TextRead {
   let real: string
@@ -33,7 +33,7 @@ export function readText(root: string | undefined, path: string): TextRead {
   return { text, ...(!read.isWhole && { problem: `only its first ${MAX_BYTES / 1024} KB are read` }) }
 }
 
-/** A link in somebody's project must not show the model a file from elsewhere. */
+/** Prevents a link in somebody else's project from showing the model a file from elsewhere. */
 function isInside(root: string | undefined, real: string): boolean {
   if (root === undefined) return true
   const way = relative(realpathSync(root), real)

@@ -1,4 +1,4 @@
-/** Skills: texts that the model reads when it needs them, `.mulligan/skills/NAME/SKILL.md`. */
+/** Skills: texts that the model reads when it needs them. They are in `.mulligan/skills/NAME/SKILL.md`. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Skill } from '@mulligan/agent'

@@ -1,37 +1,38 @@
-/** "Always": a rule in the person's own file, shown before it is written. */
-import type { ApprovalRequest, AskedTarget, Policy, PolicyRule } from '@mulligan/core'
+/** Answers "always" by adding a rule to the user's own file, after showing it to the user. */
+import type { ApprovalRequest, Policy, PolicyRule } from '@mulligan/core'
+import type { AskedTarget } from '@mulligan/core/executor'
 import type { Env } from '../common/env.ts'
 import { fromHome } from '../common/paths.ts'
-import type { ConfiguredRule } from '../config/approval-fields.ts'
+import type { ConfiguredRule } from '../config/schema.ts'
 import { proposals } from './proposals.ts'
 import { addRules } from './rule-file.ts'
 import type { ShellRules } from './shell.ts'
 
 export interface Offer {
   readonly rules: readonly ConfiguredRule[]
-  /** Whether a rule of the person's is why it asks. */
+  /** Whether one of the user's rules is the reason for the question. */
   readonly asks: (rule: ConfiguredRule) => boolean
 }
 
 export interface Always {
-  /** Where it is written, as it is shown to the user. */
+  /** Path of the file that rules are written to, for display. */
   readonly file: string
-  /** What may be written, the narrowest first; nothing where it would not help. */
+  /** Returns the rules that may be written, the narrowest first; none where they would make no difference. */
   readonly offers: (request: ApprovalRequest, asks: readonly AskedTarget[]) => readonly Offer[]
-  /** @returns false where it could not be written: it holds for this session alone */
+  /** Writes the rules. @returns false if that failed; they then apply to this session only */
   readonly write: (offer: Offer) => Promise<boolean>
 }
 
 export interface AlwaysOptions {
-  /** The person's own file; it need not be there. */
+  /** The user's own file; it need not exist. */
   readonly file: string
-  /** Where the rules hold. */
+  /** Folder that the rules apply to. */
   readonly cwd: string
   readonly env: Env
   readonly shell: ShellRules
-  /** The policy with these rules before the person's others. */
+  /** Returns the policy with these rules before the user's other rules. */
   readonly policyWith: (rules: readonly PolicyRule[]) => Policy
-  /** Is told what became of it. */
+  /** Called with a line about the outcome. */
   readonly tell: (line: string) => void
 }
 
@@ -39,7 +40,7 @@ export function createAlways({ file, cwd, env, shell, policyWith, tell }: Always
   const shown = fromHome(file, env)
   const folder = fromHome(cwd, env)
 
-  /** Where a rule of the project asks, none of the person's can change that. */
+  /** Whether the rules would allow the call. The user's rules cannot override a rule of the project that asks. */
   const helps = (
     { tool, effect, input, changes }: ApprovalRequest,
     asks: readonly AskedTarget[],
@@ -61,7 +62,7 @@ export function createAlways({ file, cwd, env, shell, policyWith, tell }: Always
 
     write: async ({ rules, asks }) => {
       const fault = await addRules(file, rules, asks)
-      tell(fault === undefined ? `Written to ${shown}.` : `${shown} ${fault}: it holds for this session alone.`)
+      tell(fault === undefined ? `Written to ${shown}.` : `${shown} ${fault}: the rule applies to this session only.`)
       return fault === undefined
     },
   }

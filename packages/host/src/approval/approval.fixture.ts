@@ -1,4 +1,4 @@
-/** Requests and people for the tests of approvals. */
+/** Approval requests and scripted users for the tests of approvals. */
 import type { ApprovalRequest } from '@mulligan/core'
 import { shellApproval } from './shell.ts'
 
@@ -19,7 +19,7 @@ export function request(more: Partial<ApprovalRequest> = {}): ApprovalRequest {
   }
 }
 
-/** @param asks its simple commands that are not allowed already */
+/** A request to run a shell command. @param asks its simple commands that are not allowed already */
 export const shellRequest = (command: string, asks: readonly string[]): ApprovalRequest =>
   request({
     tool: 'bash',
@@ -28,7 +28,7 @@ export const shellRequest = (command: string, asks: readonly string[]): Approval
     asks: asks.map((target) => ({ target, reason: REASON })),
   })
 
-/** The same after it ran on its layer, and changed a file. */
+/** The same request after the command ran on its layer and changed a file. */
 export const keepRequest = (command: string, asks: readonly string[], more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   ...shellRequest(command, asks),
   changes: {
@@ -41,10 +41,10 @@ export const keepRequest = (command: string, asks: readonly string[], more: Part
   ...more,
 })
 
-/** Of a folder `/work/app`. */
+/** For the workspace `/work/app`. */
 export const shell = shellApproval('/work/app')
 
-/** A person who gives these answers, and what they were asked. */
+/** A user who gives these answers; records the questions asked. */
 export function person(...answers: (string | undefined)[]) {
   const asked: string[] = []
   return {

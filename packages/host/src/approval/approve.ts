@@ -1,24 +1,25 @@
-/** Asks the user whether a call may run, and remembers what they answered. */
-import type { ApprovalDecision, ApprovalRequest, AskedTarget, PolicyRule } from '@mulligan/core'
-import type { ConfiguredRule } from '../config/approval-fields.ts'
+/** Asks the user whether a call may run, and remembers the answer. */
+import type { ApprovalDecision, ApprovalRequest, PolicyRule } from '@mulligan/core'
+import type { AskedTarget } from '@mulligan/core/executor'
+import type { ConfiguredRule } from '../config/schema.ts'
 import type { Always } from './always.ts'
 import { type SessionOffer, sessionOffer } from './proposals.ts'
 import { NO_SHELL, type ShellRules } from './shell.ts'
 
 export type Approve = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>
 
-/** A call that needs approval, and the answers that are possible. */
+/** A call that needs approval, and the possible answers. */
 export interface ApprovalQuestion {
   readonly request: ApprovalRequest
-  /** The targets that it is about: those of the request that nothing has allowed yet. */
+  /** The targets that need approval: those of the request that nothing has allowed yet. */
   readonly asks: readonly AskedTarget[]
-  /** What the call would change. Absent if its tool can't say it, and where it has run: then `request.changes` has it. */
+  /** What the call would change. Absent if the tool has no preview, or the call has already run: `request.changes` then has the changes. */
   readonly diff?: string
-  /** What an answer for the session covers. Absent if it can't be given. */
+  /** What an answer for the session allows. Absent if it is not available. */
   readonly session?: SessionOffer
-  /** What an answer for good would write, the narrowest first. Absent if it can't be given. */
+  /** The rules that an answer "always" would write, the narrowest first. Absent if it is not available. */
   readonly always?: {
-    /** The user's own file, as it is shown to them. */
+    /** Path of the user's own file, for display. */
     readonly file: string
     readonly offers: readonly (readonly ConfiguredRule[])[]
   }
@@ -26,27 +27,27 @@ export interface ApprovalQuestion {
 
 export type ApprovalAnswer =
   | { readonly answer: 'once' | 'session' | 'timeout' }
-  /** @param offer index in `always.offers` */
+  /** @param offer index into `always.offers` */
   | { readonly answer: 'always'; readonly offer: number }
   | { readonly answer: 'no'; readonly reason?: string }
 
-/** Shows a question to the user. Questions come one at a time; the signal is aborted when the answer comes too late. */
+/** Shows a question to the user. Questions are asked one at a time; the signal is aborted when it is too late to answer. */
 export type AskApproval = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>
 
 export interface ApproverOptions {
-  /** `--yes`: stands for the user, but not where only the user may answer. */
+  /** `--yes`: answers for the user, except where only the user may answer. */
   readonly yes: boolean
-  /** Absent when nobody is there. */
+  /** Absent when nobody can be asked. */
   readonly ask?: AskApproval | undefined
-  /** Default: nothing is a call of the shell. */
+  /** Default: no call counts as a shell call. */
   readonly shell?: ShellRules
-  /** What a call would change, as a diff; undefined if nobody can say. */
+  /** Returns what a call would change, as a diff; undefined if it is not known. */
   readonly preview?: (request: ApprovalRequest) => Promise<string | undefined>
-  /** Where "always" is written. Absent, it is not offered. */
+  /** Writes rules for the answer "always". If absent, the answer is not offered. */
   readonly always?: Always
 }
 
-/** An approver for one session: "session" and "always" are remembered, and questions come one at a time. */
+/** Creates an approver for one session. It remembers the answers "session" and "always", and asks one question at a time. */
 export function createApprover({ yes, ask, shell = NO_SHELL, preview, always }: ApproverOptions): Approve {
   const allowed: PolicyRule[] = []
   let previous: Promise<unknown> = Promise.resolve()
@@ -82,7 +83,7 @@ export function createApprover({ yes, ask, shell = NO_SHELL, preview, always }: 
       allowed.push(...offer.rules)
       return { answer: (await always.write(offer)) ? 'always' : 'session' }
     }
-    // An answer that was not offered covers this call alone.
+    // An answer that was not offered applies to this call only.
     return given.answer === 'no' || given.answer === 'timeout' ? given : { answer: 'once' }
   }
 

@@ -1,5 +1,6 @@
-/** The approvals of a workspace: which policy decides, and who is asked. */
-import { type PolicyRule, previewOf, type Tool } from '@mulligan/core'
+/** Sets up the approvals of a workspace: which policy decides, and how the user is asked. */
+import type { PolicyRule, Tool } from '@mulligan/core'
+import { previewOf } from '@mulligan/core/executor'
 import type { Env } from '../common/env.ts'
 import type { Settings } from '../config/settings.ts'
 import { createAlways } from './always.ts'
@@ -14,9 +15,9 @@ export interface ApprovalOptions {
   readonly tools: readonly Tool[]
   /** `--yes` */
   readonly yes: boolean
-  /** Absent when nobody is there. */
+  /** Absent when nobody can be asked. */
   readonly ask?: AskApproval | undefined
-  /** Is told what became of an answer for good. */
+  /** Called with a line about what became of an answer "always". */
   readonly tell: (line: string) => void
 }
 

@@ -1,6 +1,6 @@
-import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
+import { MODES, type Mode, type PolicyRequest } from '@mulligan/core/executor'
 import { describe, expect, it } from 'vitest'
-import type { ConfiguredRule } from '../config/approval-fields.ts'
+import type { ConfiguredRule } from '../config/schema.ts'
 import { effectivePolicy } from './policy.ts'
 import { shellApproval } from './shell.ts'
 
@@ -26,7 +26,7 @@ const decide = ({ mode = 'ask', rules, projectRules }: Given, more: Partial<Poli
 
 describe('the policy in force', () => {
   it.each<[string, Partial<PolicyRequest>, readonly string[]]>([
-    // in the modes read-only, ask, auto-edit, auto
+    // decisions in the modes read-only, ask, auto-edit, auto
     ['a read', { tool: 'read_file', effect: 'read', target: 'a' }, ['allow', 'allow', 'allow', 'allow']],
     ['an edit', { tool: 'edit_file', target: 'a' }, ['deny', 'ask', 'allow', 'allow']],
     ['a commit', { tool: 'git_commit', target: 'a' }, ['deny', 'ask', 'ask', 'allow']],
@@ -53,7 +53,7 @@ describe('the policy in force', () => {
   })
 
   it.each<[ConfiguredRule['decision'], ConfiguredRule['decision'], string]>([
-    // the person, the project
+    // what the user's and the project's rule say, and the result
     ['allow', 'ask', 'ask'],
     ['allow', 'deny', 'deny'],
     ['ask', 'deny', 'deny'],

@@ -1,14 +1,16 @@
 /** The effective policy: the mode, the user's rules, the project's rules, and what no rule can allow. */
-import { modePolicy, type Policy, type PolicyRule, rulesPolicy, strictestOf, strictestPolicy } from '@mulligan/core'
+import { type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
+import { modePolicy, strictestOf, strictestPolicy } from '@mulligan/core/executor'
 import type { ApprovalSettings } from '../config/approval.ts'
 import type { ShellApproval } from './shell.ts'
 
-const anything: Policy = () => ({ decision: 'allow', reason: 'nothing speaks against it' })
+const anything: Policy = () => ({ decision: 'allow', reason: 'no rule denies it' })
 
 /**
- * @param shell allows listed commands, and has a person asked about what destroys or leaks, whatever the rules allow
- * @param edits names of the tools that change files of the workspace and nothing else, so that `mulligan undo` takes it back
- * @param more rules that override the person's others
+ * Combines all sources into one policy.
+ * @param shell allows listed commands, and asks the user about commands that destroy or leak data, whatever the rules allow
+ * @param edits names of the tools that change only files of the workspace, so that `mulligan undo` can revert them
+ * @param more rules that override the user's other rules
  */
 export function effectivePolicy(
   { mode, rules, projectRules }: ApprovalSettings,
@@ -19,7 +21,7 @@ export function effectivePolicy(
   const byMode = modePolicy(mode.value, (tool) => edits.has(tool))
   const ofMode = guarded((request) => {
     const decided = byMode(request)
-    // What is known by now is what it did, and no longer what it might do.
+    // The call has already run: what it did is known, so what it might do no longer matters.
     if (decided.decision !== 'ask' || request.changes) return decided
     return { ...decided, reason: reasonOf(request, request.target) ?? decided.reason }
   })
@@ -31,7 +33,7 @@ export function effectivePolicy(
   return mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) : strictestPolicy(own, ...always)
 }
 
-/** What a command changed is subject to the rules about paths too: those of no tool, whose targets name no commands. */
+/** Applies path rules to the files that a command changed: rules without a tool, whose targets are not commands. */
 function withPaths(policy: Policy, rules: readonly PolicyRule[]): Policy {
   const ofPath = rulesPolicy(
     rules.filter(({ tool, target }) => tool === undefined && target !== undefined),

@@ -1,20 +1,21 @@
-import { type ApprovalRequest, createExecutor, defineTool, type PolicyRule } from '@mulligan/core'
+import { type ApprovalRequest, defineTool, type PolicyRule } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { request, shell, shellRequest } from './approval.fixture.ts'
 import { effectivePolicy } from './policy.ts'
-import { proposals, sessionOffer } from './proposals.ts'
-import { type ParsedCommand, prefixOf } from './shell-rules.ts'
+import { prefixOf, proposals, sessionOffer } from './proposals.ts'
+import type { ParsedCommand } from './shell.ts'
 
 function parsed(text: string, more: Partial<ParsedCommand> = {}): ParsedCommand {
   return { isExact: true, writes: false, text, ...more }
 }
 
-/** The targets of a call of the shell. */
+/** Returns the targets of a shell call. */
 const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 
-/** They read commands from elsewhere, or come to something else each time. */
+/** Commands that read commands from elsewhere, or do something different each time. */
 const ONCE = [
   'python3 -',
   'python3',
@@ -56,7 +57,7 @@ describe('the beginning of a command', () => {
     ['npm run *', undefined],
     ['mkdir -p a/b', undefined],
     ['cargo test', ['cargo test', 'cargo test -- *']],
-    // its own options name programs, settings or folders
+    // their options name programs, settings or folders
     ['npm test --watch', undefined],
     ['npm run build --prefix x', undefined],
     ['cargo test --config x', undefined],
@@ -67,7 +68,7 @@ describe('the beginning of a command', () => {
     ['tsc -p .', undefined],
     ['pytest', undefined],
     ['npm ci', undefined],
-    // they can destroy
+    // they can destroy something
     ['git checkout -b x', undefined],
     ['git stash', undefined],
     ['git branch x', undefined],
@@ -75,7 +76,7 @@ describe('the beginning of a command', () => {
     ['git mv a b', undefined],
     ['git restore a', undefined],
     ['git switch x', undefined],
-    // dangerous, or a way to run anything
+    // dangerous, or able to run anything
     ['git -c core.pager=x commit', undefined],
     ['git push', undefined],
     ['git rebase -i', undefined],
@@ -202,7 +203,7 @@ describe('any script that was allowed', () => {
     execute: () => 'done',
   })
 
-  /** What it asks about, with these rules. */
+  /** Returns the approval request that these rules lead to. */
   async function asked(command: string, rules: readonly PolicyRule[] = []): Promise<ApprovalRequest | undefined> {
     const policy = effectivePolicy({ mode, rules: [], projectRules: [] }, shell, new Set(), rules)
     const prepared = await createExecutor({ tools: [bash], policy }).prepare({

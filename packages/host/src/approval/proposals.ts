@@ -1,18 +1,21 @@
-/** Computes the rules that an approval answer stands for. Pure. */
-import { type ApprovalRequest, type AskedTarget, literalPattern, type PolicyRule } from '@mulligan/core'
-import type { ShellRules } from './shell.ts'
-import { type ParsedCommand, prefixOf } from './shell-rules.ts'
+/** Computes the rules that an approval answer adds. Pure. */
+import type { ApprovalRequest, PolicyRule } from '@mulligan/core'
+import { type AskedTarget, literalPattern } from '@mulligan/core/executor'
+import type { ParsedCommand, ShellRules } from './shell.ts'
 
 export interface SessionOffer {
   readonly rules: readonly PolicyRule[]
-  /** What it covers, for the person. */
+  /** What the rules allow, for the user. */
   readonly covers: string
 }
 
-/** What it is given to know of the shell. */
+/** The parts of the shell rules used here. */
 type Shell = Pick<ShellRules, 'commandsOf' | 'folderOf'>
 
-/** For the session: the tool, of the shell only commands like these. What leaves this machine asks each time. */
+/**
+ * Returns the rules for the rest of the session: all calls of the tool, or for the shell only commands like these. Calls that reach other
+ * machines ask each time.
+ */
 export function sessionOffer(request: ApprovalRequest, asks: readonly AskedTarget[], shell: Shell): SessionOffer | undefined {
   const { tool, effect, input, forced } = request
   if (forced || effect === 'external') return undefined
@@ -28,8 +31,8 @@ export function sessionOffer(request: ApprovalRequest, asks: readonly AskedTarge
 }
 
 /**
- * What may be written down, the narrowest first. Not where only a person may answer, nor for commands whose words do not say all that
- * they do: those are only ever allowed once.
+ * Returns the rules that may be written to the user's file, the narrowest first. There are none if only the user may answer, or for
+ * commands whose text does not show all that they do: those are only ever allowed once.
  */
 export function proposals(request: ApprovalRequest, asks: readonly AskedTarget[], shell: Shell): readonly (readonly PolicyRule[])[] {
   if (request.forced) return []
@@ -46,7 +49,7 @@ export function proposals(request: ApprovalRequest, asks: readonly AskedTarget[]
   return request.effect === 'write' ? [exact, [{ decision: 'allow', tool: request.tool, effect: 'write' }]] : [exact]
 }
 
-/** Of the shell in the folder that it runs in. */
+/** Returns rules for exactly this target; shell commands only in the folder that they run in. */
 function exactRules(
   request: ApprovalRequest,
   target: string,
@@ -70,7 +73,10 @@ function prefixRules(
   return prefixesOf(target, commands)?.map((prefix) => ({ decision: 'allow', tool, effect, target: prefix, input }))
 }
 
-/** Where it runs. Who keeps what it did on a layer has not allowed it on the real files. */
+/**
+ * Returns the conditions for where a command runs. Keeping the changes that a command made on a layer does not allow it to run on the real
+ * files.
+ */
 function placeOf({ changes, input, ...request }: ApprovalRequest, target: string, shell: Shell): NonNullable<PolicyRule['input']> {
   const cwd = literalPattern(shell.folderOf({ ...request, input }, target))
   const writes = changes ? 'layer' : input['writes']
@@ -87,7 +93,7 @@ function coveredBy(request: ApprovalRequest, target: string, commands: readonly 
 
 const find = (target: string, commands: readonly ParsedCommand[]) => commands.find(({ text }) => text === target)
 
-/** Wherever it is in the script. */
+/** Whether the target is exact everywhere it occurs in the script. */
 function isExact(target: string, commands: readonly ParsedCommand[]): boolean {
   const mine = commands.filter(({ text }) => text === target)
   return mine.length > 0 && mine.every((one) => one.isExact)
@@ -96,4 +102,16 @@ function isExact(target: string, commands: readonly ParsedCommand[]): boolean {
 function prefixesOf(target: string, commands: readonly ParsedCommand[]): readonly string[] | undefined {
   const command = find(target, commands)
   return command && prefixOf(command)
+}
+
+/**
+ * Commands that pass on everything behind `--` unread, so further arguments cannot name programs, settings or folders of the command
+ * itself.
+ */
+const BEGINNINGS = /^(?:(?:npm|pnpm|yarn|bun) (?:test|run \w[\w:./@+-]*)|cargo test)(?=$| -- )/
+
+/** Returns `npm test` and `npm test -- *` for `npm test`, or `undefined` if only the exact command may be allowed. */
+export function prefixOf({ text, isExact, writes }: ParsedCommand): readonly string[] | undefined {
+  const begins = isExact && !writes ? BEGINNINGS.exec(text)?.[0] : undefined
+  return begins === undefined ? undefined : [begins, `${begins} -- *`]
 }

@@ -1,15 +1,16 @@
-/** Adds rules to the user's own file atomically, and leaves the rest as it is. */
+/** Adds rules to the user's own file atomically and leaves the rest unchanged. */
 import { readFile, realpath } from 'node:fs/promises'
 import { changing, replaceFile } from '../common/write.ts'
-import type { ConfiguredRule } from '../config/approval-fields.ts'
 import { checkWith } from '../config/check.ts'
 import { parseJsonc } from '../config/jsonc.ts'
-import { insertInto } from '../config/jsonc-insert.ts'
+import { insertInto } from '../config/jsonc-edit.ts'
+import type { ConfiguredRule } from '../config/schema.ts'
 import { configSchema } from '../config/schema.ts'
 
 /**
- * @param asks whether a rule is why there was a question: the new ones go before it, because the first that matches decides
- * @returns why it could not be done, to follow the name of the file
+ * Adds the rules.
+ * @param asks whether a rule is the reason for the question: the new rules go before it, because the first match decides
+ * @returns why it failed, as text to follow the file name; undefined on success
  */
 export async function addRules(
   file: string,
@@ -17,7 +18,7 @@ export async function addRules(
   asks: (rule: ConfiguredRule) => boolean,
 ): Promise<string | undefined> {
   try {
-    // A link, as into a folder of dotfiles, stays one.
+    // Write through a link, such as one into a folder of dotfiles, instead of replacing it.
     const at = await realpath(file).catch(() => file)
     return await changing(at, async () => {
       const text = await readFile(at, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -25,7 +26,7 @@ export async function addRules(
         throw error
       })
       const changed = withRules(text, rules, asks)
-      if (changed === undefined) return 'could not be changed without disturbing what is in it'
+      if (changed === undefined) return 'could not be changed without damaging its content'
       await replaceFile(at, changed)
       return undefined
     })

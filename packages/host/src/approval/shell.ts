@@ -1,24 +1,31 @@
 /** Connects approvals with the command policy of the shell. */
 import { type ApprovalRequest, type Policy, type PolicyRule, rulesPolicy } from '@mulligan/core'
 import { commandRules, createCommandPolicy, folderOfTarget, shellPolicy } from '@mulligan/tools'
-import type { ParsedCommand } from './shell-rules.ts'
+
+/** What approvals need to know of a simple command, as parsed by the command policy of the shell tools. */
+export interface ParsedCommand {
+  readonly text: string
+  /** The text shows everything the command does, so it may be allowed again. */
+  readonly isExact: boolean
+  readonly writes: boolean
+}
 
 export type ShellCall = Pick<ApprovalRequest, 'tool' | 'input'>
 
-/** What the rules of a session need to know of it. */
+/** What the rules of a session need to know about the shell. */
 export interface ShellRules {
-  /** The simple commands of a call of the shell; undefined for other tools. */
+  /** Returns the simple commands of a shell call; undefined for other tools. */
   readonly commandsOf: (call: ShellCall) => readonly ParsedCommand[] | undefined
-  /** The folder that a target of the shell runs in, from the workspace. */
+  /** Returns the folder that a target of the shell runs in, relative to the workspace. */
   readonly folderOf: (call: ShellCall, target: string) => string
-  /** Rules that know what a command comes to, and where it runs. */
+  /** Rules that understand what a command does and where it runs. */
   readonly rules: typeof rulesPolicy
 }
 
 export interface ShellApproval extends ShellRules {
-  /** Listed commands are allowed, destructive ones ask a person; the policy decides on the rest. */
+  /** Allows listed commands and asks the user about destructive ones; the policy decides on the rest. */
   readonly guarded: (policy: Policy) => Policy
-  /** Why a target of the shell asks. */
+  /** Returns why a target of the shell needs approval. */
   readonly reasonOf: (call: ShellCall, target: string) => string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Determines the effective model. A project's values have already been filtered; this decides where the API key is sent. */
+/** Determines the effective model. A project's values have already been filtered; this file decides where the API key is sent. */
 
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
@@ -11,20 +11,20 @@ import { type ConfiguredModel, openModel } from '../models/open.ts'
 import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
 
 export interface EffectiveModel extends ConfiguredModel {
-  /** For the person, where a project's file had a say or the model was found: it goes on after "The model is". */
+  /** Message for the user if a project's file affected the model or it was found by discovery. Follows "The model is". */
   readonly notice?: string
 }
 
 export interface Person {
-  /** Asks which model, where several are found. Default: nobody is there. */
+  /** Asks the user if several models are found. Default: nobody can be asked. */
   readonly ask?: Ask
   readonly signal?: AbortSignal
 }
 
 /**
- * Without a model in the settings, the server at the base URL is asked for its only one; without either, the servers on this machine
- * are looked for.
- * @param named of the agent; it overrides the settings, a flag above it
+ * Opens the effective model. If the settings name none, asks the server at the base URL for its only model; without a base URL either,
+ * looks for servers on this machine.
+ * @param named the agent's model; it overrides the settings, and a flag overrides it
  * @throws UsageError
  */
 export async function openEffectiveModel(
@@ -46,15 +46,15 @@ export async function openEffectiveModel(
   const { id, where } = opened.model
   if (model && opened.passedOn && !isCloud(id)) mayPassOn(model, where, settings, env)
   const withoutKey =
-    env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without the key in MULLIGAN_API_KEY: it is for the server that you name' : ''
+    env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without MULLIGAN_API_KEY, which is sent only to a server that you name' : ''
   if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}${withoutKey}` }
   const told = [model, isCloud(id) || opened.passedOn ? undefined : baseUrl].find((one) => one?.origin === 'project')
   return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}${withoutKey}` }) }
 }
 
 /**
- * Whether `MULLIGAN_API_KEY` is for the server that is asked. A person who names a server, and has a key, means that one; one that a
- * project chooses gets the key only where it is the person's own too.
+ * Whether `MULLIGAN_API_KEY` is meant for this server. A user who names a server and sets a key means that server; a server chosen by a
+ * project gets the key only if it is also the user's own.
  */
 async function isKeyFor(model: Setting<string> | undefined, { baseUrl, word: { own } }: Settings, env: Env): Promise<boolean> {
   if (baseUrl) return baseUrl.origin !== 'project' || isSameOrigin(baseUrl.value, own.baseUrl)
@@ -76,7 +76,7 @@ interface Found {
   readonly env?: Env
 }
 
-/** @throws UsageError */
+/** Finds a model when the settings name none. @throws UsageError */
 async function findModel(
   model: Setting<string> | undefined,
   baseUrl: Setting<string> | undefined,
@@ -90,11 +90,14 @@ async function findModel(
   }
   const { discoverModel } = await import('../models/discover.ts')
   const { id, how, chosen } = await discoverModel(env, person)
-  // The key is for a server that somebody named, not for whoever happens to listen here.
+  // The key is for a server that the user named, not for whatever happens to listen here.
   return { model: id, how: `${how}; mulligan models --use NAME chooses another`, ...(!chosen && { env: { MULLIGAN_API_KEY: undefined } }) }
 }
 
-/** Only the server knows that it passes the conversation on. @throws UsageError where only a project's file says so */
+/**
+ * Checks whether the conversation may leave this machine; only the server knows that it forwards it.
+ * @throws UsageError if only a project's file chose the model
+ */
 function mayPassOn({ origin, value, from }: Setting<string>, where: string, { remoteHosts, files }: Settings, env: Env): void {
   if (origin !== 'project' || where === HERE || remoteHosts.includes(where)) return
   const own = files.find(({ origin }) => origin === 'user')?.path ?? 'config.json'

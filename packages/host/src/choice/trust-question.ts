@@ -1,22 +1,21 @@
-/** Asks once about what in a folder needs the user's approval. If nobody is there, it is left out and reported. */
+/** Asks once about everything in a folder that needs the user's approval. If nobody can be asked, it is left out and reported. */
 import type { NamedAgent } from '../agents/built-in.ts'
 import type { Env } from '../common/env.ts'
 import { oneLine } from '../common/sanitize.ts'
 import type { Withheld } from '../config/admit.ts'
 import type { Settings } from '../config/settings.ts'
-import { changeTrust, readTrust, withTrusted } from '../trust/store.ts'
-import { type FolderTools, folderTools, needsTrust } from '../trust/tools.ts'
+import { changeTrust, type FolderTools, folderTools, needsTrust, readTrust, withTrusted } from '../trust/store.ts'
 
 export interface Wanted {
   /** The workspace. */
   readonly cwd: string
-  /** The folder that the settings are of. */
+  /** The folder that the settings belong to. */
   readonly project: string
-  /** Files with code that runs outside the sandbox. Absent if they are trusted, or there are none. */
+  /** Files with code that runs outside the sandbox. Absent if there are none or they are trusted. */
   readonly tools?: FolderTools
   /** Settings that send data elsewhere or loosen something. */
   readonly settings: readonly Withheld[]
-  /** Why nothing that was trusted earlier counts. */
+  /** Why earlier trust does not count. */
   readonly problem?: string
 }
 
@@ -28,15 +27,15 @@ export interface Chosen {
 
 export interface TrustPort {
   readonly env: Env
-  /** Asks the user whether to trust it. Absent when nobody is there. */
+  /** Asks the user whether to trust the folder. Absent when nobody can be asked. */
   readonly trust?: ((wanted: Wanted) => Promise<boolean>) | undefined
-  /** Is given what was left out. */
+  /** Called with what was left out. */
   readonly onWithheld: (wanted: Wanted) => void
-  /** What is used, where that is not all: the tools and what runs with them, or the model. */
+  /** Limits the question to what will be used: the tools and the settings they run with, or the model. Default: everything. */
   readonly uses?: 'tools' | 'model' | undefined
 }
 
-/** All that needs approval, whether it is used or not. */
+/** Returns everything that needs approval, whether it is used or not. */
 export function wantedIn(cwd: string, { settings, agents }: Chosen, env: Env): Wanted {
   const tools = folderTools(cwd, env)
   const { problem } = readTrust(cwd, env)
@@ -51,7 +50,7 @@ export function wantedIn(cwd: string, { settings, agents }: Chosen, env: Env): W
 
 export const projectOf = ({ files }: Settings, cwd: string): string => files.find(({ origin }) => origin === 'project')?.folder ?? cwd
 
-/** Of the settings, those that would count now: no flag or variable overrides them, and an agent's model is of the one that works. */
+/** Whether a setting would count now: no flag or variable overrides it, and an agent's model belongs to the active agent. */
 function relevant({ settings: { model, baseUrl }, named }: Chosen, { key }: Withheld): boolean {
   const isGiven = (setting: Settings['model']): boolean => setting?.origin === 'flag' || setting?.origin === 'env'
   if (key === 'model') return !isGiven(model)
@@ -62,8 +61,8 @@ function relevant({ settings: { model, baseUrl }, named }: Chosen, { key }: With
 const isOfModel = ({ key }: Withheld): boolean => key === 'model' || key === 'baseUrl' || key.startsWith('agents.')
 
 /**
- * Reads what is in force; where something of it needs approval, asks for it, keeps the answer, and reads again.
- * @throws UsageError where the answer can't be kept
+ * Reads the effective values. If some need approval, asks for it, stores the answer and reads again.
+ * @throws UsageError if the answer cannot be stored
  */
 export async function settled<T extends Chosen>(
   cwd: string,
@@ -86,11 +85,11 @@ export async function settled<T extends Chosen>(
   return chosen
 }
 
-/** One line for the user about what was left out. */
+/** Returns one line for the user about what was left out. */
 export const withheldText = ({ tools, settings }: Wanted): string =>
   oneLine(`Left out until it is trusted: ${[...(tools?.found.files ?? []), ...settings.map(({ key }) => key)].join(', ')}`, 400)
 
-/** @throws UsageError where it can't be kept */
+/** Stores the user's approval. @throws UsageError if it cannot be stored */
 export async function trust({ cwd, project, tools, settings }: Wanted, env: Env): Promise<void> {
   const change: Parameters<typeof changeTrust>[1] = (folders) => {
     const kept = settings.map(({ key, value }) => ({ key, value }))

@@ -1,2 +1,2 @@
-/** Puts a question to the user, in words. `undefined` when it was closed without an answer. */
+/** Asks the user a question in words. Resolves to `undefined` if it was closed without an answer. */
 export type Ask = (question: string, signal: AbortSignal) => Promise<string | undefined>

@@ -1,2 +1,2 @@
-/** Environment variables of one workspace. Nothing here reads those of the process. */
+/** Environment variables of one workspace. Nothing in this package reads the variables of the process. */
 export type Env = Readonly<Record<string, string | undefined>>

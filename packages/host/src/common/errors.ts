@@ -1,12 +1,12 @@
 /** Errors that the user must resolve before this can work. */
 
-/** SQLite's CORRUPT and NOTADB. */
+/** SQLite's result codes CORRUPT and NOTADB. */
 const DAMAGED = new Set([11, 26])
 
-/** What to do where the store of the sessions is damaged or can't be reached; undefined for any other error. */
+/** Says what to do if the session store is damaged or cannot be reached. Returns undefined for any other error. */
 export const storeHint = (error: unknown): string | undefined =>
   (error as { readonly name?: unknown } | undefined)?.name === 'PostgresError'
-    ? 'The sessions are kept in this database: MULLIGAN_STORE or `store` in your configuration says so.'
+    ? 'MULLIGAN_STORE, or `store` in your configuration, keeps the sessions in this database.'
     : DAMAGED.has(Number((error as { readonly errcode?: unknown } | undefined)?.errcode) & 0xff)
       ? 'The store of the sessions is damaged. mulligan sessions repair saves what can be read, and keeps the damaged file.'
       : undefined
@@ -14,7 +14,7 @@ export const storeHint = (error: unknown): string | undefined =>
 /** A setting, a flag or a file is wrong or missing. Nothing was started; the command exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
-  /** What to do, a command where there is one. */
+  /** What to do about it: a command if there is one. */
   readonly hint: string
 
   constructor(message: string, hint: string) {

@@ -1,4 +1,4 @@
-/** Computes a value on first use, and keeps it. */
+/** Computes a value on first use and caches it. */
 export function memoize<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -1,4 +1,4 @@
-/** The folders and files where data is kept. */
+/** The folders and files that data is kept in. */
 import { mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join, sep } from 'node:path'
@@ -9,36 +9,37 @@ export interface DataPaths {
   readonly dir: string
   readonly store: string
   readonly log: string
-  /** Over-long results, a folder for each session. */
+  /** Results that were too long; one folder per session. */
   readonly output: string
-  /** Notes and task lists of the model, a file for each session. */
+  /** Notes and task lists of the model; one file per session. */
   readonly state: string
-  /** What was changed in each workspace, to take it back. */
+  /** Changes made in each workspace, for undo. */
   readonly changes: string
 }
 
-/** Where a platform keeps a program's data. @throws UsageError */
-export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: () => string = () => homeFolder(env)): string {
+type Home = () => string
+
+/** Returns the platform's folder for application data. @throws UsageError */
+export function dataDir(env: Env, platform: NodeJS.Platform = process.platform, home: Home = () => homeFolder(env)): string {
   const own = env['MULLIGAN_DATA_DIR']
   if (own && !isAbsolute(own))
     throw new UsageError(`MULLIGAN_DATA_DIR=${own} must be an absolute path`, 'Use the absolute path of the folder.')
-  if (own) return own
-  if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'mulligan')
-  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local'), 'mulligan')
-  const xdg = env['XDG_DATA_HOME']
-  // a relative one is to be ignored, says the specification
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home(), '.local', 'share'), 'mulligan')
+  return own || ownFolder(env, platform, home, 'XDG_DATA_HOME', join('.local', 'share'))
 }
 
-/** Where a platform keeps a program's configuration. @throws UsageError */
-export function configDir(env: Env, platform: NodeJS.Platform = process.platform, home: () => string = () => homeFolder(env)): string {
+/** Returns the platform's folder for configuration. @throws UsageError */
+export const configDir = (env: Env, platform: NodeJS.Platform = process.platform, home: Home = () => homeFolder(env)): string =>
+  ownFolder(env, platform, home, 'XDG_CONFIG_HOME', '.config')
+
+function ownFolder(env: Env, platform: NodeJS.Platform, home: Home, variable: string, byDefault: string): string {
   if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'mulligan')
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local'), 'mulligan')
-  const xdg = env['XDG_CONFIG_HOME']
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home(), '.config'), 'mulligan')
+  const xdg = env[variable]
+  // The specification says to ignore a relative path.
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home(), byDefault), 'mulligan')
 }
 
-/** The home folder of the user that the variables are of. @throws UsageError where there is none */
+/** Returns the home folder of the user whose variables these are. @throws UsageError if there is none */
 export function homeFolder(env: Env, platform: NodeJS.Platform = process.platform): string {
   const named = env[platform === 'win32' ? 'USERPROFILE' : 'HOME']
   if (named && isAbsolute(named)) return named
@@ -46,12 +47,12 @@ export function homeFolder(env: Env, platform: NodeJS.Platform = process.platfor
     const { homedir } = userInfo()
     if (isAbsolute(homedir)) return homedir
   } catch {
-    // this user has none
+    // this user has no home folder
   }
   throw new UsageError('there is no home folder to keep data in', 'Set HOME, or MULLIGAN_DATA_DIR to a writable folder.')
 }
 
-/** The same, or nothing where there is none: for paths that are only shown. */
+/** The same, but empty if there is none: for paths that are only displayed. */
 function homeOf(env: Env): string {
   try {
     return homeFolder(env)
@@ -60,13 +61,16 @@ function homeOf(env: Env): string {
   }
 }
 
-/** Makes the folder, for the person alone. @throws UsageError */
+/** Creates the folder, readable by the user only. @throws UsageError */
 export function openDataDir(env: Env): DataPaths {
   const dir = dataDir(env)
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new UsageError(`the data folder ${dir} can't be made: ${(error as Error).message}`, 'Set MULLIGAN_DATA_DIR to a writable folder.')
+    throw new UsageError(
+      `the data folder ${dir} can't be created: ${(error as Error).message}`,
+      'Set MULLIGAN_DATA_DIR to a writable folder.',
+    )
   }
   return {
     dir,
@@ -78,17 +82,17 @@ export function openDataDir(env: Env): DataPaths {
   }
 }
 
-/** A path as the user may show it around: `~` stands for the home folder. */
+/** Shortens a path for display: `~` replaces the home folder. */
 export function fromHome(path: string, env: Env): string {
   const home = homeOf(env)
   return home !== '' && path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 }
 
-/** The other way round. */
+/** The reverse of {@link fromHome}. */
 export const toHome = (path: string, env: Env): string => (/^~(?:\/|$)/.test(path) ? join(homeOf(env), path.slice(1)) : path)
 
-/** The project's configuration. */
+/** The project's configuration file. */
 export const PROJECT_CONFIG = 'mulligan.json'
 
-/** The person's own tools of a folder. */
+/** Folder of the user-defined tools of a project. */
 export const TOOLS_FOLDER = join('.mulligan', 'tools')

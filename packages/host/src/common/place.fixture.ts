@@ -1,4 +1,4 @@
-/** A place for tests: a folder to work in, and the user's own files beside it. */
+/** Temporary folders for tests: a working folder, and a home folder with the user's own files. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 export interface TestFolders {
   /** The home folder. */
   readonly root: string
-  /** The folder to work in. */
+  /** The working folder. */
   readonly dir: string
   readonly data: string
   readonly write: (path: string, text: string) => void
@@ -15,7 +15,7 @@ export interface TestFolders {
   readonly [Symbol.dispose]: () => void
 }
 
-/** Where no model server is looked for on the machine of the tests: nobody listens on this port. */
+/** Variables that keep tests from finding model servers on this machine: nothing listens on this port. */
 export const NO_SERVERS = {
   OLLAMA_HOST: 'http://127.0.0.1:1',
   MULLIGAN_LMSTUDIO_URL: 'http://127.0.0.1:1',

@@ -1,20 +1,20 @@
-/** Reads a file that somebody else may have put there: never waits for a FIFO, opens no device, and stops at a size. */
+/** Reads a file that somebody else may have created: never waits for a FIFO, never opens a device, and limits the size. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 
 export type FileRead =
   | { readonly kind: 'text'; readonly text: string; readonly isWhole: boolean }
   | { readonly kind: 'absent' }
-  /** `why` is about the file: "it is not a file but a FIFO". */
+  /** `why` describes the file: "it is not a file but a FIFO". */
   | { readonly kind: 'odd'; readonly why: string }
 
-/** Without this flag, opening a FIFO waits for whoever writes to it. */
+/** Without O_NONBLOCK, opening a FIFO waits for a writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** @param most bytes; of a larger file its beginning */
+/** Reads a regular file. @param most in bytes; of a larger file, only the beginning is read */
 export function readRegular(path: string, most: number): FileRead {
   let file: number | undefined
   try {
-    // Opening some devices does something already.
+    // Opening some devices already has an effect, so check first.
     const before = whatIs(statSync(path))
     if (before !== undefined) return { kind: 'odd', why: `it is not a file but ${before}` }
     file = openSync(path, READ)
@@ -34,7 +34,7 @@ export function readRegular(path: string, most: number): FileRead {
   }
 }
 
-/** What is there instead of a regular file; undefined if there is one. */
+/** Names what is there instead of a regular file. Returns undefined for a regular file. */
 function whatIs(stats: Stats): string | undefined {
   if (stats.isFile()) return undefined
   if (stats.isDirectory()) return 'a folder'

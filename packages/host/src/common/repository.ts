@@ -1,10 +1,10 @@
-/** The folders of a repository, as far as what is in them may be trusted to be of its owner. */
+/** Finds the folders of a repository whose contents can be trusted to belong to its owner. */
 import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * From the root of the repository down to the folder; without one, this folder alone. Above it only what belongs to the same user
- * counts: in a folder such as `/tmp` anybody can make a `.git`.
+ * Returns the folders from the repository root down to this one; outside a repository, only this folder. Parent folders count only if they
+ * belong to the same user: in a folder such as `/tmp` anybody can create a `.git`.
  */
 export function foldersTo(cwd: string): readonly string[] {
   const trusted = new Set([process.getuid?.(), ownerOf(cwd)])
@@ -18,7 +18,7 @@ export function foldersTo(cwd: string): readonly string[] {
   }
 }
 
-/** The user's number, the same for all where there are none; undefined for what does not exist. */
+/** Returns the owner's user ID (the same for all files on platforms without one); undefined if the path does not exist. */
 function ownerOf(path: string): number | undefined {
   try {
     return lstatSync(path).uid

@@ -5,6 +5,6 @@ export type Origin = 'flag' | 'env' | 'project' | 'user' | 'default'
 export interface Setting<T> {
   readonly value: T
   readonly origin: Origin
-  /** For the person: `--model`, `MULLIGAN_MODEL`, `mulligan.json`. */
+  /** For the user: `--model`, `MULLIGAN_MODEL`, `mulligan.json`. */
   readonly from: string
 }

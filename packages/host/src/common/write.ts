@@ -1,13 +1,13 @@
 /**
- * A configuration file is replaced in one step: a reader sees the earlier text or the new one, and a crash leaves one of them.
- * Of two who change it at once, one waits for the other.
+ * Replaces a configuration file atomically: a reader sees the old text or the new one, and so does the next start after a crash. If two
+ * processes change it at once, one waits for the other.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A link, as into a folder of dotfiles, stays one. A file that is there keeps its mode. */
+/** Replaces a file. Writes through a link, such as one into a folder of dotfiles. An existing file keeps its mode. */
 export async function replaceFile(path: string, text: string, newMode = 0o600): Promise<void> {
   const file = await realpath(path).catch(() => path)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -26,11 +26,11 @@ export async function replaceFile(path: string, text: string, newMode = 0o600): 
   }
 }
 
-/** Milliseconds. A change takes a few: a lock as old as this was left by a process that died. */
+/** In milliseconds. A change takes only a few: a lock this old was left by a process that died. */
 const LOCK_DIES = 5000
 const PAUSE = 10
 
-/** To read a file, change what it says and replace it, without the loss of what another process does to it at the same time. */
+/** Runs a read-change-replace of a file under a lock, so that changes made by another process at the same time are not lost. */
 export async function changing<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${await realpath(path).catch(() => path)}.lock`
   while (!(await take(lock))) await sleep(PAUSE)

@@ -1,18 +1,18 @@
-/** Reverts a change that an earlier run left half done. */
+/** Reverts a change that an interrupted run left unfinished. */
 import { createChangeLog } from '@mulligan/tools'
 import type { DataPaths } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
 
 const NAMED = 5
 
-/** Takes back a change that was cut off in the middle. Never throws. @param tell is given a line for each thing */
+/** Reverts unfinished changes. Never throws. @param tell called with one line per change */
 export async function recoverChanges(cwd: string, { changes }: Pick<DataPaths, 'changes'>, tell: (line: string) => void): Promise<void> {
   try {
     const { restored, left } = await createChangeLog({ dir: changes, root: cwd }).recover()
     if (restored.length > 0) tell(`An earlier run was interrupted during a change, which was reverted: ${listed(restored)}.`)
     if (left.length > 0)
       tell(
-        `An earlier run was interrupted during a change. These files were changed by others since and left as they are: ${listed(left)}.`,
+        `An earlier run was interrupted during a change. These files have been changed since and were left as they are: ${listed(left)}.`,
       )
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message

@@ -1,6 +1,6 @@
-/** The log file: JSON lines, for the person alone. Exceptions of tools go here whole, and nowhere else. */
+/** The log file: JSON lines, readable by the user only. The only place where exceptions of tools are written in full. */
 import { appendFileSync, renameSync, statSync } from 'node:fs'
-import { isMulliganError } from '@mulligan/core'
+import { isMulliganError } from '@mulligan/core/executor'
 
 const MAX_BYTES = 10_000_000
 
@@ -10,16 +10,16 @@ export interface LogEntry {
   readonly error: unknown
 }
 
-/** Writes at once, so that what led to a crash is in it. A log that can't be written is no reason to fail. */
+/** Writes synchronously, so that the log has what led to a crash. A log that cannot be written is not an error. */
 export function fileLog(path: string): (entry: LogEntry) => void {
   return ({ error, ...entry }) => {
-    // The three errors a tool throws are written for everybody: only what is behind one is news.
+    // The three errors that tools throw are messages for the user anyway; log them only for their cause.
     if (isMulliganError(error) && error.cause === undefined) return
     try {
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`)
       appendFileSync(path, `${JSON.stringify({ at: new Date().toISOString(), ...entry, error: wholeError(error) })}\n`, { mode: 0o600 })
     } catch {
-      // nowhere left to tell
+      // Logging failed; ignore.
     }
   }
 }

@@ -8,15 +8,11 @@ import { type DataPaths, toHome } from '../common/paths.ts'
 import { environment } from '../config/environment.ts'
 import { userFile } from '../config/files.ts'
 
-export interface StorePlace {
-  /** A file, or the address of a PostgreSQL database. */
-  readonly place: string
-  /** The setting that names it; undefined for the file in the data folder. */
-  readonly from?: string
-}
-
-/** A project's file has no say in it. @throws UsageError, without what the setting says: it may have a password */
-export function storePlace({ store }: Pick<DataPaths, 'store'>, env: Env): StorePlace {
+/**
+ * Returns a file path or the address of a PostgreSQL database, and the setting that names it. A project's file cannot change it.
+ * @throws UsageError without the value of the setting, which may contain a password
+ */
+export function storePlace({ store }: Pick<DataPaths, 'store'>, env: Env): { readonly place: string; readonly from?: string } {
   const now = environment(env)
   const file = userFile(env)
   const place = now.values.store ?? file.values.store
@@ -30,7 +26,7 @@ export function storePlace({ store }: Pick<DataPaths, 'store'>, env: Env): Store
   )
 }
 
-/** @param warn called when its latest writes are missing. @throws UsageError */
+/** Opens the store. @param warn called when the latest writes are missing. @throws UsageError */
 export async function openStoreAt(data: Pick<DataPaths, 'store'>, env: Env, warn: (text: string) => void): Promise<Store> {
   const { place, from } = storePlace(data, env)
   try {
@@ -49,7 +45,7 @@ export async function openStoreAt(data: Pick<DataPaths, 'store'>, env: Env, warn
   }
 }
 
-/** For what is only a convenience: undefined if there is none yet, or it can't be opened. */
+/** Opens the store for optional features: returns undefined if there is none yet or it cannot be opened. */
 export async function openStoreIfAny(data: Pick<DataPaths, 'store'>, env: Env): Promise<Store | undefined> {
   try {
     const { place } = storePlace(data, env)

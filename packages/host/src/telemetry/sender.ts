@@ -1,4 +1,4 @@
-/** Makes spans of the steps and sends them in batches, with OpenTelemetry's SDK. Loaded only where they are sent. */
+/** Creates spans from the steps and sends them in batches with OpenTelemetry's SDK. Loaded only if they are sent. */
 import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
@@ -7,11 +7,13 @@ import type { SpanStep } from './spans.ts'
 
 export interface Sender {
   readonly take: (step: SpanStep) => void
-  /** Sends what is left. Rejects where it could not be sent. */
+  /** Sends the remaining spans. Rejects if that fails. */
   readonly flush: () => Promise<void>
 }
 
-/** Address, headers, certificates, compression, limits and the resource are those of the process's own `OTEL_…` variables. */
+/**
+ * Creates a sender. Address, headers, certificates, compression, limits and the resource come from the process's own `OTEL_…` variables.
+ */
 export function openSender(version: string): Sender {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'mulligan', 'service.version': version }))
@@ -42,7 +44,7 @@ export function openSender(version: string): Sender {
     span.end(step.at)
   }
 
-  /** What had begun and has no end of its own: the turn was cut off. */
+  /** Ends a span that has no end of its own because the turn was cut off. */
   function cutOff(key: string, span: Span, at: number): void {
     open.delete(key)
     span.setAttribute('error.type', 'unfinished')

@@ -1,19 +1,19 @@
 /**
- * The events of a turn as spans, by OpenTelemetry's conventions for generative AI: `invoke_agent` a turn, `chat` a model request,
- * `execute_tool` a call. No prompt, answer, input or result is in them unless `content` says so.
+ * Maps the events of a turn to spans, following OpenTelemetry's conventions for generative AI: `invoke_agent` for a turn, `chat` for a
+ * model request, `execute_tool` for a call. Prompts, answers, inputs and results are included only if `content` is set.
  */
 import type { AgentEvent, AssistantMessage } from '@mulligan/agent'
 
 export type Attributes = Readonly<Record<string, string | number | boolean | string[]>>
 
-/** What to do with a span. Times are milliseconds since 1970. */
+/** An operation on a span. Times are in milliseconds since 1970. */
 export type SpanStep =
   | {
       readonly do: 'start'
       readonly key: string
       readonly parent?: string
       readonly name: string
-      /** It asks another process. */
+      /** It calls another process. */
       readonly client?: true
       readonly at: number
       readonly attributes: Attributes
@@ -23,17 +23,17 @@ export type SpanStep =
   | { readonly do: 'end'; readonly key: string; readonly at: number; readonly attributes: Attributes; readonly failed?: true }
 
 export interface SpanOptions {
-  /** Whether prompts, answers, inputs and results are in them. */
+  /** Whether prompts, answers, inputs and results are included. */
   readonly content: boolean
 }
 
-/** Characters of a content that is kept, and of a name that a model chose. */
+/** Maximum length in characters of a content, and of a name that a model chose. */
 const MAX_CONTENT = 32_000
 const MAX_NAME = 100
 
 const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini' }
 
-/** @returns the steps that one event comes to, in order; events of several turns may be mixed. */
+/** Creates a mapper. @returns a function from one event to its steps, in order; events of several turns may be mixed */
 export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) => readonly SpanStep[] {
   const models = new Map<string, Attributes & { readonly 'gen_ai.request.model': string }>()
   const inner = (attribute: string, value: () => unknown): Attributes => (content ? { [attribute]: text(value()) } : {})
@@ -42,6 +42,12 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
     const { at, turnId, sessionId } = event
     const turn = `turn ${turnId}`
     const callOf = (callId: string): string => `call ${callId}`
+    const start = (key: string, name: string, attributes: Attributes, inside: { parent?: string; client?: true } = {}): SpanStep[] => [
+      { do: 'start', key, ...inside, name, at, attributes },
+    ]
+    const end = (key: string, attributes: Attributes, isFailed = false): SpanStep[] => [
+      { do: 'end', key, at, attributes, ...(isFailed && { failed: true }) },
+    ]
     const note = (key: string, name: string, attributes: Attributes = {}): SpanStep[] => [
       { do: 'note', key, name: `mulligan.${name}`, at, attributes },
     ]
@@ -50,7 +56,7 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
         const model = modelAttributes(event.model)
         models.set(turnId, model)
         const agent = event.agent ?? 'mulligan'
-        const attributes = {
+        return start(turn, `invoke_agent ${agent}`, {
           'gen_ai.operation.name': 'invoke_agent',
           'gen_ai.agent.name': agent,
           'gen_ai.conversation.id': sessionId,
@@ -58,11 +64,11 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           'mulligan.resumed': event.resumed,
           ...model,
           ...inner('gen_ai.input.messages', () => [{ role: 'user', parts: [{ type: 'text', content: event.prompt }] }]),
-        }
-        return [{ do: 'start', key: turn, name: `invoke_agent ${agent}`, at, attributes }]
+        })
       }
       case 'message.created': {
         const model = models.get(turnId)
+        const name = `chat ${model?.['gen_ai.request.model'] ?? ''}`.trim()
         const attributes = {
           'gen_ai.operation.name': 'chat',
           'gen_ai.conversation.id': sessionId,
@@ -72,22 +78,18 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           ...(event.concluding !== undefined && { 'mulligan.concluding': event.concluding }),
           ...model,
         }
-        const name = `chat ${model?.['gen_ai.request.model'] ?? ''}`.trim()
-        return [{ do: 'start', key: event.messageId, parent: turn, name, client: true, at, attributes }]
+        return start(event.messageId, name, attributes, { parent: turn, client: true })
       }
-      case 'message.discarded': {
-        const attributes = { 'error.type': 'discarded', ...inner('mulligan.why', () => event.why) }
-        return [{ do: 'end', key: event.messageId, at, attributes, failed: true }]
-      }
+      case 'message.discarded':
+        return end(event.messageId, { 'error.type': 'discarded', ...inner('mulligan.why', () => event.why) }, true)
       case 'message.completed': {
         const { usage, finishReason } = event.message
-        const attributes = {
+        return end(event.messageId, {
           'gen_ai.usage.input_tokens': usage.inputTokens,
           'gen_ai.usage.output_tokens': usage.outputTokens,
           'gen_ai.response.finish_reasons': [finishReason],
           ...inner('gen_ai.output.messages', () => [outputMessage(event.message)]),
-        }
-        return [{ do: 'end', key: event.messageId, at, attributes }]
+        })
       }
       case 'error': {
         const waits = event.retryInMs !== undefined && { 'mulligan.retry_in_ms': event.retryInMs }
@@ -104,7 +106,7 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           ...(event.requestedTool !== undefined && { 'mulligan.requested_tool': short(event.requestedTool) }),
           ...inner('gen_ai.tool.call.arguments', () => event.input),
         }
-        return [{ do: 'start', key: callOf(event.callId), parent: turn, name: `execute_tool ${short(event.tool)}`, at, attributes }]
+        return start(callOf(event.callId), `execute_tool ${short(event.tool)}`, attributes, { parent: turn })
       }
       case 'tool.repaired': {
         const { kind, parameter } = event.repair
@@ -138,9 +140,9 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           ...(result.ok ? result.count !== undefined && { 'mulligan.count': result.count } : { 'error.type': result.errorType }),
           ...inner('gen_ai.tool.call.result', () => (result.ok ? (result.content ?? result.data) : result.error)),
         }
-        // Its span has ended with the result that gave up on it.
+        // Its span ended with the result that gave up on it.
         if (event.late) return note(turn, 'late_result', { 'gen_ai.tool.call.id': event.callId, ...attributes })
-        return [{ do: 'end', key: callOf(event.callId), at, attributes, ...(!result.ok && { failed: true }) }]
+        return end(callOf(event.callId), attributes, !result.ok)
       }
       case 'turn.ended': {
         models.delete(turnId)
@@ -155,7 +157,7 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           ...(isFailed && { 'error.type': stoppedBy ?? status }),
           ...inner('gen_ai.output.messages', () => [{ role: 'assistant', parts: [{ type: 'text', content: answer }] }]),
         }
-        return [{ do: 'end', key: turn, at, attributes, ...(isFailed && { failed: true }) }]
+        return end(turn, attributes, isFailed)
       }
       default:
         return []

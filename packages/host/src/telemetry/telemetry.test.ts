@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exportingOf } from './exporting.ts'
+import { exportingOf } from './open-telemetry.ts'
 import { createSpanMapper } from './spans.ts'
 
 describe('what is asked for', () => {
@@ -9,7 +9,7 @@ describe('what is asked for', () => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, { on: false }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h', OTEL_SDK_DISABLED: 'TRUE' }, { on: false }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h', OTEL_TRACES_EXPORTER: 'none' }, { on: false }],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, { on: false, notice: expect.stringContaining('is not an address') }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, { on: false, notice: expect.stringContaining('is not an http or https URL') }],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, { on: false, notice: expect.stringContaining('zipkin') }],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },

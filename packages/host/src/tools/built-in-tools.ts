@@ -22,9 +22,9 @@ import { folderSandbox } from './sandbox.ts'
 
 export interface BuiltInOptions {
   readonly settings: Settings
-  /** Of the session, for notes and questions. Default: notes end with the process, and nobody is there. */
+  /** For notes and questions of the session. Default: notes are lost when the process ends, and nobody can be asked. */
   readonly session?: ThinkOptions | undefined
-  /** Told once, when the first command has opened the sandbox. */
+  /** Called once, when the first command has opened the sandbox. */
   readonly onSandbox?: ((sandbox: Sandbox) => void) | undefined
   readonly env: Env
 }
@@ -32,11 +32,11 @@ export interface BuiltInOptions {
 export interface BuiltInTools {
   readonly tools: readonly Tool[]
   readonly ignored: ShellTools['ignored']
-  /** Ends the commands that still run, and closes the sandbox. */
+  /** Ends running commands and closes the sandbox. */
   readonly close: () => Promise<void>
 }
 
-/** @throws UsageError when the search that is configured lacks what it needs */
+/** Creates the built-in tools. @throws UsageError if the configured web search lacks a key or an address */
 export function builtInTools(
   workspace: Workspace,
   { settings, session = {}, onSandbox = () => undefined, env }: BuiltInOptions,
@@ -62,7 +62,7 @@ export function builtInTools(
   const checked = withDiagnostics(tools, { workspace, checks, run: checkInSandbox(shell.check) })
   return {
     tools: [...checked, ...shell.tools],
-    // Where no command has run, no sandbox is opened to ask.
+    // If no command has run, don't open a sandbox just to check.
     ignored: {
       changed: async () => (isOpened ? shell.ignored.changed() : []),
       keep: async () => (isOpened ? shell.ignored.keep() : []),
@@ -74,7 +74,7 @@ export function builtInTools(
   }
 }
 
-/** The search that is named, otherwise all that the environment has a key or address for. Keys stand in no file. */
+/** Returns the configured search, otherwise every one that the environment has a key or address for. Keys are never in a file. */
 function searchOf({ webSearch }: Settings, env: Env): NonNullable<WebOptions['search']> {
   const brave = env['BRAVE_API_KEY']
   const tavily = env['TAVILY_API_KEY']

@@ -1,15 +1,15 @@
 /**
- * The checks after a change run in the sandbox too, and change nothing where layers can be had: what they run may be code of the
- * project that the model has just written.
+ * Runs the checks after a change in the sandbox, without changes to the workspace if the sandbox supports layers: they may run project code
+ * that the model has just written.
  */
 import { CommandError, CommandRefused, type Completed, type Reason, SandboxError } from '@mulligan/sandbox'
 import type { CommandEnd, RunCommand, ShellTools } from '@mulligan/tools'
 import { oneLine } from '../common/sanitize.ts'
 
-/** Programs that the project brings along come first. */
+/** Programs of the project come first. */
 const WITH_OWN_PROGRAMS = ['sh', '-c', 'PATH="$PWD/node_modules/.bin:$PATH"; exec "$@"', 'sh']
 const ENV = { NO_COLOR: '1', TERM: 'dumb' }
-/** Of `sh`: it does not exist, or may not be run. */
+/** Exit codes of `sh`: the program cannot be run, or does not exist. */
 const NOT_STARTED = [126, 127]
 
 export const checkInSandbox =

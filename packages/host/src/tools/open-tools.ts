@@ -1,4 +1,4 @@
-/** Opens the tools of a folder: the built-in ones, and its own if the user trusts them. */
+/** Opens the tools of a folder: the built-in ones, and the folder's own if the user trusts them. */
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
@@ -8,46 +8,46 @@ import type { Env } from '../common/env.ts'
 import { TOOLS_FOLDER } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
-import { type FolderTools, folderTools, needsTrust } from '../trust/tools.ts'
+import { type FolderTools, folderTools, needsTrust } from '../trust/store.ts'
 import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 
-/** Of the agent, which adds this tool by itself. The type alone: listing tools needs no agent. */
+/** The agent adds this tool itself. Only the type is imported, because listing tools does not need the agent. */
 const FINDER: typeof FIND_TOOLS = 'find_tools'
 
 export interface WorkspaceTools {
   readonly tools: readonly Tool[]
-  /** Names of the person's own. */
+  /** Names of the user-defined tools. */
   readonly own: ReadonlySet<string>
-  /** The folder's own where they were not loaded, because the person has not trusted them. */
+  /** The folder's own tools that were not loaded because the user has not trusted them. */
   readonly untrusted?: FolderTools
-  /** What is left out: what could not be loaded, and own tools with the name of a built-in one. */
+  /** What was left out: files that could not be loaded, and user-defined tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
   readonly ignored: BuiltInTools['ignored']
-  /** Ends the commands that still run, and closes the sandbox. */
+  /** Ends running commands and closes the sandbox. */
   readonly close: () => Promise<void>
 }
 
-/** Runs code of the user's own tools, under a name that the user knows it by. */
+/** Wraps the code of a user-defined tool, given a name that the user knows it by. */
 export type AroundOwnCode = <T>(name: string, run: () => T) => T
 
 export interface WorkspaceToolsOptions {
   readonly env: Env
   /** Default: read from the files and variables. */
   readonly settings?: Settings
-  /** Where over-long results are; asked for when one is first read. */
+  /** Location of results that were too long; accessed when one is first read. */
   readonly outputs?: { readonly dir: string }
-  /** Where changes are recorded; without it they can't be taken back. */
+  /** Where changes are recorded; without it they cannot be undone. */
   readonly changes?: { readonly dir: string }
   readonly session?: ThinkOptions
-  /** Calls by a person, who sees the files: they count as read. */
+  /** The calls are made by a person, who sees the files: files count as read. */
   readonly byHand?: boolean
-  /** Told once, when the first command has opened the sandbox. */
+  /** Called once, when the first command has opened the sandbox. */
   readonly onSandbox?: (sandbox: Sandbox) => void
-  /** Around the loading and the calls of own tools. Default: nothing. */
+  /** Wraps the loading and the calls of user-defined tools. Default: no wrapper. */
   readonly around?: AroundOwnCode | undefined
 }
 
-/** @throws UsageError */
+/** Opens the tools. @throws UsageError */
 export async function openTools(
   cwd: string,
   {
@@ -88,10 +88,10 @@ export async function openTools(
   }
 }
 
-/** On one line, and fit for a terminal. */
+/** Formats a problem on one line, safe for a terminal. */
 export const problemText = ({ file, error }: UserToolProblem): string => oneLine(`${join(TOOLS_FOLDER, file)}: ${error}`, 400)
 
-/** The file named like the tool, otherwise the one that writes its name. */
+/** Finds the file with the tool's name, otherwise the one that contains it. */
 function fileThatDefines({ folder, files, contents }: UserToolFiles, name: string): string {
   const quoted = new RegExp(`["'\`]${name}["'\`]`)
   return (

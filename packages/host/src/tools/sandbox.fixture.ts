@@ -1,8 +1,8 @@
-/** Whether commands can be tried in a real sandbox here. */
+/** Checks whether the tests can run commands in a real sandbox here. */
 import { probeBackends } from '@mulligan/sandbox'
 import { place } from '../common/place.fixture.ts'
 
-/** On CI one has to be there: what is to be tested must not go untested. */
+/** Required on CI, so that these tests are not skipped there. */
 export async function sandboxThere(): Promise<boolean> {
   using here = place()
   const probes = await probeBackends({ workspace: here.dir })

@@ -1,22 +1,15 @@
-/** The sandbox of a folder: opened by the first command that needs it, closed with the session. */
+/** The sandbox of a folder: opened for the first command that needs it, closed with the session. */
 import type { Enforcement, Sandbox, SandboxOptions } from '@mulligan/sandbox'
 import { oneLine } from '../common/sanitize.ts'
 
-export interface FolderSandbox {
-  /** @throws SandboxError */
-  readonly open: () => Promise<Sandbox>
-  /** Ends all commands. It can't be opened again. */
-  readonly close: () => Promise<void>
-}
-
-/** @param onOpen told once, to let the person know where commands run */
-export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox) => void): FolderSandbox {
+/** `open` throws a SandboxError. `close` ends all commands for good. @param onOpen called once, to tell the user where commands run */
+export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox) => void) {
   let opening: Promise<Sandbox> | undefined
   let closed = false
 
   async function begin(): Promise<Sandbox> {
     const { createSandbox, SandboxError } = await import('@mulligan/sandbox')
-    if (closed) throw new SandboxError({ message: 'the session is over, and its sandbox closed' })
+    if (closed) throw new SandboxError({ message: 'the session has ended and its sandbox is closed' })
     const sandbox = await createSandbox(options)
     onOpen(sandbox)
     return sandbox
@@ -25,7 +18,7 @@ export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox
   return {
     open: () => {
       opening ??= begin().catch((error: unknown) => {
-        // What was missing may be there the next time.
+        // What was missing may be available the next time.
         opening = undefined
         throw error
       })
@@ -39,7 +32,7 @@ export function folderSandbox(options: SandboxOptions, onOpen: (sandbox: Sandbox
   }
 }
 
-/** One line for the person: which sandbox it is, and what it does not hold. */
+/** Describes the sandbox in one line for the user, and what it does not enforce. */
 export function sandboxLine({ backend, network, enforces }: Pick<Sandbox, 'backend' | 'network' | 'enforces'>): string {
   if (backend === 'none') return 'Commands run directly on this machine without a sandbox: they can do everything you can.'
   const where = `Commands run in a sandbox (${backend}${network === 'bridge' ? ', with the network' : ''}).`

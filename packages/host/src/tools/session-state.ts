@@ -1,10 +1,11 @@
-/** Where the tools for thinking keep their notes: a file for each session, opened when it is used. */
+/** Storage for the notes of the tools for thinking: one file per session, opened when it is first used. */
 import { join } from 'node:path'
 import { fileState, type SessionState } from '@mulligan/tools'
 
 /**
- * @param folder has a file for each session
- * @param id of the session; known before its first call
+ * Creates the storage.
+ * @param folder contains one file per session
+ * @param id returns the session's ID; known before its first call
  */
 export function sessionState(folder: string, id: () => string): SessionState {
   let opened: { readonly session: string; readonly state: SessionState } | undefined
