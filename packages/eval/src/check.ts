@@ -1,22 +1,23 @@
-/** Checks of a task. They look at what happened: files, exit codes, the words of the answer. What the model claims counts for nothing. */
+/** Checks for tasks. They look at what happened: files, exit codes and the text of the answer, never at what the model claims to have done. */
+import { isDeepStrictEqual } from 'node:util'
 
 /** Path → text, relative to the workspace. */
 export type Files = Readonly<Record<string, string>>
 
 export interface Happened {
-  /** The last words of the model; empty if there are none. */
+  /** The model's last text; empty if there is none. */
   readonly answer: string
   readonly before: Files
   readonly after: Files
-  /** What is beside the workspace was changed. */
+  /** Something next to the workspace was changed. */
   readonly outsideChanged: boolean
-  /** Names of the tools that really ran, in order, whatever came of them. */
+  /** Names of the tools that ran, in order, whatever their result. */
   readonly ran: readonly string[]
-  /** Of the command that verifies the task; absent if it has none, or it could not be run. */
+  /** Exit code of the task's verify command; absent if there is no such command or it could not run. */
   readonly exitCode?: number
 }
 
-/** What a check misses in what was done. */
+/** Why a check did not pass. */
 export type MissReason =
   | 'no answer'
   | 'wrong answer'
@@ -30,115 +31,106 @@ export type MissReason =
 
 export interface Miss {
   readonly reason: MissReason
-  /** For the person: one sentence. */
+  /** One sentence for the user. */
   readonly says: string
 }
 
-/** What is missing, or undefined if nothing is. */
+/** Returns what is missing, or undefined if the check passes. */
 export type Check = (happened: Happened) => Miss | undefined
 
-/** All of them; the first that misses counts. */
+const missIf = (failed: boolean, reason: MissReason, says: string): Miss | undefined => (failed ? { reason, says } : undefined)
+
+/** Passes if every check passes; the first that fails is reported. */
 export const all =
   (...checks: readonly Check[]): Check =>
-  (happened) => {
-    for (const check of checks) {
-      const miss = check(happened)
-      if (miss) return miss
-    }
-    return undefined
-  }
+  (happened) =>
+    checks.map((check) => check(happened)).find((miss) => miss !== undefined)
 
-/** The answer holds each of these values, whole: `42` is not in `420`, and `1,204` is `1204`. */
-export const answers =
-  (...values: readonly string[]): Check =>
-  ({ answer }) => {
-    if (answer.trim() === '') return { reason: 'no answer', says: 'there is no answer' }
+const answered: Check = ({ answer }) => missIf(answer.trim() === '', 'no answer', 'there is no answer')
+
+/** The answer contains each value as a whole: `42` does not match `420`; `1,204` matches `1204`. */
+export const answers = (...values: readonly string[]): Check =>
+  all(answered, ({ answer }) => {
     const missing = values.find((value) => !mentions(answer, value))
-    return missing === undefined ? undefined : { reason: 'wrong answer', says: `the answer lacks ${missing}` }
-  }
+    return missIf(missing !== undefined, 'wrong answer', `the answer lacks ${missing}`)
+  })
 
-/** The answer says that something is not so, was not done or failed. */
-export const tells: Check = ({ answer }) => {
-  if (answer.trim() === '') return { reason: 'no answer', says: 'there is no answer' }
-  return NEGATION.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it does not exist or failed' }
-}
+const matches = (pattern: RegExp, says: string): Check =>
+  all(answered, ({ answer }) => missIf(!pattern.test(plain(answer)), 'not told', `the answer does not say that it ${says}`))
 
-const NEGATION =
-  /\b(?:no|not|none|nothing|nowhere|never|neither|cannot|unable|without|missing|absent|fail\w*|error\w*|denied|refus\w*|unsuccessful\w*|impossible|outside)\b|n't\b/
+/** The answer says that something does not exist, was not done, or failed. */
+export const tells: Check = matches(
+  /\b(?:no|not|none|nothing|nowhere|never|neither|cannot|unable|without|missing|absent|fail\w*|error\w*|denied|refus\w*|unsuccessful\w*|impossible|outside)\b|n't\b/,
+  'does not exist or failed',
+)
 
-/** Some tool ran: what a model says without having looked is a guess, be it right. */
-export const looked: Check = ({ ran }) => (ran.length > 0 ? undefined : { reason: 'did not look', says: 'no tool ran' })
+/** The answer says that something does not exist. "I was unable to do it" is not enough. */
+export const tellsAbsence: Check = matches(
+  /\b(?:there is no|there are no|there was no|no such|nothing|nowhere|missing|absent|non-?existent)\b|(?:\b(?:not|no|none|never|cannot|unable)\b|n't\b)[^.\n]{0,80}\b(?:exist\w*|found|find|there|set|defined?|contain\w*|appear\w*|match\w*|present|mention\w*|occur\w*|available|declared|assigned|locate\w*)\b/,
+  'does not exist',
+)
 
-/** The answer says that something does not exist. That it was unable to do it is not enough. */
-export const tellsAbsence: Check = ({ answer }) => {
-  if (answer.trim() === '') return { reason: 'no answer', says: 'there is no answer' }
-  return ABSENCE.test(plain(answer)) ? undefined : { reason: 'not told', says: 'the answer does not say that it does not exist' }
-}
+/** At least one tool ran. An answer without one is a guess, even if it is correct. */
+export const looked: Check = ({ ran }) => missIf(ran.length === 0, 'did not look', 'no tool ran')
 
-const ABSENCE =
-  /\b(?:there is no|there are no|there was no|no such|nothing|nowhere|missing|absent|non-?existent)\b|(?:\b(?:not|no|none|never|cannot|unable)\b|n't\b)[^.\n]{0,80}\b(?:exist\w*|found|find|there|set|defined?|contain\w*|appear\w*|match\w*|present|mention\w*|occur\w*|available|declared|assigned|locate\w*)\b/
-
-/** The answer says nothing of this pattern: what can't be known was not invented. */
+/** The answer does not match this pattern, which describes an invented value. */
 export const inventsNo =
   (pattern: RegExp): Check =>
   ({ answer }) => {
     const found = pattern.exec(plain(answer))?.[0]
-    return found === undefined ? undefined : { reason: 'invented', says: `the answer invents ${JSON.stringify(found)}` }
+    return missIf(found !== undefined, 'invented', `the answer invents ${JSON.stringify(found)}`)
   }
 
-/** A file has just this text. A trailing newline more or less is allowed with `newline: 'any'`. */
-export const file =
-  (path: string, text: string, { newline = 'exact' }: { readonly newline?: 'exact' | 'any' } = {}): Check =>
-  ({ after }) => {
-    const found = after[path]
-    if (found === undefined) return { reason: 'wrong file', says: `there is no ${path}` }
-    const same = newline === 'any' ? trimmedEnd(found) === trimmedEnd(text) : found === text
-    return same ? undefined : { reason: 'wrong file', says: `${path} is not as it should be` }
-  }
+/** A file exists and satisfies the condition; `wrong` completes the sentence that begins with its path. */
+export const fileThat =
+  (path: string, isRight: (text: string) => boolean, wrong: string): Check =>
+  ({ after: { [path]: text } }) =>
+    missIf(text === undefined, 'wrong file', `there is no ${path}`) ?? missIf(!isRight(text as string), 'wrong file', `${path} ${wrong}`)
 
-/** A file holds JSON of just this value, however it is written. */
+/** A file has exactly this text. `newline: 'any'` ignores a newline at the end. */
+export const file = (path: string, text: string, { newline = 'exact' }: { readonly newline?: 'exact' | 'any' } = {}): Check =>
+  fileThat(
+    path,
+    (found) => (newline === 'any' ? trimmedEnd(found) === trimmedEnd(text) : found === text),
+    'does not have the expected content',
+  )
+
+/** A file contains JSON with exactly this value, in any formatting and key order. */
 export const jsonFile =
   (path: string, value: unknown): Check =>
-  ({ after }) => {
-    const found = after[path]
-    if (found === undefined) return { reason: 'wrong file', says: `there is no ${path}` }
+  (happened) => {
     try {
-      return sorted(JSON.parse(found)) === sorted(value) ? undefined : { reason: 'wrong file', says: `${path} has other values` }
+      return fileThat(path, (text) => isDeepStrictEqual(JSON.parse(text), value), 'has other values')(happened)
     } catch {
       return { reason: 'wrong file', says: `${path} is not valid JSON` }
     }
   }
 
-/** A file fits a condition of its own. */
-export const fileThat =
-  (path: string, isRight: (text: string) => boolean, wrong: string): Check =>
-  ({ after }) =>
-    isRight(after[path] ?? '') ? undefined : { reason: 'wrong file', says: `${path} ${wrong}` }
-
+/** The file no longer exists. */
 export const gone =
   (path: string): Check =>
   ({ after }) =>
-    after[path] === undefined ? undefined : { reason: 'wrong file', says: `${path} is still there` }
+    missIf(after[path] !== undefined, 'wrong file', `${path} still exists`)
 
-/** Nothing but these files was added, changed or removed, here or beside the workspace. */
+/** No other file was added, changed or removed, in the workspace or next to it. */
 export const changesOnly =
   (...paths: readonly string[]): Check =>
   ({ before, after, outsideChanged }) => {
-    if (outsideChanged) return { reason: 'left the workspace', says: 'something beside the workspace was changed' }
-    const other = [...new Set([...Object.keys(before), ...Object.keys(after)])].find(
-      (path) => before[path] !== after[path] && !paths.includes(path),
+    const other = Object.keys({ ...before, ...after }).find((path) => before[path] !== after[path] && !paths.includes(path))
+    return (
+      missIf(outsideChanged, 'left the workspace', 'something outside the workspace was changed') ??
+      missIf(other !== undefined, 'other files changed', `${other} was changed too`)
     )
-    return other === undefined ? undefined : { reason: 'other files changed', says: `${other} was changed too` }
   }
 
-/** Nothing was changed. */
+/** No file was changed. */
 export const changesNothing: Check = changesOnly()
 
-/** The command that verifies the task ends with 0. */
+/** The task's verify command exits with 0. */
 export const verified: Check = ({ exitCode }) =>
-  exitCode === 0 ? undefined : { reason: 'test fails', says: `the command that verifies it ended with ${exitCode ?? 'no exit code'}` }
+  missIf(exitCode !== 0, 'test fails', `the verify command ended with ${exitCode ?? 'no exit code'}`)
 
-/** Lower case, without emphasis, with plain quotes, and numbers without their separators. */
+/** Lower case, without emphasis, with plain quotes and without thousands separators. */
 const plain = (text: string): string =>
   text
     .normalize('NFC')
@@ -153,10 +145,3 @@ function mentions(answer: string, value: string): boolean {
 }
 
 const trimmedEnd = (text: string): string => text.replace(/\r?\n$/, '')
-
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
-  )

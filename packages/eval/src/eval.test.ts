@@ -1,4 +1,4 @@
-/** The whole eval against a model with planted faults: it has to report just what was planted. */
+/** The whole eval with a model that has planted faults: the report must match the faults exactly. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,12 +6,12 @@ import { call, say, scriptedModel, type TurnFunction } from '@mulligan/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sandboxThere } from '../../host/src/tools/sandbox.fixture.ts'
 import type { Arm } from './arms/arm.ts'
+import { planOf } from './go.ts'
 import { type EvalRunOptions, openEval } from './open.ts'
 import type { EvalOptions } from './options.ts'
-import { planOf } from './plan.ts'
 import { type Fault, type Plan, policy } from './policy.fixture.ts'
-import { keyOf } from './record.ts'
 import type { EvalReport } from './report.ts'
+import { keyOf } from './results.ts'
 import { evalTasks, TASKS } from './tasks/index.ts'
 
 const there = await sandboxThere()
@@ -21,7 +21,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 type Options = Partial<EvalOptions> & Pick<EvalRunOptions, 'concurrency'>
 
 interface Ended {
-  /** As the command's: 0 where every run was made. */
+  /** As the command's exit code: 0 if every run was made. */
   readonly code: number
   readonly report: EvalReport
 }
@@ -67,7 +67,7 @@ const PLAN: Plan = {
   'rename-symbol': 'patient',
 }
 
-/** Which arms get over a fault: what the arms promise, and not what their code does. */
+/** The arms that overcome each fault, according to what the arms promise rather than to their code. */
 const OVERCOME: { readonly [Kind in Extract<Fault, string> | 'name']: readonly Arm[] } = {
   'number as text': ['repair', 'full'],
   'leaked call': ['repair', 'full'],
@@ -122,19 +122,19 @@ describe.skipIf(!there)('all tasks in all arms', () => {
       [30, {}],
     ])
     expect(report.differences.map(({ difference, verdict }) => [difference, verdict])).toEqual(Array(3).fill([0, 'no difference seen']))
-    // The same work in the same number of requests.
+    // The same work takes the same number of requests.
     expect(new Set(report.arms.map(({ requests }) => JSON.stringify(requests))).size).toBe(1)
   }, 120_000)
 })
 
-/** Two tasks without commands, in two arms: 4 runs of 2 requests each, after 1 that asks whether the model answers. */
+/** Two tasks without commands in two arms: 4 runs of 2 requests each, after the initial request that checks the model. */
 const SMALL: Options = { tasks: ['value-in-file', 'unicode-name'], arms: ['bare', 'full'] }
 const REQUESTS = 1 + 4 * 2
 let files = 0
 const newFile = (): string => join(dir, `runs-${++files}.jsonl`)
 const linesOf = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1)
 
-/** The key is not taken any more after so many requests. */
+/** The key is rejected after this many requests. */
 const revokedAfter =
   (requests: number): TurnFunction =>
   (request, n) =>
@@ -157,7 +157,7 @@ describe('what does not go well', () => {
     const broken = await against(revokedAfter(1 + 3 * 2), { ...SMALL, runs: 3, jsonl })
     expect(broken.code).toBe(1)
     expect([broken.report.complete, broken.report.measured, broken.report.planned]).toEqual([false, 3, 12])
-    expect(broken.report.incomplete).toMatch(/^3 of 12 runs were measured: the model’s server gave no answer in three runs/)
+    expect(broken.report.incomplete).toMatch(/^3 of 12 runs were measured: the model’s server did not reply in three consecutive runs/)
     expect(broken.report.arms.map(({ notMeasured }) => notMeasured).reduce((a, b) => a + b)).toBe(3)
     expect(broken.report.arms.every(({ succeeded, measured }) => succeeded === measured)).toBe(true)
 
@@ -166,7 +166,7 @@ describe('what does not go well', () => {
     expect([again.code, again.report.complete, again.report.measured]).toEqual([0, true, 12])
     expect(model.requests).toHaveLength(1 + 9 * 2)
     expect(linesOf(jsonl)).toHaveLength(1 + 3 + 3 + 9)
-    // And once more there is nothing left to do.
+    // Resuming again leaves nothing to do.
     const whole = await evaluate({ model: 'planted', baseUrl: model.url, resume: jsonl })
     expect([whole.code, whole.report.arms]).toEqual([0, again.report.arms])
   })
@@ -225,7 +225,7 @@ describe('what does not go well', () => {
     try {
       const { code, report } = await against(breaks, SMALL)
       expect([code, report.measured]).toEqual([1, 2])
-      expect(report.incomplete).toMatch(/it could not go on: ENOENT/)
+      expect(report.incomplete).toMatch(/an error stopped the eval: ENOENT/)
     } finally {
       if (before === undefined) delete process.env['TMPDIR']
       else process.env['TMPDIR'] = before
@@ -243,7 +243,7 @@ describe('what does not go well', () => {
     }
     const { code, report } = await against(breaks, { ...SMALL, jsonl })
     expect([code, report.measured]).toEqual([1, 2])
-    expect(report.incomplete).toMatch(/it could not go on: EISDIR/)
+    expect(report.incomplete).toMatch(/an error stopped the eval: EISDIR/)
   })
 })
 
@@ -277,7 +277,7 @@ describe('--resume', () => {
       [{ resume: jsonl, arms: ['bare'] }, /the arms bare,full, now it is bare/],
       [{ resume: jsonl, tasks: ['wrong-path'] }, /the tasks value-in-file,unicode-name/],
       [{ resume: join(dir, 'none.jsonl') }, /can't be read: ENOENT/],
-      [{ jsonl }, /is there already/],
+      [{ jsonl }, /already exists/],
       [{ jsonl: join(dir, 'no-folder', 'x.jsonl') }, /can't be written: ENOENT/],
     ]
     const before = model.requests.length
@@ -286,8 +286,8 @@ describe('--resume', () => {
     expect((await evaluate({ ...known, resume: jsonl, arms: ['full', 'bare'], runs: 1 })).code).toBe(0)
     const [header, ...runs] = linesOf(jsonl)
     for (const [lines, says] of [
-      [['{}', ...runs], /does not begin as a file/],
-      [[], /does not begin as a file/],
+      [['{}', ...runs], /is not the header of an eval/],
+      [[], /is not the header of an eval/],
       [[header, runs[0], 'x\u001b[31m'], /line 3 of .* is not a run: x(?!\u001b)/],
       [[header, runs[0]?.replace('"bare"', '"bear"').replace('"full"', '"bear"')], /line 2 of .* is not a run/],
       [[header?.replace(/"fingerprint":"\w+"/, '"fingerprint":"0"'), ...runs], /the tasks 0, now it is/],

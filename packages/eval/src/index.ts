@@ -1,13 +1,11 @@
-/** How well a model does small tasks with tools, in a plain loop, with its calls repaired, and with the engine. */
+/** Measures how well a model does small tasks with tools: in a plain loop, with repaired calls, and with the engine. */
 export type { Arm, Ended } from './arms/arm.ts'
 export type { MissReason } from './check.ts'
+export type { PlannedRun } from './go.ts'
 export { type EvalRunOptions, type Evaluation, openEval } from './open.ts'
 export type { EvalOptions } from './options.ts'
-export type { PlannedRun } from './plan.ts'
-export type { Failure, RunRecord } from './record.ts'
-export type { EvalReport } from './report.ts'
-export type { EvalConditions } from './results.ts'
+export type { ArmSummary, Counts, Difference, EvalReport, MadeTheDifference, Summary, TaskSummary } from './report.ts'
+export type { EvalConditions, Failure, RunRecord } from './results.ts'
 export type { Interval, Quartiles } from './stats.ts'
-export type { ArmSummary, Counts, Difference, MadeTheDifference, Summary, TaskSummary } from './summary.ts'
 export type { Capability, TaskInfo } from './task.ts'
 export { evalTasks } from './tasks/index.ts'

@@ -1,33 +1,26 @@
-/** A model that counts what is asked of it and what that costs, the same way for every arm. */
+/** Counts the requests and tokens of a model, in the same way for every arm. */
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
 
-export interface Meter {
-  readonly model: LanguageModelV4
-  readonly read: () => Metered
-}
-
 export interface Metered {
-  /** Those made again included. */
+  /** Including requests that were repeated. */
   readonly requests: number
   readonly tokensIn: number
   readonly tokensOut: number
-  /** What the last request failed with, if it did. */
+  /** The error of the last request, if it failed. */
   readonly fault?: unknown
 }
 
-export function metered(model: LanguageModelV4): Meter {
-  let requests = 0
-  let tokensIn = 0
-  let tokensOut = 0
+export function metered(model: LanguageModelV4): { readonly model: LanguageModelV4; readonly read: () => Metered } {
+  const spent = { requests: 0, tokensIn: 0, tokensOut: 0 }
   let fault: unknown
 
   function spend({ inputTokens, outputTokens }: LanguageModelV4Usage): void {
-    tokensIn += counted(inputTokens.total)
-    tokensOut += counted(outputTokens.total)
+    spent.tokensIn += counted(inputTokens.total)
+    spent.tokensOut += counted(outputTokens.total)
   }
 
   async function observed<T>(request: () => PromiseLike<T>): Promise<T> {
-    requests++
+    spent.requests++
     fault = undefined
     try {
       return await request()
@@ -45,24 +38,19 @@ export function metered(model: LanguageModelV4): Meter {
         controller.enqueue(part)
       },
     })
-
+  const doGenerate: LanguageModelV4['doGenerate'] = async (options) => {
+    const result = await observed(() => model.doGenerate(options))
+    spend(result.usage)
+    return result
+  }
+  const doStream: LanguageModelV4['doStream'] = async (options) => {
+    const result = await observed(() => model.doStream(options))
+    return { ...result, stream: result.stream.pipeThrough(watch()) }
+  }
+  const { specificationVersion, provider, modelId, supportedUrls } = model
   return {
-    model: {
-      specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: model.modelId,
-      supportedUrls: model.supportedUrls,
-      doGenerate: async (options) => {
-        const result = await observed(() => model.doGenerate(options))
-        spend(result.usage)
-        return result
-      },
-      doStream: async (options) => {
-        const result = await observed(() => model.doStream(options))
-        return { ...result, stream: result.stream.pipeThrough(watch()) }
-      },
-    },
-    read: () => ({ requests, tokensIn, tokensOut, ...(fault !== undefined && { fault }) }),
+    model: { specificationVersion, provider, modelId, supportedUrls, doGenerate, doStream },
+    read: () => ({ ...spent, ...(fault !== undefined && { fault }) }),
   }
 }
 

@@ -1,53 +1,51 @@
 /** Opens an eval: its model, tasks, sandbox and file. Then makes its runs. */
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import { requestFault } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { type EffectiveModel, openEffectiveModel, readSettings, settled, withheldText } from '@mulligan/host/parts'
+import { type ConfiguredModel, type EffectiveModel, openEffectiveModel, readSettings, settled, withheldText } from '@mulligan/host/parts'
 import type { BackendName } from '@mulligan/sandbox'
-import { type Chosen, checkResumed, chosen } from './choose.ts'
-import { go } from './go.ts'
-import type { EvalOptions } from './options.ts'
-import { makePlace } from './place.ts'
-import { type PlannedRun, planOf } from './plan.ts'
-import { mustAnswer } from './ready.ts'
-import { isMeasured, keyOf, type RunRecord } from './record.ts'
+import { readReply } from './arms/loop.ts'
+import { go, type PlannedRun, planOf } from './go.ts'
+import { type Chosen, checkResumed, chosen, type EvalOptions } from './options.ts'
 import { type EvalReport, reportOf } from './report.ts'
-import { type EvalHeader, mustBeNew, newResults, resumeResults } from './results.ts'
+import { append, type EvalHeader, isMeasured, keyOf, mustBeNew, newResults, type RunRecord, resumeResults } from './results.ts'
 import { runTask } from './run.ts'
 import type { EvalTask } from './task.ts'
-import { fingerprintOf, TASKS } from './tasks/index.ts'
+import { fingerprintOf, TASKS, taskOf } from './tasks/index.ts'
 import { findSandbox } from './tools.ts'
 
 /** How the runs are made. */
 export interface EvalRunOptions {
-  /** Ends the eval when it is aborted. Runs that are over are kept. */
+  /** Ends the eval when aborted. Completed runs are kept. */
   readonly signal: AbortSignal
-  /** Runs at once; more than 1 distorts the seconds. Default: 1. */
+  /** Number of runs at the same time; more than 1 distorts the durations. Default: 1. */
   readonly concurrency?: number | undefined
-  /** Is given each run as it begins. */
+  /** Called when a run begins. */
   readonly onBegin?: ((run: PlannedRun) => void) | undefined
-  /** Is given each run when it is over, before it is written to the file. */
+  /** Called when a run is over, before it is written to the file. */
   readonly onRecord?: ((record: RunRecord) => void) | undefined
 }
 
-/** An eval whose conditions are settled. */
+/** An eval whose conditions are fixed. */
 export interface Evaluation {
-  /** Runs in all. */
+  /** Total number of runs. */
   readonly planned: number
-  /** Of them, those that the resumed file has. */
+  /** Number of runs that the resumed file already has. */
   readonly measured: number
   /**
-   * Asks the model whether it answers, makes the file, then the runs that are left. Once.
-   * @throws UsageError when the model can't be used, or the file can't be made
+   * Checks that the model replies, creates the file, and makes the remaining runs. Can be called once.
+   * @throws UsageError if the model can't be used, or the file can't be created
    */
   readonly run: (options: EvalRunOptions) => Promise<EvalReport>
 }
 
 /**
- * Settles what is measured under which conditions. No run is made yet.
+ * Determines what is measured under which conditions, without making a run.
  *
  * @example
  * const evaluation = await openEval({ cwd: '/srv/app', env: process.env, version: '1', model: 'ollama/NAME', tasks: ['wrong-path'] })
  * const { arms } = await evaluation.run({ signal: AbortSignal.timeout(600_000) })
- * @throws UsageError for a task or an arm that there is not, a file that can't be used, a file begun under other conditions, no model
+ * @throws UsageError if a task or an arm does not exist, a file can't be used or was begun under other conditions, or there is no model
  */
 export async function openEval(options: EvalOptions): Promise<Evaluation> {
   const asked = chosen(options, TASKS)
@@ -57,33 +55,32 @@ export async function openEval(options: EvalOptions): Promise<Evaluation> {
   const { header, backend } = await conditions(options, asked, configured, resumed?.header)
   const planned = planOf(header.tasks, header.arms, header.runs, header.seed)
   const known = new Set(planned.map(keyOf))
-  const records = new Map((resumed?.records ?? []).filter(isMeasured).map((record) => [keyOf(record), record]))
-  for (const key of records.keys()) if (!known.has(key)) records.delete(key)
+  const kept = resumed?.records.filter((record) => isMeasured(record) && known.has(keyOf(record))) ?? []
+  const records = new Map(kept.map((record) => [keyOf(record), record]))
   const left = planned.filter((run) => !records.has(keyOf(run)))
-  const tasks = new Map(TASKS.map((task) => [task.id, task]))
 
-  async function run({ signal, concurrency = 1, onBegin, onRecord }: EvalRunOptions): Promise<EvalReport> {
+  async function run(how: EvalRunOptions): Promise<EvalReport> {
+    const { signal, onBegin, onRecord } = how
     await mustAnswer(configured, signal)
-    const file = resumed ?? (options.jsonl === undefined ? undefined : newResults(options.jsonl, header))
-    const { maxRequests, timeout } = header
-    const stopped = await go(left, {
-      concurrency,
-      signal,
-      make: ({ task, run, arm }) => runTask(tasks.get(task) as EvalTask, run, arm, { configured, backend, maxRequests, timeout, signal }),
-      onBegin: (planned) => onBegin?.(planned),
-      onRecord: (record) => {
-        records.set(keyOf(record), record)
-        onRecord?.(record)
-        file?.append(record)
-      },
-    })
+    if (!resumed && options.jsonl !== undefined) newResults(options.jsonl, header)
+    const path = options.resume ?? options.jsonl
+    const make = async (planned: PlannedRun): Promise<RunRecord | undefined> => {
+      onBegin?.(planned)
+      const record = await runTask(planned, { ...header, configured, backend, signal })
+      if (!record) return undefined
+      records.set(keyOf(record), record)
+      onRecord?.(record)
+      if (path !== undefined) append(path, record)
+      return record
+    }
+    const stopped = await go(left, make, how)
     return reportOf(header, [...records.values()], stopped)
   }
 
   return { planned: planned.length, measured: records.size, run }
 }
 
-/** Opens the model as in a run. Ignores the rest of the configuration: agents, rules, limits and instructions. */
+/** Opens the model as for a run. Ignores the rest of the configuration: agents, rules, limits and instructions. */
 async function openForEval(options: EvalOptions): Promise<EffectiveModel> {
   const { cwd, model, baseUrl, context, opensInReasoning = false, report = () => undefined } = options
   const given = { ...(model !== undefined && { model }), ...(baseUrl !== undefined && { baseUrl }) }
@@ -98,61 +95,72 @@ async function openForEval(options: EvalOptions): Promise<EffectiveModel> {
   return configured
 }
 
-/** @throws UsageError when what is continued was begun under others */
+/** @throws UsageError if the resumed eval was begun under other conditions */
 async function conditions(
   options: EvalOptions,
   asked: Chosen,
   { model }: EffectiveModel,
   before: EvalHeader | undefined,
 ): Promise<{ readonly header: EvalHeader; readonly backend: BackendName | undefined }> {
-  const { backend, reason } = await sandboxHere(options.sandbox ?? 'auto')
-  const sandbox = backend ?? 'none found, no tools for commands'
+  const { backend, reason = '' } = await findSandbox(options.sandbox ?? 'auto')
+  const isPossible = ({ shell }: EvalTask): boolean => backend !== undefined || shell !== true
+  const tasks = before ? before.tasks.map(knownTask) : asked.tasks.filter(isPossible)
   const now = {
     version: options.version,
     model: model.id,
     where: model.where,
     contextTokens: model.contextTokens,
-    fingerprint: fingerprintOf(before ? begunWith(before) : asked.tasks.filter(isPossible)),
-    sandbox,
+    fingerprint: fingerprintOf(tasks),
+    sandbox: backend ?? 'none found, no tools for commands',
   }
   if (before) {
     checkResumed(options.resume ?? '', before, now, options)
     return { header: before, backend }
   }
-  const tasks = asked.tasks.filter(isPossible)
+  const why = oneLine(reason, 300)
   if (tasks.length === 0)
-    throw new UsageError(
-      `all of these tasks need a sandbox, and there is none: ${oneLine(reason ?? '', 300)}`,
-      'mulligan doctor says what to do.',
-    )
-  const leftOut = asked.tasks.filter((task) => !isPossible(task)).map(({ id }) => ({ task: id, why: oneLine(reason ?? '', 300) }))
-  const { arms, runs, seed, maxRequests, timeout } = asked
-  const run = { tasks: tasks.map(({ id }) => id), leftOut, arms: [...arms], runs, seed, maxRequests, timeout }
-  return { header: { type: 'eval', date: new Date().toISOString(), ...now, ...run }, backend }
-
-  function isPossible({ shell }: EvalTask): boolean {
-    return backend !== undefined || shell !== true
-  }
+    throw new UsageError(`all of these tasks need a sandbox, and there is none: ${why}`, '`mulligan doctor` shows what to do.')
+  const leftOut = asked.tasks.filter((task) => !isPossible(task)).map(({ id }) => ({ task: id, why }))
+  return { header: { type: 'eval', date: new Date().toISOString(), ...now, ...asked, tasks: tasks.map(({ id }) => id), leftOut }, backend }
 }
 
-/** @throws UsageError for a task that there is no more */
-function begunWith({ tasks }: EvalHeader): readonly EvalTask[] {
-  return tasks.map((id) => {
-    const task = TASKS.find((one) => one.id === id)
-    if (!task) throw new UsageError(`--resume: there is no task ${oneLine(id, 60)} in this version`, 'Begin a new file with --jsonl.')
-    return task
-  })
+/** @throws UsageError if the task no longer exists */
+function knownTask(id: string): EvalTask {
+  const task = taskOf(id)
+  if (!task) throw new UsageError(`--resume: this version has no task ${oneLine(id, 60)}`, 'Begin a new file with --jsonl.')
+  return task
 }
 
-/** Tried for real, in a folder like those of the runs. */
-async function sandboxHere(asked: 'auto' | BackendName): ReturnType<typeof findSandbox> {
-  const place = await makePlace({})
+/** Seconds; the server may have to load the model first. */
+const PATIENCE = 600
+
+const TOOL: LanguageModelV4FunctionTool = {
+  type: 'function',
+  name: 'read_file',
+  description: 'Reads a text file.',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+}
+
+/**
+ * Sends one request before the runs, so that the server loads the model. The request has a tool, to detect a model without tool support.
+ * @throws UsageError that says what to do
+ */
+async function mustAnswer({ model, secrets }: ConfiguredModel, signal: AbortSignal): Promise<void> {
+  const expiry = AbortSignal.timeout(PATIENCE * 1000)
   try {
-    const found = await findSandbox(place.dir, asked)
-    if (found.backend === undefined && asked !== 'auto')
-      throw new UsageError(`--sandbox ${asked}: ${oneLine(found.reason ?? '', 400)}`, 'mulligan doctor says what there is.')
-    return found
-  } finally {
-    await place.remove()
+    await readReply(model.model, {
+      ...model.sampling,
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Say that you are ready, in one word. Call no tool.' }] }],
+      tools: [TOOL],
+      toolChoice: { type: 'auto' },
+      abortSignal: AbortSignal.any([signal, expiry]),
+    })
+  } catch (error) {
+    if (signal.aborted) return
+    const says = expiry.aborted ? `it did not reply within ${PATIENCE} s` : requestFault(error, secrets).message
+    throw new UsageError(
+      `${model.id} on ${model.where} can't be evaluated: ${oneLine(says, 400)}`,
+      'Start its server, and check --model and --base-url: `mulligan "say hi"` with the same flags must give an answer.',
+    )
   }
 }

@@ -1,55 +1,53 @@
-/** The folder of one run: recreated, looked at afterwards, removed. Its path says nothing of task or arm. */
+/** The folder of one run: created for it, inspected afterwards, and removed. Its path reveals neither the task nor the arm. */
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { canonical } from '@mulligan/core'
+import { dirname, join, relative, sep } from 'node:path'
+import { canonical } from '@mulligan/core/executor'
 import type { Files } from './check.ts'
 
-export interface TaskFolder {
-  /** The workspace. */
-  readonly dir: string
-  /** Where over-long results go; not in the workspace. */
-  readonly outputs: string
-  readonly look: () => Promise<{ readonly files: Files; readonly outsideChanged: boolean }>
-  readonly remove: () => Promise<void>
-}
+export type TaskFolder = Awaited<ReturnType<typeof makePlace>>
 
-/** Beyond it a file is distinguished by its size alone. */
+/** Larger files are compared by size only. */
 const MAX_BYTES = 5_000_000
 
-/** @param files path → text; a path that begins with `../` is beside the workspace */
-export async function makePlace(files: Files): Promise<TaskFolder> {
+/** @param files path → text; a path that begins with `../` is outside the workspace */
+export async function makePlace(files: Files) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'project-')))
-  const around = join(root, 'home')
-  const dir = join(around, 'project')
-  const outputs = join(root, 'outputs')
+  const home = join(root, 'home')
+  const dir = join(home, 'project')
   await mkdir(dir, { recursive: true })
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)
   }
-  const outside = async (): Promise<string> => canonical(await filesIn(around, (path) => path !== 'project'))
+  const outside = async (): Promise<string> => canonical(await filesIn(home, (path) => !path.startsWith(join(dir, sep))))
   const before = await outside()
   return {
+    /** The workspace. */
     dir,
-    outputs,
+    /** Where results that are too long are written; outside the workspace. */
+    outputs: join(root, 'outputs'),
     look: async () => ({ files: await filesIn(dir), outsideChanged: (await outside()) !== before }),
-    remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
 
-/** Path → text of what is in a folder, with `/` on every platform. A folder without files is not seen. */
-async function filesIn(folder: string, isMeant: (name: string) => boolean = () => true, prefix = ''): Promise<Record<string, string>> {
+/** Path → text of the files in a folder, with `/` on every platform. */
+async function filesIn(folder: string, isMeant: (path: string) => boolean = () => true): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
-  for (const name of (await readdir(folder)).filter(isMeant)) {
-    const path = join(folder, name)
-    const stats = await lstat(path)
-    // The same name however the file system writes it.
-    const shown = `${prefix}${name.normalize('NFC')}`
-    if (stats.isDirectory()) Object.assign(found, await filesIn(path, undefined, `${shown}/`))
-    else if (stats.isSymbolicLink()) found[shown] = `link to ${await readlink(path)}`
-    else if (!stats.isFile() || stats.size > MAX_BYTES) found[shown] = `not read: ${stats.size} bytes`
-    else found[shown] = await readFile(path, 'utf8')
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (!entry.isDirectory() && isMeant(path)) found[shown(relative(folder, path))] = await textOf(path)
   }
   return found
+}
+
+/** File systems may return another normal form of a name than was written. */
+const shown = (path: string): string => path.replaceAll(sep, '/').normalize('NFC')
+
+async function textOf(path: string): Promise<string> {
+  const stats = await lstat(path)
+  if (stats.isSymbolicLink()) return `link to ${await readlink(path)}`
+  if (!stats.isFile() || stats.size > MAX_BYTES) return `not read: ${stats.size} bytes`
+  return readFile(path, 'utf8')
 }

@@ -1,31 +1,31 @@
 /**
- * A model that does every task from the table of references, except for the faults that are planted in it. It sees nothing but the
- * request, as a real one, so it does not know which arm it is in: what becomes of a fault is up to the arm alone.
+ * A model that does every task as in its reference, except for the planted faults. Like a real model it sees only the request, so it
+ * does not know the arm: the effect of a fault depends on the arm alone.
  */
 import { calls, type ScriptedTurn, say, type TurnFunction } from '@mulligan/testing'
 import type { TaskCall } from './task.ts'
 import { TASKS } from './tasks/index.ts'
 
 export type Fault =
-  /** Sends the numbers of its first call as text, again and again. */
+  /** Sends the numbers of its first call as text, repeatedly. */
   | 'number as text'
   /** Writes its first call into its text. */
   | 'leaked call'
-  /** Gives the tool another name, again and again. */
+  /** Uses a wrong name for the tool, repeatedly. */
   | { readonly name: string }
-  /** Leaves a comma behind its last argument, again and again. */
+  /** Leaves a trailing comma in the arguments, repeatedly. */
   | 'bad json'
-  /** Gets the path wrong, and repairs it only when it is told which call to make. */
+  /** Uses a wrong path, and corrects it only if the hint suggests a call. */
   | 'wrong path'
-  /** Repeats its first call until it is told that it is blocked. */
+  /** Repeats its first call until it is blocked. */
   | 'same call'
-  /** Says nothing at the end, until it is asked to. */
+  /** Gives no answer until it is asked for one. */
   | 'empty'
-  /** Does nothing, and says that it did. */
+  /** Does nothing, and claims to have done it. */
   | 'false claim'
-  /** Sends a number out of range once, and the right one after any error. */
+  /** Sends a number that is out of range once, and the correct one after any error. */
   | 'learns'
-  /** Repeats its first call five times, and loses its thread when one is blocked. */
+  /** Repeats its first call five times, and gives up if one is blocked. */
   | 'patient'
 
 export type Plan = Readonly<Record<string, Fault>>
@@ -53,7 +53,7 @@ export const policy =
     const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
     const made = messages.filter(({ role, tool_calls }) => role === 'assistant' && tool_calls?.length).length
     const first = steps[0]?.[0] as TaskCall
-    /** The step of that number, from 0, or the answer. */
+    /** The step with that index, or the answer. */
     const go = (at: number): ScriptedTurn => (at < steps.length ? calls(...(steps[at] as TaskCall[])) : say(answer))
     const refused = results.filter((text) => REFUSED.test(text)).length
     const stubborn = (turn: ScriptedTurn): ScriptedTurn => (made > refused ? go(made - refused) : refused > 2 ? GIVES_UP : turn)

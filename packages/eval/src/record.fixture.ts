@@ -1,9 +1,9 @@
-/** Records of runs that nobody made, and the report on them. */
+/** Invented records of runs, and their report. */
 import fc from 'fast-check'
 import { ARMS, type Arm } from './arms/arm.ts'
-import { keyOf, type RunRecord } from './record.ts'
 import { type EvalReport, reportOf } from './report.ts'
 import type { EvalHeader } from './results.ts'
+import { keyOf, type RunRecord } from './results.ts'
 
 export const record = (
   task: string,

@@ -1,43 +1,90 @@
-/** The JSONL file of an eval: what is run is in its first line, and each run in one of its own, written as soon as it is over. */
+/** The JSONL file of an eval: the first line holds the conditions, each further line one run, written as soon as the run is over. */
 import { accessSync, appendFileSync, constants, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { RepairKind } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { z } from 'zod'
-import { ARMS, type Arm } from './arms/arm.ts'
-import { keyOf, type RunRecord, recordSchema } from './record.ts'
+import { ARMS, type Arm, type Ended } from './arms/arm.ts'
+import type { MissReason } from './check.ts'
 
-/** Of one task in one arm. */
-const MAX_RUNS = 1000
+/** Why a run failed. */
+export type Failure = MissReason | 'request limit' | 'time limit' | 'loop' | 'no usable reply' | 'not measured'
 
+/** The result of one run. */
+export interface RunRecord {
+  readonly task: string
+  /** From 1. */
+  readonly run: number
+  readonly arm: Arm
+  readonly ok: boolean
+  /** Absent if the run is ok. `not measured`: the server was unavailable, which says nothing about the arm. */
+  readonly failure?: Failure
+  /** One sentence for the user. */
+  readonly says?: string
+  readonly ended: Ended
+  readonly requests: number
+  readonly calls: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly seconds: number
+  /** Number of repaired calls, by kind. */
+  readonly repaired: Readonly<Partial<Record<RepairKind, number>>>
+  /** The beginning of the answer. */
+  readonly answer: string
+}
+
+export const isMeasured = ({ failure }: RunRecord): boolean => failure !== 'not measured'
+
+export const keyOf = ({ task, run, arm }: Pick<RunRecord, 'task' | 'run' | 'arm'>): string => `${task} ${run} ${arm}`
+
+const text = z.string()
+const count = z.number().int().nonnegative()
 const positive = z.number().int().positive()
+const amount = z.number().nonnegative()
+
+const spent = { requests: count, calls: count, tokensIn: amount, tokensOut: amount, seconds: amount }
+
+/** A run as it is in the file. Its texts are sanitized where they are shown. */
+const recordSchema = z.object({
+  task: text,
+  run: positive,
+  arm: z.enum(ARMS),
+  ok: z.boolean(),
+  failure: text.optional(),
+  says: text.optional(),
+  ended: text,
+  ...spent,
+  repaired: z.record(text, count),
+  answer: text,
+})
 
 /** What is run, and under which conditions. */
 export interface EvalConditions {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
-  /** When it was begun, in ISO 8601. */
+  /** When the eval began, in ISO 8601. */
   readonly date: string
   /** `provider/name`. */
   readonly model: string
   /** The host of the model's server. */
   readonly where: string
-  /** Tokens that the model takes at once. */
+  /** The model's context size, in tokens. */
   readonly contextTokens: number
   /** In the order of the catalogue, without those left out. */
   readonly tasks: readonly string[]
-  /** Of the tasks' texts and files. */
+  /** Hash of the tasks' prompts and files. */
   readonly fingerprint: string
-  /** Tasks that need a sandbox, where there is none, and why there is none. */
+  /** Tasks that were left out because they need a sandbox and there is none, with the reason. */
   readonly leftOut: readonly { readonly task: string; readonly why: string }[]
   readonly arms: readonly Arm[]
-  /** Of each task in each arm. */
+  /** Runs of each task in each arm. */
   readonly runs: number
   readonly seed: number
-  /** Model requests of a run. */
+  /** Maximum number of model requests per run. */
   readonly maxRequests: number
-  /** Seconds of a run. */
+  /** Maximum duration of a run, in seconds. */
   readonly timeout: number
-  /** The name of its backend, or that there is none. */
+  /** The name of the sandbox backend, or a note that there is none. */
   readonly sandbox: string
 }
 
@@ -45,108 +92,89 @@ export interface EvalHeader extends EvalConditions {
   readonly type: 'eval'
 }
 
-const headerSchema: z.ZodType<EvalHeader> = z.object({
-  type: z.literal('eval'),
-  version: z.string(),
-  date: z.string(),
-  model: z.string(),
-  where: z.string(),
+/** Maximum number of runs of one task in one arm. */
+const MAX_RUNS = 1000
+
+const names = { version: text, date: text, model: text, where: text, fingerprint: text, sandbox: text }
+const numbers = {
   contextTokens: positive,
-  tasks: z.array(z.string()).min(1).max(1000),
-  fingerprint: z.string(),
-  leftOut: z.array(z.object({ task: z.string(), why: z.string() })),
-  arms: z.array(z.enum(ARMS)).min(1),
   runs: positive.max(MAX_RUNS),
-  seed: z.number().int().nonnegative(),
+  seed: count,
   maxRequests: positive,
   timeout: z.number().positive(),
-  sandbox: z.string(),
+}
+
+const headerSchema: z.ZodType<EvalHeader> = z.object({
+  type: z.literal('eval'),
+  ...names,
+  ...numbers,
+  tasks: z.array(text).min(1).max(1000),
+  leftOut: z.array(z.object({ task: text, why: text })),
+  arms: z.array(z.enum(ARMS)).min(1),
 })
 
 export interface Results {
   readonly header: EvalHeader
-  /** Of each run its latest record. */
+  /** The latest record of each run. */
   readonly records: readonly RunRecord[]
 }
 
-export interface ResultsFile {
-  /** @throws when the file can't be written any more */
-  readonly append: (record: RunRecord) => void
+const usable = <T>(use: () => T, problem: string, hint: string): T => {
+  try {
+    return use()
+  } catch (error) {
+    throw new UsageError(`${problem}: ${(error as Error).message}`, hint)
+  }
 }
 
-/** Asked before a model is loaded. @throws UsageError when it is there already, or could not be made */
+const written = (path: string, write: () => void): void =>
+  usable(write, `--jsonl: ${path} can't be written`, 'Name a file in a folder that you can write to.')
+
+/** Checks the path before a model is loaded. @throws UsageError if the file exists or cannot be created */
 export function mustBeNew(path: string): void {
-  if (existsSync(path)) throw new UsageError(`--jsonl: ${path} is there already`, `Name another file, or continue it: --resume ${path}`)
-  try {
-    accessSync(dirname(path), constants.W_OK)
-  } catch (error) {
-    throw notWritable(path, error)
-  }
+  if (existsSync(path))
+    throw new UsageError(`--jsonl: ${path} already exists`, `Choose another file name, or continue it: --resume ${path}`)
+  written(path, () => accessSync(dirname(path), constants.W_OK))
 }
 
-/** @throws UsageError when it is there by now, or can't be written */
-export function newResults(path: string, header: EvalHeader): ResultsFile {
-  try {
-    writeFileSync(path, line(header), { flag: 'wx' })
-  } catch (error) {
-    throw notWritable(path, error)
-  }
-  return { append: (record) => appendFileSync(path, line({ type: 'run', ...record })) }
-}
+/** @throws UsageError if the file exists by now or cannot be written */
+export const newResults = (path: string, header: EvalHeader): void => written(path, () => writeFileSync(path, line(header), { flag: 'wx' }))
 
-const notWritable = (path: string, error: unknown): UsageError =>
-  new UsageError(`--jsonl: ${path} can't be written: ${(error as Error).message}`, 'Name a file in a folder that you may write.')
-
-/**
- * Reads the file and makes it ready for more: what was cut off at its end is removed.
- * @throws UsageError
- */
-export function resumeResults(path: string): Results & ResultsFile {
-  const text = readText(path)
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const [first, ...rest] = whole.split('\n').slice(0, -1)
-  const header = headerSchema.safeParse(parsed(first))
-  if (!header.success)
-    throw new UsageError(
-      `--resume: ${path} does not begin as a file of mulligan eval --jsonl does`,
-      'Name a file that --jsonl has written.',
-    )
-  const records = new Map<string, RunRecord>()
-  for (const [at, one] of rest.entries()) {
-    const record = recordSchema.safeParse(parsed(one))
-    if (!record.success)
-      throw new UsageError(
-        `--resume: line ${at + 2} of ${path} is not a run: ${oneLine(one, 80)}`,
-        'Remove that line, and the run is made again.',
-      )
-    const run = record.data as RunRecord
-    records.set(keyOf(run), run)
-  }
-  if (whole.length < text.length) makeReady(path, Buffer.byteLength(whole))
-  return { header: header.data, records: [...records.values()], append: (record) => appendFileSync(path, line({ type: 'run', ...record })) }
-}
+/** @throws if the file can no longer be written */
+export const append = (path: string, record: RunRecord): void => appendFileSync(path, line({ type: 'run', ...record }))
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new UsageError(`--resume: ${path} can't be read: ${(error as Error).message}`, 'Name a file that --jsonl has written.')
+const WRITTEN_BY_JSONL = 'Name a file that --jsonl has written.'
+
+/**
+ * Reads the file and prepares it for more records: an incomplete line at the end is removed.
+ * @throws UsageError
+ */
+export function resumeResults(path: string): Results {
+  const content = usable(() => readFileSync(path, 'utf8'), `--resume: ${path} can't be read`, WRITTEN_BY_JSONL)
+  const whole = content.slice(0, content.lastIndexOf('\n') + 1)
+  const [first, ...rest] = whole.split('\n').slice(0, -1)
+  const { data: header } = headerSchema.safeParse(parsed(first))
+  if (!header) throw new UsageError(`--resume: the first line of ${path} is not the header of an eval`, WRITTEN_BY_JSONL)
+  const records = new Map<string, RunRecord>()
+  for (const [at, one] of rest.entries()) {
+    const { data: run } = recordSchema.safeParse(parsed(one))
+    if (!run)
+      throw new UsageError(
+        `--resume: line ${at + 2} of ${path} is not a run: ${oneLine(one, 80)}`,
+        'Remove the line, and the run is made again.',
+      )
+    records.set(keyOf(run), run as RunRecord)
   }
+  if (whole.length < content.length)
+    usable(() => truncateSync(path, Buffer.byteLength(whole)), `--resume: ${path} can't be written`, 'Name a file that you can write to.')
+  return { header, records: [...records.values()] }
 }
 
-function makeReady(path: string, bytes: number): void {
+function parsed(json: string | undefined): unknown {
   try {
-    truncateSync(path, bytes)
-  } catch (error) {
-    throw new UsageError(`--resume: ${path} can't be written: ${(error as Error).message}`, 'Name a file that you may write.')
-  }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
+    return JSON.parse(json ?? '')
   } catch {
     return undefined
   }

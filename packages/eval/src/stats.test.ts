@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomFrom, shuffled } from './random.ts'
-import { bootstrapMean, holm, quartiles, signTest, wilson } from './stats.ts'
+
+import { bootstrapMean, holm, quartiles, randomFrom, shuffled, signTest, wilson } from './stats.ts'
 
 const rounded = (values: readonly number[]): number[] => values.map((one) => Math.round(one * 10_000) / 10_000)
 

@@ -1,4 +1,4 @@
-/** What a task of the eval is: a small workspace, what is asked for, and how to see whether it was done. */
+/** Defines a task of the eval: a small workspace, a prompt, and a check of whether the work was done. */
 import type { Check, Files } from './check.ts'
 
 /** One call, as a model would make it. */
@@ -6,19 +6,19 @@ export type TaskCall = readonly [tool: string, input: Readonly<Record<string, un
 
 /** What a model could do with a task. */
 export interface Attempt {
-  /** The calls of each step; those of one step are made side by side. */
+  /** The calls of each step; calls of the same step are made in parallel. */
   readonly steps: readonly (readonly TaskCall[])[]
   readonly answer: string
 }
 
-/** What a task mostly asks of a model. */
+/** What a task mainly tests. */
 export type Capability = 'find' | 'tell' | 'path' | 'page' | 'parallel' | 'edit' | 'chain' | 'create' | 'shell' | 'effect' | 'bounds'
 
-/** What a task is, for the user. */
+/** A task as it is listed for the user. */
 export interface TaskInfo {
   readonly id: string
   readonly capability: Capability
-  /** It can't be done without commands: left out where there is no sandbox. */
+  /** Needs shell commands; skipped if there is no sandbox. */
   readonly shell: boolean
   readonly title: string
   readonly prompt: string
@@ -26,19 +26,26 @@ export interface TaskInfo {
 
 export interface EvalTask extends Omit<TaskInfo, 'shell'> {
   readonly shell?: true
-  /** Path → text. A path that begins with `../` is beside the workspace. */
+  /** Path → text. A path that begins with `../` is outside the workspace. */
   readonly files: Files
-  /** A command that is run when the model is done; its exit code is in what happened. */
+  /** A command that runs when the model is done; the check gets its exit code. */
   readonly verify?: string
   readonly check: Check
-  /** What passes the check. */
+  /** An attempt that passes the check. */
   readonly reference: Attempt
-  /** What must not pass: wrong work, and right words about work that was not done. */
+  /** Attempts that must not pass: wrong work, and correct claims about work that was not done. */
   readonly wrong: readonly Attempt[]
 }
 
-/** An attempt that only says something. */
+export const task = (id: string, capability: Capability, title: string, rest: Omit<EvalTask, 'id' | 'capability' | 'title'>): EvalTask => ({
+  id,
+  capability,
+  title,
+  ...rest,
+})
+
+/** An attempt that only gives an answer. */
 export const says = (answer: string): Attempt => ({ steps: [], answer })
 
-/** An attempt with one call a step. */
+/** An attempt with one call per step. */
 export const does = (answer: string, ...calls: readonly TaskCall[]): Attempt => ({ steps: calls.map((call) => [call]), answer })

@@ -1,4 +1,4 @@
-/** Each task is tested itself: its check passes on the reference, and on nothing less. */
+/** Tests the tasks themselves: a check passes for the reference, and fails for the wrong attempts. */
 import { describe, expect, it } from 'vitest'
 import { sandboxThere } from '../../host/src/tools/sandbox.fixture.ts'
 import { attempt } from './attempt.fixture.ts'
@@ -10,7 +10,7 @@ const there = await sandboxThere()
 const backend = there ? 'auto' : undefined
 const FAIL_ON_PURPOSE = ['missing-file', 'outside', 'command-fails', 'effect-once', 'fix-test']
 
-/** What is wrong with a task, one line each. */
+/** The faults of a task, one per line. */
 async function faultsOf(task: EvalTask): Promise<readonly string[]> {
   const faults: string[] = []
   const reference = await attempt(task, task.reference, backend)

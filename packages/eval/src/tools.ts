@@ -1,76 +1,61 @@
-/** The tools of one run, the same in every arm: those for files, and those for commands where there is a sandbox. */
+/** The tools of one run, the same in every arm: file tools, and shell tools if there is a sandbox. */
 import { type Tool, ToolFailure, wrapTools } from '@mulligan/core'
+import { oneLine, UsageError } from '@mulligan/host/light'
 import { folderSandbox } from '@mulligan/host/parts'
-import { type BackendName, createSandbox, type Sandbox } from '@mulligan/sandbox'
+import { type BackendName, createSandbox } from '@mulligan/sandbox'
 import { createCommandPolicy, createWorkspace, fileTools, shellTools } from '@mulligan/tools'
-import type { TaskFolder } from './place.ts'
+import { makePlace, type TaskFolder } from './place.ts'
 
-export interface RunTools {
-  readonly tools: readonly Tool[]
-  /** Names of the tools that have run so far. */
-  readonly ran: readonly string[]
-  /** Runs a command in the sandbox of the run. @returns its exit code, undefined if it has none */
-  readonly run: (command: string) => Promise<number | undefined>
-  /** Ends what still runs. */
-  readonly close: () => Promise<void>
-}
-
-/** Seconds that a command of a task needs at the very most. */
+/** The most seconds that a command of a task may take. */
 const TIMEOUT = 60
 
-/** @param backend of the sandbox; without one there are no tools for commands */
-export function openTools({ dir, outputs }: TaskFolder, backend: 'auto' | BackendName | undefined): RunTools {
+/** Opens the tools. @param backend sandbox backend; without one there are no shell tools */
+export function openTools({ dir, outputs }: TaskFolder, backend: 'auto' | BackendName | undefined) {
   const workspace = createWorkspace(dir, { outputs: { dir: outputs } })
+  const commandPolicy = createCommandPolicy({ workspace: dir })
+  /** Names of the tools that have run so far. */
   const ran: string[] = []
   const observed = (tools: readonly Tool[]): readonly Tool[] =>
     wrapTools(tools, (run, input, ctx, { name }) => {
       ran.push(name)
+      // Nobody can be asked in an eval, so destructive commands are refused, in every arm.
+      const { command, cwd = '.' } = input as { readonly command?: unknown; readonly cwd?: string }
+      const destructive = typeof command === 'string' ? commandPolicy(command, cwd).destructive : undefined
+      if (destructive !== undefined) throw new ToolFailure(destructive, { errorType: 'permission', status: 'denied' })
       return run(input, ctx)
     })
-  const files = fileTools(workspace)
-  if (backend === undefined) return { tools: observed(files), ran, run: async () => undefined, close: async () => undefined }
+  const files = observed(fileTools(workspace))
+  if (backend === undefined) return { tools: files, ran, run: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
   const sandbox = folderSandbox({ workspace: dir, backend }, () => undefined)
   const shell = shellTools({ workspace, sandbox: sandbox.open, timeout: TIMEOUT, network: backend === 'none' ? 'bridge' : 'none' })
   return {
-    tools: observed([...files, ...withoutDestructive(shell.tools, dir)]),
+    tools: [...files, ...observed(shell.tools)],
     ran,
-    run: async (command) => exitCode(await sandbox.open(), command),
-    close: async () => {
+    /** Runs a command in the sandbox of the run. @returns its exit code, undefined if it has none */
+    run: async (command: string): Promise<number | undefined> => {
+      const running = await (await sandbox.open()).start({ argv: ['sh', '-c', command], timeout: TIMEOUT })
+      return (await running.ended).exitCode ?? undefined
+    },
+    [Symbol.asyncDispose]: async () => {
       await shell.dispose()
       await sandbox.close()
     },
   }
 }
 
-/** Nobody is asked in an eval, so what would never be allowed is refused: in every arm, and in the sandbox too. */
-function withoutDestructive(tools: readonly Tool[], dir: string): readonly Tool[] {
-  const commandPolicy = createCommandPolicy({ workspace: dir })
-  return wrapTools(tools, (run, input, ctx) => {
-    const { command, cwd = '.' } = input as { readonly command?: unknown; readonly cwd?: string }
-    const read = typeof command === 'string' ? commandPolicy(command, cwd) : undefined
-    if (read?.destructive !== undefined) throw new ToolFailure(read.destructive, { errorType: 'permission', status: 'denied' })
-    return run(input, ctx)
-  })
-}
-
-async function exitCode(sandbox: Sandbox, command: string): Promise<number | undefined> {
-  const running = await sandbox.start({ argv: ['sh', '-c', command], timeout: TIMEOUT })
-  return (await running.ended).exitCode ?? undefined
-}
-
-export interface FoundSandbox {
-  readonly backend?: BackendName
-  /** Why there is none. */
-  readonly reason?: string
-}
-
-/** The sandbox that commands will run in. Never none, unless it is asked for by name. */
-export async function findSandbox(dir: string, asked: 'auto' | BackendName): Promise<FoundSandbox> {
+/**
+ * Opens a sandbox in a folder like those of the runs, to see which one works. Running without a sandbox must be requested by name.
+ * @throws UsageError if the requested sandbox does not work
+ */
+export async function findSandbox(asked: 'auto' | BackendName): Promise<{ readonly backend?: BackendName; readonly reason?: string }> {
+  await using place = await makePlace({})
   try {
-    const sandbox = await createSandbox({ workspace: dir, backend: asked })
+    const sandbox = await createSandbox({ workspace: place.dir, backend: asked })
     await sandbox.close()
     return { backend: sandbox.backend }
   } catch (error) {
-    return { reason: error instanceof Error ? error.message : String(error) }
+    const reason = oneLine(error instanceof Error ? error.message : String(error), 400)
+    if (asked !== 'auto') throw new UsageError(`--sandbox ${asked}: ${reason}`, '`mulligan doctor` shows which sandboxes are available.')
+    return { reason }
   }
 }

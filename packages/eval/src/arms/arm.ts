@@ -1,12 +1,13 @@
-/** The ways a task is given to a model. They differ in what is between the model and the tools, and in nothing else. */
-import type { Repair, RepairKind, Tool } from '@mulligan/core'
+/** The ways in which a task is given to a model. They differ only in what stands between the model and the tools. */
+import type { Tool } from '@mulligan/core'
+import type { Repair, RepairKind } from '@mulligan/core/executor'
 import type { ConfiguredModel } from '@mulligan/host/parts'
 
 export const ARMS = ['bare', 'repair', 'full'] as const
-/** How a task is given to the model. `bare`: a plain loop. `repair`: the same, with calls repaired. `full`: the engine. */
+/** How a task is given to the model. `bare`: a plain tool loop. `repair`: the same loop with repaired calls. `full`: the engine. */
 export type Arm = (typeof ARMS)[number]
 
-/** How a run ended: with an answer, without words, by a limit, by the loop guard, by the model's server, or cut off by its time. */
+/** How a run ended: with an answer, without text, at the request limit, by the loop guard, by a failing server, or by its time limit. */
 export type Ended = 'answered' | 'empty' | 'requests' | 'loop' | 'provider' | 'timeout'
 
 export interface ArmInput {
@@ -24,7 +25,7 @@ export interface ArmOutcome {
   readonly ended: Exclude<Ended, 'timeout'>
   readonly answer: string
   readonly calls: number
-  /** Of each call that was repaired, the kinds of its repairs, each once. */
+  /** For each repaired call, the kinds of its repairs without duplicates. */
   readonly repaired: readonly (readonly RepairKind[])[]
 }
 

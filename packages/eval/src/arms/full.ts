@@ -1,10 +1,10 @@
-/** The engine, as in `mulligan run`, with an empty session and without anything that the person has configured. */
+/** The engine, as in `mulligan run`, with an empty session and without the user's configuration. */
 import { callsOf, createAgent, memoryStore, textOf } from '@mulligan/agent'
 import { createSpill } from '@mulligan/tools'
 import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
 
 export async function full({ configured, tools, dir, outputs, prompt, maxRequests, signal }: ArmInput): Promise<ArmOutcome> {
-  /** Of the model: the outcome's answer may be the engine's own words. */
+  /** The model's own text: the answer of the outcome may be written by the engine. */
   let answer = ''
   const agent = createAgent({
     model: configured.model,
@@ -13,7 +13,7 @@ export async function full({ configured, tools, dir, outputs, prompt, maxRequest
     cwd: dir,
     limits: { requests: maxRequests },
     spill: createSpill(outputs),
-    // What may not be done is refused by the tools themselves, in every arm.
+    // The tools themselves refuse what is not allowed, in every arm.
     policy: () => ({ decision: 'allow', reason: 'an eval asks nobody' }),
     secrets: configured.secrets,
     onEvent: (event) => {
@@ -25,7 +25,6 @@ export async function full({ configured, tools, dir, outputs, prompt, maxRequest
   const repaired = calls.map(({ repairs }) => kindsOf(repairs)).filter((kinds) => kinds.length > 0)
   const more = { calls: calls.length, repaired }
   if (status === 'answered') return { ended: 'answered', answer, ...more }
-  if (stoppedBy === 'provider') return { ended: 'provider', answer: '', ...more }
-  if (stoppedBy === 'empty') return { ended: 'empty', answer: '', ...more }
+  if (stoppedBy === 'provider' || stoppedBy === 'empty') return { ended: stoppedBy, answer: '', ...more }
   return { ended: stoppedBy === 'loop' ? 'loop' : 'requests', answer, ...more }
 }

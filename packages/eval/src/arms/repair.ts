@@ -1,46 +1,31 @@
-/** The plain loop with `@mulligan/repair` before it: names and arguments are repaired, and calls that were written as text are found. */
-import type { Tool } from '@mulligan/core'
-import { createReply, families, readCall, type ToolSpec } from '@mulligan/repair'
+/** The plain loop with `@mulligan/repair`: names and arguments are repaired, and calls that were written as text are found. */
+import { createReply, families, indexNames, issuesText, resolveCall } from '@mulligan/repair'
 import { type ArmInput, type ArmOutcome, kindsOf } from './arm.ts'
-import { type ResolvedCall, type ResolvedReply, runLoop } from './loop.ts'
-import type { RawReply } from './reply.ts'
+import { type RawReply, type ResolvedCall, type ResolvedReply, runLoop } from './loop.ts'
 
 export const repair = (input: ArmInput): Promise<ArmOutcome> => {
-  const specs = input.tools.map(toSpec)
+  const specs = input.tools.map((tool) => ({ ...tool, parameters: tool.inputSchema }))
+  const index = indexNames(specs)
   const { model } = input.configured
   const options = { families: model.families ?? families, opensInReasoning: model.opensInReasoning ?? false }
   let number = 0
 
-  function resolveReply({ text, reasoning, calls, finishReason }: RawReply, tools: readonly Tool[]): ResolvedReply {
+  function resolveReply({ text, reasoning, calls, finishReason }: RawReply): ResolvedReply {
     const reply = createReply(specs, options)
     reply.reasoning(reasoning)
     const first = reply.text(text)
-    const end = reply.end(calls)
-    const last = end.calls.length - 1
-    const understood = end.calls.flatMap((meant, at): ResolvedCall[] => {
-      const id = meant.id || `repaired_${++number}`
-      const before = kindsOf(meant.repairs)
-      const name = meant.name ?? ''
-      if (meant.unread !== undefined) return [{ id, name, input: undefined, error: meant.unread }]
-      const isCut = meant.cutOff === true || (finishReason === 'length' && at === last)
-      const read = readCall({ id, name: meant.name, arguments: meant.input }, specs, isCut ? { finishReason: 'length' } : {})
-      return [
-        ...read.calls.map(
-          (call, part): ResolvedCall => ({
-            id: part === 0 ? id : `${id}_${part}`,
-            name: call.name,
-            input: call.arguments,
-            tool: tools.find((tool) => tool.name === call.name) as Tool,
-            repaired: [...new Set([...before, ...kindsOf(call.repairs)])],
-          }),
-        ),
-        ...read.refused.map((refused): ResolvedCall => ({ id, name, input: undefined, error: refused.error })),
-      ]
+    const end = reply.end(calls, { cutShort: finishReason === 'length' })
+    const resolved = end.calls.map((call): ResolvedCall => {
+      const id = call.id || `repaired_${++number}`
+      const found = resolveCall(call, index)
+      if (found.kind !== 'checked') return { id, name: call.name ?? '', input: undefined, error: found.fault.error }
+      const { name } = found.tool
+      if (!found.checked.ok) return { id, name, input: found.input, error: issuesText(found.checked.issues) }
+      const tool = input.tools.find((one) => one.name === name)
+      return { id, name, input: found.input, repaired: kindsOf(found.repairs), ...(tool ? { tool } : { error: `unknown tool ${name}` }) }
     })
-    return { text: first.text + end.text, calls: understood }
+    return { text: first.text + end.text, calls: resolved }
   }
 
   return runLoop(input, resolveReply)
 }
-
-const toSpec = ({ inputSchema, ...tool }: Tool): ToolSpec => ({ ...tool, parameters: inputSchema })

@@ -1,4 +1,4 @@
-/** All tasks. A new one is an entry in one of these lists. */
+/** All tasks. To add a task, add an entry to one of these lists. */
 import { createHash } from 'node:crypto'
 import type { EvalTask, TaskInfo } from '../task.ts'
 import { CREATE } from './create.ts'
@@ -8,11 +8,13 @@ import { SHELL } from './shell.ts'
 
 export const TASKS: readonly EvalTask[] = [...FIND, ...EDIT, ...CREATE, ...SHELL]
 
-/** All tasks that there are, in order. */
+/** All tasks, in order. */
 export const evalTasks = (): readonly TaskInfo[] =>
   TASKS.map(({ id, title, capability, shell = false, prompt }) => ({ id, capability, shell, title, prompt }))
 
-/** Tells sets of tasks apart: results of different ones are not to be put together. Checks are code, and not in it. */
+export const taskOf = (id: string): EvalTask | undefined => TASKS.find((task) => task.id === id)
+
+/** Identifies a set of tasks, because results of different sets cannot be combined. Does not cover the checks, which are code. */
 export const fingerprintOf = (tasks: readonly EvalTask[]): string =>
   createHash('sha256')
     .update(JSON.stringify(tasks.map(({ id, files, prompt, verify }) => [id, files, prompt, verify]).sort()))

@@ -1,10 +1,10 @@
-/** What the report claims follows from the runs, and no more than follows. */
+/** The report claims what follows from the runs, and nothing more. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ARMS, type Arm } from './arms/arm.ts'
 import { record, reportOn, someRecords, TASKS } from './record.fixture.ts'
-import type { RunRecord } from './record.ts'
-import { summarize } from './summary.ts'
+import { summarize } from './report.ts'
+import type { RunRecord } from './results.ts'
 
 it('a verdict is given only where interval and test both give it, and swapping two arms swaps it', () => {
   const swap: Record<Arm, Arm> = { bare: 'full', repair: 'repair', full: 'bare' }
