@@ -1,4 +1,4 @@
-/** Notes in memory, so that what a test sees does not hang on the speed of a disk, and tools over them: a good one to vary. */
+/** Notes in memory, so that tests do not depend on the speed of a disk, and tools for them: a correct one to vary. */
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolContext, type ToolDefinition } from '@mulligan/core'
 import { z } from 'zod'
 import type { ConformanceOptions } from './conformance.ts'
@@ -39,7 +39,7 @@ export const missing = (path: string): ModelRetry =>
     suggestion: 'a.md',
   })
 
-/** Reads a note: found, empty, and missing are what they should be. */
+/** Reads a note. Handles existing, empty and missing notes correctly. */
 export function read(notes: Notes, path: string) {
   const text = notes.get(path)
   if (text === undefined) throw missing(path)
@@ -62,7 +62,7 @@ export function readNote(notes: Notes, more: Partial<Definition> = {}): Tool {
   })
 }
 
-/** Ends a note; `work` says how. */
+/** Completes a note; `work` determines how. */
 export function endNote(notes: Notes, work: (write: () => void, ctx: ToolContext) => Promise<void>, more: Partial<Definition> = {}): Tool {
   return readNote(notes, {
     name: 'end_note',

@@ -4,11 +4,12 @@ import { defineTool, ModelRetry, ok, type Tool, ToolFailure } from '@mulligan/co
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endNote, FILES, inMemory, missing, notesIn, read, readNote } from './conformance.fixture.ts'
-import { conformance, type ToolReport } from './index.ts'
+import { conformance } from './conformance.ts'
+import type { ToolReport } from './report.ts'
 
 type Make = (notes: Map<string, string>) => Tool
 
-/** The report on one tool over notes in memory. */
+/** The report on one tool for notes in memory. */
 async function report(make: Make, options = {}): Promise<ToolReport> {
   const { tools, problem } = await conformance((dir) => [make(notesIn(dir))], { ...inMemory, ...options })
   if (!tools[0]) throw new Error(problem)
@@ -18,7 +19,7 @@ async function report(make: Make, options = {}): Promise<ToolReport> {
 const failing = ({ checks }: ToolReport): string[] => checks.filter(({ outcome }) => outcome === 'fail').map(({ check }) => check)
 const check = ({ checks }: ToolReport, name: string) => checks.find((one) => one.check === name)
 
-/** A service that answers in a moment, unless it is hung up on. */
+/** A service that responds quickly unless the connection is aborted. */
 const answer = (signal: AbortSignal, onAbort: (reject: (reason: unknown) => void) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, 1)
@@ -28,7 +29,7 @@ const answer = (signal: AbortSignal, onAbort: (reject: (reason: unknown) => void
     })
   })
 
-/** Work that is under way for longer than the tiny timeout of the check, and does not look at any signal. */
+/** Work that takes longer than the tiny timeout of the check, and ignores its signal. */
 const slowly = (write: () => void): Promise<void> =>
   new Promise((resolve) =>
     setTimeout(() => {
@@ -39,7 +40,7 @@ const slowly = (write: () => void): Promise<void> =>
 const rejected = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
-/** Each fault, planted, and beside it the same tool without. */
+/** Each fault, planted in a tool, and the same tool without it. */
 const PLANTED: readonly [what: string, flagged: string, bad: Make, good: Make][] = [
   [
     'an error returned as a success',
@@ -113,6 +114,25 @@ const PLANTED: readonly [what: string, flagged: string, bad: Make, good: Make][]
     (notes) => readNote(notes, { execute: ({ path }) => read(notes, path) }),
   ],
   [
+    'a stack on one line',
+    'no_leak',
+    (notes) =>
+      readNote(notes, { execute: ({ path }) => opening(notes, path, ({ stack = '' }) => new ToolFailure(stack.replaceAll(/\s+/g, ' '))) }),
+    (notes) => readNote(notes, { execute: ({ path }) => opening(notes, path, () => new ToolFailure('Look at 12:30 (see at /a).')) }),
+  ],
+  [
+    'the password of a URL',
+    'no_leak',
+    (notes) =>
+      readNote(notes, {
+        execute: ({ path }) => opening(notes, path, () => new ToolFailure('No answer from postgres://ann:hunter2@db:5432/notes.')),
+      }),
+    (notes) =>
+      readNote(notes, {
+        execute: ({ path }) => opening(notes, path, () => new ToolFailure('No answer from postgres://db:5432/notes, ask ann@example.org.')),
+      }),
+  ],
+  [
     'a stack that leaks',
     'no_leak',
     (notes) => readNote(notes, { execute: ({ path }) => opening(notes, path, ({ stack }) => new ToolFailure(stack ?? '')) }),
@@ -164,10 +184,10 @@ describe('conformance', () => {
 describe('examples', () => {
   it.each<[string, Partial<Parameters<typeof readNote>[1]>, string]>([
     ['none at all', { examples: [] }, 'no ok example; no retry example'],
-    ['an ok that is not', { examples: [{ outcome: 'ok', input: { path: 'b.md' } }] }, 'came to retry (not_found)'],
-    ['an ok that finds nothing', { examples: [{ outcome: 'ok', input: { path: 'c' }, files: { c: '' } }] }, 'came to ok, count 0'],
-    ['a retry that is ok', { examples: [{ outcome: 'retry', input: { path: 'a.md' }, files: FILES }] }, 'came to ok'],
-    ['a failure that is a retry', { examples: [{ outcome: 'failed', input: { path: 'b.md' } }] }, 'came to retry'],
+    ['an ok that is not', { examples: [{ outcome: 'ok', input: { path: 'b.md' } }] }, 'returned retry (not_found)'],
+    ['an ok that finds nothing', { examples: [{ outcome: 'ok', input: { path: 'c' }, files: { c: '' } }] }, 'returned ok, count 0'],
+    ['a retry that is ok', { examples: [{ outcome: 'retry', input: { path: 'a.md' }, files: FILES }] }, 'returned ok'],
+    ['a failure that is a retry', { examples: [{ outcome: 'failed', input: { path: 'b.md' } }] }, 'returned retry'],
   ])('%s', async (_, more, why) => {
     const found = check(await report((notes) => readNote(notes, more)), 'examples')
     expect(found).toMatchObject({ outcome: 'fail', why: expect.stringContaining(why) })
@@ -281,7 +301,7 @@ describe('wrong_types', () => {
       const tool = readNote(notes, { execute: ({ path }) => notes.get(path) ?? 'nothing there' })
       return { ...tool, check: { ...tool.check, check: (value) => ({ ok: true, value }) } }
     }
-    expect(check(await report(lax), 'wrong_types')?.why).toContain('path missing: came to ok, and ran')
+    expect(check(await report(lax), 'wrong_types')?.why).toContain('path missing: returned ok, and ran')
   })
 })
 
@@ -290,12 +310,31 @@ describe('heeds_abort', () => {
     const deaf: Make = (notes) =>
       readNote(notes, {
         execute: async ({ path }, { signal }) => {
-          // Takes long only where it was called off already: the event it waits for has been.
+          // Takes long only if the call was already aborted: the event that it waits for is over.
           await (signal.aborted ? rejected(signal) : Promise.resolve())
           return read(notes, path)
         },
       })
     expect(check(await report(deaf), 'heeds_abort')?.why).toContain('aborted before it started')
+  })
+})
+
+describe('a tool that hangs', () => {
+  it('is waited for once', async () => {
+    const waits: number[] = []
+    const hangs: Make = (notes) =>
+      readNote(notes, {
+        execute: async (_, { signal }) => {
+          const started = performance.now()
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+          waits.push(performance.now() - started)
+          return new Promise(() => undefined)
+        },
+      })
+    const found = await report(hangs, { timeoutMs: 1500 })
+    expect(found.conforms).toBe(false)
+    expect(waits.length).toBeGreaterThan(3)
+    expect(waits.filter((ms) => ms >= 1490)).toHaveLength(1)
   })
 })
 
@@ -355,7 +394,7 @@ describe('whatever it is given', () => {
   })
 
   it.each<[string, Parameters<typeof conformance>, string]>([
-    ['no tool', [[]], 'there is no tool'],
+    ['no tool', [[]], 'there are no tools'],
     ['tools that cannot be made', [() => Promise.reject(new Error('no key'))], 'no key'],
     ['no workspace', [[], { workspace: () => Promise.reject(new Error('disk full')) }], 'disk full'],
   ])('%s is a report, not an exception', async (_, given, problem) => {

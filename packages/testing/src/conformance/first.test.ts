@@ -1,9 +1,10 @@
-import { defineTool, ModelRetry, ok, type Tool, type ToolExample } from '@mulligan/core'
+import { defineTool, ModelRetry, ok, type Tool } from '@mulligan/core'
+import type { ToolExample } from '@mulligan/core/executor'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { conformance } from './index.ts'
+import { conformance } from './conformance.ts'
 
-/** One opens, the other continues what was opened. */
+/** Two tools: one opens a counter, the other one needs an open counter. */
 function counter(first: Pick<ToolExample, 'first'>): readonly Tool[] {
   let open = false
   const id = z.object({ id: z.string().describe('from open') })

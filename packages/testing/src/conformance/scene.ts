@@ -1,35 +1,41 @@
-/** One fresh workspace with the tools in it, and calls made there through the executor as a turn makes them. */
-import { type CallRecord, createExecutor, type ParsedCall, render, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
+/** A new workspace with the tools in it, and calls made there through the executor, as in a turn. */
+import { type CallRecord, render, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import type { ConformanceWorkspace, Snapshot } from './workspace.ts'
 
 export type Tools = readonly Tool[] | ((workspace: string) => readonly Tool[] | Promise<readonly Tool[]>)
 
 export interface CallOptions {
-  /** Abort the turn: `before` hands the tool a signal that is aborted already, `started` aborts it once `execute` has returned. */
+  /** Abort the turn: `before` passes the tool a signal that is already aborted, `started` aborts it once `execute` has returned. */
   readonly abort?: 'before' | 'started'
-  /** Seconds, in place of the tool's own. */
+  /** Seconds, instead of the tool's own. */
   readonly timeout?: number
-  /** Do not let the call reach the tool. */
+  /** Keep the call from reaching the tool. */
   readonly blocked?: boolean
 }
 
-/** A call and what became of it. */
+/** A call and its outcome. */
 export interface Observed {
   readonly input: unknown
   readonly record: CallRecord
   /** What the model reads. */
   readonly text: string
   readonly before: Snapshot
-  /** Taken as soon as the result was out. */
+  /** Snapshot taken right after the result. */
   readonly after: Snapshot
-  /** The call got through to the tool. */
-  readonly ran: boolean
-  /** The tool's own promise has settled; a tool that was cut off may go on. */
-  readonly over: () => boolean
-  /** Resolves when it has. */
-  readonly settled: Promise<unknown>
-  /** Paths of this machine that no text of a tool may show. */
+  /** Current state of the tool, which may continue after its call was cut off. */
+  readonly state: Running
+  /** The workspace; no text of a tool may contain this path. */
   readonly dir: string
+}
+
+export interface Running {
+  /** The call reached the tool. */
+  ran: boolean
+  /** The tool's promise has settled. */
+  over: boolean
+  /** Resolves when the tool's promise has settled. */
+  settled: Promise<unknown>
 }
 
 export interface Scene {
@@ -40,13 +46,21 @@ export interface Scene {
 export interface SceneOptions {
   readonly tools: Tools
   readonly open: () => Promise<ConformanceWorkspace>
-  /** Ceiling on what one call may take, in milliseconds. */
-  readonly timeoutMs: number
-  /** Milliseconds a tool has to end once its signal is aborted. */
-  readonly graceMs: number
+  readonly pace: Pace
 }
 
-/** The engine's own bounding is out of the way: the suite looks at what the tool gave. */
+/** How long a tool is waited for. */
+export interface Pace {
+  /** Maximum duration of a call, in milliseconds. */
+  timeoutMs: number
+  /** Milliseconds a tool gets to end after its signal is aborted. */
+  graceMs: number
+}
+
+/** For a tool that has hung once: its other calls are not waited for as long. */
+const HUNG_MS = 100
+
+/** Switches the engine's own bounding off: the suite checks what the tool returned. */
 const UNBOUNDED = 1e12
 
 export async function inScene<T>(
@@ -67,7 +81,7 @@ export async function inScene<T>(
 export const toolsIn = async (tools: Tools, dir: string): Promise<readonly Tool[]> => (typeof tools === 'function' ? tools(dir) : tools)
 
 async function call(
-  { timeoutMs, graceMs }: SceneOptions,
+  { pace }: SceneOptions,
   workspace: ConformanceWorkspace,
   tools: readonly Tool[],
   name: string,
@@ -75,56 +89,48 @@ async function call(
   how: CallOptions = {},
 ): Promise<Observed> {
   const tool = tools.find((one) => one.name === name)
-  if (!tool) throw new Error(`the tools made for a fresh workspace have no ${name}`)
+  if (!tool) throw new Error(`the tools made for a new workspace do not include ${name}`)
+  const { timeoutMs, graceMs } = pace
   const stop = new AbortController()
-  const observed = watch(tool, how, stop)
+  const state: Running = { ran: false, over: true, settled: Promise.resolve() }
   const timeout = Math.min(how.timeout ?? tool.timeout, timeoutMs / 1000)
+  const watched = { ...tool, timeout, execute: watch(tool, how, stop, state) }
   const executor = createExecutor({
-    tools: tools.map((one) => (one === tool ? { ...tool, timeout, execute: observed.execute } : one)),
+    tools: tools.map((one) => (one === tool ? watched : one)),
     policy: () => ({ decision: 'allow', reason: 'conformance' }),
     maxResultTokens: UNBOUNDED,
     signal: stop.signal,
+    // What a tool throws is in the report.
+    log: () => undefined,
     graceMs,
     clock: { now: () => performance.now(), sleep: async () => undefined, random: () => 0 },
   })
   const before = await workspace.snapshot()
-  const incoming: ParsedCall = { id: 'conformance/1/1/0', step: 1, ordinal: 0, name, input: structuredClone(input) }
-  const prepared = await executor.prepare(incoming)
+  const prepared = await executor.prepare({ id: 'conformance/1/1/0', step: 1, ordinal: 0, name, input: structuredClone(input) })
   if (prepared.kind === 'approval') throw new Error(`${name} asked for an approval where everything is allowed`)
   const record = prepared.kind === 'ready' ? await executor.execute(prepared.call) : prepared.record
+  const { result } = record
+  const isCutOff = !result.ok && (result.errorType === 'timeout' || result.status === 'indeterminate')
+  if (isCutOff && !how.timeout && !how.abort)
+    Object.assign(pace, { timeoutMs: Math.min(timeoutMs, HUNG_MS), graceMs: Math.min(graceMs, HUNG_MS) })
   const after = await workspace.snapshot()
-  return { input, record, text: render(record.result), before, after, dir: workspace.dir, ...observed.state }
+  return { input, record, text: render(result), before, after, state, dir: workspace.dir }
 }
 
-/** The tool's `execute` with an eye on it: whether it was reached, and whether it is over. */
-function watch(tool: Tool, how: CallOptions, stop: AbortController) {
-  let ran = false
-  let over = true
-  let settled: Promise<unknown> = Promise.resolve()
-  const run = (input: unknown, ctx: ToolContext): unknown => (tool.execute as (input: unknown, ctx: ToolContext) => unknown)(input, ctx)
-  const execute = (input: unknown, ctx: ToolContext): unknown => {
-    ran = true
+/** The tool's `execute`, which also keeps `state` up to date. */
+function watch(tool: Tool, how: CallOptions, stop: AbortController, state: Running): Tool['execute'] {
+  const run = tool.execute as (input: unknown, ctx: ToolContext) => unknown
+  return ((input: unknown, ctx: ToolContext): unknown => {
+    state.ran = true
     if (how.blocked) throw new ToolFailure('The conformance suite does not let this call through.')
     if (how.abort === 'before') stop.abort()
-    over = false
+    state.over = false
     const running = (async () => run(input, how.abort === 'before' ? { ...ctx, signal: AbortSignal.abort() } : ctx))()
     if (how.abort === 'started') stop.abort()
     const ended = (): void => {
-      over = true
+      state.over = true
     }
-    settled = running.then(ended, ended)
+    state.settled = running.then(ended, ended)
     return running
-  }
-  return {
-    execute: execute as Tool['execute'],
-    state: {
-      get ran() {
-        return ran
-      },
-      get settled() {
-        return settled
-      },
-      over: () => over,
-    },
-  }
+  }) as Tool['execute']
 }

@@ -1,112 +1,140 @@
-/** One tool under examination. What several checks look at is observed once. */
-import type { Tool, ToolExample } from '@mulligan/core'
-import { oddInputs, type TypeProbe, typeProbes } from './probes.ts'
+/** One tool to check. Runs that several checks need are made only once. */
+import type { Tool } from '@mulligan/core'
+import { type ToolExample, validateJson } from '@mulligan/core/executor'
 import { inScene, type Observed, type Scene, type SceneOptions } from './scene.ts'
+
+type Files = Readonly<Record<string, string>>
 
 export interface Run {
   readonly observed: Observed
-  /** The example it is, when it is one. */
+  /** The example that was run, if any. */
   readonly example?: ToolExample
-  readonly files: Readonly<Record<string, string>>
-  /** The call that its hint suggests, issued as it is in the same workspace. */
+  /** The wrong input that was tried, if any. */
+  readonly probe?: TypeProbe
+  readonly files: Files
+  /** The call that the hint suggests, made unchanged in the same workspace. */
   readonly followed?: Observed
 }
 
-export interface TypeRun {
-  readonly probe: TypeProbe
-  readonly observed: Observed
-}
-
-export interface Subject {
-  readonly tool: Tool
-  /** Changes can be seen: the tools are made for the workspace, or the workspace is theirs. */
-  readonly watchable: boolean
-  /** Milliseconds. */
-  readonly timeoutMs: number
-  readonly graceMs: number
-  /** Why an example may not be run; undefined when it may. */
-  readonly barred: (example: ToolExample) => string | undefined
-  /** The first `ok` example that may be run. */
-  readonly right: ToolExample | undefined
-  readonly scene: <T>(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<T>) => Promise<T>
-  /** The examples that may be run. */
-  readonly examples: () => Promise<readonly Run[]>
-  /** Right types, odd values. */
-  readonly oddValues: () => Promise<readonly Run[]>
-  readonly wrongTypes: () => Promise<readonly TypeRun[]>
-}
+export type Subject = ReturnType<typeof subjectOf>
 
 export interface SubjectOptions extends SceneOptions {
   readonly external: 'skip' | 'run'
+  /** Changes can be seen: the tools are made for the workspace, or the workspace is theirs. */
   readonly watchable: boolean
-  /** Names of the tools that leave the machine. */
+  /** Names of the tools whose effect is `external`. */
   readonly externals: ReadonlySet<string>
 }
 
-export function subjectOf(tool: Tool, options: SubjectOptions): Subject {
-  const quiet = (name: string): boolean => options.external === 'run' || !options.externals.has(name)
+export function subjectOf(tool: Tool, options: SubjectOptions) {
+  const { watchable, pace } = options
+  const mayRun = (name: string): boolean => options.external === 'run' || !options.externals.has(name)
+  /** Why an example may not be run; undefined if it may. */
   const barred = ({ outcome }: ToolExample): string | undefined =>
-    outcome === 'retry' || quiet(tool.name) ? undefined : 'it would leave this machine'
+    outcome === 'retry' || mayRun(tool.name) ? undefined : 'it would leave this machine'
+  /** The first `ok` example that may be run. */
   const right = tool.examples.find((example) => example.outcome === 'ok' && !barred(example))
   const rightFiles = tool.examples.find(({ outcome }) => outcome === 'ok')?.files ?? {}
 
-  /** In a session in which the calls have been made that the example continues from. */
-  const after = <T>(
-    first: ToolExample['first'] = [],
-    files: Readonly<Record<string, string>>,
-    use: (scene: Scene) => Promise<T>,
-  ): Promise<T> =>
+  /** Makes the calls that the example continues from, in the same workspace. */
+  const after = <T>(example: ToolExample | undefined, files: Files, use: (scene: Scene) => Promise<T>): Promise<T> =>
     inScene(options, files, async (scene) => {
-      for (const { tool, input } of first) await scene.call(tool, input)
+      for (const { tool, input } of example?.first ?? []) await scene.call(tool, input)
       return use(scene)
     })
-  const scene: Subject['scene'] = (files, use) => after(right?.first, files, use)
+  const scene = <T>(files: Files, use: (scene: Scene) => Promise<T>): Promise<T> => after(right, files, use)
 
-  const run = (input: unknown, files: Readonly<Record<string, string>>, example?: ToolExample): Promise<Run> =>
-    after((example ?? right)?.first, files, async ({ call }) => {
+  const run = (input: unknown, files: Files, example?: ToolExample): Promise<Run> =>
+    after(example ?? right, files, async ({ call }) => {
       const observed = await call(tool.name, input)
       const { result } = observed.record
       const suggested = result.ok || result.status !== 'retry' ? undefined : result.details?.call
-      const followed = suggested && quiet(suggested.tool) ? await call(suggested.tool, suggested.input) : undefined
+      const followed = suggested && mayRun(suggested.tool) ? await call(suggested.tool, suggested.input) : undefined
       return { observed, files, ...(example && { example }), ...(followed && { followed }) }
     })
 
-  async function probeType(probe: TypeProbe): Promise<TypeRun | undefined> {
+  async function probeType(probe: TypeProbe): Promise<Run | undefined> {
     for (const input of probe.inputs) {
-      const observed = await scene(rightFiles, ({ call }) => call(tool.name, input, { blocked: !quiet(tool.name) }))
-      if (observed.record.repairs.length === 0) return { probe, observed }
+      const observed = await scene(rightFiles, ({ call }) => call(tool.name, input, { blocked: !mayRun(tool.name) }))
+      if (observed.record.repairs.length === 0) return { probe, observed, files: {} }
     }
     return undefined
   }
 
   return {
     tool,
-    watchable: options.watchable,
-    timeoutMs: options.timeoutMs,
-    graceMs: options.graceMs,
+    watchable,
+    pace,
     barred,
     right,
     scene,
-    examples: once(() => inOrder(tool.examples, (one) => (barred(one) ? undefined : run(one.input, one.files ?? {}, one)))),
-    oddValues: once(() => inOrder(right ? oddInputs(tool) : [], (input) => run(input, rightFiles))),
-    wrongTypes: once(() => inOrder(typeProbes(tool), probeType)),
+    /** Runs of the examples that may be run. */
+    examples: inOrder(tool.examples, async (one) => (barred(one) ? undefined : run(one.input, one.files ?? {}, one))),
+    /** Runs with values of the right type that name nothing. */
+    oddValues: inOrder(right ? oddInputs(tool) : [], (input) => run(input, rightFiles)),
+    /** Runs with missing parameters and with wrong types. */
+    wrongTypes: inOrder(typeProbes(tool), probeType),
   }
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
+/** Runs once, when first called, and one after another, because tools given as a list may share state. */
+function inOrder<T>(items: readonly T[], use: (item: T) => Promise<Run | undefined>): () => Promise<readonly Run[]> {
+  let made: Promise<readonly Run[]> | undefined
+  const make = async (): Promise<readonly Run[]> => {
+    const runs: Run[] = []
+    for (const item of items) {
+      const run = await use(item)
+      if (run) runs.push(run)
+    }
+    return runs
+  }
   return () => {
     made ??= make()
     return made
   }
 }
 
-/** One after another, because tools given as a list may share state. */
-async function inOrder<T, R>(items: readonly T[], use: (item: T) => Promise<R | undefined> | undefined): Promise<R[]> {
-  const done: R[] = []
-  for (const item of items) {
-    const one = await use(item)
-    if (one !== undefined) done.push(one)
-  }
-  return done
+type Input = Readonly<Record<string, unknown>>
+
+/** A wrong input, made from a correct one. */
+export interface TypeProbe {
+  readonly parameter: string
+  readonly how: 'missing' | 'of a wrong type'
+  /** Tried in order until the engine does not repair one. */
+  readonly inputs: readonly Input[]
+}
+
+const KINDS: readonly unknown[] = [{ unexpected: true }, [{ unexpected: true }], 'unexpected', true, 7.5]
+
+/** The input of the first `ok` example. */
+const rightInput = (tool: Tool): Input => tool.examples.find(({ outcome }) => outcome === 'ok')?.input ?? {}
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+
+export const parameters = (tool: Tool): string[] => Object.keys(record(tool.inputSchema['properties']))
+
+/** Each required parameter omitted, and with a value of a wrong type. */
+function typeProbes(tool: Tool): TypeProbe[] {
+  const { inputSchema } = tool
+  const { required, properties } = inputSchema
+  const right = rightInput(tool)
+  if (!Array.isArray(required)) return []
+  return required.flatMap((parameter: string): TypeProbe[] => {
+    const { [parameter]: _, ...rest } = right
+    const wrong = KINDS.filter((kind) => validateJson(record(record(properties)[parameter]), kind, inputSchema).length > 0)
+    const inputs = wrong.map((value) => ({ ...right, [parameter]: value }))
+    const probes: TypeProbe[] = [{ parameter, how: 'missing', inputs: [rest] }]
+    return inputs.length === 0 ? probes : [...probes, { parameter, how: 'of a wrong type', inputs }]
+  })
+}
+
+/** Texts that name nothing, can't be parsed, or can't be a name. None leads outside a workspace. */
+const ODD_TEXTS = ['no-such-thing-7f3a', '[(', '\0']
+
+/** The correct input with one text replaced by an odd one. */
+function oddInputs(tool: Tool): Input[] {
+  const right = rightInput(tool)
+  const keys = Object.keys(right).filter((key) => typeof right[key] === 'string')
+  return keys.flatMap((key) => ODD_TEXTS.map((text) => ({ ...right, [key]: text })))
 }

@@ -1,10 +1,10 @@
-/** A folder of files that an example runs in, and in which what a tool changed can be seen. */
+/** A folder of files in which an example runs, with snapshots that show what a tool changed. */
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Relative path → what is there, in any form that differs when it differs. */
+/** Relative path → a text that differs if the entry differs. */
 export type Snapshot = Map<string, string>
 
 export interface ConformanceWorkspace {
@@ -17,7 +17,7 @@ export interface ConformanceWorkspace {
 
 /**
  * A temporary folder.
- * @param within the folder that it is made in. Default: that of the system for temporary files
+ * @param within the folder in which it is created. Default: the system's folder for temporary files
  */
 export async function temporaryWorkspace(within: string = tmpdir()): Promise<ConformanceWorkspace> {
   const dir = await realpath(await mkdtemp(join(within, 'conformance-')))
@@ -29,34 +29,27 @@ export async function temporaryWorkspace(within: string = tmpdir()): Promise<Con
         await writeFile(join(dir, path), text)
       }
     },
-    snapshot: () => snapshot(dir),
+    snapshot: async () => {
+      const paths = (await readdir(dir, { recursive: true })).sort()
+      return new Map(await Promise.all(paths.map(async (path) => [path, await stateOf(join(dir, path))] as const)))
+    },
     remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
 
-async function snapshot(dir: string): Promise<Snapshot> {
-  const entries = await readdir(dir, { recursive: true })
-  const seen = await Promise.all(entries.sort().map(async (path) => [path, await stateOf(join(dir, path))] as const))
-  return new Map(seen)
-}
-
-/** An entry that goes away while it is looked at is a change too. */
+/** An entry that is removed while it is read has changed too. */
 async function stateOf(path: string): Promise<string> {
   try {
     const stats = await lstat(path)
     if (stats.isSymbolicLink()) return `link to ${await readlink(path)}`
-    const what = stats.isFile()
-      ? createHash('sha256')
-          .update(await readFile(path))
-          .digest('hex')
-      : 'folder'
-    return `${stats.mode.toString(8)} ${what}`
+    const hash = createHash('sha256')
+    const content = stats.isFile() ? hash.update(await readFile(path)).digest('hex') : 'folder'
+    return `${stats.mode.toString(8)} ${content}`
   } catch {
     return 'unreadable'
   }
 }
 
 /** The paths that differ. */
-export function changes(before: Snapshot, after: Snapshot): string[] {
-  return [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))
-}
+export const changes = (before: Snapshot, after: Snapshot): string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))

@@ -1,10 +1,10 @@
-/** End to end with the AI SDK's real providers: what they send has to pass, and what they read has to be what was scripted. */
+/** End to end with the AI SDK's real providers: their requests must be accepted, and they must read what was scripted. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lastToolResults } from './request.ts'
+import { lastToolResults } from './protocols.ts'
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts'
 import { call, calls, type ScriptedTurn, say, think } from './turn.ts'
 

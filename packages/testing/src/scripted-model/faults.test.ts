@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { anthropicBody, events, openAIBody, post } from './fixtures/requests.ts'
+import { anthropicBody, events, openAIBody, post } from './requests.fixture.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { call, calls, say } from './turn.ts'
 
 const streamed = { stream: true }
 
-/** What arrived, and whether the stream came to its proper end. */
+/** What arrived, and whether the stream ended regularly. */
 async function drain(response: Response): Promise<{ text: string; broken: boolean }> {
   let text = ''
   const decoder = new TextDecoder()

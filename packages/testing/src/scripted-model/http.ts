@@ -1,26 +1,18 @@
-/** The socket side: listening, reading a body, sending a reply and noticing who went away. */
+/** The HTTP server: listens, sends replies, and notices clients that disconnect. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from './reply.ts'
 
-/** A server on a free port of 127.0.0.1. */
-export interface Listener {
-  /** Without a slash at its end. */
-  readonly origin: string
-  /** Ends open connections too. */
-  readonly close: () => Promise<void>
-}
-
-/** Serves until closed. `handle` is called in order of arrival and answers through {@link send}. */
-export async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listener> {
-  const server = createServer(handle)
-  server.listen(0, '127.0.0.1')
+/** Starts a server on a free port of 127.0.0.1. `handle` is called in order of arrival and answers with {@link send}. */
+export async function listen(handle: RequestListener) {
+  const server = createServer(handle).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
+    /** Also ends open connections. */
+    close: async (): Promise<void> => {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
@@ -30,36 +22,18 @@ export async function listen(handle: (request: IncomingMessage, response: Server
   }
 }
 
-/** The whole body; `undefined` when the client went away before it had sent all. */
-export async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-  } catch {
-    return undefined
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-/** Headers with one value each. */
-export function plainHeaders(request: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = String(value)
-  return headers
-}
-
-/** Sends a reply. Resolves when the connection has nothing more to do with it; `true` when the client left before its end. */
+/** Sends a reply. Resolves when the connection is finished: `true` if the client disconnected before the end. */
 export async function send(response: ServerResponse, reply: Reply): Promise<boolean> {
   if (response.destroyed) return true
   const closed = new AbortController()
   const gone = new Promise<void>((resolve) => response.once('close', resolve))
   response.once('close', () => closed.abort())
-  // a write to a connection that is just being closed; `close` says the rest
+  // Writing to a connection that is closing emits an error; `close` follows.
   response.on('error', () => undefined)
   await write(response, reply, closed.signal)
   const left = closed.signal.aborted
   if (!left && reply.end === 'end') response.end()
-  // destroySoon sends first what was written; destroy could lose it
+  // Unlike destroy, destroySoon first sends what was written.
   if (!left && reply.end === 'cut') response.socket?.destroySoon()
   await gone
   return left || (reply.end !== 'cut' && !response.writableFinished)

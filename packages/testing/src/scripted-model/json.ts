@@ -1,4 +1,4 @@
-/** Reading values of unknown shape. */
+/** Reads values of unknown type. */
 
 /** A JSON object. */
 export type Json = { readonly [key: string]: unknown }
@@ -8,17 +8,17 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value when it is an object, otherwise an empty one. */
+/** The value if it is an object, otherwise an empty object. */
 export function asObject(value: unknown): Json {
   return isObject(value) ? value : {}
 }
 
-/** The value when it is an array, otherwise an empty one. */
+/** The value if it is an array, otherwise an empty array. */
 export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The parsed text; `undefined`, which no JSON text gives, when it is not valid JSON. */
+/** The parsed text; `undefined` if it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

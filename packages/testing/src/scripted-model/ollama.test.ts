@@ -1,6 +1,6 @@
-/** Ollama's own API, as strict as the original, and as silent about a prompt that it cuts. */
+/** Ollama's own API: as strict as the original, and as silent about a prompt that it cuts. */
 import { describe, expect, it } from 'vitest'
-import { lastToolResults } from './request.ts'
+import { lastToolResults } from './protocols.ts'
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts'
 import { call, calls, say, think } from './turn.ts'
 
@@ -126,7 +126,7 @@ describe('a prompt that is too long', () => {
     expect(last?.prompt_eval_count).toBeLessThanOrEqual(1000)
     expect(model.requests[0]?.cut).toMatchObject({ read: last?.prompt_eval_count })
     expect(model.requests[0]?.cut?.sent).toBeGreaterThan(1600)
-    // One message alone: down to half of the context.
+    // A single message is cut to half of the context.
     const [alone] = (await linesOf(await post(model, sent({ messages: [{ role: 'user', content: 'x'.repeat(8000) }] })))).slice(-1)
     expect(alone?.prompt_eval_count).toBe(502)
     model.assertDone()

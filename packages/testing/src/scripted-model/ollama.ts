@@ -1,132 +1,179 @@
-/** The state of a scripted Ollama: the models it has, which of them are loaded, and what fits into their context. */
+/**
+ * Ollama's own API: the replies, and the rules by which a request is refused, with the original messages where they are known.
+ * Stricter than Ollama in two ways: it refuses unknown fields, and tool results that answer no call.
+ */
+import { z } from 'zod'
 import { asArray, asObject, type Json } from './json.ts'
+import { capabilities, contextLength, fullName, type OllamaModel, type OllamaState } from './ollama-state.ts'
+import { openai, toolMessages } from './openai.ts'
+import type { Issue, ResolvedTurn, ResponseMeta, StreamEvent, Wire } from './protocol.ts'
+import { firstProblem, pieces, schemaProblems } from './protocol.ts'
 
-/** A model that a scripted Ollama has. */
-export interface OllamaModel {
-  /** With or without its tag: `x` is `x:latest`. */
-  readonly name: string
-  /** Tokens that it was trained for. Default 131,072. */
-  readonly contextLength?: number
-  /** Default `['completion', 'tools']`. */
-  readonly capabilities?: readonly string[]
-  /** Of its Modelfile, such as `{ num_ctx: 8192 }`. */
-  readonly parameters?: Readonly<Record<string, string | number>>
-  /** Bytes. Default 1,000,000,000. */
-  readonly size?: number
-  /** Where it runs, when that is elsewhere: a "cloud" model. */
-  readonly remoteHost?: string
+export const ollama: Wire = {
+  route: '/api/chat',
+  idPrefix: 'call_',
+  headers: { 'content-type': 'application/x-ndjson' },
+  isStreamed: ({ stream }) => stream !== false,
+  events,
+  frame: (data) => (typeof data === 'string' ? data : `${JSON.stringify(data)}\n`),
+  body: (turn, meta) => {
+    const calls = toolCalls(turn)
+    const thinking = turn.reasoning !== '' && { thinking: turn.reasoning }
+    const message = { role: 'assistant', content: turn.text.join(''), ...thinking, ...(calls.length > 0 && { tool_calls: calls }) }
+    return { ...header(meta), message, ...ending(turn) }
+  },
+  error: (_, message) => ({ error: message }),
+  models: openai.models,
+  problem: ({ body }, { ollama: { find } }) => {
+    const { model } = asObject(body)
+    const isKnown = typeof model !== 'string' || model === '' || find(model)
+    return isKnown ? firstProblem(problems(body, find)) : { status: 404, message: `model '${model}' not found` }
+  },
+  results: toolMessages,
 }
 
-/** What is served on the routes of Ollama's own API. */
-export interface ScriptedOllama {
-  /** Default: any name is there, with the defaults. */
-  readonly models?: readonly OllamaModel[]
-  /** Default 0.40.12. Before 0.12.6 a prompt that is too long is cut, whatever the request says. */
-  readonly version?: string
-  /** A model is loaded when this has resolved. Default: at once. */
-  readonly loading?: Promise<unknown>
-  /** Tokens of context that a model gets at most, whatever a request asks for. */
-  readonly maxContext?: number
+/** The line of a call comes in pieces, so that the stream can break within it. */
+function events(turn: ResolvedTurn, meta: ResponseMeta): StreamEvent[] {
+  const line = (message: Json) => ({ ...header(meta), message: { role: 'assistant', ...message }, done: false })
+  return [
+    ...pieces(turn.reasoning, 4).map((thinking) => ({ data: line({ content: '', thinking }) })),
+    ...turn.text.map((content) => ({ data: line({ content }), mark: 'text' as const })),
+    ...toolCalls(turn).flatMap((call) => {
+      const text = ollama.frame(line({ content: '', tool_calls: [call] }))
+      return pieces(text, 3).map((data, at) => ({ data, mark: at === 0 ? ('call-start' as const) : ('call' as const) }))
+    }),
+    { data: { ...header(meta), message: { role: 'assistant', content: '' }, ...ending(turn) } },
+  ]
 }
 
-export interface OllamaState {
-  readonly version: string
-  readonly maxContext: number
-  readonly all: () => readonly OllamaModel[]
-  readonly find: (name: string) => OllamaModel | undefined
-  /** Resolves when the model is in memory. */
-  readonly load: (name: string, numCtx: number) => Promise<void>
-  /** Those in memory, with the context they were loaded with. */
-  readonly loaded: () => readonly (readonly [model: OllamaModel, numCtx: number])[]
+const toolCalls = ({ calls }: ResolvedTurn): Json[] =>
+  calls.map(({ id, name, input }, index) => ({ ...(id !== '' && { id }), function: { index, name: name ?? '', arguments: input } }))
+
+const header = ({ model, created }: ResponseMeta): Json => ({ model, created_at: new Date(created * 1000).toISOString() })
+
+/** Like Ollama, leaves out counts of 0. */
+const ending = ({ finish, usage: { input, output } }: ResolvedTurn): Json => ({
+  done: true,
+  done_reason: finish,
+  total_duration: 1_000_000,
+  load_duration: 1000,
+  ...(input > 0 && { prompt_eval_count: input }),
+  prompt_eval_duration: 1000,
+  ...(output > 0 && { eval_count: output }),
+  eval_duration: 1000,
+})
+
+/** The responses to `GET /api/tags`, `/api/ps` and `/api/version`; `undefined` for another route. */
+export function ollamaList(route: string, state: OllamaState): object | undefined {
+  if (route === '/api/version') return { version: state.version }
+  if (route === '/api/tags') return { models: state.models.map(listed) }
+  if (route !== '/api/ps') return undefined
+  const loaded = state.loaded().map(([model, numCtx]) => ({ ...listed(model), context_length: numCtx }))
+  return { models: loaded.map((model) => ({ ...model, expires_at: new Date(0).toISOString(), size_vram: model.size })) }
 }
 
-const VERSION = '0.40.12'
-/** The first that heeds `truncate` and `shift`. */
-const HEEDS_TRUNCATE = [0, 12, 6] as const
-const DEFAULT_CONTEXT = 4096
-
-export const contextLength = (model: OllamaModel): number => model.contextLength ?? 131_072
-export const capabilities = (model: OllamaModel): readonly string[] => model.capabilities ?? ['completion', 'tools']
-export const fullName = (name: string): string => (name.includes(':') ? name : `${name}:latest`)
-
-/** @param names what there is when `given` has no models: the first few of any name */
-export function ollamaState(given: ScriptedOllama, names: readonly string[]): OllamaState {
-  const inMemory = new Map<string, readonly [OllamaModel, number]>()
-  const models = given.models ?? names.map((name) => ({ name }))
-  const find = (name: string): OllamaModel | undefined =>
-    models.find((model) => fullName(model.name) === fullName(name)) ?? (given.models ? undefined : { name })
+/** The response to `POST /api/show`. */
+export function ollamaShow(model: OllamaModel): object {
+  const parameters = Object.entries(model.parameters ?? {}).map(([key, value]) => `${key.padEnd(30)} ${value}`)
   return {
-    version: given.version ?? VERSION,
-    maxContext: given.maxContext ?? Infinity,
-    all: () => models,
-    find,
-    load: async (name, numCtx) => {
-      const model = find(name)
-      if (!model || inMemory.get(fullName(name))?.[1] === numCtx) return
-      inMemory.delete(fullName(name))
-      await given.loading
-      inMemory.set(fullName(name), [model, numCtx])
-    },
-    loaded: () => [...inMemory.values()],
+    modelfile: `FROM ${model.name}`,
+    parameters: parameters.join('\n'),
+    template: '{{ .Prompt }}',
+    details: DETAILS,
+    model_info: { 'general.architecture': 'scripted', 'scripted.context_length': contextLength(model) },
+    capabilities: capabilities(model),
+    ...(model.remoteHost !== undefined && { remote_host: model.remoteHost, remote_model: model.name }),
   }
 }
 
-/** The context a request is run with: never more than the model was trained for. */
-export function effectiveContext(body: Json, { find, maxContext }: OllamaState): number {
-  const model = find(String(body['model']))
-  const { num_ctx: asked } = asObject(body['options'])
-  const own = model?.parameters?.['num_ctx']
-  return Math.min(
-    typeof asked === 'number' ? asked : typeof own === 'number' ? own : DEFAULT_CONTEXT,
-    model ? contextLength(model) : Infinity,
-    maxContext,
-  )
+const DETAILS = { parent_model: '', format: 'gguf', family: 'scripted', parameter_size: '8B', quantization_level: 'Q4_K_M' }
+
+function listed({ name: given, size = 1_000_000_000 }: OllamaModel) {
+  const name = fullName(given)
+  return { name, model: name, modified_at: new Date(0).toISOString(), size, digest: 'scripted', details: DETAILS }
 }
 
-/** How much of a prompt is read: all of it, what is left of it, or nothing because the request says that it may not be cut. */
-export type Fit = { readonly sent: number; readonly read: number } | { readonly sent: number; readonly refused: string }
+const NUMBERS = 'num_ctx num_predict num_keep temperature top_p top_k min_p seed repeat_penalty presence_penalty frequency_penalty'.split(
+  ' ',
+)
+/** The messages of this schema are the names of Go types. */
+const tool = z.looseObject({
+  type: z.literal('function', 'function'),
+  function: z.looseObject({
+    name: z.string('string').min(1, 'string'),
+    parameters: z.looseObject({ type: z.literal('object', 'object') }, 'object').optional(),
+  }),
+})
+const toolCall = z.looseObject({
+  function: z.looseObject({
+    name: z.string('string'),
+    arguments: z.record(z.string(), z.unknown(), 'api.ToolCallFunctionArguments'),
+  }),
+})
+const message = z.strictObject(
+  {
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    content: z.string('string').optional(),
+    thinking: z.string('string').optional(),
+    images: z.array(z.base64('[]api.ImageData').min(1, '[]api.ImageData'), '[]api.ImageData').optional(),
+    tool_calls: z.array(toolCall, '[]api.ToolCall').optional(),
+    tool_name: z.string('string').optional(),
+    tool_call_id: z.string('string').optional(),
+  },
+  'api.Message',
+)
+const numbers = Object.fromEntries(NUMBERS.map((key) => [key, z.number('number').optional()]))
+const requestBody = z.strictObject(
+  {
+    model: z.string('string').optional(),
+    messages: z.array(message, '[]api.Message').optional(),
+    stream: z.boolean('bool').optional(),
+    think: z.union([z.boolean(), z.string()], 'bool or string').optional(),
+    tools: z.array(tool, 'api.Tools').optional(),
+    options: z.strictObject({ ...numbers, stop: z.unknown().optional() }, 'map[string]interface {}').optional(),
+    truncate: z.boolean('bool').optional(),
+    shift: z.boolean('bool').optional(),
+    keep_alive: z.union([z.string(), z.number()], 'api.Duration').optional(),
+    format: z.union([z.string(), z.record(z.string(), z.unknown())], 'json.RawMessage').optional(),
+  },
+  'invalid character in the body: it is not a JSON object',
+)
 
-/** What a server does with a prompt, at a token for 4 characters: system messages and the last one stay, the oldest go first. */
-export function fit(body: Json, numCtx: number, version: string): Fit {
-  const messages = asArray(body['messages']).map(asObject)
-  const fixed = tokens(body['tools'] ?? '')
-  const of = (kept: readonly Json[]): number => fixed + kept.reduce((sum, message) => sum + tokens({ ...message, images: undefined }), 0)
-  const sent = of(messages)
-  if (sent <= numCtx) return { sent, read: sent }
-  if ((body['truncate'] === false || body['shift'] === false) && isAtLeast(version, HEEDS_TRUNCATE))
-    return { sent, refused: refusal(sent, numCtx) }
-  for (let from = 1; from < messages.length; from++) {
-    const start = blockStart(messages, from)
-    const read = of([...messages.slice(0, start).filter((message) => message['role'] === 'system'), ...messages.slice(start)])
-    if (read <= numCtx) return { sent, read }
+function wording(issue: Issue): string {
+  const { code, path, input, message } = issue
+  const where = ['ChatRequest', ...path.filter((key) => typeof key === 'string')].join('.')
+  if (code === 'unrecognized_keys') return `${where} has no field "${issue.keys[0]}"`
+  if (path.length === 0) return message
+  if (path[0] === 'options' && path.length > 1) return `option "${String(path[1])}" must be of type ${message}`
+  if (message === '') return `invalid role: ${input}, role must be one of [system user assistant tool]`
+  const kind = Array.isArray(input) ? 'array' : input === null || input === undefined ? 'null' : typeof input
+  return `json: cannot unmarshal ${kind} into Go struct field ${where} of type ${message}`
+}
+
+function* problems(body: unknown, find: OllamaState['find']): Generator<string> {
+  yield* schemaProblems(requestBody, body, wording)
+  const { model, think = false, tools, messages } = body as Json
+  if (!model) return yield 'model is required'
+  const found = find(String(model))
+  const can = found ? capabilities(found) : []
+  if (asArray(tools).length > 0 && !can.includes('tools')) yield `registry.ollama.ai/library/${model} does not support tools`
+  if (think !== false && !can.includes('thinking')) yield `"${model}" does not support thinking`
+  yield* pairingProblems(asArray(messages).map(asObject))
+}
+
+/** A message is followed by as many results as it has calls, and each result names one of them. */
+function* pairingProblems(messages: readonly Json[]): Generator<string> {
+  let open: Json[] = []
+  for (const { role, tool_call_id: id, tool_name: name, tool_calls: calls } of [...messages, {} as Json]) {
+    if (role === 'tool') {
+      const isFor = (call: Json): boolean =>
+        (id === undefined || id === call['id']) && (name === undefined || name === asObject(call['function'])['name'])
+      const at = open.findIndex(isFor)
+      if (at === -1) yield `a tool result (${name}) answers no call before it`
+      open = open.toSpliced(at, 1)
+      continue
+    }
+    if (open.length > 0) yield `${open.length} tool calls have no result`
+    open = asArray(calls).map(asObject)
   }
-  // One message alone is too long: its middle is cut out, down to half of the context.
-  return { sent, read: numCtx - Math.floor((numCtx - 4) / 2) }
 }
-
-const tokens = (value: unknown): number => Math.ceil((typeof value === 'string' ? value : JSON.stringify(value)).length / 4)
-
-/** Results stay with the message that asked for them. */
-function blockStart(messages: readonly Json[], at: number): number {
-  let start = at
-  while (start > 0 && messages[start]?.['role'] === 'tool') start--
-  return start
-}
-
-function isAtLeast(version: string, wanted: readonly number[]): boolean {
-  const parts = version.split('.').map(Number)
-  const differing = wanted.findIndex((part, at) => (parts[at] ?? 0) !== part)
-  return differing === -1 || (parts[differing] ?? 0) > (wanted[differing] ?? 0)
-}
-
-/** As its runner words it: an error within the text of an error. */
-const refusal = (sent: number, numCtx: number): string =>
-  JSON.stringify({
-    error: {
-      code: 400,
-      message: `request (${sent} tokens) exceeds the available context size (${numCtx} tokens), try increasing it`,
-      type: 'exceed_context_size_error',
-      n_prompt_tokens: sent,
-      n_ctx: numCtx,
-    },
-  })

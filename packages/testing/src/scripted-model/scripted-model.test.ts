@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
+import { lastToolResults } from './protocols.ts'
 import {
   anthropicBody,
   anthropicHeaders,
@@ -11,8 +12,7 @@ import {
   openAIResult,
   openAIUse,
   post,
-} from './fixtures/requests.ts'
-import { lastToolResults } from './request.ts'
+} from './requests.fixture.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { call, calls, say, think } from './turn.ts'
 
@@ -165,8 +165,8 @@ describe('the script', () => {
     const answers: string[] = []
     for (let n = 1; n <= 4; n++) answers.push(await (await post(model, 'openai', openAIBody())).text())
     expect(answers.map((answer) => /"content":"([^"]*)"/.exec(answer)?.[1])).toEqual(['one', 'two: /v1/chat/completions', 'n3', undefined])
-    expect(answers[3]).toMatch(/request 4: the script is at its end/)
-    expect(model.violations).toEqual([{ request: 4, message: 'the script is at its end, yet another request came' }])
+    expect(answers[3]).toMatch(/request 4: the script has ended/)
+    expect(model.violations).toEqual([{ request: 4, message: 'the script has ended, but another request arrived' }])
     model.push(say('more'))
     expect((await post(model, 'openai', openAIBody())).status).toBe(200)
   })
@@ -179,8 +179,8 @@ describe('the script', () => {
       [
         'scripted model:',
         '- request 2: refused with 400: you must provide a model parameter',
-        '- turn 2 was never asked for: call read_file({"path":"a"})',
-        '- turn 3 was never asked for: fault {"refuse":true}',
+        '- turn 2 was not used: call read_file({"path":"a"})',
+        '- turn 3 was not used: fault {"refuse":true}',
       ].join('\n'),
     )
   })
@@ -226,7 +226,7 @@ describe('the script', () => {
     })
     slow.flushHeaders()
     await ready
-    // the listing is answered on arrival, so the first request has arrived by then
+    // The list is answered on arrival, so the first request has arrived by then.
     while (model.requests.length === 0) await fetch(`${model.url}/models`)
     const second = post(model, 'openai', openAIBody()).then((response) => response.text())
     while (model.requests.length === 1) await fetch(`${model.url}/models`)

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { anthropicBody, anthropicResult, anthropicUse, post } from './fixtures/requests.ts'
+import { anthropicBody, anthropicResult, anthropicUse, post } from './requests.fixture.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { isUnaltered, sign } from './signature.ts'
 import { call, calls, type ScriptedTurn, say, think } from './turn.ts'
 
 type Block = Record<string, unknown>
 
-/** Lets the model think and call, changes what it said, and sends that back. */
+/** Lets the model think and make calls, changes its reply, and sends it back. */
 async function sendBack(
   turn: ScriptedTurn,
   change: (blocks: Block[]) => unknown[],

@@ -1,64 +1,64 @@
-/** What a test writes down: the turns a scripted model answers with, and short ways to write them. */
+/** The turns that a test scripts for the model, and short ways to write them. */
 import type { RecordedRequest } from './request.ts'
 
-/** One tool call a scripted model asks for. */
+/** One tool call that a scripted model makes. */
 export interface ScriptedCall {
-  /** `null` goes over the wire as it stands, as some servers send it. */
+  /** `null` is sent as it is; some servers send it. */
   readonly name: string | null
-  /** A string is sent raw as the text of the arguments, valid JSON or not; anything else as JSON. Default `{}`. */
+  /** A string is sent unchanged as the text of the arguments, even if it is not valid JSON; anything else as JSON. Default `{}`. */
   readonly input?: unknown
-  /** Default: generated as the provider does, `call_…` or `toolu_…`. */
+  /** Default: a new id in the provider's format, `call_…` or `toolu_…`. */
   readonly id?: string
 }
 
-/** Where in a stream something happens: a number counts events (of Ollama: lines, and pieces of them in calls). A reply that is not streamed breaks in its middle. */
+/** A place in a stream. A number counts events; for Ollama, lines and the pieces of a call's line. A reply that is not streamed breaks in the middle. */
 export type StreamPoint = 'before-body' | 'mid-text' | 'mid-call' | number
 
-/** What goes wrong with one response. */
+/** A fault in one response. */
 export type ScriptedFault =
-  /** An HTTP error. Without `body` it is one in the provider's shape, `message` its text; `retryAfter` (seconds, or a date) becomes the header. */
+  /** An HTTP error. Without `body` it has the provider's format, with `message` as its text. `retryAfter` (seconds or a date) becomes the header. */
   | { readonly status: number; readonly message?: string; readonly body?: unknown; readonly retryAfter?: number | string }
-  /** The connection breaks there. */
+  /** The connection breaks at this point. */
   | { readonly cut: StreamPoint }
-  /** Milliseconds before the first byte, and before each further SSE event. */
+  /** Milliseconds before the first byte, and before each further event. */
   | { readonly slow: number; readonly perChunk?: number }
-  /** The connection is closed without an answer. */
+  /** The connection is closed without a response. */
   | { readonly refuse: true }
-  /** Nothing more is sent from there on, until the client gives up; `true` sends nothing at all. */
+  /** From this point on nothing more is sent until the client disconnects; `true` sends nothing at all. */
   | { readonly hang: true | StreamPoint }
-  /** The server says in the middle of the stream that it failed, in the provider's shape. `at`: default `mid-text`. */
+  /** The server reports an error within the stream, in the provider's format. Default for `at`: `mid-text`. */
   | { readonly error: string; readonly at?: StreamPoint }
 
 /** One response of a scripted model. */
 export interface ScriptedTurn {
-  /** An array is sent in just these chunks. */
+  /** An array is sent in exactly these chunks. */
   readonly text?: string | readonly string[]
-  /** OpenAI: `reasoning_content`. Anthropic: a signed thinking block. Ollama: `thinking`. */
+  /** Chat completions: `reasoning_content`. Responses: a reasoning item. Anthropic: a signed thinking block. Ollama: `thinking`. */
   readonly reasoning?: string
-  /** A function sees the request, so that a call can follow from a result. */
+  /** A function receives the request, so that a call can depend on a result. */
   readonly calls?: readonly ScriptedCall[] | ((request: RecordedRequest) => readonly ScriptedCall[])
-  /** `finish_reason` or `stop_reason`. Those that both protocols have are translated: `length` is `max_tokens`. */
+  /** `finish_reason` or `stop_reason`. Reasons that the protocols share are translated: `length` is `max_tokens`. */
   readonly finish?: string
-  /** Tokens. Default: a quarter of the characters. */
+  /** Tokens. Default: one per 4 characters. */
   readonly usage?: { readonly input: number; readonly output: number }
-  /** The whole body, byte for byte, instead of all of the above. */
+  /** The complete body, byte for byte, instead of all of the above. */
   readonly raw?: string | Uint8Array
-  /** Of `raw`. Default `text/event-stream`. */
+  /** Content type of `raw`. Default `text/event-stream`. */
   readonly contentType?: string
-  /** Of `raw`. Default 200. */
+  /** Status of `raw`. Default 200. */
   readonly status?: number
   readonly fault?: ScriptedFault
-  /** What it throws is a violation, and the client gets a 500. */
+  /** An exception is recorded as a violation, and the client gets a 500. */
   readonly expect?: (request: RecordedRequest) => void
 }
 
-/** Makes the turn for a request; `n` counts requests from 1. `undefined` says that the script is at its end. */
+/** Returns the turn for a request; `n` counts requests from 1. `undefined` ends the script. */
 export type TurnFunction = (request: RecordedRequest, n: number) => ScriptedTurn | undefined
 
 type More = Omit<ScriptedTurn, 'raw' | 'contentType' | 'status'>
 
 /**
- * A turn that says something.
+ * A turn that answers with text.
  *
  * @example
  * say('Done.')
@@ -69,11 +69,11 @@ export function say(text: string | readonly string[], more: More = {}): Scripted
 }
 
 /**
- * A turn that asks for one tool call.
+ * A turn that makes one tool call.
  *
  * @example
  * call('read_file', { path: 'a.txt' })
- * call('read_file', '{"path": "a.t', { finish: 'length' }) // sent raw, cut off
+ * call('read_file', '{"path": "a.t', { finish: 'length' }) // sent unchanged, cut off
  */
 export function call(name: string | null, input: unknown = {}, more: More & { readonly id?: string } = {}): ScriptedTurn {
   const { id, ...turn } = more
@@ -81,7 +81,7 @@ export function call(name: string | null, input: unknown = {}, more: More & { re
 }
 
 /**
- * A turn that asks for several tool calls at once.
+ * A turn that makes several tool calls at once.
  *
  * @example
  * calls(['read_file', { path: 'a.txt' }], ['read_file', { path: 'b.txt' }])
@@ -91,7 +91,7 @@ export function calls(...list: readonly (readonly [name: string | null, input?: 
 }
 
 /**
- * A turn with reasoning before it.
+ * A turn that begins with reasoning.
  *
  * @example
  * think('The file first.', call('read_file', { path: 'a.txt' }))
@@ -100,7 +100,7 @@ export function think(reasoning: string, turn: ScriptedTurn): ScriptedTurn {
   return { ...turn, reasoning }
 }
 
-/** A turn in a few words, for messages about the script. */
+/** A short description of a turn, for messages about the script. */
 export function describeTurn(turn: ScriptedTurn | TurnFunction): string {
   if (typeof turn === 'function') return 'a function'
   const parts: string[] = []

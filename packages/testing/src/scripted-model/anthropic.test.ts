@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { anthropicBody, anthropicHeaders, anthropicResult, anthropicUse, post } from './fixtures/requests.ts'
+import { anthropicBody, anthropicHeaders, anthropicResult, anthropicUse, post } from './requests.fixture.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { say } from './turn.ts'
 
@@ -9,6 +9,10 @@ const text = (value: unknown): object => ({ type: 'text', text: value })
 const withMessages = (...messages: unknown[]): object => anthropicBody({ messages })
 const use = anthropicUse
 const result = anthropicResult
+
+const redacted = { type: 'redacted_thinking', data: 'x' }
+const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'tea' } }
+const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] }
 
 const healthy: readonly (readonly [string, object])[] = [
   ['a call and its result', anthropicBody()],
@@ -22,6 +26,9 @@ const healthy: readonly (readonly [string, object])[] = [
   ['system blocks', anthropicBody({ system: [text('s')] })],
   ['tool_choice', anthropicBody({ tool_choice: { type: 'tool', name: 'read_file' } })],
   ['a tool of the provider', { ...withMessages(user()), tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+  ['redacted thinking', withMessages(user(), assistant(redacted, text('Hm.')), user())],
+  ['a search of the server', withMessages(user(), assistant(search, found, text('Found.')), user())],
+  ['a search that goes on in the next message', withMessages(user(), assistant(search), assistant(found), user())],
 ]
 
 const broken: readonly (readonly [string, unknown, RegExp])[] = [
@@ -102,6 +109,13 @@ const broken: readonly (readonly [string, unknown, RegExp])[] = [
     /forces tool use/,
   ],
   ['a budget over max_tokens', anthropicBody({ thinking: { type: 'enabled', budget_tokens: 100 } }), /budget_tokens/],
+  ['a search without its result', withMessages(user(), assistant(search), user()), /`srv_1` was found without/],
+  ['the result of no search', withMessages(user(), assistant(found), user()), /unexpected `tool_use_id`/],
+  [
+    'thinking at the end of a message',
+    withMessages(user(), assistant(text('Hm.'), redacted), user()),
+    /final block .* cannot be `thinking`/,
+  ],
 ]
 
 describe('an Anthropic request', () => {
