@@ -1,4 +1,4 @@
-/** An agent of the AI SDK as anyone would write it, with the middleware or without, against a scripted model over real HTTP. */
+/** A typical AI SDK agent, with or without the middleware, with a scripted model over real HTTP. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type Script, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { generateText, isStepCount, type LanguageModel, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai'
@@ -8,7 +8,7 @@ import { type RepairToolCallsOptions, repairFetch, repairToolCalls } from './ind
 export const MODES = ['stream', 'generate'] as const
 export type Mode = (typeof MODES)[number]
 
-/** A call as GLM writes it. */
+/** A call in GLM's markup. */
 export const glm = (name: string, input: Readonly<Record<string, string>>): string =>
   `<tool_call>${name}${Object.entries(input)
     .map(([key, value]) => `<arg_key>${key}</arg_key><arg_value>${value}</arg_value>`)
@@ -19,20 +19,20 @@ export const plainModel = (server: ScriptedModel, fetch?: typeof globalThis.fetc
 
 export interface Ran {
   readonly text: string
-  /** Texts and reasoning of the steps. */
+  /** The texts and the reasoning of the steps. */
   readonly texts: readonly string[]
   readonly thoughts: readonly (string | undefined)[]
   readonly finishes: readonly string[]
-  /** What ran, in order. */
+  /** The calls that ran, in order. */
   readonly ran: readonly unknown[]
   readonly calls: readonly { readonly toolName: string; readonly input: unknown; readonly invalid: boolean }[]
-  /** Bodies of the requests. */
+  /** The bodies of the requests. */
   readonly requests: readonly string[]
 }
 
 export interface RunOptions extends RepairToolCallsOptions {
   readonly bare?: boolean
-  /** With the wire stage before it. */
+  /** Uses the wire stage too. */
   readonly wire?: boolean
   readonly toolChoice?: 'auto' | 'none' | 'required'
   readonly repairToolCall?: Parameters<typeof generateText>[0]['repairToolCall']

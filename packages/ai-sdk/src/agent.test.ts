@@ -1,4 +1,4 @@
-/** Through the AI SDK: what runs, what the person reads, and what goes back to the model. */
+/** With the AI SDK: what runs, what the user reads, and what is sent back to the model. */
 import { call, calls, say, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { glm, MODES, run } from './agent.fixture.ts'
@@ -129,7 +129,7 @@ describe.each(MODES)('%s', (mode) => {
     })
 
     it('what the wire stage has marked as cut off is not repaired, and the model hears of it', async () => {
-      // Without a stream the wire stage marks only what is JSON, and leaves the rest to be refused as it is.
+      // Without a stream, the wire stage marks only valid JSON; everything else is refused unchanged.
       const broken = ["{query: 'tea'}", '{"query": "tea",}']
       for (const input of ['{"query": "tea", "limit": "3"}', '{"query": "tea", "lim', ...broken]) {
         const { ran, requests } = await run(mode, [call('search', input, { finish: 'length' }), done], { wire: true, effects: 'read' })

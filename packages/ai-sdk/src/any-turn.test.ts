@@ -1,4 +1,4 @@
-/** Whatever a model does, the turn ends in words, every request is one that a strict provider takes, and no call runs twice. */
+/** For any behavior of a model: the turn ends with an answer, a strict provider accepts every request, and no call runs twice. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { call, calls, type Script, type ScriptedModel, type ScriptedTurn, say, think } from '@mulligan/testing'
 import { tool } from 'ai'

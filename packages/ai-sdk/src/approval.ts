@@ -1,14 +1,17 @@
-/** Combines the approval settings of the user with those of the engine; the stricter wins. */
+/** Tells the SDK what the engine decided about a call: whether it needs approval, how to parse it, and what is wrong with it. */
+import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { render } from '@mulligan/core'
+import type { Prepared } from '@mulligan/core/executor'
 import type { ModelMessage, ToolSet } from 'ai'
-import { isForeign } from './engine-tools.ts'
-import type { About, GivenStatus, Settings, Status } from './settings.ts'
+import type { MulliganOptions } from './options.ts'
+import type { About, GivenStatus, Repair, RepairRequest, Settings, Status } from './settings.ts'
+import { isForeign } from './tools.ts'
 import type { SdkCall, Turn } from './turn.ts'
 
 const STRICTNESS = ['not-applicable', 'approved', 'user-approval', 'denied']
 const statusOf = (given: GivenStatus): Status => (typeof given === 'string' ? { type: given } : (given ?? { type: 'not-applicable' }))
 
-/** What the SDK is told of a call before it runs: the stricter of what the user's settings say and what the engine says. */
+/** The stricter of what the user's settings and the engine say about a call before it runs. */
 async function approval(
   turn: Turn,
   call: SdkCall,
@@ -16,7 +19,7 @@ async function approval(
   { theirs, isRunHere }: { readonly theirs: () => GivenStatus | PromiseLike<GivenStatus>; readonly isRunHere: boolean },
 ): Promise<Status> {
   const outcome = await turn.prepared(call, messages)
-  // Nobody is asked about a call that is refused anyway; it is told when it is to run, and here where it runs elsewhere.
+  // A refused call needs no approval. Its result is reported when it is to run, or here if it runs elsewhere.
   if (outcome?.kind === 'result') return isRunHere ? statusOf(undefined) : { type: 'denied', reason: render(outcome.record.result) }
   const ours: Status = outcome?.kind === 'approval' ? { type: 'user-approval', reason: outcome.request.reason } : statusOf(undefined)
   const given = statusOf(await theirs())
@@ -27,7 +30,7 @@ async function approval(
 
 type ToolApproval = NonNullable<Settings['toolApproval']>
 
-/** In the form that the user's own has, which decides what the SDK asks with. */
+/** In the same form as the user's own setting, which determines how the SDK calls it. */
 export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | undefined): ToolApproval {
   const isRunHere = (name: string): boolean => !Object.hasOwn(tools, name) || tools[name]?.execute !== undefined
   if (typeof theirs === 'function')
@@ -35,20 +38,18 @@ export function approvals(turn: Turn, tools: ToolSet, theirs: ToolApproval | und
       const { toolCall, messages } = request
       return approval(turn, toolCall, messages, { theirs: () => theirs(request), isRunHere: isRunHere(toolCall.toolName) })
     }
-  return Object.fromEntries(
-    Object.entries<ToolSet[string]>(tools).map(([toolName, tool]) => {
-      const asked = askedOf(tool, theirs && Object.hasOwn(theirs, toolName) ? theirs[toolName] : undefined)
-      const ours = (input: unknown, about: About) =>
-        approval(turn, { toolName, input, toolCallId: about.toolCallId }, about.messages, {
-          theirs: () => asked(input, about),
-          isRunHere: isRunHere(toolName),
-        })
-      return [toolName, isForeign(tool) ? asked : ours]
-    }),
-  )
+  const entries = Object.entries<ToolSet[string]>(tools).map(([toolName, tool]) => {
+    const asked = askedOf(tool, theirs && Object.hasOwn(theirs, toolName) ? theirs[toolName] : undefined)
+    const ours = (input: unknown, about: About) => {
+      const call = { toolName, input, toolCallId: about.toolCallId }
+      return approval(turn, call, about.messages, { theirs: () => asked(input, about), isRunHere: isRunHere(toolName) })
+    }
+    return [toolName, isForeign(tool) ? asked : ours]
+  })
+  return Object.fromEntries(entries)
 }
 
-/** What the SDK would do by itself: what is under the tool's name, otherwise what the tool says. */
+/** What the SDK itself would do: the setting for the tool's name, otherwise what the tool says. */
 const askedOf =
   ({ needsApproval }: ToolSet[string], given: Exclude<ToolApproval, (...args: never) => unknown>[string]) =>
   async (input: unknown, about: About): Promise<GivenStatus> => {
@@ -56,3 +57,37 @@ const askedOf =
     const needs = typeof needsApproval === 'function' ? await needsApproval(input, { ...about, context: about.toolContext }) : needsApproval
     return needs ? 'user-approval' : undefined
   }
+
+/** The call for the SDK to parse; unchanged if nothing was repaired, or if it is refused. */
+export function resolved(call: LanguageModelV4ToolCall, outcome: Prepared | undefined): LanguageModelV4ToolCall {
+  if (!outcome || outcome.kind === 'result') return call
+  const { tool, input, unrefined = input, repairs } = outcome.call
+  return repairs.length === 0 ? call : { ...call, toolName: tool, input: JSON.stringify(unrefined) }
+}
+
+/**
+ * Handles a call that the SDK cannot parse. The user's own repair applies if the engine found none. Otherwise the message of the SDK's
+ * error, which the model and the user read, is replaced by the engine's.
+ */
+export async function repaired(turn: Turn, request: RepairRequest, theirs: Repair | undefined, log: MulliganOptions['log']) {
+  const { toolCall, error } = request
+  const { toolCallId } = toolCall
+  let call = toolCall
+  if (!turn.outcomeOf(toolCallId)) {
+    try {
+      call = { ...toolCall, ...(await theirs?.(request)), toolCallId }
+    } catch (thrown) {
+      log?.({ callId: toolCallId, tool: toolCall.toolName, error: thrown })
+    }
+    await turn.admit(call)
+  }
+  const outcome = turn.outcomeOf(toolCallId)
+  const read = resolved(call, outcome)
+  const isNew = read.toolName !== toolCall.toolName || read.input !== toolCall.input
+  if (outcome?.kind !== 'result' && isNew) return read
+  // A call that the SDK refuses unchanged does not run, for example one of a tool that is not active in this step.
+  const result = !outcome || outcome.kind === 'result' ? outcome?.record.result : (await turn.deny(outcome.call, error.message)).result
+  const message = result ? render(result) : error.message
+  Object.assign(error, { message, toString: () => message })
+  return null
+}

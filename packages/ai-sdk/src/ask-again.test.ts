@@ -1,4 +1,4 @@
-/** A reply in which a call was seen or announced, and none ran: the model is asked once, in the same stream. */
+/** If a call was seen or announced in a reply, and none ran, the model is asked once, in the same stream. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { call, say } from '@mulligan/testing'
 import { wrapLanguageModel } from 'ai'
@@ -10,7 +10,7 @@ import { brief, finish, model, PARAMS, type Part, search, streamed, text } from 
 
 const FENCED = 'Search for the plans:\n```json\n{"name": "search", "arguments": {"query": "plans"}}\n```'
 
-/** A model that says one list of parts after the other. */
+/** A model that replies with one list of parts after another. */
 function replies(...each: readonly (readonly Part[])[]) {
   const asked: LanguageModelV4CallOptions[] = []
   const said: LanguageModelV4 = {

@@ -1,4 +1,4 @@
-/** What is refused where the engine is made. */
+/** What is refused when the engine is created. */
 import { tool } from 'ai'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -25,12 +25,12 @@ describe('mulligan()', () => {
     })
 
     it.each(['v2', 'v3', 'v5'])('whose models are %s: refuses to begin', async (specificationVersion) => {
-      // The package of another major, as far as it is used here.
+      // The part of another major's package that is used here.
       vi.doMock('ai', async (original) => ({ ...(await original<object>()), wrapLanguageModel: () => ({ specificationVersion }) }))
       vi.resetModules()
       const other = await import('./index.ts')
       expect(() => other.mulligan({})).toThrow(
-        `made for AI SDK 7, and the package "ai" that is installed is another major (its models are ${specificationVersion})`,
+        `requires AI SDK 7, but the installed package "ai" is another major (its models are ${specificationVersion})`,
       )
     })
   })

@@ -1,4 +1,4 @@
-/** The example as it stands, as a process of its own, with the packages as they are built. */
+/** The unchanged example, in a separate process, with the built packages. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

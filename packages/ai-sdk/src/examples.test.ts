@@ -1,4 +1,4 @@
-/** The examples as they stand, over real HTTP. */
+/** The unchanged examples, over real HTTP. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -24,7 +24,7 @@ it('a script with two lines changed: repairs a call, and says what to fix in ano
   expect(second && lastToolResults(second)[0]?.text).toMatch(/^retry \(validation\): "days" is missing/)
 })
 
-/** The example's own server, on a port of its own. */
+/** The example's own server, on a free port. */
 async function listening(fetch: (request: Request) => Response | Promise<Response>) {
   const { url, server } = await new Promise<{ readonly url: string; readonly server: ServerType }>((resolve) => {
     const server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, server }))
@@ -35,7 +35,7 @@ async function listening(fetch: (request: Request) => Response | Promise<Respons
 describe('the endpoint of useChat', () => {
   const user = (text: string): UIMessage => ({ id: '1', role: 'user', parts: [{ type: 'text', text }] })
 
-  /** What the page shows in the end, sent and read as `useChat` does. */
+  /** What the page finally shows, sent and read as by `useChat`. */
   async function shown(url: string, messages: readonly UIMessage[]): Promise<UIMessage> {
     const chunks = await new DefaultChatTransport<UIMessage>({ api: `${url}/api/chat` }).sendMessages({
       chatId: 'c',

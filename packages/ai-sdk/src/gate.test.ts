@@ -1,9 +1,9 @@
-/** Whatever ids a server gives its calls: each call has one of its own, and what was streamed of it has the same. */
+/** For any ids that a server sends: each call has a unique id, and its streamed parts have the same id. */
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createGate } from './gate.ts'
-import type { Part } from './stream-repair.ts'
+import type { Part } from './middleware.ts'
 
 const ids = fc.constantFrom('a', 'b', 'c')
 const reason = fc.constantFrom('stop', 'tool-calls', 'length', 'error', 'content-filter', 'other' as const)
@@ -12,7 +12,13 @@ const promptWith = (before: readonly string[]): LanguageModelV4Prompt => [
   { role: 'assistant', content: before.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'x', input: {} })) },
 ]
 
-async function through(before: readonly string[], given: readonly string[], unified: string, streamed: boolean) {
+async function through(
+  before: readonly string[],
+  given: readonly string[],
+  unified: string,
+  streamed: boolean,
+  seen = (_: readonly Part[], __: number): void => undefined,
+) {
   const admitted: string[] = []
   const gate = createGate({
     params: { prompt: promptWith(before) },
@@ -20,10 +26,12 @@ async function through(before: readonly string[], given: readonly string[], unif
     repair: undefined,
     repairsOf: () => [],
     drops: false,
+    readAs: async () => undefined,
     admit: async (call, { cutOff }) => {
       admitted.push(`${call.toolCallId}${cutOff ? ' cut off' : ''}`)
-      return call
+      return { call, asks: call.toolCallId === 'b' }
     },
+    revoke: async ({ toolCallId }) => void admitted.splice(admitted.indexOf(toolCallId), 1),
   })
   const parts: Part[] = given.flatMap((id, at): Part[] => [
     ...(streamed
@@ -36,7 +44,11 @@ async function through(before: readonly string[], given: readonly string[], unif
     { type: 'tool-call', toolCallId: id, toolName: 'x', input: `${at}` },
   ])
   const out: Part[] = []
-  for (const part of [...parts, { type: 'finish', finishReason: { unified } } as Part]) out.push(...(await gate.part(part)))
+  for (const [at, part] of [...parts, { type: 'finish', finishReason: { unified } } as Part].entries()) {
+    const passed = await gate.part(part)
+    seen(passed, at)
+    out.push(...passed)
+  }
   return { out, admitted, rest: gate.end() }
 }
 
@@ -59,6 +71,12 @@ describe('the gate', () => {
     )
   })
 
+  it('passes a call on at once, unless a person has to be asked', async () => {
+    const early: string[] = []
+    await through([], ['a', 'c', 'b', 'a'], 'stop', false, (parts, at) => void early.push(`${at}: ${parts.map(({ type }) => type).join()}`))
+    expect(early).toEqual(['0: tool-call', '1: tool-call', '2: ', '3: ', '4: tool-call,tool-call,finish'])
+  })
+
   it('leaves an id as it is that no other call has', async () => {
     const { out } = await through([], ['a', 'b'], 'stop', true)
     expect(out.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))).toEqual(['a', 'b'])
@@ -71,7 +89,9 @@ describe('the gate', () => {
       repair: undefined,
       repairsOf: () => [],
       drops: false,
-      admit: async () => expect.unreachable(),
+      readAs: async () => undefined,
+      admit: async (call) => ({ call, asks: true }),
+      revoke: async () => expect.unreachable(),
     })
     const call: Part = { type: 'tool-call', toolCallId: 'a', toolName: 'x', input: '{}' }
     expect(await gate.part(call)).toEqual([])

@@ -1,22 +1,24 @@
 /** Passes the calls of a reply through the engine before the SDK reads them, and gives each a unique id. */
-import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/repair'
-import type { Pipeline } from './middleware.ts'
-import type { Part } from './stream-repair.ts'
-import { withWireForm } from './wire-form.ts'
+import type { Part, PartOf, Pipeline } from './middleware.ts'
+import { withWireForm } from './prompt.ts'
 
 export interface GateOptions {
   readonly params: LanguageModelV4CallOptions
-  /** A tool that the provider runs itself. */
+  /** Whether the provider runs the tool itself. */
   readonly isForeign: (name: string) => boolean
-  /** Finds and repairs the calls. Absent if there can be none. */
+  /** Finds and repairs the calls. Absent if the reply can't contain any. */
   readonly repair: Pipeline | undefined
-  /** What was repaired in a call, reported once. */
+  /** The repairs of a call; returned once. */
   readonly repairsOf: (toolCallId: string) => readonly Repair[]
-  /** No call may be made: those that still come are dropped. */
+  /** No call may be made: those in the reply are dropped. */
   readonly drops: boolean
-  /** The call as it continues. */
-  readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<LanguageModelV4ToolCall>
+  readonly admit: (call: LanguageModelV4ToolCall, at: Admission) => Promise<Admitted>
+  /** Takes back the decision about a call, which is not run. */
+  readonly revoke: (call: LanguageModelV4ToolCall) => Promise<void>
+  /** The input as the user's schema reads it; undefined if it refuses it. */
+  readonly readAs: (call: LanguageModelV4ToolCall) => Promise<unknown>
 }
 
 export interface Admission {
@@ -25,43 +27,62 @@ export interface Admission {
   readonly repairs: readonly Repair[]
 }
 
-export function createGate({ params, isForeign, repair, repairsOf, drops, admit }: GateOptions): Pipeline {
-  /** Ids of the calls before. */
+export interface Admitted {
+  /** The call to pass on. */
+  readonly call: LanguageModelV4ToolCall
+  /** A person has to be asked. */
+  readonly asks: boolean
+}
+
+interface Held {
+  readonly call: LanguageModelV4ToolCall
+  readonly repairs: readonly Repair[]
+  /** The call as the provider sent it. */
+  readonly came: LanguageModelV4ToolCall
+  /** The call to pass on, if it was decided about already. */
+  readonly admitted?: LanguageModelV4ToolCall
+}
+
+export function createGate({ params, isForeign, repair, repairsOf, drops, admit, revoke, readAs }: GateOptions): Pipeline {
+  /** Ids of earlier calls. */
   const taken = new Set(params.prompt.flatMap(({ role, content }) => (role === 'assistant' ? content : [])).flatMap(idsOf))
   const renamed = new Map<string, string>()
-  const calls: { readonly call: LanguageModelV4ToolCall; readonly repairs: readonly Repair[]; readonly came: LanguageModelV4ToolCall }[] =
-    []
-
-  /** Calls as they came, and whether the provider signed the reply that they are in. */
+  const calls: Held[] = []
+  /** Calls that were passed on before the end. */
+  const passed: Held[] = []
   const raw = new Map<string, LanguageModelV4ToolCall>()
+  /** The provider signed the reply. */
   let isSigned = false
 
-  async function part(one: Part): Promise<readonly Part[]> {
+  function part(one: Part): readonly Part[] | Promise<readonly Part[]> {
     isSigned ||= /^(reasoning|tool-call)/.test(one.type) && 'providerMetadata' in one && hasValue(one.providerMetadata)
     if (one.type === 'tool-call') raw.set(one.toolCallId, one)
-    const parts: Part[] = []
-    for (const repaired of repair ? await repair.part(one) : [one]) parts.push(...(await pass(repaired)))
-    return parts
+    const parts = repair ? repair.part(one) : [one]
+    // Pieces of text need no decision. Most parts are, so they do not wait.
+    return parts instanceof Promise || parts.some(({ type }) => type === 'finish' || type.startsWith('tool-'))
+      ? passAll(parts, one.type === 'finish')
+      : parts
   }
 
-  async function pass(one: Part): Promise<readonly Part[]> {
+  async function passAll(parts: readonly Part[] | Promise<readonly Part[]>, isOver: boolean): Promise<readonly Part[]> {
+    const passed: Part[] = []
+    for (const one of await parts) passed.push(...(await pass(one, isOver)))
+    return passed
+  }
+
+  async function pass(one: Part, isOver: boolean): Promise<readonly Part[]> {
+    if ((one.type === 'tool-input-start' || one.type === 'tool-call') && (one.providerExecuted || isForeign(one.toolName))) return [one]
     switch (one.type) {
       case 'tool-input-start':
-        if (one.providerExecuted || isForeign(one.toolName)) return [one]
         if (taken.has(one.id)) renamed.set(one.id, newId())
         return drops ? [] : [{ ...one, id: idOf(one.id) }]
       case 'tool-input-delta':
       case 'tool-input-end':
         return drops ? [] : [{ ...one, id: idOf(one.id) }]
-      case 'tool-call':
-        if (one.providerExecuted || isForeign(one.toolName)) return [one]
-        if (!drops)
-          calls.push({
-            call: { ...one, toolCallId: claim(one.toolCallId) },
-            repairs: repairsOf(one.toolCallId),
-            came: raw.get(one.toolCallId) ?? one,
-          })
-        return []
+      case 'tool-call': {
+        const { toolCallId: id } = one
+        return drops ? [] : take({ call: { ...one, toolCallId: claim(id) }, repairs: repairsOf(id), came: raw.get(id) ?? one }, isOver)
+      }
       case 'finish':
         return finish(one)
       default:
@@ -69,21 +90,47 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit 
     }
   }
 
-  /** Calls wait for the end: the SDK runs none before it, and only the end says whether the last of them is whole. */
-  async function finish(one: Extract<Part, { type: 'finish' }>): Promise<readonly Part[]> {
+  /** Passes a call on at once if it is healthy and may run. The SDK runs it after the end of the reply. */
+  async function take(given: Held, isOver: boolean): Promise<readonly Part[]> {
+    const admitted = isOver || calls.length > 0 ? undefined : await admitAt(given, passed.length, false)
+    if (admitted && !admitted.asks) {
+      passed.push(given)
+      return [admitted.call]
+    }
+    calls.push({ ...given, ...(admitted && { admitted: admitted.call }) })
+    return []
+  }
+
+  async function admitAt({ call, repairs, came }: Held, ordinal: number, cutOff: boolean): Promise<Admitted> {
+    const admitted = await admit(call, { ordinal, cutOff, repairs })
+    return isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs(admitted.call)) } : admitted
+  }
+
+  /** Only at the end is it known whether the last call is complete. */
+  async function finish(one: PartOf<'finish'>): Promise<readonly Part[]> {
     const { unified } = one.finishReason
     const isCut = unified === 'length'
-    const reason = drops && unified === 'tool-calls' ? 'stop' : isCut && calls.length > 0 ? 'tool-calls' : unified
+    const count = passed.length + calls.length
+    const reason = drops && unified === 'tool-calls' ? 'stop' : isCut && count > 0 ? 'tool-calls' : unified
     const last = reason === unified ? one : { ...one, finishReason: { ...one.finishReason, unified: reason } }
-    // The SDK runs no call of a reply that ended in any other way.
-    if (reason !== 'stop' && reason !== 'tool-calls') return [...held(), last]
-    const parts: Part[] = []
-    for (const [ordinal, { call, repairs, came }] of calls.entries()) {
-      const admitted = await admit(call, { ordinal, cutOff: isCut && ordinal === calls.length - 1, repairs })
-      parts.push(isSigned ? withWireForm(admitted, came) : admitted)
+    // The SDK runs no call of a reply that ended for another reason.
+    if (reason !== 'stop' && reason !== 'tool-calls') {
+      for (const { call } of [...passed, ...calls]) await revoke(call)
+      return [...held(), last]
     }
-    calls.length = 0
+    const parts: Part[] = []
+    for (const [at, given] of calls.splice(0).entries()) parts.push(await admittedLast(given, passed.length + at, isCut, count))
+    const cut = isCut && parts.length === 0 ? passed.at(-1) : undefined
+    if (cut) await admittedLast({ ...cut, admitted: cut.call }, count - 1, isCut, count)
     return [...parts, last]
+  }
+
+  /** The last call of a reply that was cut off is decided about again, because it may be incomplete. */
+  async function admittedLast(given: Held, ordinal: number, isCut: boolean, count: number): Promise<LanguageModelV4ToolCall> {
+    const cutOff = isCut && ordinal === count - 1
+    if (given.admitted && !cutOff) return given.admitted
+    if (given.admitted) await revoke(given.call)
+    return (await admitAt(given, ordinal, cutOff)).call
   }
 
   const held = (): Part[] => calls.splice(0).map(({ call }) => call)
@@ -100,7 +147,7 @@ export function createGate({ params, isForeign, repair, repairsOf, drops, admit 
   return { part, end: () => [...(repair?.end() ?? []), ...held()], askAgain: () => repair?.askAgain?.() }
 }
 
-const hasValue = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
+const hasValue = (metadata: PartOf<'tool-call'>['providerMetadata']): boolean =>
   Object.values(metadata ?? {}).some((of) => Object.keys(of ?? {}).length > 0)
 
 const newId = (): string => `call_${crypto.randomUUID()}`

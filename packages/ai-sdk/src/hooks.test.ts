@@ -1,17 +1,8 @@
-/** The user's own hooks are called as before, what they say counts, and the engine's part runs beside. */
+/** The user's own hooks are called as before, their results apply, and the engine works alongside. */
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { call, calls, lastToolResults, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
-import {
-  generateText,
-  hasToolCall,
-  isStepCount,
-  type LanguageModel,
-  type ModelMessage,
-  streamText,
-  type ToolSet,
-  tool,
-  wrapLanguageModel,
-} from 'ai'
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { generateText, hasToolCall, isStepCount, streamText, tool, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -35,7 +26,7 @@ function sendTool(more: Partial<ToolSet[string]> = {}) {
   return { tools: { send: { ...send, ...more } } as ToolSet, sent }
 }
 
-/** A turn that asks a person, and the one after the answer. */
+/** A turn that asks the user, and the turn after the answer. */
 async function askedAndAnswered(mode: Mode, options: RunOptions, approved = true, second: RunOptions = options) {
   const { tools, sent } = sendTool()
   const asked = await run(mode, tools, [call('send', { to: 'ann' })], options)
@@ -218,8 +209,8 @@ describe.each(MODES)('%s', (mode) => {
     it('a call that nobody was asked about does not run', async () => {
       const { tools, sent } = sendTool()
       await using server = await scriptedModel([call('send', { to: 'ann' }), done])
-      const engine = mulligan(tools, { policy: () => ({ decision: 'ask', reason: 'sure?' }) })
-      // As of an agent that takes the tools and leaves the hooks.
+      const engine = mulligan(tools, { preset: 'full', policy: () => ({ decision: 'ask', reason: 'sure?' }) })
+      // As in an agent that uses the tools but not the hooks.
       const { toolApproval: _, ...settings } = engine.turn({ model: modelOf(server), prompt: 'Go on.' }) as never as GenerateSettings
       await (mode === 'stream' ? streamText(settings).text : generateText(settings))
       expect([sent, lastToolResults(server.requests[1] as never)[0]?.text]).toEqual([[], expect.stringMatching(/^denied \(permission\)/)])
@@ -317,7 +308,7 @@ describe.each(MODES)('%s', (mode) => {
   })
 })
 
-/** A call in the messages of an earlier turn, and what it came to. */
+/** A call in the messages of an earlier turn, and its result. */
 function callAndResult(toolCallId: string, input: unknown, output: object, ...more: object[]): ModelMessage[] {
   return [
     { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'send', input }, ...more] },

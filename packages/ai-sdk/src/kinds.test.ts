@@ -1,4 +1,4 @@
-/** Tools of every kind that the AI SDK has. */
+/** All kinds of tools of the AI SDK. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { call, calls, type ScriptedModel, say, type TurnFunction } from '@mulligan/testing'
 import { dynamicTool, jsonSchema, type ModelMessage, tool } from 'ai'
@@ -103,7 +103,7 @@ describe.each(MODES)('%s', (mode) => {
     )
     const failed = await run(mode, { count: count(true) }, [call('count', { to: 1 }), call('count', {}), done])
     expect([failed.told[0]?.[0], failed.told[1]?.[0]]).toEqual([
-      expect.stringMatching(/^failed \(internal\): count failed with an Error/),
+      expect.stringMatching(/^failed \(internal\): count failed: password=\[secret\]/),
       expect.stringMatching(/^retry \(validation\): "to" is missing/),
     ])
   })
@@ -169,7 +169,7 @@ describe.each(MODES)('%s', (mode) => {
   })
 })
 
-/** Two blocks that the provider's own search makes, and an answer. */
+/** Two blocks of the provider's own search, and an answer. */
 const webSearch: TurnFunction = ({ body }) => {
   const found = { type: 'web_search_result', url: 'https://example.org', title: 'Example', encrypted_content: 'x', page_age: null }
   const content = [

@@ -1,24 +1,30 @@
-/** A pipeline of stream parts around a model, for streamed and complete replies. */
-import type { LanguageModelV4CallOptions, LanguageModelV4Middleware, LanguageModelV4Usage } from '@ai-sdk/provider'
-import { contentOf, partsOf } from './content.ts'
+/** Passes the parts of a reply through a pipeline, for streamed and for complete replies. */
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4Middleware,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider'
 import { instructed } from './prompt.ts'
-import type { Part } from './stream-repair.ts'
+
+export type Part = LanguageModelV4StreamPart
+export type PartOf<Type extends Part['type']> = Extract<Part, { type: Type }>
 
 export interface Pipeline {
-  /** What goes on in the place of a part. */
+  /** The parts to pass on instead of a part. */
   readonly part: (part: Part) => readonly Part[] | Promise<readonly Part[]>
-  /** The stream is over: what is still held, where no finish came. */
+  /** At the end of the stream: what is still held back, if there was no finish part. */
   readonly end: () => readonly Part[]
-  /** After the finish: what to tell the model, where it is to be asked once to make a call properly. */
+  /** After the finish part: what to tell the model if it should be asked once to make a call properly. */
   readonly askAgain?: () => string | undefined
 }
 
-type Finish = Extract<Part, { type: 'finish' }>
-
-/** @param pipelineFor undefined for a request whose reply is left alone. `second`: the model was asked again already */
+/** @param pipelineFor returns undefined for a request whose reply is not changed. `second`: the model was already asked again */
 export function middlewareOf(
   pipelineFor: (params: LanguageModelV4CallOptions, second: boolean) => Pipeline | undefined,
 ): Pick<LanguageModelV4Middleware, 'specificationVersion' | 'wrapStream' | 'wrapGenerate'> {
+  const secondRequest = (params: LanguageModelV4CallOptions, told: string) => ({ ...params, prompt: instructed(params.prompt, told) })
   return {
     specificationVersion: 'v4',
     wrapStream: async ({ doStream, params, model }) => {
@@ -26,12 +32,12 @@ export function middlewareOf(
       const result = await doStream()
       const pipeline = pipelineFor(params, false)
       if (!pipeline) return result
-      const again = async function* (told: string, first: Finish): AsyncGenerator<Part> {
-        const next = { ...params, prompt: instructed(params.prompt, told) }
+      const again = async function* (told: string, first: PartOf<'finish'>): AsyncGenerator<Part> {
+        const next = secondRequest(params, told)
         const { stream } = await model.doStream(next)
         yield* continued(first, stream, pipelineFor(next, true) ?? pipeline)
       }
-      return { ...result, stream: result.stream.pipeThrough(through(pipeline, again)) }
+      return { ...result, stream: through(result.stream, pipeline, again) }
     },
     wrapGenerate: async ({ doGenerate, params, model }) => {
       mustBeKnown(model)
@@ -41,17 +47,17 @@ export function middlewareOf(
       const first = await whole(result, pipeline)
       const told = pipeline.askAgain?.()
       if (told === undefined) return first
-      const next = { ...params, prompt: instructed(params.prompt, told) }
+      const next = secondRequest(params, told)
       const second = await whole(await model.doGenerate(next), pipelineFor(next, true) ?? pipeline)
       return { ...second, content: [...first.content, ...second.content], usage: sum(first.usage, second.usage) }
     },
   }
 }
 
-/** Another specification has other parts: to read them as these would lose some. */
+/** Another specification has other parts, some of which would be lost. */
 function mustBeKnown({ specificationVersion }: { readonly specificationVersion: string }): void {
-  if (specificationVersion === 'v4') return
-  throw new Error(`@mulligan/ai-sdk knows models of AI SDK 7 (specification v4), and this one has ${specificationVersion}.`)
+  if (specificationVersion !== 'v4')
+    throw new Error(`@mulligan/ai-sdk supports models of AI SDK 7 (specification v4); this model has ${specificationVersion}.`)
 }
 
 type Whole = Awaited<ReturnType<Parameters<NonNullable<LanguageModelV4Middleware['wrapGenerate']>>[0]['doGenerate']>>
@@ -64,44 +70,84 @@ async function whole(result: Whole, pipeline: Pipeline): Promise<Whole> {
   return { ...result, content: contentOf(parts, content), finishReason: finish?.finishReason ?? finishReason }
 }
 
+/** The content of a complete reply as stream parts. The id of a text or reasoning is its position. */
+const partsOf = (content: readonly LanguageModelV4Content[]): readonly Part[] =>
+  content.flatMap((one, at): readonly Part[] => {
+    if (one.type !== 'text' && one.type !== 'reasoning') return [one]
+    const id = `${at}`
+    const { type, providerMetadata } = one
+    const start: Part = { type: `${type}-start`, id, ...(providerMetadata && { providerMetadata }) }
+    return [start, { type: `${type}-delta`, id, delta: one.text }, { type: `${type}-end`, id }]
+  })
+
+/** The parts that are content as they are. */
+const CONTENT = /^(?:tool-(?:call|result|approval-request)|custom|file|reasoning-file|source)$/
+
+function contentOf(parts: readonly Part[], original: readonly LanguageModelV4Content[]): LanguageModelV4Content[] {
+  const content: LanguageModelV4Content[] = []
+  const places = new Map<string, number>()
+  for (const part of parts) {
+    if (part.type === 'text-start' || part.type === 'reasoning-start') {
+      const type = part.type === 'text-start' ? 'text' : 'reasoning'
+      const source = original[Number(part.id)]
+      const hasText = source?.type === 'text' || source?.type === 'reasoning'
+      places.set(part.id, content.push(hasText ? { ...source, text: '' } : { type, text: '' }) - 1)
+    } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+      const at = places.get(part.id) ?? -1
+      const grown = content[at]
+      if (grown && 'text' in grown) content[at] = { ...grown, text: grown.text + part.delta }
+    } else if (CONTENT.test(part.type)) content.push(part as LanguageModelV4Content)
+  }
+  return content
+}
+
 /** The parts of a second reply, as further parts of the first. */
-async function* continued(first: Finish, stream: ReadableStream<Part>, pipeline: Pipeline): AsyncGenerator<Part> {
+async function* continued(first: PartOf<'finish'>, stream: ReadableStream<Part>, pipeline: Pipeline): AsyncGenerator<Part> {
   const reader = stream.getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read())
     for (const one of await pipeline.part(read.value))
       if (one.type === 'finish') yield { ...one, usage: sum(first.usage, one.usage) }
-      // Text and thinking of both replies must not share an id; calls have ids of their own.
+      // Text and reasoning of the two replies must not share an id; calls have ids of their own.
       else if (/^(?:text|reasoning)-/.test(one.type)) yield { ...one, id: `again-${(one as { readonly id: string }).id}` } as Part
       else if (one.type !== 'stream-start') yield one
   yield* pipeline.end()
 }
 
-type Counts = Readonly<Record<string, number | undefined>>
-
 function sum(first: LanguageModelV4Usage, more: LanguageModelV4Usage): LanguageModelV4Usage {
-  const both = <Some extends object>(a: Some, b: Some): Some => {
-    const counts = { ...a, ...b } as Record<string, number | undefined>
-    for (const key of Object.keys(counts)) {
-      const [x, y] = [(a as Counts)[key], (b as Counts)[key]]
-      counts[key] = x === undefined ? y : x + (y ?? 0)
-    }
-    return counts as Some
+  const both = <Counts extends object>(a: Counts, b: Counts): Counts => {
+    const counts = { ...a } as Record<string, number | undefined>
+    for (const [key, count] of Object.entries(b as Record<string, number | undefined>))
+      counts[key] = count === undefined ? counts[key] : (counts[key] ?? 0) + count
+    return counts as Counts
   }
   const { inputTokens, outputTokens } = first
   return { ...more, inputTokens: both(inputTokens, more.inputTokens), outputTokens: both(outputTokens, more.outputTokens) }
 }
 
-function through(pipeline: Pipeline, again: (told: string, first: Finish) => AsyncGenerator<Part>): TransformStream<Part, Part> {
-  return new TransformStream({
-    transform: async (part, controller) => {
-      for (const one of await pipeline.part(part)) {
-        const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
-        if (told === undefined || one.type !== 'finish') controller.enqueue(one)
-        else for await (const more of again(told, one)) controller.enqueue(more)
+function through(
+  stream: ReadableStream<Part>,
+  pipeline: Pipeline,
+  again: (told: string, first: PartOf<'finish'>) => AsyncGenerator<Part>,
+): ReadableStream<Part> {
+  const reader = stream.getReader()
+  return new ReadableStream({
+    pull: async (controller) => {
+      for (let isEmpty = true; isEmpty; ) {
+        const read = await reader.read()
+        const passed = read.done ? pipeline.end() : pipeline.part(read.value)
+        // Awaiting what is already there costs as much as reading it.
+        for (const one of passed instanceof Promise ? await passed : passed) {
+          isEmpty = false
+          const told = one.type === 'finish' ? pipeline.askAgain?.() : undefined
+          if (told === undefined || one.type !== 'finish') controller.enqueue(one)
+          else for await (const more of again(told, one)) controller.enqueue(more)
+        }
+        if (read.done) {
+          controller.close()
+          return
+        }
       }
     },
-    flush: (controller) => {
-      for (const one of pipeline.end()) controller.enqueue(one)
-    },
+    cancel: (reason) => reader.cancel(reason),
   })
 }

@@ -1,4 +1,4 @@
-/** An agent of the AI SDK with the engine, against a scripted model over real HTTP. */
+/** An AI SDK agent with the engine, with a scripted model over real HTTP. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { lastToolResults, type Script, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from 'ai'
@@ -9,21 +9,23 @@ import { type MulliganOptions, mulligan, type TurnEvent } from './index.ts'
 export const modelOf = (server: ScriptedModel): LanguageModel =>
   createOpenAICompatible({ name: 'scripted', baseURL: server.url, includeUsage: true })('scripted-model')
 
-/** What a test looks at. */
+/** The outcome that a test checks. */
 export interface Ran {
   readonly text: string
   readonly calls: readonly { readonly toolName: string; readonly input: unknown; readonly invalid: boolean }[]
   readonly results: readonly unknown[]
-  /** Of failed calls, as the SDK's user gets them. */
+  /** The errors of failed calls, as the SDK's user gets them. */
   readonly errors: readonly unknown[]
   readonly finishes: readonly string[]
-  /** What the model read of the calls, by request. */
+  /** The results that the model read, by request. */
   readonly told: readonly (readonly string[])[]
   readonly bodies: readonly Body[]
   readonly events: readonly TurnEvent[]
   readonly approvals: readonly { readonly approvalId: string; readonly toolName: string; readonly reason: string | undefined }[]
   readonly messages: readonly ModelMessage[]
 }
+
+const allow = () => ({ decision: 'allow', reason: 'a test' }) as const
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[]
@@ -33,6 +35,7 @@ interface Body {
 }
 
 export type RunOptions = Partial<Omit<Parameters<typeof generateText>[0], 'model'>> & {
+  /** With the full preset, in an app that can ask a person, and where everything may run. */
   readonly engine?: MulliganOptions
   /** Without the engine. */
   readonly bare?: boolean
@@ -52,7 +55,9 @@ export async function run(
     return engine.onEvent?.(event)
   }
   const given = { prompt: 'Go on.', ...settings, model: model(server), maxRetries: 0 } as Parameters<typeof generateText>[0]
-  const whole = bare ? { stopWhen: isStepCount(25), ...given, tools } : mulligan(tools, { ...engine, onEvent }).turn(given as never)
+  const whole = bare
+    ? { stopWhen: isStepCount(25), ...given, tools }
+    : mulligan(tools, { preset: 'full', canAsk: true, policy: allow, ...engine, onEvent }).turn(given as never)
   const result = mode === 'stream' ? streamText({ onError: () => undefined, ...whole } as never) : await generateText(whole as never)
   const steps = await result.steps
   server.assertDone()
@@ -75,7 +80,7 @@ export async function run(
   }
 }
 
-/** A tool that reads, and what it was called with. */
+/** A read tool that records its inputs. */
 export function searchTool() {
   const ran: { readonly query: string; readonly limit?: number | undefined }[] = []
   const search = tool({

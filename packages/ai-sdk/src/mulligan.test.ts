@@ -1,4 +1,4 @@
-/** The engine in someone's own agent: what runs, what the model reads, and what stays as it was. */
+/** The engine in an existing agent: what runs, what the model reads, and what does not change. */
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import { call, calls, type Script, say } from '@mulligan/testing'
 import { tool } from 'ai'
@@ -77,17 +77,23 @@ describe.each(MODES)('%s', (mode) => {
     expect(types(events)).toContain('tool.repaired')
   })
 
-  it('a parameter that there is none of is not a success of an effect, and dropped from a read, which says so', async () => {
+  it('whether a parameter that there is none of matters is for the user’s schema to say', async () => {
     const script = () => [call('search', { query: 'tea', sort: 'name' }), done]
-    const careful = searchTool()
-    const refused = await run(mode, { search: careful.search }, script())
-    expect([careful.ran, refused.told[0]?.[0]]).toEqual([[], expect.stringMatching(/^retry \(validation\): "sort" is not a parameter/)])
-    const reading = searchTool()
-    const { told } = await run(mode, { search: reading.search }, script(), { engine: { defaults: { effect: 'read' } } })
-    expect([reading.ran, told[0]?.[0]]).toEqual([
-      [{ query: 'tea' }],
-      expect.stringMatching(/^\{"found".*\nNote: "sort" is not a parameter of search/),
-    ])
+    const { search } = searchTool()
+    const bare = await run(mode, { search }, script(), { bare: true })
+    for (const effect of ['read', 'external'] as const) {
+      const ours = await run(mode, { search }, script(), { engine: { defaults: { effect } } })
+      expect([ours.results, ours.told, ours.calls]).toEqual([bare.results, bare.told, bare.calls])
+    }
+  })
+
+  it('one that the user’s schema refuses is not a success of an effect, and dropped from a read, which says so', async () => {
+    const script = () => [call('find', { query: 'tea', sort: 'name' }), done]
+    const find = tool({ inputSchema: z.strictObject({ query: z.string() }), execute: async ({ query }) => `found ${query}` })
+    const refused = await run(mode, { find }, script())
+    expect(refused.told[0]?.[0]).toMatch(/^retry \(validation\): "sort" is not a parameter/)
+    const { told } = await run(mode, { find }, script(), { engine: { defaults: { effect: 'read' } } })
+    expect(told[0]?.[0]).toMatch(/^found tea\nNote: "sort" is not a parameter of find/)
   })
 
   it('a tool that there is none of, and arguments that nobody can read, are told as such', async () => {
@@ -121,6 +127,14 @@ describe.each(MODES)('%s', (mode) => {
     expect(answer).toBe('I found tea.')
     expect([bodies[5]?.tool_choice, text(bodies[5]?.messages.at(-1))]).toEqual(['none', expect.stringContaining('Answer now, in words')])
     expect(events.findLast(({ type }) => type === 'turn.concluding')).toEqual({ type: 'turn.concluding', step: 6, by: 'loop' })
+  })
+
+  it('a read that is polled is not blocked while its result changes', async () => {
+    let polls = 0
+    const status = tool({ inputSchema: nothing, execute: async () => ({ poll: ++polls }) })
+    const script = [...Array.from({ length: 6 }, () => call('status', {})), done]
+    const { results, events } = await run(mode, { status }, script, { engine: { defaults: { effect: 'read' } } })
+    expect([results.length, types(events).includes('guard.warning')]).toEqual([6, false])
   })
 
   it('the last request has the tools but no leave to call them, and calls that come all the same are dropped', async () => {
@@ -162,24 +176,32 @@ describe.each(MODES)('%s', (mode) => {
 
   it('what a tool throws reaches the model in its own words or as its class, never with a secret, a stack or a path', async () => {
     const tools = {
-      crash: failing(new TypeError('password=hunter2 in /home/ann/db.ts')),
+      crash: failing(new TypeError('no such column nme; did you mean name? (password=hunter2 in /home/ann/db.ts)')),
+      remote: failing(new TypeError('password=hunter2 in /home/ann/db.ts')),
       hint: failing(new ModelRetry('No such day.', { parameter: 'day', constraint: 'a weekday' })),
       fails: failing(new ToolFailure('The mail was refused.', { display: '**Refused**' })),
     }
     const logged: unknown[] = []
-    const engine = { log: ({ error }: { error: unknown }) => void logged.push(error) }
-    const { told, errors, bodies } = await run(mode, tools, [call('crash', {}), call('hint', {}), call('fails', {}), done], { engine })
+    const engine = { tools: { remote: { errors: 'class' as const } }, log: ({ error }: { error: unknown }) => void logged.push(error) }
+    const { told, errors, bodies } = await run(
+      mode,
+      tools,
+      [call('crash', {}), call('remote', {}), call('hint', {}), call('fails', {}), done],
+      { engine },
+    )
     expect(told.map(([one]) => one?.split('\n')[0])).toEqual([
-      'failed (internal): crash failed with a TypeError. The log has the details.',
+      'failed (internal): crash failed: no such column nme; did you mean name? (password=[secret] in …/db.ts)',
+      'failed (internal): remote failed with a TypeError. The log has the details.',
       'retry (validation): No such day.',
       'failed (execution): The mail was refused.',
     ])
     expect(text(bodies)).not.toMatch(/hunter2|\/home\/ann/)
     expect(text(errors.map(String))).not.toMatch(/hunter2|\/home\/ann/)
     expect(logged[0]).toBeInstanceOf(TypeError)
-    const [, , failed] = errors as ToolCallError[]
+    const [crashed, , , failed] = errors as ToolCallError[]
+    expect(crashed?.cause).toBe(logged[0])
     expect(failed).toBeInstanceOf(ToolCallError)
-    expect([failed?.message, failed?.result]).toEqual([told[2]?.[0], expect.objectContaining({ status: 'failed', display: '**Refused**' })])
+    expect([failed?.message, failed?.result]).toEqual([told[3]?.[0], expect.objectContaining({ status: 'failed', display: '**Refused**' })])
   })
 
   it('without the engine the secret is in the next request', async () => {
@@ -252,6 +274,14 @@ describe.each(MODES)('%s', (mode) => {
       1,
       [['send', 'a previous `send` call (`{}`, still running) was cut off; it may have taken effect']],
     ])
+  })
+
+  it('where nobody can be asked, the model is told, and the turn ends in words', async () => {
+    const send = tool({ inputSchema: nothing, execute: () => new Promise<string>(() => undefined) })
+    const engine = { graceMs: 1, canAsk: undefined as never, policy: undefined as never, tools: { send: { timeout: 0.02 } } }
+    const { approvals, told, text: answer } = await run(mode, { send }, [call('send', {}), call('send', {}), done], { engine })
+    expect([approvals, answer]).toEqual([[], 'Done.'])
+    expect(told[1]?.[0]).toMatch(/^denied \(permission\): It needs approval, but nobody is there to give it.*may have taken effect/)
   })
 
   it('effects run one after another, in the order of their calls', async () => {

@@ -1,21 +1,21 @@
 /** Runs the engine inside an existing AI SDK agent, whose tools, types and UI stay as they are. */
-import { DEFAULT_LIMITS, type Tool } from '@mulligan/core'
-import type { ToolSet } from 'ai'
-import { approvals } from './approval.ts'
-import { checkedTools, declaredTools, isForeign } from './engine-tools.ts'
-import { mustBeKnownMajor } from './known-major.ts'
+import type { Tool } from '@mulligan/core'
+import { partsOf } from '@mulligan/core/adapter'
+import { type ToolSet, wrapLanguageModel } from 'ai'
+import { approvals, repaired, resolved } from './approval.ts'
 import { stepModel } from './model.ts'
 import type { MulliganOptions } from './options.ts'
-import { repaired, resolved } from './resolved.ts'
-import { mapExecute, observed, withEngine } from './running.ts'
+import { createRefinement } from './refine.ts'
 import type { Mulligan, Settings, StopWhen } from './settings.ts'
+import { checkedTools, declaredTools, isForeign, mapExecute, observed, withEngine } from './tools.ts'
 import { createTurn, type Turn } from './turn.ts'
 
 /**
- * The engine for the tools of an AI SDK agent: wrong calls are repaired or come back to the model with what to fix, within a
- * budget; loops, limits, timeouts; no side effect twice. Fresh state for each turn.
+ * The engine for the tools of an AI SDK agent. Calls are repaired, or returned to the model with what to fix, and exceptions redacted;
+ * everything else stays as it is. With `preset: 'full'`, retries and requests have limits, loops end, and no side effect happens twice.
+ * Each turn has new state.
  *
- * @throws TypeError in a major of the AI SDK that it does not know, and when what the options say of a tool is wrong
+ * @throws TypeError if the major version of the AI SDK is not supported, or the options of a tool are invalid
  * @example
  * const engine = mulligan(tools, { tools: { search: { effect: 'read' } } })
  * const { textStream } = streamText(engine.turn({ model, messages }))
@@ -27,29 +27,36 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
   const declared = declaredTools(tools, options)
   let checking: Promise<readonly Tool[]> | undefined
   const checked = (): Promise<readonly Tool[]> => {
-    checking ??= checkedTools(declared, tools)
+    checking ??= checkedTools(declared, tools, partsOf(options).isFull)
     return checking
   }
+  const mayAsk = options.policy !== undefined || Object.values(tools).some(({ needsApproval }) => needsApproval)
   const observes = options.mode === 'observe'
-  const { requests } = { ...DEFAULT_LIMITS, ...options.limits }
+  const { requests } = partsOf(options).limits
+  /** Otherwise the user's `stopWhen` stays as it is. */
+  const isLimited = requests < Infinity
   const isEnough: StopWhen = ({ steps }) => steps.length >= requests
-  /** Where a call must be made, the SDK alone stops after it: here, after the first that succeeds. */
+  /** If a call is required, the SDK alone stops after the first call; here the turn stops after the first call that succeeds. */
   const isDone: StopWhen = ({ steps }) => (steps.at(-1)?.toolResults.length ?? 0) > 0
 
   function turn(settings: Settings): Settings {
-    const state = createTurn(
-      checked().then((all) => withTimeouts(all, settings, options)),
+    const refinement = createRefinement(settings)
+    const state = createTurn({
+      tools: checked().then((all) => withTimeouts(all, settings, options)),
       options,
-    )
+      refinement,
+      canAsk: options.canAsk ?? (mayAsk || settings.toolApproval !== undefined),
+    })
     state.stopWith(settings.abortSignal)
     const prepareStep = preparing(state, settings)
     if (observes) return { ...settings, tools: mapExecute(tools, (run, name) => observed(state, run, name)), prepareStep }
     const repair = settings.repairToolCall ?? settings.experimental_repairToolCall
     return {
       ...settings,
+      ...refinement.forSdk,
       tools: mapExecute(tools, (run, name) => withEngine(state, run, name, options.tools?.[name]?.streams)),
       prepareStep,
-      stopWhen: [settings.stopWhen ?? (isForced(settings) ? isDone : []), isEnough].flat(),
+      ...(isLimited && { stopWhen: [settings.stopWhen ?? (isForced(settings) ? isDone : []), isEnough].flat() }),
       repairToolCall: (request) => repaired(state, request, repair, options.log),
       toolApproval: approvals(state, tools, settings.toolApproval),
     }
@@ -68,13 +75,16 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
       const hasRepair = !observes && (settings.repairToolCall ?? settings.experimental_repairToolCall) !== undefined
       const model = stepModel(theirs?.model ?? given.model, {
         turn: state,
-        tools: declared,
+        tools: await checked(),
         options,
         last,
-        isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name] as ToolSet[string]),
-        // What the engine can't read is first for the user's own repair.
-        admit: async (call, at) =>
-          hasRepair && !at.cutOff && !(await state.fits(call)) ? call : resolved(call, await state.admit(call, at)),
+        isForeign: (name) => Object.hasOwn(tools, name) && isForeign(tools[name]),
+        // A call that the engine can't parse is first left to the user's own repair.
+        admit: async (call, at) => {
+          if (hasRepair && !at.cutOff && !(await state.fits(call))) return { call, asks: false }
+          const outcome = await state.admit(call, at)
+          return { call: resolved(call, outcome), asks: outcome.kind === 'approval' }
+        },
       })
       return { ...theirs, model, ...(last && { toolChoice: 'none' }) }
     }
@@ -85,7 +95,7 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
     return {
       ...settings,
       tools,
-      ...(!observes && { stopWhen: settings.stopWhen ?? isEnough }),
+      ...(!observes && isLimited && { stopWhen: settings.stopWhen ?? isEnough }),
       prepareCall: async (call) => turn((await prepareCall?.(call)) ?? call),
     }
   }
@@ -95,11 +105,26 @@ export function mulligan<TOOLS extends ToolSet>(tools: TOOLS, given: MulliganOpt
 
 const isForced = ({ toolChoice = 'auto' }: Settings): boolean => toolChoice === 'required' || typeof toolChoice === 'object'
 
-/** The SDK's own time limits of tools, which only abort a signal, are the engine's, which enforces them. */
+/** Applies the SDK's time limits for tools. The SDK only aborts a signal; the engine enforces them. */
 function withTimeouts(all: readonly Tool[], { timeout }: Settings, { tools = {} }: MulliganOptions): readonly Tool[] {
   if (typeof timeout !== 'object') return all
   return all.map((tool) => {
     const seconds = (timeout.tools?.[`${tool.name}Ms`] ?? timeout.toolMs ?? Infinity) / 1000
     return seconds === Infinity ? tool : { ...tool, timeout: Math.min(seconds, tools[tool.name]?.timeout ?? seconds) }
   })
+}
+
+/**
+ * Refuses another major of the SDK. Every major wraps a model as one of its own specification: v4 in AI SDK 7. An earlier major silently
+ * ignores settings that it does not know, so that a denied call would run.
+ */
+function mustBeKnownMajor(): void {
+  const never = (): never => {
+    throw new Error('The probe is never called.')
+  }
+  const probe = { provider: 'mulligan', modelId: 'probe', supportedUrls: {}, doGenerate: never, doStream: never }
+  const model = { specificationVersion: 'v4', ...probe } as const
+  const found: string = wrapLanguageModel({ model, middleware: { specificationVersion: 'v4' } }).specificationVersion
+  if (found !== 'v4')
+    throw new TypeError(`@mulligan/ai-sdk requires AI SDK 7, but the installed package "ai" is another major (its models are ${found}).`)
 }

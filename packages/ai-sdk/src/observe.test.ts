@@ -1,4 +1,4 @@
-/** Observing changes nothing, and tells what the engine would have done. */
+/** Observing changes nothing, and reports what the engine would have done. */
 import { call, type Script, say } from '@mulligan/testing'
 import { isStepCount, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +19,11 @@ describe.each(MODES)('%s', (mode) => {
     ['a leaked call', () => [say(glm('search', { query: 'tea' }))], ['tool.repaired envelope']],
     ['numbers as text', () => [call('search', { query: 'tea', limit: '3' }), done], ['tool.repaired type']],
     ['a loop', () => [same(), same(), same(), same(), done], ['guard.warning', 'guard.warning', 'tool.result blocked']],
-    ['a reply that is cut off', () => [call('search', { query: 'tea' }, { finish: 'length' })], ['tool.result retry', 'tool.retry']],
+    [
+      'a reply that is cut off',
+      () => [call('search', { query: 'tea' }, { finish: 'length' })],
+      ['tool.result cancelled', 'tool.result retry', 'tool.retry'],
+    ],
   ])('%s', async (_, script, expected) => {
     const { tools } = searchTool()
     const { events, ...ours } = await run(mode, tools, script(), { stopWhen, engine: { mode: 'observe' } })

@@ -1,4 +1,4 @@
-/** Streams made by hand, part by part, and what comes of them. */
+/** Streams built from parts, and their results. */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { wrapLanguageModel } from 'ai'
 import { type RepairToolCallsOptions, repairToolCalls } from './index.ts'
@@ -56,7 +56,7 @@ export async function streamed(from: LanguageModelV4, params = PARAMS): Promise<
 export const through = (parts: readonly Part[], options: RepairToolCallsOptions = {}, params = PARAMS): Promise<Part[]> =>
   streamed(wrapLanguageModel({ model: model(parts), middleware: repairToolCalls(options) }), params)
 
-/** What a person sees of it, with ids that are made up taken out. */
+/** What a user sees, without generated ids. */
 export const brief = (parts: readonly Part[]): string[] =>
   parts.map((part) => {
     if (part.type === 'tool-call') return `call ${part.toolName}(${part.input})`
@@ -65,7 +65,7 @@ export const brief = (parts: readonly Part[]): string[] =>
     return part.type
   })
 
-/** The reader lets go of a few characters later than they came: pieces of one text are put together. */
+/** Joins the pieces of a text, because the parser passes some characters on later than they arrive. */
 export const joined = (parts: readonly Part[]): Part[] => {
   const whole: Part[] = []
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** The parts of a stream: which go on, when, and in which order. */
+/** The parts of a stream: which are passed on, when, and in which order. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4, LanguageModelV4Content } from '@ai-sdk/provider'
 import { calls, type ScriptedTurn, say, scriptedModel, think } from '@mulligan/testing'
@@ -239,5 +239,5 @@ it('refuses models of a specification that it does not know', async () => {
     doStream: () => older.doStream(PARAMS),
     doGenerate: () => older.doGenerate(PARAMS),
   })
-  await expect(asked).rejects.toThrow('AI SDK 7 (specification v4), and this one has v3')
+  await expect(asked).rejects.toThrow('AI SDK 7 (specification v4); this model has v3')
 })

@@ -1,63 +1,120 @@
-/** Bounds the results in a request, adds the engine's notes, and reads what the messages say about earlier turns. */
+/** Bounds the results in a request, restores the wire form of signed calls, and reads what the messages say about earlier turns. */
 import type {
   LanguageModelV4Prompt,
+  LanguageModelV4ToolCall,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
-import { bound, type IndeterminateCall, type Limits, locate, ok, render, type Spill, settledBy, TOOL_NAME, type Tool } from '@mulligan/core'
-import { isRecord } from '@mulligan/repair'
+import { ok, render, type Tool } from '@mulligan/core'
+import { bound, callText, estimateTokens, type IndeterminateCall, locate, type Spill, settledBy, TOOL_NAME } from '@mulligan/core/executor'
+import { canonical, isRecord } from '@mulligan/repair'
 import type { ModelMessage } from 'ai'
-import { wireFormsIn } from './wire-form.ts'
+
+const KEY = 'mulligan'
+
+/**
+ * Keeps the wire form of a repaired call in its metadata, because a reply that its provider signed has to be sent back unchanged. The SDK
+ * keeps this metadata in messages and UI messages.
+ * @param readAs the input that the SDK keeps, to which its schema may have added defaults
+ */
+export function withWireForm(
+  call: LanguageModelV4ToolCall,
+  { toolName, input }: LanguageModelV4ToolCall,
+  readAs: unknown,
+): LanguageModelV4ToolCall {
+  const isRepaired = call.toolName !== toolName || call.input !== input
+  if (!isRepaired && (readAs === undefined || canonical(readAs) === canonical(parsed(input)))) return call
+  return { ...call, providerMetadata: { ...call.providerMetadata, [KEY]: { toolName, input, isRepaired } } }
+}
+
+interface WireForm {
+  readonly toolName: string
+  readonly input: unknown
+  /** Tells the model, which wrote something else, how its call was read. */
+  readonly note: string | undefined
+}
+
+/** By the id of the call. */
+function wireFormsIn(prompt: LanguageModelV4Prompt): ReadonlyMap<string, WireForm> {
+  const forms = new Map<string, WireForm>()
+  for (const { role, content } of prompt)
+    for (const part of role === 'assistant' ? content : []) {
+      const kept = part.type === 'tool-call' ? part.providerOptions?.[KEY] : undefined
+      if (part.type !== 'tool-call' || !kept) continue
+      const note =
+        kept['isRepaired'] !== false &&
+        `Your call was read as ${callText({ tool: part.toolName, input: part.input as Record<string, unknown> })}.`
+      forms.set(part.toolCallId, { toolName: String(kept['toolName']), input: parsed(String(kept['input'])), note: note || undefined })
+    }
+  return forms
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
 
 export interface Projection {
   readonly maxTokens: number
   readonly spill: Spill | undefined
-  /** By the provider's id of a call: sentences that go with its result. */
+  /** Sentences that are added to a result, by the provider's id of the call. */
   readonly notes: ReadonlyMap<string, readonly string[]>
-  /** What was bounded before, by id and text, so that it is spilled once in a turn. */
+  /** Results that were bounded before, by id and text, so that each is spilled only once in a turn. */
   readonly done: Map<string, LanguageModelV4ToolResultOutput>
 }
 
 /**
- * What is sent: the results of tools that the SDK or a client ran, bounded, and calls as their provider takes them. What the
- * provider ran itself stands elsewhere and stays as it is.
- * @param names of the tools of the request
+ * Returns the prompt as it is sent: results of tools that the SDK or a client ran are bounded, and calls have the form that their provider
+ * accepts. Results of tools that the provider ran itself are unchanged.
+ * @param names names of the tools in the request
  */
-export async function projected(
-  prompt: LanguageModelV4Prompt,
-  names: ReadonlySet<string>,
-  options: Projection,
-): Promise<LanguageModelV4Prompt> {
+export async function projected(prompt: LanguageModelV4Prompt, names: ReadonlySet<string>, options: Projection) {
   const forms = wireFormsIn(prompt)
+  if (
+    options.maxTokens === Infinity &&
+    options.notes.size === 0 &&
+    forms.size === 0 &&
+    prompt.every((message) => isSendable(message, names))
+  )
+    return prompt
   const nameOf = ({ toolCallId, toolName }: LanguageModelV4ToolCallPart | LanguageModelV4ToolResultPart): string =>
     forms.get(toolCallId)?.toolName ?? (names.has(toolName) ? toolName : sendable(toolName))
   const callOf = (part: LanguageModelV4ToolCallPart): LanguageModelV4ToolCallPart => {
     const given = forms.get(part.toolCallId)?.input ?? part.input
-    // A call that nobody could read is no reason to refuse the request.
+    // Providers refuse arguments that are not an object. A call that could not be parsed must not cause that.
     return { ...part, toolName: nameOf(part), input: isRecord(given) ? given : {} }
   }
   const resultOf = async (part: LanguageModelV4ToolResultPart): Promise<LanguageModelV4ToolResultPart> => {
     const form = forms.get(part.toolCallId)
-    return { ...part, toolName: nameOf(part), output: await bounded(part, form ? [form.note] : [], options) }
+    return { ...part, toolName: nameOf(part), output: await bounded(part, form?.note === undefined ? [] : [form.note], options) }
   }
-  return Promise.all(
-    prompt.map(async (message) => {
-      if (message.role === 'tool')
-        return {
-          ...message,
-          content: await Promise.all(message.content.map((part) => (part.type === 'tool-result' ? resultOf(part) : part))),
-        }
-      if (message.role !== 'assistant') return message
-      return {
-        ...message,
-        content: message.content.map((part) => (part.type === 'tool-call' && !part.providerExecuted ? callOf(part) : part)),
-      }
-    }),
-  )
+  const messages = prompt.map(async (message) => {
+    if (message.role === 'tool') {
+      const content = message.content.map((part) => (part.type === 'tool-result' ? resultOf(part) : part))
+      return { ...message, content: await Promise.all(content) }
+    }
+    if (message.role !== 'assistant') return message
+    const content = message.content.map((part) => (part.type === 'tool-call' && !part.providerExecuted ? callOf(part) : part))
+    return { ...message, content }
+  })
+  return Promise.all(messages)
 }
 
-/** A name that every provider takes, for one that the model made up. */
+/** Whether a message can be sent as it is, unless its results are too long. */
+const isSendable = ({ role, content }: LanguageModelV4Prompt[number], names: ReadonlySet<string>): boolean =>
+  (role !== 'assistant' && role !== 'tool') ||
+  content.every(
+    (part) =>
+      (part.type !== 'tool-call' && part.type !== 'tool-result') ||
+      ((names.has(part.toolName) || TOOL_NAME.test(part.toolName)) &&
+        (part.type === 'tool-result' || part.providerExecuted || isRecord(part.input))),
+  )
+
+/** A name that every provider accepts, instead of one that the model made up. */
 const sendable = (name: string): string => (TOOL_NAME.test(name) ? name : name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown')
 
 async function bounded(
@@ -67,19 +124,41 @@ async function bounded(
 ): Promise<LanguageModelV4ToolResultOutput> {
   if (output.type === 'execution-denied') return output
   const notes = [...(known.get(callId) ?? []), ...more]
+  if (maxTokens === Infinity && notes.length === 0) return output
   const content = textOf(output)
   const key = `${callId} ${content}`
   const before = done.get(key)
   if (before) return before
-  const short = await bound(ok(null, { content, ...(notes.length > 0 && { notes }) }), { maxTokens, spill, callId })
-  if (!short.truncated && notes.length === 0) return output
-  const value = render(short)
-  const result: LanguageModelV4ToolResultOutput =
-    output.type === 'content'
-      ? { type: 'content', value: [{ type: 'text', text: value }, ...output.value.filter(({ type }) => type !== 'text')] }
-      : { type: output.type.startsWith('error') ? 'error-text' : 'text', value }
-  done.set(key, result)
-  return result
+  const short = async (text: string, id: string, told: readonly string[], most: number) => {
+    const result = await bound(ok(null, { content: text, ...(told.length > 0 && { notes: told }) }), { maxTokens: most, spill, callId: id })
+    return result.truncated || told.length > 0 ? render(result) : text
+  }
+  if (output.type === 'content') {
+    const most = shareOf(
+      output.value.flatMap((part) => (part.type === 'text' ? [estimateTokens(part.text)] : [])),
+      maxTokens,
+    )
+    const parts = output.value.map(async (part, at) =>
+      part.type === 'text' ? { ...part, text: await short(part.text, `${callId}-${at}`, [], most) } : part,
+    )
+    const told = notes.map((note) => ({ type: 'text' as const, text: `Note: ${note}` }))
+    done.set(key, { type: 'content', value: [...(await Promise.all(parts)), ...told] })
+  } else {
+    const value = await short(content, callId, notes, maxTokens)
+    done.set(key, value === content ? output : { type: output.type.startsWith('error') ? 'error-text' : 'text', value })
+  }
+  return done.get(key) ?? output
+}
+
+/** The most that each of several texts may have, so that short ones stay whole and long ones share what is left. */
+function shareOf(sizes: readonly number[], budget: number): number {
+  let left = budget
+  for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {
+    const share = left / (sizes.length - at)
+    if (size > share) return share
+    left -= size
+  }
+  return Infinity
 }
 
 function textOf(output: Exclude<LanguageModelV4ToolResultOutput, { type: 'execution-denied' }>): string {
@@ -87,75 +166,53 @@ function textOf(output: Exclude<LanguageModelV4ToolResultOutput, { type: 'execut
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value)
 }
 
-const WHY: Partial<Record<'loop' | keyof Limits, string>> = {
-  requests: 'This is the last request of this turn',
-  loop: 'Calls were repeated that change nothing, so there are no more of them in this turn',
-}
-
-/** The prompt with the instruction to conclude. It is in no history. */
-export function concluding(prompt: LanguageModelV4Prompt, by: 'loop' | keyof Limits): LanguageModelV4Prompt {
-  return instructed(
-    prompt,
-    `[${WHY[by] ?? `The ${by} of this turn are used up`}. Don't call tools. Answer now, in words, with what is known, and say what is missing.]`,
-  )
-}
-
 /** The prompt with an instruction at its end. */
 export function instructed(prompt: LanguageModelV4Prompt, text: string): LanguageModelV4Prompt {
   const part = { type: 'text' as const, text }
   const last = prompt.at(-1)
-  // Many templates of local models refuse two messages of the user in a row.
+  // Many templates of local models refuse two consecutive user messages.
   return last?.role === 'user'
     ? [...prompt.slice(0, -1), { ...last, content: [...last.content, part] }]
     : [...prompt, { role: 'user', content: [part] }]
 }
 
-/** The calls that a person has said yes to, by the provider's id: the SDK runs them before its first request. With the input the person saw. */
+/** The calls that the user has approved, by the provider's id, with the input that was shown: the SDK runs them before its first request. */
 export function approvedIn(messages: readonly ModelMessage[]): ReadonlyMap<string, unknown> {
   const last = messages.at(-1)
-  const yes = new Set<string>()
-  for (const part of last?.role === 'tool' ? last.content : [])
-    if (part.type === 'tool-approval-response' && part.approved) yes.add(part.approvalId)
+  const responses = last?.role === 'tool' ? last.content.filter((part) => part.type === 'tool-approval-response') : []
+  const ids = new Set(responses.filter(({ approved }) => approved).map(({ approvalId }) => approvalId))
   const approved = new Map<string, unknown>()
-  for (const part of yes.size > 0 ? assistantParts(messages) : [])
-    if (part.type === 'tool-approval-request' && yes.has(part.approvalId)) approved.set(part.toolCallId, part.inputSchemaInput)
+  for (const part of ids.size > 0 ? messages.flatMap(partsOf) : [])
+    if (part.type === 'tool-approval-request' && ids.has(part.approvalId)) approved.set(part.toolCallId, part.inputSchemaInput)
   return approved
 }
 
+type MessagePart = Exclude<ModelMessage['content'], string>[number]
+const partsOf = ({ content }: ModelMessage): readonly MessagePart[] => (typeof content === 'string' ? [] : content)
+
 /**
- * Calls of earlier turns that were cut off and may have taken effect, as the messages tell it. They are settled as in a turn:
- * by a call that a person was asked about since, and that succeeded. What was approved automatically settles nothing.
+ * Calls of earlier turns that were cut off and may have taken effect, according to the messages. As within a turn, such a call is settled
+ * by a later call that the user was asked about and that succeeded. An automatic approval settles nothing.
  */
 export function indeterminateIn(messages: readonly ModelMessage[], tools: readonly Tool[]): readonly IndeterminateCall[] {
   const calls = new Map<string, IndeterminateCall>()
-  /** By the call that was asked about: what was indeterminate then. */
+  /** The calls that were indeterminate when the user was asked, by the id of the call in question. */
   const named = new Map<string, readonly string[]>()
   let unsettled: readonly IndeterminateCall[] = []
-  for (const { content } of messages)
-    for (const part of typeof content === 'string' ? [] : content) {
-      if (part.type === 'tool-call') {
-        const { toolCallId: id, toolName: tool, input } = part
-        calls.set(
-          id,
-          locate(
-            { id, tool, input },
-            tools.find(({ name }) => name === tool),
-          ),
-        )
-      }
-      if (part.type === 'tool-approval-request' && !part.isAutomatic)
-        named.set(
-          part.toolCallId,
-          unsettled.map(({ id }) => id),
-        )
-      if (part.type !== 'tool-result') continue
+  for (const part of messages.flatMap(partsOf)) {
+    if (part.type === 'tool-call') {
+      const { toolCallId: id, toolName, input } = part
+      const tool = tools.find(({ name }) => name === toolName)
+      calls.set(id, locate({ id, tool: toolName, input }, tool))
+    } else if (part.type === 'tool-approval-request' && !part.isAutomatic) {
+      const ids = unsettled.map(({ id }) => id)
+      named.set(part.toolCallId, ids)
+    } else if (part.type === 'tool-result') {
       const call = calls.get(part.toolCallId)
       const { type, value } = { value: '', ...part.output }
       if (call && type === 'error-text' && String(value).startsWith('indeterminate (')) unsettled = [...unsettled, call]
       else if (call && !type.startsWith('e')) unsettled = settledBy(unsettled, call, named.get(call.id) ?? [])
     }
+  }
   return unsettled
 }
-
-const assistantParts = (messages: readonly ModelMessage[]) =>
-  messages.flatMap(({ role, content }) => (role === 'assistant' && typeof content !== 'string' ? content : []))

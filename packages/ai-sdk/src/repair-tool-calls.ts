@@ -1,62 +1,60 @@
-/** AI SDK middleware that repairs tool calls so that they fit their schemas. */
+/** AI SDK middleware that repairs tool calls so that they match their schemas. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
 import { type Effect, type Family, type FinishedReply, families, type Repair } from '@mulligan/repair'
-import { middlewareOf } from './middleware.ts'
-import { createStreamRepair, type StreamRepair, type Traits } from './stream-repair.ts'
+import { middlewareOf, type Pipeline } from './middleware.ts'
+import { createStreamRepair, type Traits } from './stream-repair.ts'
 
-/** The call that a repair was made in, as it continues. */
+/** The repaired call. */
 export interface RepairedCall {
   readonly toolName: string
   readonly toolCallId: string
 }
 
 export interface RepairToolCallsOptions {
-  /** Which markup to look for. Default: that of every family there is. */
+  /** The markup to look for. Default: that of every known family. */
   readonly families?: readonly Family[]
-  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does where the server leaves it in. Default false. */
+  /** The text begins inside the reasoning, as GLM's and DeepSeek-R1's does if the server does not separate the two. Default false. */
   readonly opensInReasoning?: boolean
-  /** What each tool does, by name, or all of them: decides how far a call may be repaired. Default `external`, the most careful. */
+  /** The effect of each tool by name, or of all tools: decides how far a call may be repaired. Default `external`, the most careful. */
   readonly effects?: Readonly<Record<string, Effect>> | Effect
-  /** Called for each repair. What it throws is ignored. */
+  /** Called for each repair. Exceptions are ignored. */
   readonly onRepair?: (repair: Repair, call: RepairedCall) => void
-  /** Called for a reply that has what looks like a call and was not run. `asked`: the model is asked to make it properly. */
+  /** Called for a reply with something that looks like a call and was not run. `asked`: the model is asked to make it properly. */
   readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
   /**
-   * Where a call was seen or announced, and none came out of the reply, the model is asked once to make it properly: a second
-   * request, whose reply goes on in the same stream. Default true.
+   * If a call was seen or announced, but the reply contains none, the model is asked once to make it properly. This is a second
+   * request, whose reply continues the same stream. Default true.
    */
   readonly asks?: boolean
 }
 
 /**
- * Calls that came as markup in the text become tool calls, names and arguments are repaired, and what can't be repaired continues
- * as it came, for the SDK to report to the model: its own `repairToolCall` still has its turn. For AI SDK 7, whose models have
- * the specification `v4`; with models of another one the first request throws.
+ * Turns calls that were written as text into tool calls, and repairs names and arguments. What can't be repaired is passed on unchanged,
+ * so that the SDK reports it to the model and its own `repairToolCall` still applies. For AI SDK 7, whose models have the specification
+ * `v4`; with another model, the first request throws.
  *
  * @example
  * const model = wrapLanguageModel({ model: provider('glm-4.7-flash'), middleware: repairToolCalls() })
  */
-export const repairToolCalls = (options: RepairToolCallsOptions = {}): LanguageModelV4Middleware =>
-  middlewareOf((params, second) =>
-    streamRepairFor(params, second ? { ...options, asks: false } : options, (name) => ({ effect: effectOf(name, options.effects) })),
+export function repairToolCalls({ effects = 'external', ...options }: RepairToolCallsOptions = {}): LanguageModelV4Middleware {
+  const effectOf = (name: string): Effect | undefined =>
+    typeof effects === 'string' ? effects : Object.hasOwn(effects, name) ? effects[name] : undefined
+  return middlewareOf((params, second) =>
+    streamRepairFor(params, second ? { ...options, asks: false } : options, (name) => ({ effect: effectOf(name) ?? 'external' })),
   )
-
-function effectOf(name: string, effects: RepairToolCallsOptions['effects'] = 'external'): Effect {
-  if (typeof effects === 'string') return effects
-  return (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? 'external'
 }
 
-/** Undefined if the reply can have no calls, and is left alone. */
+/** Undefined if the reply can't contain calls, and is not changed. */
 export function streamRepairFor(
   { tools = [], toolChoice }: LanguageModelV4CallOptions,
-  options: RepairToolCallsOptions,
+  options: Omit<RepairToolCallsOptions, 'effects'>,
   traitsOf: (name: string) => Traits,
-): StreamRepair | undefined {
+): Pipeline | undefined {
   if (toolChoice?.type === 'none' || !tools.some((tool) => tool.type === 'function')) return undefined
   try {
     return createStreamRepair(tools, traitsOf, { ...options, families: options.families ?? families })
   } catch {
-    // Two tools of the same name: the provider refuses them, or knows better.
+    // Two tools have the same name: left to the provider.
     return undefined
   }
 }

@@ -1,22 +1,27 @@
-/** The package runs where there is nothing but the web's standard globals, and costs a bundle little beside core and repair. */
+/** The package needs only the standard web globals, and adds little to a bundle with core and repair. */
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-/** What a bundle of this package has more, gzipped, than one of all of core and repair, which it needs not all of. */
-const MAX_MORE_BYTES = 5_000
-/** What each of the two parts may cost of its own, gzipped. */
+/** The most bytes, gzipped, that this package adds to a bundle of core and repair, of which it does not need everything. */
+const MAX_MORE_BYTES = 6_500
+/** The maximum size of each of the two parts alone, gzipped. */
 const MAX_MIDDLEWARE_BYTES = 3_300
-const MAX_ENGINE_BYTES = 5_500
+const MAX_ENGINE_BYTES = 6_950
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 const INDEX = path('./index.ts')
 const MIDDLEWARE = path('./repair-tool-calls.ts')
-/** Stands for an entry that is not a file. */
+/** The path of an entry that is not a file. */
 const TEXT = path('./entry.ts')
-const OURS = { '@mulligan/repair': path('../../repair/src/index.ts'), '@mulligan/core': path('../../core/src/index.ts') }
+const OURS = {
+  '@mulligan/repair': path('../../repair/src/index.ts'),
+  '@mulligan/core/executor': path('../../core/src/executor.ts'),
+  '@mulligan/core/adapter': path('../../core/src/adapter.ts'),
+  '@mulligan/core': path('../../core/src/index.ts'),
+}
 const GLOBALS = {
   crypto,
   TransformStream,
@@ -39,7 +44,7 @@ interface Options {
   readonly format?: 'es' | 'iife'
 }
 
-/** @param entry a file, or the text of one */
+/** @param entry the path or the text of a file */
 async function bundled(entry: string, { external = [], format = 'es' }: Options = {}): Promise<Rolldown.OutputChunk> {
   const output = await build({
     configFile: false,
@@ -69,7 +74,7 @@ const sizeOf = ({ code }: Rolldown.OutputChunk): number => gzipSync(code).length
 
 describe('the bundle', () => {
   let whole: Rolldown.OutputChunk
-  /** With the AI SDK in it. */
+  /** Includes the AI SDK. */
   let agent: Rolldown.OutputChunk
   beforeAll(async () => {
     whole = await bundled(INDEX, { external: ['ai'] })
@@ -83,7 +88,11 @@ describe('the bundle', () => {
 
   it(`has at most ${MAX_MORE_BYTES} bytes more, gzipped, than core and repair`, async () => {
     const external = ['ai', ...Object.keys(OURS)]
-    const base = sizeOf(await bundled(`export * from '@mulligan/core'; export * from '@mulligan/repair'`))
+    const base = sizeOf(
+      await bundled(
+        `export * from '@mulligan/core/executor'; export { defineTool } from '@mulligan/core'; export * from '@mulligan/repair'`,
+      ),
+    )
     const own = sizeOf(await bundled(INDEX, { external }))
     const middleware = sizeOf(await bundled(MIDDLEWARE, { external }))
     const more = sizeOf(whole) - base
@@ -93,7 +102,7 @@ describe('the bundle', () => {
     expect(own - middleware).toBeLessThanOrEqual(MAX_ENGINE_BYTES)
   }, 60_000)
 
-  /** A script over the bundle, where no Node API can be reached. */
+  /** Runs a script with the bundle, without access to Node's API. */
   const run = (script: string): Promise<string> => {
     const context = createContext({ ...GLOBALS }, { codeGeneration: { strings: false, wasm: false } })
     runInContext(agent.code, context)
@@ -116,7 +125,7 @@ describe('the bundle', () => {
         inputSchema: sdk.jsonSchema({ type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }),
         execute: async ({ a }) => a + 1,
       })
-      const { text } = await sdk.generateText(sdk.mulligan({ add }).turn({ model, prompt: 'Go on.' }))
+      const { text } = await sdk.generateText(sdk.mulligan({ add }, { preset: 'full' }).turn({ model, prompt: 'Go on.' }))
       return JSON.stringify([text, ...prompts.slice(1).map((prompt) => prompt.at(-1).content[0].output.value)])
     `)
     expect(JSON.parse(json)).toEqual(['Done.', 2, expect.stringMatching(/^retry \(validation\): "a" is missing/)])

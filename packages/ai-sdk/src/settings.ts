@@ -1,46 +1,62 @@
-/** Reads and returns AI SDK settings. */
+/** The settings of the AI SDK that the engine reads and returns. */
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
-import type { LanguageModel, ModelMessage, OutputInterface, streamText, ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { FlexibleSchema, LanguageModel, ModelMessage, OutputInterface, streamText, ToolLoopAgentSettings, ToolSet } from 'ai'
 
 type Context = Record<string, unknown>
 
-/** Of an approval. */
+/** The status of an approval. */
 export type Status = { readonly type: 'not-applicable' | 'approved' | 'user-approval' | 'denied'; readonly reason?: string }
 export type GivenStatus = Status | Status['type'] | undefined
 
-/** What `streamText` and `generateText` take, without the tools. */
-export type TurnSettings<TOOLS extends ToolSet, CONTEXT extends Context, OUTPUT extends OutputInterface> = Omit<
-  Parameters<typeof streamText<TOOLS, CONTEXT, OUTPUT>>[0],
-  'tools'
->
+/** The settings of `streamText` and `generateText`. `.turn()` adds the tools. */
+export type TurnSettings<TOOLS extends ToolSet, CONTEXT extends Context, OUTPUT extends OutputInterface> = Parameters<
+  typeof streamText<TOOLS, CONTEXT, OUTPUT>
+>[0]
 
-/** What `ToolLoopAgent` takes, without the tools. */
-export type AgentSettings<TOOLS extends ToolSet, CALL_OPTIONS, CONTEXT extends Context, OUTPUT extends OutputInterface> = Omit<
-  ToolLoopAgentSettings<CALL_OPTIONS, TOOLS, CONTEXT, OUTPUT>,
-  'tools'
->
+/** The settings of `ToolLoopAgent`. `.agent()` adds the tools. */
+export type AgentSettings<
+  TOOLS extends ToolSet,
+  CALL_OPTIONS,
+  CONTEXT extends Context,
+  OUTPUT extends OutputInterface,
+> = ToolLoopAgentSettings<CALL_OPTIONS, TOOLS, CONTEXT, OUTPUT>
+
+/** Refuses settings that the SDK does not have, which a type parameter would accept. Does not depend on the tools, which may be generic. */
+type Known<S, SETTINGS> = { readonly [KEY in Exclude<keyof S, KeyOf<SETTINGS>>]: never }
+type KeyOf<SETTINGS> = SETTINGS extends unknown ? keyof SETTINGS : never
 
 export interface Mulligan<TOOLS extends ToolSet> {
-  /** Settings for one `streamText` or `generateText`, with state of their own: take new ones for each. */
+  /** Settings for one call of `streamText` or `generateText`. They have state, so create new ones for each call. */
   readonly turn: <
     S extends TurnSettings<TOOLS, CONTEXT, OUTPUT>,
     CONTEXT extends Context = Context,
     OUTPUT extends OutputInterface = OutputInterface,
   >(
-    settings: S & { readonly runtimeContext?: CONTEXT; readonly output?: OUTPUT; readonly tools?: never },
-  ) => Omit<S, 'tools'> & { readonly tools: TOOLS }
-  /** Settings for a `ToolLoopAgent`, of which each call has fresh state. */
+    settings: S & Given<CONTEXT, OUTPUT> & Known<S, TurnSettings<ToolSet, Context, OutputInterface>>,
+  ) => S & { readonly tools: TOOLS }
+  /** Settings for a `ToolLoopAgent`. Each of its calls has new state. */
   readonly agent: <
     S extends AgentSettings<TOOLS, CALL_OPTIONS, CONTEXT, OUTPUT>,
     CALL_OPTIONS = never,
     CONTEXT extends Context = Context,
     OUTPUT extends OutputInterface = never,
   >(
-    settings: S & { readonly runtimeContext?: CONTEXT; readonly output?: OUTPUT; readonly tools?: never },
-  ) => Omit<S, 'tools'> & { readonly tools: TOOLS }
+    settings: S &
+      Given<CONTEXT, OUTPUT> & { readonly callOptionsSchema?: FlexibleSchema<CALL_OPTIONS> } & Known<
+        S,
+        AgentSettings<ToolSet, unknown, Context, OutputInterface>
+      >,
+  ) => S & { readonly tools: TOOLS }
 }
 
-/** What is read and composed of either. */
+/** Where the type parameters are inferred from. */
+interface Given<CONTEXT, OUTPUT> {
+  readonly runtimeContext?: CONTEXT
+  readonly output?: OUTPUT
+  readonly tools?: never
+}
+
+/** The settings of both functions that are read and combined. */
 export interface Settings {
   readonly tools?: ToolSet
   readonly abortSignal?: AbortSignal
@@ -55,6 +71,7 @@ export interface Settings {
   readonly stopWhen?: StopWhen | readonly StopWhen[]
   readonly repairToolCall?: Repair
   readonly experimental_repairToolCall?: Repair
+  readonly experimental_refineToolInput?: Readonly<Record<string, (input: unknown) => unknown>>
   readonly toolApproval?:
     | ((request: ToolApprovalRequest) => MaybePromise<GivenStatus>)
     | Readonly<Record<string, GivenStatus | ((input: unknown, about: About) => MaybePromise<GivenStatus>)>>
@@ -73,7 +90,7 @@ interface ToolApprovalRequest {
   readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }
   readonly messages: readonly ModelMessage[]
 }
-/** What the SDK says beside the input of a call. */
+/** What the SDK passes in addition to the input of a call. */
 export interface About {
   readonly toolCallId: string
   readonly messages: ModelMessage[]

@@ -1,4 +1,4 @@
-/** A reply that its provider signed goes back as it came; the model is told in the result how its call was read. */
+/** A reply that its provider signed is sent back unchanged; the result tells the model how its call was read. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { call, type ScriptedModel, say, think } from '@mulligan/testing'
 import { type ModelMessage, wrapLanguageModel } from 'ai'
@@ -29,7 +29,7 @@ describe.each(MODES)('%s', (mode) => {
       ...(JSON.parse(JSON.stringify(asked.messages)) as ModelMessage[]),
       { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true }] },
     ]
-    // The scripted provider of this turn knows no signatures of the one before, so this looks at the request only.
+    // The scripted provider of this turn does not know the signatures of the previous one, so only the request is checked.
     const sent: unknown[] = []
     const looking = (server: ScriptedModel) =>
       wrapLanguageModel({

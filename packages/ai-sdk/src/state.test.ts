@@ -1,4 +1,4 @@
-/** State belongs to a turn: two at once share none, and an agent made once has fresh state for each call. */
+/** State belongs to a turn: concurrent turns share none, and an agent has new state for each call. */
 import { call, type ScriptedModel, say, scriptedModel } from '@mulligan/testing'
 import { generateText, type ModelMessage, streamText, ToolLoopAgent, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { MODES } from './agent.fixture.ts'
 import { mulligan, type TurnEvent } from './index.ts'
 import { modelOf, searchTool } from './mulligan.fixture.ts'
 
-/** A model that makes one wrong call after another. */
+/** A model that repeatedly makes wrong calls. */
 const stubborn = () => scriptedModel((_, n) => (n <= 3 ? call('search', { query: n }) : say('I give up.')))
 const lastLines = ({ requests }: ScriptedModel): readonly unknown[] =>
   ((requests.at(-1)?.body as { messages: { role: string; content: string }[] }) ?? { messages: [] }).messages
@@ -22,7 +22,7 @@ const ONCE = [
 
 describe.each(MODES)('%s', (mode) => {
   it('two turns of one engine at once, each with its own budget', async () => {
-    const engine = mulligan(searchTool().tools)
+    const engine = mulligan(searchTool().tools, { preset: 'full' })
     await using a = await stubborn()
     await using b = await stubborn()
     const texts = await Promise.all(
@@ -36,7 +36,7 @@ describe.each(MODES)('%s', (mode) => {
   })
 
   it('settings that are used twice share their state: the second has no tries left', async () => {
-    const engine = mulligan(searchTool().tools)
+    const engine = mulligan(searchTool().tools, { preset: 'full' })
     await using a = await stubborn()
     await using b = await stubborn()
     const settings = engine.turn({ model: modelOf(a), prompt: 'Go on.' })
@@ -52,7 +52,7 @@ describe.each(MODES)('%s', (mode) => {
     await using c = await stubborn()
     const events: TurnEvent[] = []
     const agent = new ToolLoopAgent(
-      mulligan(searchTool().tools, { onEvent: (event) => void events.push(event) }).agent({
+      mulligan(searchTool().tools, { preset: 'full', onEvent: (event) => void events.push(event) }).agent({
         model: modelOf(a),
         instructions: 'Be brief.',
         prepareCall: ({ messages, prompt, ...rest }) => ({
@@ -75,7 +75,9 @@ describe.each(MODES)('%s', (mode) => {
     const sent: unknown[] = []
     const send = tool({ inputSchema: z.object({ to: z.string() }), execute: async (input) => void sent.push(input) })
     await using server = await scriptedModel([call('Send', { to: 'ann' }), say('Done.')])
-    const agent = new ToolLoopAgent(mulligan({ send }).agent({ model: modelOf(server), toolApproval: { send: 'user-approval' } }))
+    const agent = new ToolLoopAgent(
+      mulligan({ send }, { preset: 'full' }).agent({ model: modelOf(server), toolApproval: { send: 'user-approval' } }),
+    )
     const ask = async (messages: ModelMessage[]) => {
       const result = mode === 'stream' ? await agent.stream({ messages }) : await agent.generate({ messages })
       return { messages: await result.responseMessages, content: await result.content }
@@ -102,7 +104,7 @@ describe.each(MODES)('%s', (mode) => {
     await using server = await scriptedModel([call('hangs', {})])
     const onEvent = (event: TurnEvent) => void (event.type === 'tool.result' && !event.result.ok && statuses.push(event.result.status))
     const agent = new ToolLoopAgent(
-      mulligan({ hangs }, { onEvent, graceMs: 1 }).agent({ model: modelOf(server), onError: () => undefined }),
+      mulligan({ hangs }, { preset: 'full', onEvent, graceMs: 1 }).agent({ model: modelOf(server), onError: () => undefined }),
     )
     const given = { prompt: 'Go', abortSignal: stop.signal }
     await (mode === 'stream' ? (await agent.stream(given)).consumeStream() : agent.generate(given).catch(() => undefined))

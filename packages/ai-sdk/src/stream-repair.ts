@@ -1,105 +1,61 @@
-/** Repairs one reply part by part: passes parts on as soon as possible, and holds back those that depend on the end. */
-import type {
-  LanguageModelV4FunctionTool,
-  LanguageModelV4ProviderTool,
-  LanguageModelV4StreamPart,
-  LanguageModelV4ToolCall,
-} from '@ai-sdk/provider'
-import {
-  announcements,
-  askAgain,
-  createReply,
-  type FinishedReply,
-  indexNames,
-  type Repair,
-  type ReplyCall,
-  type ReplyOptions,
-  resolveCall,
-  type ToolSpec,
-} from '@mulligan/repair'
+/** Repairs a reply part by part: passes parts on as soon as possible, and holds back those that depend on the end of the reply. */
+import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import type { ReplyCall, ReplyOptions, ToolSpec } from '@mulligan/repair'
+import { announcements, askAgain, createReply, indexNames, resolveCall } from '@mulligan/repair'
+import type { Part, PartOf } from './middleware.ts'
+import type { RepairToolCallsOptions } from './repair-tool-calls.ts'
 import { createTextPart, type TextPart } from './text-part.ts'
 
-export type Part = LanguageModelV4StreamPart
-type Finish = Extract<Part, { type: 'finish' }>
-type Reason = Finish['finishReason']['unified']
+type Reason = PartOf<'finish'>['finishReason']['unified']
 
-export interface StreamRepair {
-  /** What goes on in place of a part. Never throws. */
-  readonly part: (part: Part) => readonly Part[]
-  /** The stream is over: what is still held, where no finish came. */
-  readonly end: () => readonly Part[]
-  /** After the finish: what to tell the model, where a call was seen or announced and none came out of the reply. */
-  readonly askAgain: () => string | undefined
-}
+type Options = ReplyOptions & Pick<RepairToolCallsOptions, 'onRepair' | 'onQuoted' | 'asks'>
 
-export interface StreamRepairOptions extends ReplyOptions {
-  readonly onRepair?: (repair: Repair, call: { readonly toolName: string; readonly toolCallId: string }) => void
-  /** Called once for a reply that has what looks like a call and was not run. `asked`: the model is asked to make it properly. */
-  readonly onQuoted?: (quoted: FinishedReply['quoted'], asked: boolean) => void
-  /** Whether the model is asked, once a reply. Default true. */
-  readonly asks?: boolean
-}
+/** What is known about a tool in addition to what is sent. */
+export type Traits = Pick<ToolSpec, 'aliases' | 'effect' | 'parameterAliases' | 'parameters' | 'repair'>
 
-/** What is known about a tool besides what is sent of it. */
-export type Traits = Pick<ToolSpec, 'aliases' | 'effect' | 'parameterAliases' | 'repair'>
-
-/** A call as the provider reported it. One that needs no repair has gone on. */
+/** A call as the provider reported it. A call that needs no repair was passed on at once. */
 interface Reported {
   readonly part: LanguageModelV4ToolCall
   readonly sent: boolean
 }
 
-/** The reply ended before the model was done: whether its last call is whole cannot be known. */
+/** Finish reasons of a reply that may end within its last call. */
 const CUT_SHORT: readonly Reason[] = ['length', 'content-filter', 'error', 'interrupted']
-/** Appended to arguments that must not run: what is not JSON is refused, and the model is told. The wire stage writes the same. */
+/** Appended to arguments that must not run: the SDK refuses invalid JSON, and tells the model. The wire stage appends the same. */
 const CUT_OFF = ' [cut off]'
 
-/** @throws TypeError when two tools have the same name */
+/** @throws TypeError if two tools have the same name */
 export function createStreamRepair(
-  tools: readonly (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[],
+  tools: NonNullable<LanguageModelV4CallOptions['tools']>,
   traitsOf: (name: string) => Traits,
-  { onRepair, onQuoted, asks = true, ...options }: StreamRepairOptions,
-): StreamRepair {
+  { onRepair, onQuoted, asks = true, ...options }: Options,
+) {
   const specs = tools.flatMap((tool): ToolSpec[] =>
-    tool.type === 'function' ? [{ ...traitsOf(tool.name), name: tool.name, parameters: { ...tool.inputSchema } }] : [],
+    tool.type === 'function' ? [{ parameters: { ...tool.inputSchema }, ...traitsOf(tool.name), name: tool.name }] : [],
   )
-  /** Names of the provider's own tools, whose calls are left alone. */
+  /** Names of the provider's own tools, whose calls are not changed. */
   const foreign = new Set(tools.flatMap(({ type, name }) => (type === 'provider' ? [name] : [])))
   const names = indexNames(specs)
   const reply = createReply(specs, { ...options, announcements })
   const texts = new Map<string, TextPart>()
   const reported: Reported[] = []
   let settled = false
-  /** It has calls, or its thinking is signed: a second reply can't be joined to this one. */
+  /** The reply has calls or signed reasoning, so that a second reply can't be joined to it. */
   let isWhole = false
   let told: string | undefined
-  /** Something here went wrong: what is left goes on as it comes. */
-  let broken = false
 
-  function part(one: Part): readonly Part[] {
-    if (broken || settled) return [one]
+  /** Never throws: after an error here, everything held back and everything that follows is passed on unchanged. */
+  function safely(work: () => readonly Part[], one: readonly Part[]): readonly Part[] {
+    if (settled) return one
     try {
-      return handle(one)
+      return work()
     } catch {
-      broken = true
-      const isHeld = one.type === 'text-delta' && texts.has(one.id)
-      return isHeld ? rescue() : [...rescue(), one]
+      settled = true
+      const isHeld = one.some((part) => part.type === 'text-delta' && texts.has(part.id))
+      const calls = reported.filter(({ sent }) => !sent).map((call) => call.part)
+      return [...[...texts.values()].flatMap((text) => text.rescue()), ...calls, ...(isHeld ? [] : one)]
     }
   }
-
-  function end(): readonly Part[] {
-    if (broken || settled) return []
-    try {
-      return settle('interrupted').parts
-    } catch {
-      return rescue()
-    }
-  }
-
-  const rescue = (): Part[] => [
-    ...[...texts.values()].flatMap((text) => text.rescue()),
-    ...reported.filter(({ sent }) => !sent).map((call) => call.part),
-  ]
 
   function handle(one: Part): readonly Part[] {
     isWhole ||= /^tool-(?:call|result|approval)/.test(one.type) || (one.type.startsWith('reasoning') && 'providerMetadata' in one)
@@ -121,25 +77,22 @@ export function createStreamRepair(
         return [...others(), ...report(one)]
       case 'reasoning-delta':
         reply.reasoning(one.delta)
-        return [...others(), one]
-      default:
-        return [...others(), one]
     }
+    return [...others(), one]
   }
 
   const others = (): Part[] => [...texts.values()].flatMap((text) => text.before())
 
-  function endOf(id: string, last?: Extract<Part, { type: 'text-end' }>): readonly Part[] {
-    const text = texts.get(id)
-    const parts = text?.end(last) ?? []
+  function endOf(id: string, last?: PartOf<'text-end'>): readonly Part[] {
+    const parts = texts.get(id)?.end(last) ?? []
     texts.delete(id)
     return parts
   }
 
-  /** One that has to be repaired waits, as it may turn out to be cut off, and those after it wait for their turn. */
+  /** A call that has to be repaired waits, because it may be cut off, and so do the calls after it, to keep the order. */
   function report(call: LanguageModelV4ToolCall): readonly Part[] {
     const isOurs = !call.providerExecuted && !foreign.has(call.toolName)
-    // Servers leave out what they should not, and providers pass it on.
+    // Some servers omit required fields, and providers pass that on.
     if (!isOurs || typeof call.toolName !== 'string' || typeof call.input !== 'string') return [call]
     const sent = reported.every((earlier) => earlier.sent) && isHealthy(call)
     reported.push({ part: call, sent })
@@ -157,7 +110,9 @@ export function createStreamRepair(
     const cutShort = CUT_SHORT.includes(reason)
     const given = reported.map(({ part: { toolCallId: id, toolName: name, input } }) => ({ id, name, input }))
     const { calls, quoted, unclear } = reply.end(given, { cutShort })
-    tellQuoted(quoted, unclear && asks && !isWhole && (reason === 'stop' || reason === 'other'))
+    const asked = unclear && asks && !isWhole && (reason === 'stop' || reason === 'other')
+    if (asked) told = askAgain(quoted)
+    if (quoted.length > 0 || asked) quietly(() => onQuoted?.(quoted, asked))
     for (const [at, { part: call, sent }] of reported.entries()) {
       if (sent) continue
       // The last call of a reply that was cut short is not repaired.
@@ -165,69 +120,59 @@ export function createStreamRepair(
       else parts.push(...calls.filter((one) => one.reported === at).flatMap((one, nth) => (nth === 0 ? replaced(call, one) : added(one))))
     }
     for (const call of calls) if (call.reported === undefined) parts.push(...added(call))
-    return { parts, reason: reasonAfter(reason, calls) }
-  }
-
-  /** The SDK refuses the reported calls of a reply that was cut short, and runs none of them. */
-  function reasonAfter(reason: Reason, calls: readonly ReplyCall[]): Reason {
+    // The SDK refuses the reported calls of a reply that was cut short, and runs none of them.
     const mayRun = reason === 'stop' || reason === 'other' || (reason === 'length' && reported.length === 0)
-    return mayRun && calls.length > 0 ? 'tool-calls' : reason
+    return { parts, reason: mayRun && calls.length > 0 ? 'tool-calls' : reason }
   }
 
   /** A reported call, repaired. */
-  function replaced(part: LanguageModelV4ToolCall, call: ReplyCall): Part[] {
-    const { repairs, ...repaired } = repair(call)
-    tell(repairs, repaired.toolName, part.toolCallId)
-    return [{ ...part, ...repaired }]
-  }
+  const replaced = (part: LanguageModelV4ToolCall, call: ReplyCall): Part[] => [{ ...part, ...repaired(call, part.toolCallId) }]
 
-  /** A call that no provider reported. */
+  /** A call that the provider did not report. */
   function added(call: ReplyCall): Part[] {
-    const toolCallId = `call_${crypto.randomUUID()}`
-    const { toolName, input, repairs } = repair(call)
-    tell(repairs, toolName, toolCallId)
+    const id = `call_${crypto.randomUUID()}`
+    const { toolName, input } = repaired(call, id)
     return [
-      { type: 'tool-input-start', id: toolCallId, toolName },
-      { type: 'tool-input-delta', id: toolCallId, delta: input },
-      { type: 'tool-input-end', id: toolCallId },
-      { type: 'tool-call', toolCallId, toolName, input },
+      { type: 'tool-input-start', id, toolName },
+      { type: 'tool-input-delta', id, delta: input },
+      { type: 'tool-input-end', id },
+      { type: 'tool-call', toolCallId: id, toolName, input },
     ]
   }
 
-  /** What can't be repaired stays as it is. */
-  function repair(call: ReplyCall): { readonly toolName: string; readonly input: string; readonly repairs: readonly Repair[] } {
-    const { input: written, repairs, unread, reported } = call
-    const name = call.name ?? ''
+  /** Also reports the repairs. What can't be repaired stays unchanged. */
+  function repaired(call: ReplyCall, toolCallId: string): { readonly toolName: string; readonly input: string } {
+    const { toolName, input, repairs } = repair(call)
+    for (const one of repairs) quietly(() => onRepair?.(one, { toolName, toolCallId }))
+    return { toolName, input }
+  }
+
+  function repair({ name: given, input, repairs, unread, reported, cutOff }: ReplyCall) {
+    const name = given ?? ''
     // A tool that the provider runs itself can't be called from here.
-    const mustNotRun = unread !== undefined || (reported === undefined && (call.cutOff || foreign.has(name)))
-    if (mustNotRun) return { toolName: name, input: written + CUT_OFF, repairs }
-    const found = resolveCall({ name, input: written, repairs }, names)
-    if (found.kind === 'unknown') return { toolName: name, input: written, repairs }
+    const mustNotRun = unread !== undefined || (reported === undefined && (cutOff || foreign.has(name)))
+    if (mustNotRun) return { toolName: name, input: input + CUT_OFF, repairs }
+    const found = resolveCall({ name, input, repairs }, names)
+    if (found.kind === 'unknown') return { toolName: name, input, repairs }
     const toolName = found.tool.name
     const renamed = found.repairs.filter(({ kind }, at) => at < repairs.length || kind === 'name' || kind === 'alias')
-    if (found.kind === 'malformed' || !found.checked.ok) return { toolName, input: written, repairs: renamed }
+    if (found.kind === 'malformed' || !found.checked.ok) return { toolName, input, repairs: renamed }
     const isSame = found.repairs.length === renamed.length
-    return { toolName, input: isSame ? written : JSON.stringify(found.input), repairs: found.repairs }
+    return { toolName, input: isSame ? input : JSON.stringify(found.input), repairs: found.repairs }
   }
 
-  function tellQuoted(quoted: FinishedReply['quoted'], asked: boolean): void {
-    if (asked) told = askAgain(quoted)
-    try {
-      if (quoted.length > 0 || asked) onQuoted?.(quoted, asked)
-    } catch {
-      // As below.
-    }
+  return {
+    part: (one: Part) => safely(() => handle(one), [one]),
+    end: () => safely(() => settle('interrupted').parts, []),
+    askAgain: () => told,
   }
+}
 
-  function tell(repairs: readonly Repair[], toolName: string, toolCallId: string): void {
-    for (const one of repairs) {
-      try {
-        onRepair?.(one, { toolName, toolCallId })
-      } catch {
-        // A listener that throws must not break a reply.
-      }
-    }
+/** A listener that throws must not break a reply. */
+function quietly(listener: () => void): void {
+  try {
+    listener()
+  } catch {
+    // Ignored.
   }
-
-  return { part, end, askAgain: () => told }
 }

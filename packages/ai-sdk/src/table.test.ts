@@ -1,4 +1,4 @@
-/** The tables in docs/library.md, held against the options and the tests. */
+/** Compares the tables in docs/library.md with the options and the tests. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import type { MulliganOptions } from './index.ts'
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const page = readFileSync(path('../../../docs/library.md'), 'utf8')
 
-/** Cells of the first table under a heading. */
+/** The cells of the first table below a heading. */
 const tableUnder = (heading: string): readonly (readonly string[])[] =>
   (page.split(`\n${heading}\n`)[1] ?? '')
     .split(/\n#/, 1)
@@ -21,9 +21,13 @@ const tableUnder = (heading: string): readonly (readonly string[])[] =>
 describe('docs/library.md', () => {
   it('has every option, and no other', () => {
     const options: Readonly<Record<keyof MulliganOptions, true>> = {
+      preset: true,
+      budgets: true,
+      guard: true,
       tools: true,
       defaults: true,
       policy: true,
+      canAsk: true,
       limits: true,
       maxResultTokens: true,
       spill: true,
@@ -31,6 +35,7 @@ describe('docs/library.md', () => {
       mode: true,
       onEvent: true,
       log: true,
+      errors: true,
       families: true,
       opensInReasoning: true,
       asks: true,
@@ -47,7 +52,7 @@ describe('docs/library.md', () => {
     const tests = globSync('*.test.ts', { cwd: path('.') })
       .map((file) => readFileSync(path(file), 'utf8'))
       .join('\n')
-    const rows = tableUnder('### What holds in which loop')
+    const rows = tableUnder('### Guarantees in each loop')
     expect(rows.length).toBeGreaterThan(20)
     const titles = rows.map(([, , , title = '']) => title).filter((title) => title !== '')
     expect(titles.length).toBeGreaterThan(20)

@@ -1,33 +1,22 @@
 /** Tracks one text part of a reply: it keeps its id, and thinking in it becomes separate parts. */
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Reply, Shown } from '@mulligan/repair'
+import type { Part, PartOf } from './middleware.ts'
 
-type Part = LanguageModelV4StreamPart
-type Of<Type extends Part['type']> = Extract<Part, { type: Type }>
+export type TextPart = ReturnType<typeof createTextPart>
 
-export interface TextPart {
-  readonly delta: (part: Of<'text-delta'>) => readonly Part[]
-  /** A part of another kind comes: what has to go before it. */
-  readonly before: () => readonly Part[]
-  /** What the reply still held. Without a part the stream ended in the middle. */
-  readonly end: (part?: Of<'text-end'>) => readonly Part[]
-  /** What waits here, as it came. */
-  readonly rescue: () => readonly Part[]
-}
-
-export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart {
+export function createTextPart(reply: Reply, start: PartOf<'text-start'>) {
   const { id } = start
   reply.text('', id)
-  /** Continues the first text: a part that holds nothing but markup is dropped. */
-  let starting: Of<'text-start'> | undefined = start
+  /** Precedes the first text, so that a part that contains only markup is dropped. */
+  const starting: Part[] = [start]
   let isAllShown = true
-  /** All of it, until some is shown. */
+  /** The text so far, until some of it is shown. */
   let unshown: string | undefined = ''
-  /** What the reply was given and has not shown. */
+  /** What the reply has received and not shown yet. */
   let held = ''
   let reasoningId: string | undefined
 
-  function delta(part: Of<'text-delta'>): readonly Part[] {
+  function delta(part: PartOf<'text-delta'>): readonly Part[] {
     held += part.delta
     const shown = withLead(reply.text(part.delta, id), part.delta)
     held = held.slice(shown.text.length + shown.reasoning.length)
@@ -37,7 +26,7 @@ export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart 
     return [...parts, ...started(), shown.text === part.delta ? part : { ...part, delta: shown.text }]
   }
 
-  /** A reply takes white space off the beginning of a text, as what follows markup begins with it; other texts keep theirs. */
+  /** A reply trims white space at the beginning of a text, because text after markup begins with it; other texts keep it. */
   function withLead(shown: Shown, given: string): Shown {
     if (unshown === undefined) return shown
     unshown += given
@@ -48,7 +37,8 @@ export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart 
     return { ...shown, text: lead + shown.text }
   }
 
-  function end(part?: Of<'text-end'>): readonly Part[] {
+  /** Returns what the reply still held. There is no part if the stream was cut off. */
+  function end(part?: PartOf<'text-end'>): readonly Part[] {
     const rest = reply.endText(id)
     const shown = withLead(rest, '')
     const blank = rest.calls.length === 0 && unshown?.trim() === '' ? unshown : ''
@@ -56,7 +46,7 @@ export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart 
     const text = shown.text || blank
     if (text !== '') parts.push(...started(), { type: 'text-delta', id, delta: text })
     else if (isAllShown) parts.push(...started())
-    if (part && !starting) parts.push(part)
+    if (part && starting.length === 0) parts.push(part)
     return parts
   }
 
@@ -78,13 +68,14 @@ export function createTextPart(reply: Reply, start: Of<'text-start'>): TextPart 
     return parts
   }
 
-  function started(): Part[] {
-    const parts = starting ? [starting] : []
-    starting = undefined
-    return parts
+  const started = (): Part[] => starting.splice(0)
+
+  return {
+    delta,
+    /** Returns what has to precede a part of another kind. */
+    before: () => (isAllShown ? started() : []),
+    end,
+    /** Returns what is held back, unchanged. */
+    rescue: (): Part[] => [...thoughtEnd(), ...started(), { type: 'text-delta', id, delta: held }],
   }
-
-  const rescue = (): Part[] => [...thoughtEnd(), ...started(), { type: 'text-delta', id, delta: held }]
-
-  return { delta, before: () => (isAllShown ? started() : []), end, rescue }
 }

@@ -1,95 +1,105 @@
-/** One turn in a loop run by the SDK: its executor, and the outcome of each call by provider id. */
-import {
-  type CallRecord,
-  createExecutor,
-  DEFAULT_LIMITS,
-  DEFAULT_RESULT_TOKENS,
-  type Executor,
-  type Limits,
-  limitReached,
-  notOk,
-  type ParsedCall,
-  type Prepared,
-  type PreparedCall,
-  systemClock,
-  type Tool,
-  type ToolContext,
-  type ToolError,
-} from '@mulligan/core'
+/** One turn in a loop run by the SDK: its executor, and the outcome of each call by the provider's id. */
+import type { CallRecord, Effect, Policy, Tool, ToolContext, ToolError } from '@mulligan/core'
+import { notOk, render } from '@mulligan/core'
+import { createStop, partsOf, mustConclude as reasonToConclude, redactMessage } from '@mulligan/core/adapter'
+import type { Breakers, Executor, ParsedCall, Prepared, PreparedCall } from '@mulligan/core/executor'
+import { createExecutor, DEFAULT_RESULT_TOKENS, isMulliganError, systemClock } from '@mulligan/core/executor'
 import type { ModelMessage } from 'ai'
-import type { MulliganOptions, TurnEvent } from './options.ts'
-import { approvedIn, indeterminateIn, type Projection } from './prompt.ts'
-import { ToolCallError } from './tool-call-error.ts'
+import type { ConcludingEvent, MulliganOptions, TurnEvent } from './options.ts'
+import { approvedIn, indeterminateIn, type Projection, parsed } from './prompt.ts'
+import type { Refinement } from './refine.ts'
 
-/** A call as the AI SDK has it. Before it is parsed, the input is a text. */
+/**
+ * Thrown for a call that failed. The message is what the model reads, and contains no secret, stack or host path. `cause` is what the tool
+ * threw.
+ * `result.display ?? result.error` is for the user, `result` for programs.
+ */
+export class ToolCallError extends Error {
+  readonly result: ToolError
+  constructor(result: ToolError, cause?: unknown) {
+    super(render(result), cause === undefined ? undefined : { cause })
+    this.name = 'ToolCallError'
+    this.result = result
+  }
+
+  /** The AI SDK sends this text to the model: it begins with the status instead of a class name. */
+  override toString(): string {
+    return this.message
+  }
+}
+
+/** A call as the AI SDK has it. The input is a text until it is parsed. */
 export interface SdkCall {
   readonly toolCallId: string
   readonly toolName: string
   readonly input: unknown
 }
 
-export interface Turn {
-  readonly projection: Projection
-  /** Begins the step, unless it has begun. */
-  readonly begin: (step: number, messages: readonly ModelMessage[]) => Promise<void>
-  /** Why the request about to be sent is to be the last, if it is. */
-  readonly mustConclude: (tokens: number) => 'loop' | keyof Limits | undefined
-  /** Whether a request can be made again and one is left after it. */
-  readonly mayAskAgain: () => boolean
-  /** A request was made again within its step. */
-  readonly askedAgain: () => void
-  /** The turn is stopped with it. */
-  readonly stopWith: (signal: AbortSignal | undefined) => void
-  /** Resolves a call and applies the policy, the first time. */
-  readonly admit: (call: SdkCall, more?: Partial<ParsedCall>) => Promise<Prepared>
-  /** Whether a call would be resolved, which counts nothing. */
-  readonly fits: (call: SdkCall) => Promise<boolean>
-  /** What became of a call that was admitted. */
-  readonly outcomeOf: (toolCallId: string) => Prepared | undefined
-  /** What is to be asked or told of a call before it runs. Undefined of one that a person has said yes to. */
-  readonly prepared: (call: SdkCall, messages: readonly ModelMessage[]) => Promise<Prepared | undefined>
-  /** The SDK's user said no. */
-  readonly deny: (call: PreparedCall, reason: string | undefined) => Promise<CallRecord>
-  /** Runs a call. @returns the tool's own value @throws ToolCallError when it comes to anything else */
-  readonly run: (call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext) => unknown) => Promise<unknown>
-  readonly emit: (event: TurnEvent) => void
+/** A circuit breaker that never opens. */
+const NO_BREAKERS: Breakers = { wait: () => 0, success: () => undefined, fault: () => undefined, cut: () => undefined }
+
+const ALLOW: Policy = () => ({ decision: 'allow', reason: 'nobody can be asked' })
+
+/** The effect that was declared, if any. */
+const effectOf = ({ tools = {}, defaults = {} }: MulliganOptions, name: string): Effect | undefined =>
+  (Object.hasOwn(tools, name) ? tools[name]?.effect : undefined) ?? defaults.effect
+
+export type Turn = ReturnType<typeof createTurn>
+
+export interface TurnParts {
+  readonly tools: Promise<readonly Tool[]>
+  readonly options: MulliganOptions
+  readonly refinement: Refinement
+  /** Whether a person can be asked. */
+  readonly canAsk: boolean
 }
 
-/** Nobody is asked about what the user of the SDK has not put under `toolApproval`. */
-const ALLOW = { decision: 'allow', reason: 'no policy was given' } as const
-
-export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOptions): Turn {
-  const { policy = () => ALLOW, breakers, clock = systemClock, log, onEvent, spill } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+export function createTurn({ tools, options, refinement, canAsk }: TurnParts) {
+  const { clock = systemClock, log, onEvent, graceMs, spill } = options
+  // Where nobody can be asked, the user's own `toolApproval` decides.
+  const {
+    isFull,
+    budgets,
+    guard,
+    policy,
+    limits,
+    maxResultTokens = DEFAULT_RESULT_TOKENS,
+  } = partsOf(canAsk ? options : { ...options, policy: options.policy ?? ALLOW })
+  const breakers = options.breakers ?? (isFull ? undefined : NO_BREAKERS)
   const id = crypto.randomUUID()
-  const stopped = new AbortController()
-  const heeded = new WeakSet<AbortSignal>()
+  const { stopped, stopWith } = createStop()
   const outcomes = new Map<string, Prepared>()
   const notes = new Map<string, readonly string[]>()
-  const running = new Map<string, (ctx: ToolContext) => unknown>()
+  const running = new Map<string, (ctx: ToolContext, input: unknown) => unknown>()
   const started = clock.now()
+  const projection: Projection = { maxTokens: maxResultTokens, spill, notes, done: new Map() }
   let step = 0
   let calls = 0
-  /** Requests that were made again. */
+  /** Requests that were repeated. */
   let again = 0
   let engine: Executor | undefined
   let opening: Promise<Executor> | undefined
 
-  const open = (messages: readonly ModelMessage[]): Promise<Executor> => {
+  const open = (messages: readonly ModelMessage[] = []): Promise<Executor> => {
     opening ??= tools.then((all) => {
       engine = createExecutor({
-        tools: all.map((tool) => ({ ...tool, execute: (_: never, ctx: ToolContext) => running.get(ctx.callId)?.(ctx) })),
+        tools: all.map((tool) => ({ ...tool, execute: (input: unknown, ctx: ToolContext) => running.get(ctx.callId)?.(ctx, input) })),
         policy,
+        budgets,
+        guard,
+        isUnsupervised: (name) => !isFull && effectOf(options, name) === undefined,
+        refine: refinement.forEngine,
         clock,
         maxCalls: limits.calls,
-        // The value is the user's, whole; a request is bounded where it is sent.
+        // The user gets the complete value; it is bounded when it is sent.
         maxResultTokens: Infinity,
-        signal: stopped.signal,
+        signal: stopped,
         indeterminate: indeterminateIn(messages, all),
         ...(breakers && { breakers }),
         ...(log && { log }),
+        ...(options.errors && { errors: options.errors }),
         ...(onEvent && { onEvent }),
-        ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
+        ...(graceMs !== undefined && { graceMs }),
       })
       return engine
     })
@@ -102,27 +112,40 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     calls = 0
   }
 
+  const incoming = ({ toolCallId: wireId, toolName: name, input }: SdkCall): ParsedCall => ({
+    id,
+    step,
+    ordinal: calls,
+    wireId,
+    name,
+    input,
+  })
+
+  /** Resolves a call for the first time and applies the policy. */
   async function admit(call: SdkCall, more: Partial<ParsedCall> = {}): Promise<Prepared> {
-    const outcome = await (await open([])).prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
+    const executor = await open()
+    const prepared = await executor.prepare({ ...incoming(call), id: `${id}/${step}/${calls++}`, ...more })
+    const isUnanswered = prepared.kind === 'approval' && !canAsk
+    const outcome = isUnanswered
+      ? await executor.decide(prepared.call, prepared.request, { answer: 'nobody', reason: prepared.request.reason })
+      : prepared
     outcomes.set(call.toolCallId, outcome)
-    // What else stood in the reply and was not run, the model reads with the result of this call.
+    // The result of this call also tells the model what else in the reply was not run.
     const dropped = (more.repairs ?? []).flatMap(({ kind, why }) => (kind === 'dropped' ? [`${why}.`] : []))
     if (dropped.length > 0) notes.set(call.toolCallId, dropped)
     return outcome
   }
 
-  const incoming = ({ toolCallId, toolName, input }: SdkCall): ParsedCall => ({
-    id,
-    step,
-    ordinal: calls,
-    wireId: toolCallId,
-    name: toolName,
-    input,
-  })
+  const readAs = async ({ toolName, input }: SdkCall): Promise<unknown> => {
+    const checked = await (await tools).find(({ name }) => name === toolName)?.check.check(parsed(String(input)))
+    return checked?.ok ? checked.value : undefined
+  }
 
+  /** Whether a call would be resolved. Does not count as a call. */
   const fits = async (call: SdkCall): Promise<boolean> =>
     (await createExecutor({ tools: await tools }).prepare(incoming(call))).kind !== 'result'
 
+  /** Returns what to ask or report before a call runs. Undefined if the user has already approved it. */
   async function prepared(call: SdkCall, messages: readonly ModelMessage[]): Promise<Prepared | undefined> {
     const { toolCallId } = call
     if (!outcomes.has(toolCallId) && approvedIn(messages).has(toolCallId)) return undefined
@@ -130,7 +153,7 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     return outcomes.get(toolCallId) ?? admit(call)
   }
 
-  /** @throws ToolCallError what it came to before it could run */
+  /** Returns the prepared call. @throws ToolCallError if the call may not run */
   async function permitted(call: SdkCall, messages: readonly ModelMessage[]): Promise<PreparedCall> {
     const executor = await open(messages)
     const approved = approvedIn(messages)
@@ -143,56 +166,75 @@ export function createTurn(tools: Promise<readonly Tool[]>, options: MulliganOpt
     throw new ToolCallError(decided.record.result as ToolError)
   }
 
-  async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext) => unknown): Promise<unknown> {
+  /** Runs a call, with the input that was decided about. @returns the tool's own value @throws ToolCallError if the result is not ok */
+  async function run(call: SdkCall, messages: readonly ModelMessage[], execute: (ctx: ToolContext, input: unknown) => unknown) {
     const executor = await open(messages)
     const ready = await permitted(call, messages)
     let value: unknown
-    running.set(ready.id, async (ctx) => {
-      value = await execute(ctx)
-      return value
+    let hasReturned = false
+    let thrown: unknown
+    running.set(ready.id, async (ctx, input) => {
+      try {
+        value = await execute(ctx, ready.unrefined ? input : call.input)
+        hasReturned = true
+        return value
+      } catch (error) {
+        thrown = error
+        throw error
+      }
     })
-    const record = await executor.execute(ready)
+    const { result } = await executor.execute(ready)
     running.delete(ready.id)
-    if (!record.result.ok) throw new ToolCallError(record.result)
-    if (record.result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...record.result.notes])
+    // Gently, a returned value and an exception that contains nothing to hide are the tool's own affair.
+    if (!result.ok && !isFull && hasReturned) return value
+    if (!result.ok) throw !isFull && isHarmless(thrown, result, ready.tool) ? thrown : new ToolCallError(result, thrown)
+    if (result.notes) notes.set(call.toolCallId, [...(notes.get(call.toolCallId) ?? []), ...result.notes])
     return value
   }
 
-  function mustConclude(tokens: number): 'loop' | keyof Limits | undefined {
-    if (!engine) return undefined
-    if (engine.looping()) return 'loop'
-    const spent = { requests: step - 1 + again, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
-    // The last request that is allowed is this one when the one after it would be too many.
-    return limitReached(spent, { requests: 2, calls: 1, tokens: 1, seconds: 0 }, limits)?.limit
+  function isHarmless(thrown: unknown, { errorType }: ToolError, name: string): boolean {
+    if (!(thrown instanceof Error) || isMulliganError(thrown) || errorType === 'timeout') return false
+    const { errors = options.errors ?? 'message' } = { ...options.defaults, ...options.tools?.[name] }
+    return errors === 'message' && redactMessage(String(thrown)) === String(thrown)
   }
 
-  function stopWith(signal: AbortSignal | undefined): void {
-    // A signal may outlive many turns, and comes with each request.
-    if (!signal || heeded.has(signal)) return
-    heeded.add(signal)
-    const stop = (): void => stopped.abort(signal.reason)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
+  /** Returns why the next request has to be the last one; undefined if it does not. */
+  function mustConclude(tokens: number): ConcludingEvent['by'] | undefined {
+    if (!engine) return undefined
+    const spent = { requests: step - 1 + again, calls: engine.state().calls, tokens, cost: 0, seconds: (clock.now() - started) / 1000 }
+    return reasonToConclude(engine, spent, limits)
   }
 
   function emit(event: TurnEvent): void {
     void (async () => onEvent?.(event))().catch(() => undefined)
   }
 
+  /** Whether a request can be repeated and another one is left after that. */
+  const mayAskAgain = (): boolean => step + again + 1 < limits.requests
+  const askedAgain = (): void => void again++
+  const outcomeOf = (toolCallId: string): Prepared | undefined => outcomes.get(toolCallId)
+  async function revoke({ toolCallId }: SdkCall): Promise<void> {
+    const outcome = outcomes.get(toolCallId)
+    outcomes.delete(toolCallId)
+    if (!outcome || outcome.kind === 'result') return
+    await (await open()).settle(outcome.call, notOk('cancelled', 'The reply ended before this call was complete. It was not run.'))
+  }
+  const deny = async (call: PreparedCall, reason: string | undefined): Promise<CallRecord> =>
+    (await open()).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' }))
   return {
-    projection: { maxTokens: options.maxResultTokens ?? DEFAULT_RESULT_TOKENS, spill, notes, done: new Map() },
+    projection,
     begin,
     mustConclude,
-    mayAskAgain: () => step + again + 1 < limits.requests,
-    askedAgain: () => {
-      again++
-    },
+    mayAskAgain,
+    askedAgain,
     stopWith,
     admit,
+    readAs,
     fits,
-    outcomeOf: (toolCallId) => outcomes.get(toolCallId),
+    outcomeOf,
     prepared,
-    deny: async (call, reason) => (await open([])).settle(call, notOk('permission', reason ?? 'The user said no.', { status: 'denied' })),
+    revoke,
+    deny,
     run,
     emit,
   }

@@ -1,18 +1,6 @@
-/** Their types stay theirs: inputs, outputs, contexts, structured output, UI messages. */
-import {
-  type GenerateTextResult,
-  generateText,
-  type InferAgentUIMessage,
-  type InferUITools,
-  isStepCount,
-  Output,
-  streamText,
-  ToolLoopAgent,
-  type TypedToolCall,
-  type TypedToolResult,
-  tool,
-  type UIMessage,
-} from 'ai'
+/** The user's types are preserved: inputs, outputs, contexts, structured output, UI messages. */
+import type { GenerateTextResult, InferAgentUIMessage, InferUITools, ToolSet, TypedToolCall, TypedToolResult, UIMessage } from 'ai'
+import { generateText, isStepCount, Output, streamText, ToolLoopAgent, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
@@ -38,7 +26,7 @@ const model = new MockLanguageModelV4()
 const engine = mulligan(plain)
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 
-/** Typed, never run: nothing here makes a request. */
+/** Only type-checked, never called, so no request is made. */
 const typed = (_: () => unknown): void => undefined
 
 describe('types', () => {
@@ -98,12 +86,16 @@ describe('types', () => {
   it('of what the SDK would refuse are refused', () => {
     // @ts-expect-error there is no such tool
     typed(() => engine.turn({ model, messages, activeTools: ['wether'] }))
-    // @ts-expect-error the tools are given once
+    // @ts-expect-error the tools are passed only once
     typed(() => engine.turn({ model, messages, tools: plain }))
-    // @ts-expect-error there is no such tool to declare something of
+    // @ts-expect-error there is no tool with this name to configure
     typed(() => mulligan(plain, { tools: { wether: {} } }))
-    // @ts-expect-error a model is needed
+    // @ts-expect-error the model is missing
     typed(() => engine.turn({ messages }))
+    // @ts-expect-error a misspelt setting of a turn
+    typed(() => engine.turn({ model, messages, maxOutputTokns: 3 }))
+    // @ts-expect-error a misspelt setting of an agent
+    typed(() => engine.agent({ model, instrutions: 'Be brief.' }))
   })
 
   it('of an agent and its UI messages stay', () => {
@@ -115,6 +107,33 @@ describe('types', () => {
       const { toolResults } = await agent.generate({ prompt: 'Hi' })
       expectTypeOf(toolResults).toEqualTypeOf<TypedToolResult<Plain>[]>()
     })
+  })
+
+  it('of the options of a call are inferred from their schema', () => {
+    typed(async () => {
+      const settings = engine.agent({
+        model,
+        instructions: 'Be brief.',
+        callOptionsSchema: z.object({ userId: z.string() }),
+        prepareCall: ({ options, ...rest }) => {
+          expectTypeOf(options).toEqualTypeOf<{ userId: string }>()
+          return { ...rest, instructions: `${rest.instructions} For ${options.userId}.` }
+        },
+      })
+      const agent = new ToolLoopAgent(settings)
+      await agent.generate({ prompt: 'Hi', options: { userId: 'ann' } })
+      // @ts-expect-error the options are missing
+      await agent.generate({ prompt: 'Hi' })
+    })
+  })
+
+  it('stay generic in a generic function', () => {
+    function ask<TOOLS extends ToolSet>(given: TOOLS, prompt: string) {
+      const { turn } = mulligan(given)
+      void generateText(turn({ model, prompt, stopWhen: isStepCount(3) }))
+      return streamText(turn({ model, messages, maxOutputTokens: 100 }))
+    }
+    typed(async () => expectTypeOf(await ask(plain, 'Hi').toolResults).toEqualTypeOf<TypedToolResult<Plain>[]>())
   })
 
   it('of UI messages are inferred from the tools or from the settings alike', () => {

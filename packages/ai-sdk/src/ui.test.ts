@@ -1,4 +1,4 @@
-/** The UI's stream is that of the SDK: the same chunks for what goes well, and safe words for what does not. */
+/** The UI stream is the SDK's own: the same chunks for successes, and safe messages for failures. */
 import { call, calls, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { isStepCount, streamText, type ToolSet, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ async function chunksOf(tools: ToolSet, script: Script, withEngine: boolean): Pr
   const chunks: { type: string; delta?: string }[] = []
   for await (const chunk of stream) {
     const last = chunks.at(-1)
-    // How a text is cut into deltas says nothing.
+    // How a text is split into deltas is irrelevant.
     if (chunk.type === 'text-delta' && last?.type === 'text-delta') last.delta += chunk.delta
     else chunks.push({ ...chunk })
   }
