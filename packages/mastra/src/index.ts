@@ -1,0 +1,3 @@
+export type { AdapterOptions as MulliganOptions, ConcludingEvent, QuotedEvent, ToolTraits, TurnEvent } from '@mulligan/core/adapter'
+export { mulligan } from './mulligan.ts'
+export { ToolCallError } from './tools.ts'
