@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, trusted, using } from '../../test/cli.fixture.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]
@@ -15,7 +15,7 @@ const toolsOf = (request: RecordedRequest | undefined) => bodyOf(request).tools.
 const OWN_TOOL = `export default { name: 'post', description: 'Posts.', effect: 'external', input: { type: 'object', properties: {} }, execute: () => 'posted' }`
 const WRITE = ['write_file', { path: 'b.txt', content: 'new\n' }] as const
 
-/** What a model of one reply is sent. */
+/** Returns the system prompt sent to a model that replies once. */
 async function sentBy(here: CliFixture, args: readonly string[] = [], cwd?: string): Promise<string> {
   await using model = await scriptedModel([say('Hi.')])
   const { code, stderr } = await here.run(['Hi', ...args, ...(cwd ? ['--cwd', cwd] : []), ...using(model)])
@@ -89,8 +89,8 @@ describe('agents of one’s own', () => {
     expect(problems.map(({ file, error }) => `${file.split(/[\\/]/).at(-1)}: ${error.split('.')[0]}`).sort()).toEqual([
       expect.stringMatching(/^broken\.md: /),
       'odd.md: there is no key "tool"; did you mean "tools"?',
-      'plan.md: the agent "plan" has the name of the built-in one',
-      expect.stringMatching(/^review\.md: the agent "review" has the name of one in ~/),
+      'plan.md: the agent name "plan" is already used by a built-in agent',
+      expect.stringMatching(/^review\.md: the agent name "review" is already used by the one in ~/),
     ])
     const text = await here.run(['agents'])
     expect(text.stdout).toMatch(/^notes +read_file, write_file +\.mulligan.agents.notes\.md +Writes notes\.$/m)
@@ -106,7 +106,7 @@ describe('agents of one’s own', () => {
     symlinkSync(join(here.dir, '..', 'diary'), join(here.dir, link))
     const { stdout } = await here.run(['agents', '--json'])
     expect(stdout).not.toContain('Dear diary')
-    expect(JSON.parse(stdout).problems).toMatchObject([{ error: 'it is not text that can be read' }])
+    expect(JSON.parse(stdout).problems).toMatchObject([{ error: 'it is not readable text' }])
   })
 
   it.each([

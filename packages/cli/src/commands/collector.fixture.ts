@@ -1,4 +1,4 @@
-/** A collector of OTLP over HTTP, as far as spans go. */
+/** A collector for OTLP over HTTP, limited to spans. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -33,7 +33,7 @@ const plain = (value: Json): unknown =>
 const attributesOf = (list: Json): Record<string, unknown> =>
   Object.fromEntries((list ?? []).map(({ key, value }: Json) => [key, plain(value)]))
 
-/** @param hangs it takes what is sent, and never answers */
+/** @param hangs whether it accepts data but never responds */
 export async function collector({ hangs = false } = {}): Promise<Collector> {
   const requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = []
   const server = createServer(async (request, response) => {

@@ -48,11 +48,11 @@ describe('mulligan models', () => {
         'openai/NAME                    api.openai.com                                       yes    OPENAI_API_KEY is set; used only when named',
         'google/NAME                    generativelanguage.googleapis.com                    yes    asks for GOOGLE_GENERATIVE_AI_API_KEY',
         '',
-        `Ollama, ${ollama.url}: 3 models, and 1 not to talk with`,
+        `Ollama, ${ollama.url}: 3 models, and 1 that cannot chat`,
         'LM Studio, http://127.0.0.1:1: not running',
         'llama.cpp, http://127.0.0.1:1: not running',
         `vLLM, ${wrong.url}: something is there, but its answer to /v1/models is not valid JSON`,
-        'A run without --model takes ollama/glm-4.7-flash:latest (the first one; in a terminal you are asked). To choose another: mulligan models --use NAME',
+        'A run without --model uses ollama/glm-4.7-flash:latest (the first one; in a terminal you are asked). To choose another: mulligan models --use NAME',
         '',
       ].join('\n'),
     )
@@ -86,7 +86,7 @@ describe('mulligan models', () => {
 
   it('without any server ends with 1, and says what to do', async () => {
     const { code, out } = await models({}, {})
-    expect([code, out]).toEqual([1, expect.stringContaining('A run without --model has none to take: start one')])
+    expect([code, out]).toEqual([1, expect.stringContaining('There is no model for a run without --model: start one')])
   })
 
   it('names the model of the configuration, which overrides what is found', async () => {
@@ -94,7 +94,7 @@ describe('mulligan models', () => {
     mkdirSync(join(home, 'mulligan'))
     writeFileSync(join(home, 'mulligan', 'config.json'), '{ "model": "vllm/x" }')
     const { out } = await models({}, { OLLAMA_HOST: ollama })
-    expect(out).toMatch(/A run without --model takes vllm\/x \(.*config\.json\)/)
+    expect(out).toMatch(/A run without --model uses vllm\/x \(.*config\.json\)/)
     const { code, err } = await models({ use: 'phi4:14b' }, { OLLAMA_HOST: ollama })
     expect([code, err]).toEqual([0, expect.stringMatching(/config\.json names vllm\/x, and overrides it/)])
   })
@@ -105,7 +105,7 @@ describe('--use', () => {
     await using ollama = await fakeServer(TWO)
     const { code, err, out } = await models({ use: 'ollama/phi4:14b' }, { OLLAMA_HOST: ollama })
     expect([code, out, err]).toEqual([0, '', 'ollama/phi4:14b on this machine is now the default when no model is named.\n'])
-    expect((await models({}, { OLLAMA_HOST: ollama })).out).toMatch(/^ollama\/phi4:14b \*.*takes ollama\/phi4:14b \(chosen before\)/ms)
+    expect((await models({}, { OLLAMA_HOST: ollama })).out).toMatch(/^ollama\/phi4:14b \*.*uses ollama\/phi4:14b \(chosen before\)/ms)
   })
 
   it.each([

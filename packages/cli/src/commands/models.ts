@@ -1,6 +1,6 @@
 /** `mulligan models` lists the models of local servers, marks the default, and changes it. */
 
-import { nearest } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
 import { type Env, oneLine, type Remembered, readRemembered, remember, safeJson, UsageError } from '@mulligan/host/light'
 import {
   type Candidate,
@@ -19,17 +19,14 @@ import {
 } from '@mulligan/host/parts'
 import { workingFolder } from '../paths.ts'
 import type { Output } from '../ui/output.ts'
-import { plural } from '../ui/plural.ts'
-import { table } from '../ui/table.ts'
+import { type FolderFlags, plural, print, table } from '../ui/text.ts'
 
-export interface ModelsFlags {
-  readonly cwd?: string
-  readonly json?: boolean
+export interface ModelsFlags extends FolderFlags {
   /** `PROVIDER/NAME`, or a name that only one server has. */
   readonly use?: string
 }
 
-/** The model of the next run without a flag, and why it is that one. */
+/** The model that the next run uses without a flag, and why. */
 interface Chosen {
   readonly id: string
   readonly from: string
@@ -38,11 +35,11 @@ interface Chosen {
 interface CloudRow {
   readonly provider: string
   readonly cloud: Cloud
-  /** The variable that holds its key. */
+  /** The environment variable that contains its key. */
   readonly key: string | undefined
 }
 
-/** @returns the exit code: 1 where there is no model that a run would take. @throws UsageError */
+/** @returns the exit code: 1 if there is no model that a run would use. @throws UsageError */
 export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, env: Env = process.env): Promise<number> {
   const settings = readSettings(workingFolder(flags.cwd), {}, env)
   const reports = await probeServers(env)
@@ -59,8 +56,8 @@ export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, en
   const clouds = Object.entries(PROVIDERS).flatMap(([provider, { cloud }]) =>
     cloud ? [{ provider, cloud, key: cloud.keys.find((name) => env[name]?.trim()) }] : [],
   )
-  if (flags.json) out(`${safeJson(asJson(candidates, reports, clouds, chosen))}\n`)
-  else out(`${[...asTable(candidates, clouds, chosen), '', ...serverLines(reports), ...chosenLines(chosen)].join('\n')}\n`)
+  const lines = [...asTable(candidates, clouds, chosen), '', ...serverLines(reports), ...chosenLines(chosen)]
+  print({ out }, flags.json, asJson(candidates, reports, clouds, chosen), lines)
   return chosen ? 0 : 1
 }
 
@@ -91,7 +88,7 @@ function notThere(use: string, candidates: readonly Candidate[], reports: readon
   const [near] = nearest(use, candidates.map(idOf), 1)
   return new UsageError(
     `no server on this machine has ${use}`,
-    near ? `Did you mean --use ${near}?` : 'mulligan models lists those that there are.',
+    near ? `Did you mean --use ${near}?` : 'mulligan models lists the available ones.',
   )
 }
 
@@ -131,15 +128,15 @@ const sizeOf = (bytes: number): string => (bytes >= GB ? `${(bytes / GB).toFixed
 
 const serverLines = (reports: readonly ServerReport[]): readonly string[] =>
   reports.map(({ server, address, state, why, models, others }) => {
-    const count = `${plural(models.length, 'model')}${others > 0 ? `, and ${others} not to talk with` : ''}`
+    const count = `${plural(models.length, 'model')}${others > 0 ? `, and ${others} that cannot chat` : ''}`
     const says = state === 'running' ? count : state === 'absent' ? why : `something is there, but ${oneLine(why ?? '', 120)}`
     return `${server.title}, ${address}: ${says}`
   })
 
 const chosenLines = (chosen: Chosen | undefined): readonly string[] =>
   chosen
-    ? [`A run without --model takes ${oneLine(chosen.id, 80)} (${chosen.from}). To choose another: mulligan models --use NAME`]
-    : ['A run without --model has none to take: start one of these servers, or name a model.']
+    ? [`A run without --model uses ${oneLine(chosen.id, 80)} (${chosen.from}). To choose another: mulligan models --use NAME`]
+    : ['There is no model for a run without --model: start one of these servers, or name a model.']
 
 function profileFields(name: string): { readonly profile?: string; readonly thinks?: string } {
   const profile = profileOf(name)

@@ -1,10 +1,10 @@
-/** Modes, rules and questions, in the command as it is. */
+/** Tests modes, rules and questions with the real command. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
-import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
+import { type CliFixture, place, trusted, using } from '../../test/cli.fixture.ts'
+import { ASKS, hasTerminal, inTerminal } from '../../test/terminal.fixture.ts'
 
 const OWN = '../.config/mulligan/config.json'
 const PROJECT = 'mulligan.json'
@@ -17,7 +17,7 @@ export default defineTool({ name: '${name}', description: '${name}', effect: '${
   input: { type: 'object', properties: { to: { type: 'string' } } }, execute: () => 'done' })`,
 })
 
-/** Statuses of the calls of a turn without a terminal, and how it ended. */
+/** Returns the statuses of the calls of a turn without a terminal, and how it ended. */
 async function unattended(here: CliFixture, calls: readonly ScriptedTurn[], flags: readonly string[] = []) {
   await using model = await scriptedModel([...calls, say('Done.')])
   const { code, stdout } = await here.run(['Do it.', '--json', ...flags, ...using(model)])
@@ -97,7 +97,7 @@ describe('without a terminal', () => {
     )
     expect(results).toMatchObject({ code: 4, results: ['denied', 'denied', 'denied', 'denied'] })
     expect(here.has('keep.txt')).toBe(true)
-    // On a layer it does not exist.
+    // On a layer, the file does not exist.
     expect(await unattended(here, [bash('true; cat ~/.ssh/id_rsa')], ['--yes'])).toMatchObject({ results: ['failed'] })
   })
 
@@ -130,7 +130,7 @@ describe('without a terminal', () => {
   })
 })
 
-// In CI a machine without it fails.
+// In CI, these tests fail if `script` is missing.
 describe.skipIf(!hasTerminal)('in a terminal', () => {
   it('"always" shows the rule, writes it to the own file, and nobody is asked again', async () => {
     using here = place({ [OWN]: '{\n  // mine\n  "mode": "ask",\n}\n' })
@@ -160,7 +160,7 @@ describe.skipIf(!hasTerminal)('in a terminal', () => {
       [ASKS, 'n\r'],
     ])
     expect(
-      stdout.match(/denied permission: What the command changed was discarded \(.*\): nothing of it has happened\. The user said no\./g),
+      stdout.match(/denied permission: The command's changes were discarded \(.*\): none took effect\. The user said no\./g),
     ).toHaveLength(2)
     expect(stdout.match(/denied permission: It was refused before in this turn\. Reason: not now/g)).toHaveLength(3)
     expect(stdout).toContain('  It has run, but its changes are not kept yet: 1 file added, 1 deleted.\n')

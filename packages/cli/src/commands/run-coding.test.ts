@@ -1,10 +1,13 @@
-/** A whole task with every kind of tool: find, read, patch, see what the patch broke, repair it, run the project's check, commit; and take it back. */
+/**
+ * Tests a whole task with every kind of tool: find, read, patch, see what the patch broke, fix it, run the project's check, commit, and
+ * undo it all.
+ */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type CliFixture, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../../test/cli.fixture.ts'
 
 const PRICE = `export function discounted(price, percent) {
   return price * (1 + percent / 100)

@@ -1,8 +1,8 @@
-/** How a run ends from outside: signals, and readers that go away. */
+/** Tests how a run is ended from outside: by signals, and by readers that close the output. */
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
-import { watchInterrupts } from '../interrupt.ts'
+import { place, using } from '../../test/cli.fixture.ts'
+import { watchInterrupts } from '../process.ts'
 
 const isWindows = process.platform === 'win32'
 
@@ -53,7 +53,7 @@ describe.skipIf(isWindows)('signals', () => {
 describe.skipIf(isWindows)('a reader that goes away', () => {
   it('in mid-stream stops the turn without a word', async () => {
     using here = place()
-    // far more than a pipe holds, so that writing to the closed one can't be missed
+    // Far more than a pipe holds, so that writing to the closed one is always noticed.
     await using model = await scriptedModel([say(Array.from({ length: 5000 }, () => 'word '))])
     const { child, ended } = here.start(['Hi', '--json-stream', ...using(model)])
     child.stdout?.once('data', () => child.stdout?.destroy())

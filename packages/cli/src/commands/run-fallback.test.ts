@@ -1,10 +1,10 @@
-/** Commands where no layer can be mounted, in the command as it is: the workspace is read-only, and to write asks first. */
+/** Tests commands where no layer can be mounted, with the real command: the workspace is read-only, and writing needs approval. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../../test/cli.fixture.ts'
 
 const WRITE = { command: 'echo two > a.txt' }
 const DIRECT = { ...WRITE, writes: 'direct' }
@@ -12,11 +12,11 @@ const FILES = { 'a.txt': 'one\n' }
 const isRoot = process.getuid?.() === 0
 const runs = ((process.platform === 'linux' && existsSync('/usr/bin/bwrap')) || Boolean(process.env['CI'])) && isRoot
 
-/** What the model read last. */
+/** Returns the last message that the model received. */
 const said = (request: RecordedRequest | undefined): string =>
   String((request?.body as { messages: readonly { readonly content: unknown }[] }).messages.at(-1)?.content)
 
-/** A layer would hide what is mounted in the workspace, so there is none. */
+/** Mounts something in the workspace. Layers are not used then, because they would hide it. */
 function mounted(files: Readonly<Record<string, string>>): CliFixture {
   const here = place(files)
   const data = join(here.dir, 'mounted')
@@ -46,11 +46,11 @@ describe.skipIf(!runs)('where there are no layers', () => {
 
   it('one that tried to write changes nothing, reads the exact call, and spends no retry', async () => {
     using here = mounted(FILES)
-    // More often than there are retries: none of them closes the tool.
+    // More often than retries are allowed, but none of the failures closes the tool.
     const tries = [1, 2, 3, 4, 5].map((n) => ({ command: `echo ${n} > a.txt` }))
     const { statuses, read } = await unattended(here, [...tries, WRITE], ['--yes'])
     expect([statuses, here.read('a.txt')]).toEqual([Array(6).fill('failed'), 'one\n'])
-    expect(read).toContain('The workspace is read-only for a command that does not say writes="direct"')
+    expect(read).toContain('The workspace is read-only unless the command has writes="direct"')
     expect(read).toContain(`bash(${JSON.stringify(DIRECT)})`)
   })
 

@@ -1,8 +1,8 @@
-/** A command on the real files that was cut off is not run again under --yes, in whatever words; the ledger is a real file. */
+/** Checks that an interrupted command on the real files is not run again under --yes, however it is worded. The ledger is a real file. */
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
-import { sandboxThere } from '../fixtures/sandbox.ts'
+import { sandboxThere } from '../../../host/src/tools/sandbox.fixture.ts'
+import { place, using } from '../../test/cli.fixture.ts'
 
 const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
 const APPEND = 'echo paid >> ledger'

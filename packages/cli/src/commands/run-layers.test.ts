@@ -1,10 +1,10 @@
-/** Commands on throwaway layers, in the command as it is: what they did is shown, kept or discarded, and taken back. */
+/** Tests commands on throwaway layers, with the real command: their changes are shown, kept or discarded, and undone. */
 import { execFileSync } from 'node:child_process'
 import { createSandbox } from '@mulligan/sandbox'
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, using } from '../fixtures/cli.ts'
-import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
+import { type CliFixture, place, using } from '../../test/cli.fixture.ts'
+import { ASKS, hasTerminal, inTerminal } from '../../test/terminal.fixture.ts'
 
 const bash = (command: string, more: object = {}) => call('bash', { command, ...more })
 const TOUCH = { include: '*.txt', command: ['touch', 'checked'] }
@@ -14,7 +14,7 @@ const NOTHING = ['one\n', true, false]
 const ALL = ['two\n', false, true]
 const now = (here: CliFixture) => [here.read('a.txt'), here.has('old.txt'), here.has('new/b.txt')]
 
-/** What the model read last. */
+/** Returns the last message that the model received. */
 const said = (request: RecordedRequest | undefined): string =>
   String((request?.body as { messages: readonly { readonly content: unknown }[] }).messages.at(-1)?.content)
 
@@ -51,7 +51,7 @@ describe.skipIf(!hasLayers)('without a terminal', () => {
     using here = place(FILES)
     const { code, stderr, read } = await unattended(here, CHANGE, [])
     expect([code, now(here)]).toEqual([4, NOTHING])
-    expect(read).toMatch(/^denied[\s\S]*discarded \(1 file changed, 1 added, 1 deleted\): nothing of it has happened[\s\S]*printed/)
+    expect(read).toMatch(/^denied[\s\S]*discarded \(1 file changed, 1 added, 1 deleted\): none took effect[\s\S]*printed/)
     expect(stderr).toMatch(/^denied {3}bash .*discarded/m)
     expect(await here.run(['undo'])).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to undo') })
   })
@@ -83,7 +83,7 @@ describe.skipIf(!hasLayers)('without a terminal', () => {
     const { code, stderr } = await unattended(here, command, ['--yes', '--mode', 'auto'])
     expect([code, now(here), made !== '' && here.has(made)]).toEqual([4, NOTHING, false])
     expect(stderr).toMatch(/^denied/m)
-    // The control: another file of the same folder.
+    // Control: another file of the same folder.
     expect((await unattended(here, 'echo x > .git/note', ['--yes'])).code).toBe(0)
     expect(here.has('.git/note')).toBe(true)
   })
@@ -127,7 +127,7 @@ describe.skipIf(!hasLayers)('without a terminal', () => {
   })
 })
 
-// In CI a machine without it fails.
+// In CI, these tests fail if `script` is missing.
 describe.skipIf(!hasTerminal || !hasLayers)('in a terminal', () => {
   it('the question shows what was done; a yes keeps it, and undo takes it back', async () => {
     using here = place(FILES)

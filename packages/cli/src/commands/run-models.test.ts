@@ -1,11 +1,11 @@
-/** Which model a run takes, and what it says when a request fails for good. */
+/** Tests which model a run uses, and the message when a request fails permanently. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { fakeServer } from '../../../host/src/models/servers.fixture.ts'
-import { place } from '../fixtures/cli.ts'
-import { hasTerminal, inTerminal } from '../fixtures/terminal.ts'
+import { place } from '../../test/cli.fixture.ts'
+import { hasTerminal, inTerminal } from '../../test/terminal.fixture.ts'
 
 const LEFT = 'MULLIGAN_API_KEY'
 
@@ -67,7 +67,7 @@ describe('a run without --model', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('would send this conversation to models.invalid')])
   })
 
-  // What the name tells is not asked about: only which others there are.
+  // If the name already shows it, the server is not asked about the model, only for the other models.
   it.each<[string, object, string]>([
     ['mine', { remote_host: 'https://ollama.com' }, 'POST /api/show'],
     ['gpt-oss:120b-cloud', {}, 'GET /api/tags'],

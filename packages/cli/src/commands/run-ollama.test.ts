@@ -1,8 +1,8 @@
-/** What a person sees of Ollama: the real command. */
+/** Tests what a user sees of Ollama, with the real command. */
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place } from '../fixtures/cli.ts'
-import { hasTerminal, inTerminal } from '../fixtures/terminal.ts'
+import { place } from '../../test/cli.fixture.ts'
+import { hasTerminal, inTerminal } from '../../test/terminal.fixture.ts'
 
 describe('on stderr', () => {
   it('that the context was full, while stdout has the answer alone', async () => {
@@ -11,7 +11,7 @@ describe('on stderr', () => {
     const env = { OLLAMA_HOST: model.ollamaUrl, MULLIGAN_CONTEXT: '8192' }
     const { code, stdout, stderr } = await here.run(['Hi', '--model', 'ollama/x'], { env })
     expect([code, stdout]).toEqual([0, 'Yes.\n'])
-    expect(stderr).toMatch(/^! Ollama has no room left: it read 8,191 tokens, its context has 8,192\..*MULLIGAN_CONTEXT/m)
+    expect(stderr).toMatch(/^! Ollama has no room left: it read 8,191 tokens\. Its context is 8,192 tokens\..*MULLIGAN_CONTEXT/m)
   })
 
   it('a model that does not exist, before anything is sent', async () => {
@@ -22,7 +22,7 @@ describe('on stderr', () => {
   })
 })
 
-// In CI a machine without it fails.
+// In CI, these tests fail if `script` is missing.
 describe.skipIf(!hasTerminal)('in a terminal', () => {
   it('a model that is being loaded is waited for with a line that goes away', async () => {
     using here = place()

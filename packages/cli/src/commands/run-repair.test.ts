@@ -1,16 +1,16 @@
-/** The whole way, with a server that gets everything wrong at once. */
+/** Tests the whole path with a server that gets everything wrong at once. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, type RecordedRequest, type ScriptedTurn, say, scriptedModel, think } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
+import { place, using } from '../../test/cli.fixture.ts'
 
 const glm = (name: string, args: Readonly<Record<string, string>>): string =>
   `<tool_call>${name}\n${Object.entries(args)
     .map(([key, value]) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>\n`)
     .join('')}</tool_call>\n`
 
-/** A streamed body, delta by delta. */
+/** Returns a streamed body, delta by delta. */
 const deltas = (finish: string, ...list: readonly object[]): ScriptedTurn => ({
   raw: [...list.map((delta) => ({ delta, finish_reason: null })), { delta: {}, finish_reason: finish }]
     .map(

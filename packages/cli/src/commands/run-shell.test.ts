@@ -1,8 +1,11 @@
-/** The agent runs commands in a real sandbox: tests that fail, a command that does not exist, one that hangs, one that is too large; and continues from each. */
+/**
+ * Tests an agent that runs commands in a real sandbox, and continues after each problem: failing tests, an unknown command, a command that
+ * hangs, and one with too much output.
+ */
 import { call, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, place, using } from '../fixtures/cli.ts'
-import { sandboxThere } from '../fixtures/sandbox.ts'
+import { sandboxThere } from '../../../host/src/tools/sandbox.fixture.ts'
+import { BIN, place, using } from '../../test/cli.fixture.ts'
 
 const FILES = {
   'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }\n',
@@ -25,7 +28,7 @@ interface Told {
   readonly answer: string
 }
 
-/** What the model read last. */
+/** Returns the last message that the model received. */
 const said = (request: RecordedRequest | undefined): string => {
   const messages = (request?.body as { messages: readonly { readonly content: unknown }[] }).messages
   return String(messages.at(-1)?.content)
@@ -89,7 +92,7 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
 
     const { child, ended } = here.start(['Again.', '--yes', ...using(model)])
     while (!here.has('beat2')) await pause(50)
-    // The control: while it runs, it beats.
+    // Control: it writes while it is running.
     expect(await changes(here.read, 'beat2')).toBe(true)
     child.kill('SIGINT')
     expect((await ended).code).toBe(130)
@@ -107,12 +110,12 @@ describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
       return said(model.requests[2])
     }
     expect(await checked({})).toMatch(/nothing new/)
-    // The control: outside of the sandbox it sees the key.
+    // Control: outside of the sandbox, it sees the key.
     expect(await checked({ MULLIGAN_SANDBOX: 'none' })).toContain('the key is there')
   })
 })
 
-/** Finds fault with the change where it sees the key. */
+/** Reports an error in the change if it sees the key. */
 const CHECK = `import { existsSync, readFileSync } from 'node:fs'
 if (existsSync(process.argv[2]) && readFileSync('a.js', 'utf8') === 'two\\n') console.log('a.js:1:1: error the key is there')
 `

@@ -1,12 +1,12 @@
-/** The command, a collector of its own, and what reaches it. */
+/** Tests the command with a separate collector, and what reaches it. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, calls, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from '../fixtures/cli.ts'
+import { place, using } from '../../test/cli.fixture.ts'
 import { collector } from './collector.fixture.ts'
 
-const TRACE = fileURLToPath(new URL('../fixtures/trace-imports.ts', import.meta.url))
+const TRACE = fileURLToPath(new URL('../../test/trace-imports.fixture.ts', import.meta.url))
 
 const SECRETS = ['the-prompt', 'the-answer', 'no-such-file', 'of-the-file']
 const SCRIPT = [

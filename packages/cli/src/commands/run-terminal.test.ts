@@ -1,12 +1,12 @@
-/** In a real terminal, which util-linux's `script` gives. */
+/** Tests the command in a real terminal, provided by `script` from util-linux. */
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place } from '../fixtures/cli.ts'
-import { ASKS, hasTerminal, inTerminal } from '../fixtures/terminal.ts'
+import { place } from '../../test/cli.fixture.ts'
+import { ASKS, hasTerminal, inTerminal } from '../../test/terminal.fixture.ts'
 
 const WRITE = call('write_file', { path: 'a.txt', content: 'new\n' })
 
-// In CI a machine without it fails.
+// In CI, these tests fail if `script` is missing.
 describe.skipIf(!hasTerminal)('in a terminal', () => {
   it('asks before it writes, shows the answer as it comes and the ledger under it', async () => {
     using here = place()

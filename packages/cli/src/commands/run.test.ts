@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, calls, lastToolResults, type RecordedRequest, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, trusted, using } from '../fixtures/cli.ts'
+import { place, trusted, using } from '../../test/cli.fixture.ts'
 
 const READ = call('read_file', { path: 'a.txt' })
 const WRITE = call('write_file', { path: 'b.txt', content: 'new\n' })

@@ -1,46 +1,32 @@
-/** `mulligan run`: one turn, from the flags to the exit code. */
+/** `mulligan run`: runs one turn, from the flags to the exit code. */
 import { type Agent, type RunOptions, SessionBusy, type TurnOutcome, UnknownSession } from '@mulligan/agent'
 import { type Ask, UsageError } from '@mulligan/host/light'
-import { openWorkspace } from '@mulligan/host/parts'
-import { EXIT, exitCodeOf } from '../exit.ts'
+import { type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
 import { endIgnored } from '../ignored.ts'
-import { type Interrupt, watchInterrupts } from '../interrupt.ts'
-import { saveMemory } from '../memory.ts'
 import { mentionsIn } from '../mentions.ts'
-import { ownCodeIn } from '../own-code.ts'
-import { workingFolder } from '../paths.ts'
-import { askedInWords, tellNotice } from '../ports.ts'
+import { version, workingFolder } from '../paths.ts'
+import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
+import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
 import { readPrompt } from '../prompt.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { colorsFor } from '../ui/colors.ts'
+import { subjectOf } from '../ui/events-to-lines.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
-import { subjectOf } from '../ui/subject.ts'
-import { catchUnhandled } from '../unhandled.ts'
-import { version } from '../version.ts'
 
-export interface RunFlags {
-  /** `PROVIDER/NAME`. */
-  readonly model?: string
-  readonly baseUrl?: string
-  readonly opensInReasoning?: boolean
-  readonly agent?: string
+export interface RunFlags extends ChoiceFlags {
   /** False with `--no-agents-md`. */
   readonly agentsMd?: boolean
   readonly cwd?: string
   readonly session?: string
   readonly last?: boolean
-  /** Also when another process runs a turn of the session. */
+  readonly yes?: boolean
+  /** Takes the session over even if another process is running a turn of it. */
   readonly takeOver?: boolean
   readonly json?: boolean
   readonly jsonStream?: boolean
-  readonly yes?: boolean
-  readonly mode?: string
-  readonly maxRequests?: number
-  /** Seconds. */
-  readonly timeout?: number
 }
 
 /** @returns the exit code. @throws UsageError */
@@ -96,7 +82,9 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
   }
 }
 
-/** Files count as named where the person typed them: what is piped may be anybody's text, and may come from the workspace. */
+/**
+ * Builds the prompt. Only files that the user typed count as mentioned, since piped text can come from anybody, including the workspace.
+ */
 function said(prompt: string, argument: string | undefined): Said {
   const typed = argument === undefined || argument === '-' ? '' : argument
   return { prompt, mentions: mentionsIn(typed), attached: prompt !== typed }
@@ -108,7 +96,7 @@ const isForPrograms = ({ json, jsonStream }: RunFlags): boolean => json === true
 
 const isAttended = (flags: RunFlags): boolean => !isForPrograms(flags) && process.stdin.isTTY === true && process.stderr.isTTY === true
 
-/** Who is asked before the turn begins. Ctrl-C there ends the command, as it does where nothing listens for it. */
+/** Returns how to ask the user before the turn begins. Ctrl-C at the question ends the command, as it would without a handler. */
 function personOf(flags: RunFlags): Ask | undefined {
   if (!isAttended(flags)) return undefined
   const stop = new AbortController()
@@ -140,12 +128,12 @@ async function begin(agent: Agent, session: string | undefined, said: Said, how:
   const outcome = await agent.resume(session, how)
   if (outcome) return outcome
   throw new UsageError(
-    `there is nothing to resume: the last turn of session ${session} came to its end`,
-    `Give a prompt to go on: mulligan run --session ${session} "…"`,
+    `there is nothing to resume: the last turn of session ${session} has ended`,
+    `Give a prompt to continue: mulligan run --session ${session} "…"`,
   )
 }
 
-/** A turn that was stopped because nobody reads its output any more is not a failure: `| head` has what it wanted. */
+/** Returns the exit code. A turn that stopped because the reader closed stdout is not a failure, as with `| head`. */
 function codeOf(outcome: TurnOutcome, output: Output, interrupt: Interrupt): number {
   const unread = outcome.status === 'cancelled' && output.closed.aborted && !interrupt.signal.aborted
   return unread ? EXIT.ok : exitCodeOf(outcome)

@@ -1,11 +1,11 @@
-/** Tests of real projects pass in the sandbox with no setting changed: whatever it keeps out, it keeps in what they need. */
+/** Checks that the tests of real projects pass in the sandbox with default settings: it blocks access without breaking what they need. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { place } from '../fixtures/cli.ts'
-import { sandboxThere } from '../fixtures/sandbox.ts'
+import { sandboxThere } from '../../../host/src/tools/sandbox.fixture.ts'
+import { place } from '../../test/cli.fixture.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const IN = ['sandbox', 'run'] as const
@@ -92,13 +92,13 @@ describe.skipIf(!(await sandboxThere()))('npm test passes in the sandbox', () =>
     const env = { PATH: `${bin}:/usr/local/bin:/usr/bin:/bin` }
     const { code, stdout } = await here.run([...IN, '--', 'npm', 'test'], { env })
     expect([code, stdout]).toEqual([0, expect.stringMatching(/pass 2\b/)])
-    // The control: outside of the sandbox the second test sees the credentials.
+    // Control: outside of the sandbox, the second test sees the credentials.
     const outside = await here.run([...IN, '--backend', 'none', '--', 'npm', 'test'], { env })
     expect([outside.code, outside.stdout]).toEqual([1, expect.stringMatching(/pass 1\b[\s\S]*fail 1\b/)])
   })
 })
 
-/** As nvm does it. @returns the folder of its programs */
+/** Installs Node the way nvm does. @returns the folder of its programs */
 function installNode(prefix: string): string {
   const bin = join(prefix, 'bin')
   mkdirSync(bin, { recursive: true })

@@ -1,7 +1,7 @@
-/** A process that is suspended in mid-turn, and one that takes its session over. */
+/** Tests a process that is suspended in the middle of a turn, and another one that takes over its session. */
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
-import { type Ended, place, type Running, using } from '../fixtures/cli.ts'
+import { type Ended, place, type Running, using } from '../../test/cli.fixture.ts'
 
 it.skipIf(process.platform === 'win32')(
   'the suspended one does nothing more, and says why',

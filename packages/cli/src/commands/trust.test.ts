@@ -1,12 +1,12 @@
-/** What a folder brings along is code and redirects that count after the person's word. */
+/** Checks that code and redirects in a folder take effect only with the user's approval. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSettings, trust, wantedIn } from '@mulligan/host/parts'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, NO_SERVERS, place } from '../fixtures/cli.ts'
-import { inProcess } from '../fixtures/in-process.ts'
+import { type CliFixture, NO_SERVERS, place } from '../../test/cli.fixture.ts'
+import { inProcess } from '../../test/in-process.fixture.ts'
 import { settled } from '../trust.ts'
 
 const PROJECT = 'mulligan.json'
@@ -41,7 +41,7 @@ describe('tools of a folder', () => {
     const { code, stderr } = await mulligan(here, 'run', 'Hi', '--model', 'x', '--base-url', model.url)
     expect([code, stderr.match(/Not loaded: /g)?.length]).toEqual([0, 1])
     expect(here.has('ran')).toBe(false)
-    // The control: that is what keeps them out.
+    // Control: only the missing approval keeps them out.
     await yes(here)
     expect([await call(here), here.has('ran')]).toEqual([expect.objectContaining({ code: 0, stdout: 'hello\n' }), true])
   })
@@ -60,7 +60,7 @@ describe('tools of a folder', () => {
     expect(JSON.parse((await mulligan(here, 'trust', '--list', '--json')).stdout)).toMatchObject({
       folders: [{ folder: here.dir, tools: true }],
     })
-    expect(await mulligan(here, 'trust', '--remove')).toMatchObject({ code: 0, stdout: 'Not trusted any more.\n' })
+    expect(await mulligan(here, 'trust', '--remove')).toMatchObject({ code: 0, stdout: 'No longer trusted.\n' })
     expect([(await call(here)).code, (await mulligan(here, 'trust', '--remove')).code]).toEqual([2, 1])
   })
 
@@ -71,13 +71,13 @@ describe('tools of a folder', () => {
     await yes(here)
     const file = join(here.data, 'trust.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    // A copy that the folder brings along says nothing, where the data folder is in it too.
+    // A copy in the folder has no effect, even if the data folder is in it too.
     here.write('data/trust.json', readFileSync(file, 'utf8'))
     const inside = { ...NO_SERVERS, MULLIGAN_DATA_DIR: join(here.dir, 'data') }
     expect(await inProcess(here, ['tools', 'call', 'own', '--cwd', here.dir], inside)).toMatchObject({ code: 2 })
     expect(await inProcess(here, ['trust', '--yes', '--cwd', here.dir], inside)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is in the folder that it would speak of'),
+      stderr: expect.stringContaining('is inside the folder it grants trust to'),
     })
     expect((await call(here)).code).toBe(0)
     writeFileSync(file, '{ "version": 1, "folders": ')
@@ -186,7 +186,7 @@ describe('a person at the terminal', () => {
 describe('a hostile project', () => {
   const KEY = 'key-of-the-person'
   const env = (more: Readonly<Record<string, string>> = {}) => ({ ...NO_SERVERS, MULLIGAN_API_KEY: KEY, OPENAI_API_KEY: KEY, ...more })
-  /** Another origin, as far as the rule goes, that a connection reaches here anyway. */
+  /** Returns a URL that the rule treats as another origin, although it reaches the same server. */
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0')
   const run = (here: CliFixture, more: readonly string[] = [], given = env()) =>
     inProcess(here, ['run', 'SECRET', '--cwd', here.dir, ...more], given)
@@ -204,7 +204,7 @@ describe('a hostile project', () => {
       expect.stringContaining('which would send this conversation to 0.0.0.0. To allow it: mulligan trust'),
     ])
     expect(evil.requests).toEqual([])
-    // The control: it is the rule that keeps it away. Trust lets the prompt go there, and not the key.
+    // Control: only the rule prevents it. Trust allows the prompt to go there, but not the key.
     await trustAll(here)
     expect((await run(here, ['--timeout', '20'])).code).toBe(0)
     expect(JSON.stringify(evil.requests.map(({ body }) => body))).toContain('SECRET')
@@ -215,7 +215,7 @@ describe('a hostile project', () => {
     await using other = await scriptedModel([say('One.'), say('Two.'), say('Three.')])
     using here = place({ [PROJECT]: JSON.stringify({ model: 'x', baseUrl: other.url }) })
     const { code, stderr } = await run(here)
-    expect([code, stderr]).toEqual([0, expect.stringContaining('without the key in MULLIGAN_API_KEY')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('without MULLIGAN_API_KEY')])
     expect(JSON.stringify(other.requests)).not.toContain(KEY)
     here.write('../own.json', JSON.stringify({ model: 'y', baseUrl: other.url }))
     expect((await run(here, [], env({ MULLIGAN_CONFIG: join(here.dir, '../own.json') }))).code).toBe(0)
@@ -240,7 +240,7 @@ describe('a hostile project', () => {
   })
 })
 
-/** As the person would with `mulligan trust`. */
+/** Trusts everything, as the user would with `mulligan trust`. */
 async function trustAll(here: CliFixture): Promise<void> {
   process.env['MULLIGAN_DATA_DIR'] = here.data
   try {

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, wr
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, using } from '../../test/cli.fixture.ts'
 
 const text = ({ dir }: CliFixture, path: string): string => readFileSync(join(dir, path), 'utf8')
 
-/** One call by hand, which is a turn of its own. */
+/** Makes a single tool call, which is a separate turn. */
 async function change(here: CliFixture, tool: string, input: Readonly<Record<string, unknown>>): Promise<void> {
   const { code, stderr, stdout } = await here.run(['tools', 'call', tool, JSON.stringify(input), '--yes'])
   if (code !== 0) throw new Error(stdout + stderr)
@@ -125,7 +125,7 @@ describe('undo', () => {
     await here.run(['tools', 'call', 'delete_file', '{"path":"a.txt"}', '--yes', '--cwd', 'sub'])
     renameSync(join(here.dir, 'sub'), join(here.dir, 'moved'))
     const moved = await here.run(['undo', '--cwd', 'moved'])
-    expect([moved.code, moved.stderr]).toMatchObject([2, expect.stringContaining('was it moved?')])
+    expect([moved.code, moved.stderr]).toMatchObject([2, expect.stringContaining('If it was moved')])
   })
 
   it('.git is never touched', async () => {
@@ -171,7 +171,7 @@ describe('what was cut off', () => {
     const name = readdirSync(done)[0] as string
     const changeset = JSON.parse(readFileSync(join(done, name), 'utf8'))
     rmSync(join(done, name))
-    // As a process leaves it that is killed before it marks the change as done.
+    // The state left by a process that was killed before it marked the change as done.
     writeFileSync(join(folder, 'pending', name), JSON.stringify({ ...changeset, owner: { ...changeset.owner, pid: 2 ** 22 } }))
     writeFileSync(join(here.dir, changeset.steps[0].temporary), 'half')
     const { code, stderr, stdout } = await here.run(['tools', 'call', 'list_dir', '{"hidden": true}'])

@@ -1,10 +1,10 @@
-/** The classic mistakes: how each is recognised in what happened, and how the demo does without its catch, to show the harm. */
+/** The classic mistakes: how each is detected in the events, and how the demo disables the protection against it to show the harm. */
 import type { AgentEvent } from '@mulligan/agent'
 import { defineTool, type Tool, ToolFailure, type ToolResult } from '@mulligan/core'
 
 type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
 
-/** What happened, as the table is computed from it. */
+/** What happened in the turn, from which the table is computed. */
 export interface Happened {
   readonly events: readonly AgentEvent[]
   readonly results: readonly ResultEvent[]
@@ -14,9 +14,9 @@ export interface Catch {
   readonly id: string
   /** What the model did. */
   readonly mistake: string
-  /** What the engine made of it; undefined when it did not catch it. */
+  /** What the engine did about it; undefined if it did not catch the mistake. */
   readonly caught: (happened: Happened) => string | undefined
-  /** The tools as they are without the catch. */
+  /** The tools without this protection. */
   readonly without: (tools: readonly Tool[]) => readonly Tool[]
 }
 
@@ -25,13 +25,13 @@ const failed = (results: readonly ResultEvent[], tool: string, errorType: string
     (event) => event.tool === tool && !event.result.ok && event.result.status === 'retry' && event.result.errorType === errorType,
   )
 
-/** The tool's next call after this result, if it came to ok. */
+/** Returns the result of the tool's next call, if it succeeded. */
 const nextOk = ({ results }: Happened, after: ResultEvent): ResultEvent | undefined => {
   const next = results.slice(results.indexOf(after) + 1).find(({ tool }) => tool === after.tool)
   return next?.result.ok ? next : undefined
 }
 
-/** A hint was given and the next try worked. */
+/** Returns `says` if the model got a hint and its next try worked. */
 function hinted(happened: Happened, tool: string, errorType: string, says: string): string | undefined {
   const wrong = failed(happened.results, tool, errorType)
   if (!wrong || wrong.result.ok || !wrong.result.details?.call) return undefined
@@ -50,7 +50,7 @@ const on =
   (tools: readonly Tool[]): readonly Tool[] =>
     tools.map((tool) => (tool.name === name ? change(tool) : tool))
 
-/** What many tools do: the error as a text, passed off as a success. */
+/** Returns errors as text marked as success, as many tools do. */
 const errorsAsText = (tool: Tool): Tool => ({
   ...tool,
   execute: async (input, ctx) => {
@@ -71,7 +71,7 @@ const emptyAsError = (tool: Tool): Tool => ({
   },
 })
 
-/** What some agents do with a tool they don't have. */
+/** Accepts a call to an unknown tool, as some agents do. */
 const UNKNOWN = defineTool({
   name: 'find_usages',
   description: 'Stands in for a tool that does not exist.',

@@ -1,4 +1,4 @@
-/** The demo's table is computed from what happened: with any one catch left out it says so and exits 1. */
+/** Checks that the demo's table is computed from what happened: with any protection disabled, it says so and exits with 1. */
 import { describe, expect, it } from 'vitest'
 import type { Output } from '../ui/output.ts'
 import { CATCHES } from './catches.ts'

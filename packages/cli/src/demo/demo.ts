@@ -7,25 +7,23 @@ import { type AgentEvent, createAgent, memoryStore } from '@mulligan/agent'
 import { UsageError } from '@mulligan/host/light'
 import { scriptedModel } from '@mulligan/testing'
 import { createWorkspace, fileTools } from '@mulligan/tools'
-import { EXIT } from '../exit.ts'
+import { EXIT } from '../process.ts'
 import { colorsFor } from '../ui/colors.ts'
-import { linesOf, NEW_VIEW, reduceView } from '../ui/events-to-lines.ts'
+import { linesOf, NEW_VIEW, reduceView, subjectOf } from '../ui/events-to-lines.ts'
 import { ledgerLines } from '../ui/ledger.ts'
 import type { Output } from '../ui/output.ts'
-import { subjectOf } from '../ui/subject.ts'
-import { table } from '../ui/table.ts'
+import { table } from '../ui/text.ts'
 import { CATCHES } from './catches.ts'
-import { runCheck, writeProject } from './project.ts'
-import { SCRIPT } from './script.ts'
+import { runCheck, SCRIPT, writeProject } from './story.ts'
 
 const PROMPT = 'npm test fails: a discount makes things dearer. Find out why and fix it.'
 
 export interface DemoFlags {
-  /** A catch to do without, to see what happens then. */
+  /** A protection to disable, to see what happens then. */
   readonly without?: string
 }
 
-/** @returns 0 when every mistake was caught and the project's own check passes, otherwise 1. @throws UsageError */
+/** @returns 0 if every mistake was caught and the project's own check passes, otherwise 1. @throws UsageError */
 export async function demo({ without }: DemoFlags, output: Output): Promise<number> {
   const left = CATCHES.find(({ id }) => id === without)
   if (without !== undefined && !left)
@@ -103,7 +101,7 @@ async function run(
   return well ? EXIT.ok : EXIT.failed
 }
 
-/** What reads display is left out here: the story is in the calls. */
+/** Removes the display of reads, because the calls already tell the story. */
 function brief(event: AgentEvent): AgentEvent {
   if (event.type !== 'tool.result' || event.effect !== 'read' || !event.result.ok) return event
   const { display: _, ...result } = event.result

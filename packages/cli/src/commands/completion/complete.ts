@@ -1,4 +1,4 @@
-/** Computes completions from the words of a command line and the available commands. Pure. */
+/** Computes completions from the words of a command line, and splits words the way each shell does. Pure. */
 import type { Argument, Command, Option } from 'commander'
 
 export interface Candidate {
@@ -6,7 +6,7 @@ export interface Candidate {
   readonly says?: string
 }
 
-/** Values that are looked up: of what kind, and for a value of the configuration of which key. */
+/** Values to look up: their kind and, for a configuration value, its key. */
 export interface Wanted {
   readonly kind: ValueKind
   readonly key?: string
@@ -16,11 +16,11 @@ export type ValueKind = 'session' | 'agent' | 'model' | 'tool' | 'key' | 'keyVal
 export interface Completion {
   readonly candidates: readonly Candidate[]
   readonly wanted?: Wanted
-  /** Stands before each value in the word: `--model=`. */
+  /** Precedes each value in the word, such as `--model=`. */
   readonly prefix: string
 }
 
-/** A flag whose values are those of a key of the configuration has its name too. */
+/** Kinds of values by flag. A flag that takes the values of a configuration key also has the key. */
 const OF_FLAG: Readonly<Record<string, readonly [kind: ValueKind, key?: string]>> = {
   '--session': ['session'],
   '--agent': ['agent'],
@@ -34,7 +34,7 @@ const OF_FLAG: Readonly<Record<string, readonly [kind: ValueKind, key?: string]>
   '--jsonl': ['file'],
 }
 
-/** By command and argument. */
+/** Kinds of values by command and argument. */
 const OF_ARGUMENT: Readonly<Record<string, ValueKind>> = {
   'sessions id': 'session',
   'config key': 'key',
@@ -45,7 +45,7 @@ const OF_ARGUMENT: Readonly<Record<string, ValueKind>> = {
 
 const NOTHING: Completion = { candidates: [], prefix: '' }
 
-/** @param words those after the name of the program, the one at the cursor last */
+/** @param words the words after the program name; the last one is at the cursor */
 export function complete(program: Command, words: readonly string[]): Completion {
   const current = words.at(-1) ?? ''
   const place = walk(program, words.slice(0, -1))
@@ -64,16 +64,16 @@ export function complete(program: Command, words: readonly string[]): Completion
 
 interface CompletionPosition {
   readonly command: Command
-  /** That the words name. One of its commands may stand for it, and then `command` is that. */
+  /** The command that the words name. If it has a default subcommand, `command` is that subcommand. */
   readonly named: Command
   readonly operands: readonly string[]
-  /** An option whose value comes next. */
+  /** The option whose value comes next. */
   readonly awaits?: Option | undefined
-  /** After `--`. */
+  /** Whether `--` came before. */
   readonly ended?: boolean
 }
 
-/** The command that the words lead to. What is not a command is a prompt, and so of `run`. */
+/** Finds the command that the words lead to. A word that is not a command is a prompt, and so belongs to `run`. */
 function walk(program: Command, words: readonly string[]): CompletionPosition {
   const named = commandAt(program, words)
   const command = defaultOf(named)
@@ -108,7 +108,7 @@ function defaultOf(command: Command): Command {
   return command.commands.find((one) => one.name() === name) ?? command
 }
 
-/** Commander keeps it to itself, and tells it in no other way. */
+/** Returns the name of the default subcommand, for which commander has no public API. */
 const defaultName = (command: Command): string | undefined =>
   (command as unknown as { readonly _defaultCommandName?: string | null })._defaultCommandName ?? undefined
 
@@ -145,3 +145,30 @@ function ofArgument({ command, operands }: CompletionPosition): Completion {
 }
 
 const groupOf = (command: Command): string => (command.parent?.parent ? command.parent.name() : command.name())
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** Rejoins words that bash splits at `:` and `=`, as in `--model=ollama/x:1b`. */
+export function joined(words: readonly string[]): readonly string[] {
+  const all: string[] = []
+  for (const [at, word] of words.entries()) {
+    const isBroken = /^[:=]+$/.test(word) || /^[:=]+$/.test(words[at - 1] ?? '')
+    const last = isBroken ? all.pop() : undefined
+    all.push(`${last ?? ''}${word}`)
+  }
+  return all
+}
+
+/**
+ * Returns the reply for the shell: a line that names the kind, then one line per value, with its description after a tab. bash only wants
+ * the part after the last `:` or `=`.
+ */
+export function answerFor(shell: Shell, current: string, { candidates, prefix, wanted }: Completion, found: readonly Candidate[]): string {
+  if (wanted?.kind === 'file' || wanted?.kind === 'folder') return `:${wanted.kind}s\n`
+  const all = [...candidates, ...found].map(({ value, says = '' }) => ({ value: prefix + value, says }))
+  const fitting = all.filter(({ value }) => value.startsWith(current))
+  const cut = shell === 'bash' ? current.search(/[^:=]*$/) : 0
+  const lines = fitting.map(({ value, says }) => (shell === 'bash' ? value.slice(cut) : `${value}\t${says}`))
+  return `${[':values', ...lines].join('\n')}\n`
+}

@@ -3,20 +3,20 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@mulligan/agent'
-import { MODES } from '@mulligan/core'
+import { MODES } from '@mulligan/core/executor'
 import { openTools, readAgents, readSettings } from '@mulligan/host/parts'
 import { BACKENDS } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, place } from '../../fixtures/cli.ts'
-import { inProcess } from '../../fixtures/in-process.ts'
-import { SCRIPTS } from './scripts.ts'
+import { BIN, type CliFixture, place } from '../../../test/cli.fixture.ts'
+import { inProcess } from '../../../test/in-process.fixture.ts'
+import { joined, SHELLS } from './complete.ts'
+import { SCRIPTS } from './run.ts'
 import { toolNames } from './tool-names.ts'
-import { joined, SHELLS } from './words.ts'
 
-const trace = fileURLToPath(new URL('../../fixtures/trace-imports.ts', import.meta.url))
-const bin = fileURLToPath(new URL('../../fixtures/unbundled.ts', import.meta.url))
+const trace = fileURLToPath(new URL('../../../test/trace-imports.fixture.ts', import.meta.url))
+const bin = fileURLToPath(new URL('../../../test/unbundled.fixture.ts', import.meta.url))
 
-/** A folder with an agent, a tool, a session and hostile names. */
+/** Creates a folder with an agent, a tool, a session and hostile names. */
 async function filled(): Promise<CliFixture> {
   const here = place({
     '.mulligan/agents/review.md': 'Review.',
@@ -32,7 +32,7 @@ async function filled(): Promise<CliFixture> {
   return here
 }
 
-/** The values that fish would show; it takes the folder from where it is, as every command without `--cwd`. */
+/** Returns the values that fish would show. Like every command without `--cwd`, it uses the current folder. */
 async function offered(here: CliFixture, ...words: string[]): Promise<readonly string[]> {
   const was = process.cwd()
   process.chdir(here.dir)
@@ -158,7 +158,7 @@ describe('the script', () => {
   })
 })
 
-/** Each line is one press of the key, with the words as bash takes them apart. */
+/** Each line is one press of Tab, with the words as bash splits them. */
 const DRIVE = `
 source <(mulligan completion bash)
 press() {

@@ -1,4 +1,4 @@
-/** The names of the built-in tools: loaded only where a tool is to be named. */
+/** The names of the built-in tools, in a module that is loaded only when tool names are completed. */
 import { builtInTools, readSettings } from '@mulligan/host/parts'
 import { createWorkspace } from '@mulligan/tools'
 

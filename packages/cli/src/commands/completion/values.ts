@@ -1,4 +1,7 @@
-/** Values that are looked up for the shell. Nothing slow is loaded, and what can't be read has none: a key was pressed, and no answer is better than a late one. */
+/**
+ * Looks up values for shell completion. It loads nothing slow and ignores what it cannot read: the user is waiting, and no answer is better
+ * than a late one.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -32,7 +35,7 @@ const SOURCES: Readonly<Record<Exclude<ValueKind, 'folder' | 'file'>, Source>> =
   keyValue: (_, key) => names(choicesOf(key ?? '')),
 }
 
-/** What would not be one plain word in every shell is left out: it would be put into the command line as it is. */
+/** Values that are a single plain word in every shell. Others are left out, because values are inserted into the command line unquoted. */
 const PLAIN = /^[\w.:/@+-]+$/
 
 export async function valuesFor({ kind, key }: Wanted, cwd: string): Promise<readonly Candidate[]> {
@@ -44,7 +47,7 @@ export async function valuesFor({ kind, key }: Wanted, cwd: string): Promise<rea
 const names = (all: readonly string[]): readonly Candidate[] => [...new Set(all)].map((value) => ({ value }))
 const MOST = 50
 
-/** The one that was chosen, and those of the latest turns. */
+/** Returns the chosen model and those of the latest turns. */
 function usedModels(): readonly string[] {
   const chosen = readRemembered(process.env)
   const used = attempt(() => rowsOf('SELECT model FROM turns ORDER BY seq DESC LIMIT ?', MOST), [])
@@ -57,7 +60,7 @@ const sessionsOf = (cwd: string): readonly Candidate[] =>
     says: String(title),
   }))
 
-/** Read past the store, whose library takes longer to load than a person waits for a word. */
+/** Reads the database directly, because the store's library takes too long to load for a completion. */
 function rowsOf(query: string, ...parameters: (string | number)[]): readonly Readonly<Record<string, unknown>>[] {
   const file = join(dataDir(process.env), 'mulligan.db')
   if (!existsSync(file)) return []
@@ -73,12 +76,12 @@ function rowsOf(query: string, ...parameters: (string | number)[]): readonly Rea
 const agentFiles = (cwd: string): readonly string[] =>
   [join(cwd, '.mulligan', 'agents'), ownPath('agents', process.env) ?? ''].flatMap((folder) => filesIn(folder, /\.md$/))
 
-/** Names of files, without what they end in. */
+/** Returns file names without their extension. */
 function filesIn(folder: string, ending: RegExp): readonly string[] {
   return attempt(() => readdirSync(folder).filter((file) => ending.test(file)), []).map((file) => file.replace(ending, ''))
 }
 
-/** Both files, as they are: whether they are right is not asked here. */
+/** Returns both configuration files as parsed, without validating them. */
 const configs = (cwd: string): readonly unknown[] =>
   attempt(() => [projectPlace(cwd), userPlace(process.env)], []).flatMap(({ path }) => {
     const read = readRegular(path, MAX_BYTES)

@@ -1,8 +1,8 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place } from '../../fixtures/cli.ts'
-import { inProcess } from '../../fixtures/in-process.ts'
+import { type CliFixture, place } from '../../../test/cli.fixture.ts'
+import { inProcess } from '../../../test/in-process.fixture.ts'
 import { setConfig } from './edit.ts'
 
 const OWN = '../.config/mulligan/config.json'
@@ -83,8 +83,10 @@ describe('mulligan config set, get and unset', () => {
   it('what is set and does not count is told', async () => {
     using here = place({ [OWN]: '{ "limits": { "requests": 9 } }' })
     const { stderr } = await config(here, ['set', '--project', 'limits.requests', '40'])
-    expect(stderr).toBe('In force is 9, from ~/.config/mulligan/config.json.\n')
-    expect((await config(here, ['set', 'agent', 'plan'], { MULLIGAN_AGENT: 'ask' })).stderr).toBe('In force is ask, from MULLIGAN_AGENT.\n')
+    expect(stderr).toBe('The effective value is 9, from ~/.config/mulligan/config.json.\n')
+    expect((await config(here, ['set', 'agent', 'plan'], { MULLIGAN_AGENT: 'ask' })).stderr).toBe(
+      'The effective value is ask, from MULLIGAN_AGENT.\n',
+    )
   })
 })
 
@@ -95,8 +97,8 @@ it('mulligan config init makes a file that can be read, and never over another',
   const made = here.read(OWN)
   expect(made).toContain('"$schema"')
   expect((await config(here, ['set', 'model', 'ollama/x'])).code).toBe(0)
-  expect(here.read(OWN)).toContain('// How much runs unasked')
-  expect(await config(here, ['init'])).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
+  expect(here.read(OWN)).toContain('// What runs without asking')
+  expect(await config(here, ['init'])).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') })
   expect(here.read(PROJECT)).toBe(made)
 })
 

@@ -1,6 +1,6 @@
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from '../../fixtures/cli.ts'
+import { place, using } from '../../../test/cli.fixture.ts'
 
 const OWN = '../.config/mulligan/config.json'
 const PROJECT = 'mulligan.json'
@@ -23,7 +23,7 @@ describe('a file that is wrong ends the command before anything is sent', () => 
     [
       PROJECT,
       { web: { search: { provider: 'searxng', url: 'https://x.org' } } },
-      "web decides where data goes, so a project's file can't set it",
+      "web.search decides where data goes, so a project's file can't set it",
     ],
     [OWN, { agnet: 'plan' }, '~/.config/mulligan/config.json: there is no key "agnet"; did you mean "agent"?'],
   ])('%s %j', async (path, value, says) => {
@@ -37,7 +37,9 @@ describe('a file that is wrong ends the command before anything is sent', () => 
 
   it('not JSON, a folder, and a file named by MULLIGAN_CONFIG that does not exist', async () => {
     using here = place({ [PROJECT]: '{ "model": }' })
-    expect((await here.run(['config'])).stderr).toMatch(/^mulligan: mulligan\.json: it is not JSON: Unexpected token/)
+    expect((await here.run(['config'])).stderr).toMatch(
+      /^mulligan: mulligan\.json: it is not valid JSON: line 1, column 12: value expected/,
+    )
     expect((await here.run(['config'])).stderr).not.toContain('explain')
     using folder = place({ [`${PROJECT}/x`]: '' })
     expect((await folder.run(['config'])).stderr).toContain('it is not a file')
@@ -120,7 +122,7 @@ describe('names that nothing has', () => {
         0,
         [
           'Warning: mulligan.json: there is no agent "plam"; did you mean plan?',
-          'Warning: agent review: there is no tool "gerp"; did you mean grep? It goes without it.',
+          'Warning: agent review: there is no tool "gerp"; did you mean grep? It runs without it.',
           'Warning: mulligan.json: tools.off: there is no tool "web_serch"; did you mean web_search?',
           '',
         ],
@@ -152,9 +154,7 @@ describe('a project’s file can’t send the conversation away by itself', () =
     const env = { ANTHROPIC_API_KEY: 'sk-x' }
     const { code, stderr } = await here.run(['Hi'], { env })
     expect(code).toBe(2)
-    expect(stderr).toContain(
-      `Not in force: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`,
-    )
+    expect(stderr).toContain(`Ignored: ${PROJECT} sets ${says}, which would send this conversation to ${host}. To allow it: mulligan trust`)
     expect(stderr).toContain('no model was named')
   })
 
@@ -176,7 +176,7 @@ describe('a project’s file can’t send the conversation away by itself', () =
     expect(JSON.parse(sent.stdout)).toHaveProperty('status')
     expect(sent.stderr).toBe('The model is openai-compatible/x on models.invalid, from mulligan.json.\n')
     using named = place({ [PROJECT]: json({ model: 'x', baseUrl: elsewhere }) })
-    expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain('Not in force')
+    expect((await named.run(['Hi', '--timeout', '1', '--base-url', elsewhere])).stderr).not.toContain('Not used')
     await using model = await scriptedModel([say('Hello.')])
     using local = place({ [PROJECT]: json({ model: 'x', baseUrl: model.url }) })
     const { code, stderr } = await local.run(['Hi'])

@@ -25,19 +25,18 @@ import {
   unsetIn,
   valuesOf,
 } from '@mulligan/host/parts'
-import { EXIT } from '../../exit.ts'
 import { workingFolder } from '../../paths.ts'
+import { EXIT } from '../../process.ts'
 import type { Output } from '../../ui/output.ts'
-import { askedKey } from './key.ts'
+import { type FolderFlags, print } from '../../ui/text.ts'
+import { askedKey } from './show.ts'
 
-export interface EditFlags {
-  readonly cwd?: string
-  readonly json?: boolean
-  /** The project's file instead of the person's own. */
+export interface EditFlags extends FolderFlags {
+  /** Edits the project's file instead of the user's. */
   readonly project?: boolean
 }
 
-/** @throws UsageError where the value is none that may be there */
+/** @throws UsageError if the value is not valid for the key */
 export async function setConfig(key: string, text: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { path } = askedKey(key)
@@ -47,12 +46,13 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
     await replaceFile(place.path, changed, modeOf(place))
     return value
   })
-  tell({ key: keyText(path), value, file: place.path }, `${keyText(path)} = ${shownValue(value)} in ${place.shown}`, flags, output)
+  const line = `${keyText(path)} = ${shownValue(value)} in ${place.shown}`
+  print(output, flags.json, { key: keyText(path), value, file: place.path }, [oneLine(line, 500)])
   tellWhere(cwd, path, place, output)
   return EXIT.ok
 }
 
-/** @returns 1 where it does not exist. @throws UsageError */
+/** @returns 1 if the key is not set. @throws UsageError */
 export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const path = parseKey(key)
@@ -63,7 +63,7 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
     const changed = unsetIn(text, path)
     if (changed === undefined) throw untouchable(place)
     if (changed === text) return false
-    // What was wrong before may stay so: a key that is not known is taken out in this way too.
+    // Existing errors may remain: this also removes unknown keys.
     if (isFine(place, text)) valuesOf(place, changed)
     await replaceFile(place.path, changed, modeOf(place))
     return true
@@ -72,22 +72,22 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
     output.err(`${keyText(path)} is not set in ${place.shown}.\n`)
     return EXIT.failed
   }
-  tell({ key: keyText(path), file: place.path }, `${keyText(path)} is no longer set in ${place.shown}`, flags, output)
+  print(output, flags.json, { key: keyText(path), file: place.path }, [oneLine(`${keyText(path)} is no longer set in ${place.shown}`, 500)])
   return EXIT.ok
 }
 
-/** @throws UsageError where there is a file already */
+/** @throws UsageError if the file already exists */
 export async function initConfig(flags: EditFlags, output: Output): Promise<number> {
   const place = placeOf(workingFolder(flags.cwd), flags)
   await edit(place, async () => {
     if (textOf(place) !== undefined)
       throw new UsageError(
-        `${place.shown} is there already`,
+        `${place.shown} already exists`,
         'mulligan config set KEY VALUE changes it; mulligan config explain lists the keys.',
       )
     await replaceFile(place.path, STARTER, modeOf(place))
   })
-  tell({ file: place.path }, `Made ${place.shown}`, flags, output)
+  print(output, flags.json, { file: place.path }, [oneLine(`Made ${place.shown}`, 500)])
   return EXIT.ok
 }
 
@@ -97,7 +97,7 @@ function placeOf(cwd: string, { project = false }: EditFlags): FilePlace {
   return place
 }
 
-/** The first reading of the text that may be there. What is wrong is told of the reading that is most likely meant. */
+/** Sets the first valid interpretation of the text. If none is valid, throws the error of the most likely interpretation. */
 function withText(place: FilePlace, before: string, path: readonly string[], text: string) {
   const faults: UsageError[] = []
   for (const value of [...readingsOf(text), ...jsonOf(text), listOf(text)]) {
@@ -126,7 +126,7 @@ const jsonOf = (text: string): readonly unknown[] => {
     return []
   }
 }
-/** `a, b` for a list of texts. */
+/** Parses `a, b` as a list of strings. */
 const listOf = (text: string): readonly string[] => text.split(',').map((one) => one.trim())
 
 function isFine(place: FilePlace, text: string): boolean {
@@ -154,21 +154,18 @@ async function edit<T>(place: FilePlace, work: () => Promise<T>): Promise<T> {
 
 const WRITABLE = 'mulligan config path lists the files.'
 
-function tell(object: object, line: string, { json }: EditFlags, { out }: Output): void {
-  out(`${json ? safeJson(object) : oneLine(line, 500)}\n`)
-}
-
 const shownValue = (value: unknown): string => (typeof value === 'string' ? value : (safeJson(value) ?? ''))
 
-/** Where another place overrides this one, or only the stricter one counts. */
+/** Reports the effective value if another source overrides this one or has the stricter value. */
 function tellWhere(cwd: string, path: readonly string[], { shown }: FilePlace, { err }: Output): void {
   const settings = readable(cwd)
   const rows = settings === undefined ? [] : rowsOf(settings).filter(({ key }) => key === keyText(path))
   const [row] = rows
-  if (row && rows.every(({ from }) => from !== shown)) err(`In force is ${oneLine(shownValue(row.value), 80)}, from ${row.from}.\n`)
+  if (row && rows.every(({ from }) => from !== shown))
+    err(`The effective value is ${oneLine(shownValue(row.value), 80)}, from ${row.from}.\n`)
 }
 
-/** Something else may be wrong, which is told where it is asked for. */
+/** Reads the settings, ignoring unrelated errors, which other commands report. */
 function readable(cwd: string): Settings | undefined {
   try {
     return readSettings(cwd, {}, process.env)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { place } from '../../fixtures/cli.ts'
+import { place } from '../../../test/cli.fixture.ts'
 
 const PROJECT = 'mulligan.json'
 const OWN = '../.config/mulligan/config.json'

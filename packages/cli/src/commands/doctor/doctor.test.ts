@@ -1,8 +1,8 @@
 import type { Enforcement, Hold, LayerSupport } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
-import { place } from '../../fixtures/cli.ts'
-import { sandboxThere } from '../../fixtures/sandbox.ts'
-import { type Probed, reportOf, sandboxChecks } from './sandbox.ts'
+import { sandboxThere } from '../../../../host/src/tools/sandbox.fixture.ts'
+import { place } from '../../../test/cli.fixture.ts'
+import { type Probed, reportOf, sandboxChecks } from './doctor.ts'
 
 const enforces = (memory: Hold): Enforcement => ({
   files: { hold: 'hard', by: 'f' },
@@ -51,9 +51,10 @@ describe('the sandbox', () => {
       'none',
       ['sandbox', 'lacking', expect.stringContaining('directly on this machine')],
     ])
-    expect(told('seatbelt', there('bubblewrap'))).toEqual([
+    expect(told('seatbelt', absent('seatbelt'), there('bubblewrap'))).toEqual([
       null,
-      ['sandbox', 'missing', expect.stringContaining('seatbelt is not available on')],
+      ['sandbox', 'missing', expect.stringContaining('commands are refused')],
+      ['seatbelt', 'missing', 'no seatbelt'],
     ])
   })
 
@@ -125,6 +126,13 @@ describe('mulligan doctor', () => {
     const env = { MULLIGAN_SANDBOX: 'none', MULLIGAN_DATA_DIR: `${here.dir}/a-file/data` }
     const { code, stdout } = await here.run(['doctor'], { env })
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^✗ data +the data folder .*\n +Set MULLIGAN_DATA_DIR/m)])
+  })
+
+  it.runIf(hasSandbox)('in the home folder, the sandbox is missing, and another folder is the remedy', async () => {
+    using here = place()
+    const { code, stdout, stderr } = await here.run(['doctor'], { env: { HOME: here.dir } })
+    expect([code, stderr]).toEqual([1, ''])
+    expect(stdout).toMatch(/^✗ sandbox +the workspace .* contains the whole home folder.*\n +Start in the folder of one project\.$/m)
   })
 
   it('a wrong configuration is not a report', async () => {

@@ -1,31 +1,27 @@
-/** `mulligan doctor` checks the setup and says what to install. */
-
-import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
-import { readSettings, sandboxOptions } from '@mulligan/host/parts'
-import { EXIT } from '../../exit.ts'
-import { workingFolder } from '../../paths.ts'
+/** `mulligan doctor` checks programs, the model, the data folder and the sandbox, and says what to install. */
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
+import { nameOf, openEffectiveModel, readSettings, type Settings, sandboxOptions } from '@mulligan/host/parts'
+import { type Enforcement, type LayerSupport, resolveProgram, runProgram, type SandboxError, type SandboxOptions } from '@mulligan/sandbox'
+import { ripgrep } from '@mulligan/tools'
+import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
+import { EXIT } from '../../process.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { table } from '../../ui/table.ts'
-import { data, git, model, node, ripgrepCheck } from './around.ts'
-import type { Check } from './check.ts'
-import { probeSandbox, sandboxChecks } from './sandbox.ts'
+import { type FolderFlags, print, table } from '../../ui/text.ts'
 
-export interface DoctorFlags {
-  readonly cwd?: string
-  readonly json?: boolean
-}
-
-/** @returns 1 where something is missing that is needed. @throws UsageError when a configuration file is wrong */
-export async function doctor(flags: DoctorFlags, { out }: Output): Promise<number> {
+/** @returns 1 if something required is missing. @throws UsageError if a configuration file is invalid */
+export async function doctor(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const settings = readSettings(cwd, {}, process.env)
   const options = sandboxOptions(settings.sandbox, cwd, process.env)
   const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(cwd), model(settings), data()])
   const checks = [...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
-  if (flags.json) out(`${safeJson({ usable: isUsable, checks, sandbox })}\n`)
-  else out(`${checks.flatMap((check) => linesOf(check, colorsFor(process.stdout))).join('\n')}\n`)
+  const lines = checks.flatMap((check) => linesOf(check, colorsFor(process.stdout)))
+  print(output, flags.json, { usable: isUsable, checks, sandbox }, lines)
   return isUsable ? EXIT.ok : EXIT.failed
 }
 
@@ -44,3 +40,152 @@ function linesOf({ name, state, says, remedy, rows = [] }: Check, { green, yello
           .map((line) => `${indent}${dim(line)}`)),
   ]
 }
+
+export interface Check {
+  readonly name: string
+  /** `lacking`: optional but not available; `missing`: required but not available; `unused`: not needed because of an alternative. */
+  readonly state: 'ok' | 'lacking' | 'missing' | 'unused'
+  /** What was found, or what is wrong. */
+  readonly says: string
+  /** How to fix it. */
+  readonly remedy?: string
+  /** Further facts, one per row. */
+  readonly rows?: readonly (readonly string[])[]
+}
+
+/** Reports the Node version. The bin script has already checked that it is new enough. */
+export const node = (): Check => ({ name: 'node', state: 'ok', says: `${process.versions.node} on ${process.platform}-${process.arch}` })
+
+export async function ripgrepCheck(): Promise<Check> {
+  const lines: string[] = []
+  try {
+    await ripgrep(['--version'], { cwd: tmpdir(), onRecord: (line) => lines.push(line ?? '') })
+    return { name: 'ripgrep', state: 'ok', says: lines[0]?.replace(/^ripgrep /, '') ?? '' }
+  } catch (error) {
+    return { name: 'ripgrep', state: 'missing', says: (error as Error).message, remedy: 'Run npm ci in a clone, or reinstall.' }
+  }
+}
+
+export async function git(workspace: string): Promise<Check> {
+  try {
+    const { stdout } = await runProgram(resolveProgram('git', { workspace }) ?? 'git', ['--version'], { timeout: 10_000, cwd: tmpdir() })
+    return { name: 'git', state: 'ok', says: stdout.trim().replace(/^git version /, '') }
+  } catch {
+    return {
+      name: 'git',
+      state: 'lacking',
+      says: 'not found: the git tools are unavailable',
+      remedy: 'Install git: apt-get install git, brew install git.',
+    }
+  }
+}
+
+/** Checks the model. It only asks the server to list its models, so the configured model itself may still fail. */
+export async function model(settings: Settings): Promise<Check> {
+  try {
+    const { model } = await openEffectiveModel(settings, undefined, false, process.env)
+    return { name: 'model', state: 'ok', says: `${model.id} on ${model.where}` }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return { name: 'model', state: 'lacking', says: error.message, remedy: error.hint }
+  }
+}
+
+export function data(): Check {
+  try {
+    const { dir } = openDataDir()
+    rmdirSync(mkdtempSync(join(dir, 'doctor-')))
+    return { name: 'data', state: 'ok', says: fromHome(dir) }
+  } catch (error) {
+    const isUsage = error instanceof UsageError
+    const says = isUsage ? error.message : `the data folder can't be written: ${(error as NodeJS.ErrnoException).code}`
+    return { name: 'data', state: 'missing', says, remedy: isUsage ? error.hint : 'Set MULLIGAN_DATA_DIR to a writable folder.' }
+  }
+}
+
+export interface Probed {
+  readonly name: string
+  readonly ok: boolean
+  readonly enforces?: Enforcement | undefined
+  readonly reason?: string | undefined
+  readonly remedy?: string | undefined
+}
+
+export interface SandboxReport {
+  /** Null if none can be opened. */
+  readonly backend: string | null
+  readonly backends: readonly Probed[]
+  /** Whether commands run on throwaway layers; absent if no sandbox can be opened. */
+  readonly layers?: LayerSupport
+  /** Why no backend can be used in this folder, and what to do. */
+  readonly refused?: Pick<SandboxError, 'message' | 'remedy'>
+}
+
+async function probeSandbox(options: SandboxOptions): Promise<SandboxReport> {
+  const { createSandbox, probeBackends, SandboxError } = await import('@mulligan/sandbox')
+  try {
+    const report = reportOf(await probeBackends(options), options.backend ?? 'auto')
+    if (report.backend === null) return report
+    if (options.network === 'bridge') return { ...report, layers: { hold: 'none', by: WITH_NETWORK } }
+    const sandbox = await createSandbox(options)
+    return { ...report, layers: await sandbox.layers().finally(sandbox.close) }
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error
+    return { backend: null, backends: [], refused: { message: error.message, remedy: error.remedy } }
+  }
+}
+
+/** Chooses the backend. `none` is used only if named explicitly. */
+export function reportOf(backends: readonly Probed[], asked: string): SandboxReport {
+  const chosen = backends.find(({ name, ok }) => ok && (asked === 'auto' ? name !== 'none' : name === asked))
+  return { backend: chosen?.name ?? null, backends }
+}
+
+/** Returns a check for the effective backend, and one for each that is not available. */
+export function sandboxChecks({ backend, backends, layers, refused }: SandboxReport, asked: string): readonly Check[] {
+  if (refused) return [{ name: 'sandbox', state: 'missing', says: refused.message, ...(refused.remedy && { remedy: refused.remedy }) }]
+  const chosen = backends.find(({ name }) => name === backend)
+  const others = backends.filter(({ name, ok }) => name !== backend && name !== 'none' && (asked === 'auto' || name === asked) && !ok)
+  const onLayers = chosen && layers ? [layersCheck(chosen.name, layers)] : []
+  return [chosen ? chosenCheck(chosen, asked) : NOTHING, ...onLayers, ...others.map((other) => absent(other, chosen !== undefined))]
+}
+
+const NOTHING: Check = {
+  name: 'sandbox',
+  state: 'missing',
+  says: 'no sandbox can be opened: commands are refused',
+  remedy:
+    'Install one of the sandboxes below. "sandbox": { "backend": "none" } in your own configuration runs commands directly on this machine.',
+}
+
+function chosenCheck({ name, enforces }: Probed, asked: string): Check {
+  const entries = Object.entries(enforces ?? {})
+  // No backend enforces the disk limit strictly.
+  const isFull = entries.every(([limit, { hold }]) => hold === 'hard' || (limit === 'disk' && hold === 'partial'))
+  const says = name === 'none' ? 'none: commands run directly on this machine' : `${name}${asked === 'auto' ? '' : ', as configured'}`
+  const rows = entries.map(([limit, { hold, by }]) => [nameOf(limit), hold, by])
+  const needsCgroup = name !== 'none' && enforces?.memory.hold !== 'hard'
+  return { name: 'sandbox', state: isFull ? 'ok' : 'lacking', says, rows, ...(needsCgroup && { remedy: CGROUP }) }
+}
+
+/** Explains what happens to the writes of a command, and when it needs approval. */
+function layersCheck(backend: string, { hold, by }: LayerSupport): Check {
+  const name = 'layers'
+  if (hold === 'overlay')
+    return { name, state: 'ok', says: `${by}: commands run without asking first; you then decide whether to keep their changes` }
+  if (backend === 'none')
+    return { name, state: 'unused', says: 'none without a sandbox: commands ask before they run, except simple read-only ones' }
+  if (by === WITH_NETWORK) return { name, state: 'unused', says: `not used: ${by}, so they ask before they run` }
+  return { name, state: 'lacking', says: `none (${by}): commands can't write; a command that needs to write asks before it runs` }
+}
+
+const WITH_NETWORK = 'commands have network access'
+const CGROUP =
+  'A cgroup would enforce limits on memory, processes and cores: log in through systemd so that systemd-run --user works, or run as root.'
+
+const absent = ({ name, reason = 'it could not be opened', remedy }: Probed, isCovered: boolean): Check => ({
+  name,
+  state: isCovered ? 'unused' : 'missing',
+  says: reason,
+  ...(remedy !== undefined && { remedy }),
+})

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { createSandbox, probeBackends } from '@mulligan/sandbox'
 import { createWorkspace, ripgrep } from '@mulligan/tools'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { git, ripgrepCheck } from './around.ts'
+import { git, ripgrepCheck } from './doctor.ts'
 
 const NAMES = [
   ...['git', 'rg', 'bwrap', 'docker', 'podman', 'ps', 'setpriv', 'unshare', 'node', 'bash', 'sh', 'env'],
@@ -51,7 +51,7 @@ test("none of a project's own programs is run for git, a search, a sandbox or th
     await sandbox.close()
   }
   expect(existsSync(sign)).toBe(false)
-  // The control: by their names, they would be.
+  // Control: called by name, they would be run.
   execFileSync('/bin/sh', ['-c', 'git; podman; ps'], { cwd: workspace })
   expect(existsSync(sign)).toBe(true)
 })

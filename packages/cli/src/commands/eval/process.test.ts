@@ -1,4 +1,4 @@
-/** The command as a process of its own: what of the person gets into a run, Ctrl-C, and a machine without a sandbox. */
+/** Tests the command in a separate process: what a run sees of the user's environment, Ctrl-C, and a machine without a sandbox. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,8 +6,8 @@ import type { EvalReport } from '@mulligan/eval'
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { expect, it } from 'vitest'
 import { policy } from '../../../../eval/src/policy.fixture.ts'
-import { BIN, type CliFixture, endOf, NO_SERVERS, place, using } from '../../fixtures/cli.ts'
-import { sandboxThere } from '../../fixtures/sandbox.ts'
+import { sandboxThere } from '../../../../host/src/tools/sandbox.fixture.ts'
+import { BIN, type CliFixture, endOf, NO_SERVERS, place, using } from '../../../test/cli.fixture.ts'
 
 const there = await sandboxThere()
 const reportIn = (stdout: string): EvalReport => JSON.parse(stdout) as EvalReport
@@ -53,7 +53,7 @@ it('Ctrl-C keeps what was measured, and --resume makes the rest', async () => {
   const { code, stdout, stderr } = await running.ended
   const report = reportIn(stdout)
   expect([code, report.complete, report.measured, report.planned]).toEqual([130, false, 2, 6])
-  expect(report.incomplete).toBe('2 of 6 runs were measured: it was stopped')
+  expect(report.incomplete).toBe('2 of 6 runs were measured: the eval was stopped')
   expect(stderr).toContain('--resume runs.jsonl')
   expect(here.read('runs.jsonl').trimEnd().split('\n')).toHaveLength(1 + 2)
 
@@ -83,7 +83,7 @@ it('names that there are not end the command with 2; --list shows those that the
   expect((JSON.parse(stdout) as { readonly tasks: unknown[] }).tasks).toHaveLength(30)
 })
 
-/** The command in a mount namespace where the system's bubblewrap can't be run: that one is not looked for in PATH. */
+/** Runs the command in a mount namespace in which the system's bubblewrap cannot be run, since it is not looked up in PATH. */
 function withoutBubblewrap(here: CliFixture, args: readonly string[], env: Readonly<Record<string, string>>) {
   const hide = 'for at in /usr/bin/bwrap /usr/local/bin/bwrap; do [ -e $at ] && mount --bind /dev/null $at; done; PATH=$1; shift; exec "$@"'
   const own = process.getuid?.() === 0 ? '-m' : '-rm'
@@ -107,7 +107,7 @@ it('where there is no sandbox, tasks for the shell are left out, and no arm can 
   expect(stdout).toMatch(/Skipped because there is no sandbox: run-command/)
   expect(stdout).toMatch(/sandbox: none found, no tools for commands/)
   for (const { body } of model.requests) expect(toolsIn(body)).not.toContain('bash')
-  // Only by name are commands run without one.
+  // Commands run without a sandbox only if that is requested by name.
   const bare = await here.run([...args, '--sandbox', 'none', '--json'], { env: { PATH: process.env['PATH'] ?? '' } })
   expect([bare.code, reportIn(bare.stdout).conditions.sandbox, reportIn(bare.stdout).measured]).toEqual([0, 'none', 6])
   const missing = await here.run([...args, '--sandbox', 'docker'], { env })

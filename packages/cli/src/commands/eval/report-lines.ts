@@ -1,9 +1,8 @@
 /** Renders the report as tables. */
 import type { ArmSummary, Difference, EvalReport, Interval, Quartiles } from '@mulligan/eval'
-import { plural } from '../../ui/plural.ts'
-import { table } from '../../ui/table.ts'
+import { plural, table } from '../../ui/text.ts'
 
-/** Plain text. */
+/** Renders the report as lines of plain text. */
 export function reportLines(report: EvalReport): string[] {
   const { arms, differences, madeTheDifference, incomplete } = report
   return [
@@ -68,7 +67,7 @@ function countTable(head: string, arms: readonly ArmSummary[], countsOf: (arm: A
   return ['', ...table([[head, ...arms.map(({ arm }) => arm)], ...rows])]
 }
 
-/** The tasks in which the arms did not do alike, or some run failed. */
+/** Lists the tasks that did not succeed in every run. */
 function taskTable({ tasks, arms }: EvalReport): string[] {
   const rows = tasks.flatMap(({ task, arms: of }) => {
     const cells = arms.map(({ arm }) => of[arm] ?? { succeeded: 0, measured: 0 })

@@ -1,9 +1,9 @@
-/** What the user sees of an eval. */
+/** Tests what the user sees of an eval. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { record, reportOn, someRecords } from '../../../../eval/src/record.fixture.ts'
 import type { Output } from '../../ui/output.ts'
-import { progress } from './progress.ts'
+import { progress } from './eval.ts'
 import { reportLines } from './report-lines.ts'
 
 it('whatever was measured, the tables say whether it is all', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { place } from '../../fixtures/cli.ts'
+import { place } from '../../../test/cli.fixture.ts'
 
 const search = {
   name: 'search',
@@ -237,7 +237,7 @@ describe('mulligan parse --jsonl', () => {
       [1, undefined],
       [null, expect.stringMatching(/^no JSON/)],
       [2, expect.stringMatching(/"raw".*"call"/)],
-      [null, 'a row is an object'],
+      [null, 'a row must be an object'],
       [3, undefined],
     ])
   })

@@ -1,4 +1,4 @@
-/** What becomes of a model's output: which calls come out of it, what was repaired, what was refused, and why. */
+/** `mulligan parse` shows how a model's output is read: the resulting calls, what was repaired, what was refused, and why. */
 import { once } from 'node:events'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -14,14 +14,13 @@ import {
   parseToolCalls,
   type ToolSpec,
 } from '@mulligan/repair'
-import { EXIT } from '../../exit.ts'
-import { readStdin } from '../../stdin.ts'
+import { version } from '../../paths.ts'
+import { EXIT } from '../../process.ts'
+import { readStdin } from '../../prompt.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
-import { version } from '../../version.ts'
-import { type Assumed, assumedOf, noRow, parseRow, toRow } from './row.ts'
-import { ASSUMED_EFFECT, toolsOf } from './tools-of.ts'
+import { ASSUMED_EFFECT, type Assumed, assumedOf, noRow, parseRow, toolsOf, toRow } from './row.ts'
 
 export interface ParseFlags {
   readonly tools?: string
@@ -34,19 +33,19 @@ export interface ParseFlags {
   readonly opensInReasoning?: boolean
 }
 
-/** @returns 0 when a call came out of it, 1 when none did or one was refused. @throws UsageError */
+/** @returns 0 if it yielded at least one call and none was refused, otherwise 1. @throws UsageError */
 export async function parseCommand(file: string | undefined, flags: ParseFlags, output: Output): Promise<number> {
   if (flags.jsonl !== undefined) return parseRows(flags.jsonl, output)
   if (flags.tools === undefined)
     throw new UsageError(
       'no tools are named',
-      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls of tools that do not exist are never read.',
+      'Add --tools FILE: a JSON list of them, as in the request to the model. Calls to unknown tools are never recognized.',
     )
   const { effect = ASSUMED_EFFECT } = flags
   const [tools, assumed] = readTools(flags.tools, effect)
   const text = file === undefined || file === '-' ? await stdinText() : readText(file)
   const options = {
-    families: familiesOf(flags.family),
+    families: flags.family?.map(familyNamed),
     announcements,
     ...(flags.finishReason !== undefined && { finishReason: flags.finishReason }),
     opensInReasoning: flags.opensInReasoning === true,
@@ -61,19 +60,16 @@ export async function parseCommand(file: string | undefined, flags: ParseFlags, 
   return reply.calls.length > 0 && reply.refused.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** @throws UsageError for a family that there is not */
-function familiesOf(names: readonly string[] | undefined): readonly string[] | undefined {
-  return names?.map((name) => familyNamed(name.trim()))
-}
-
-function familyNamed(name: string): string {
+/** @throws UsageError for an unknown family */
+function familyNamed(given: string): string {
+  const name = given.trim()
   const ids = families.map(({ id }) => id)
   if (ids.includes(name)) return name
   const [near] = nearest(name, ids)
   throw new UsageError(`there is no family "${name}"${near ? `; did you mean ${near}?` : ''}`, `There are ${ids.join(', ')}.`)
 }
 
-/** A line out for every line in, as they come. A line that is not a row says so in its place. */
+/** Prints one output line for each input line as it arrives. A line that is not a valid row yields an error in its place. */
 async function parseRows(file: string, { out }: Output): Promise<number> {
   const input = file === '-' ? process.stdin : createReadStream(file)
   if (file !== '-') await opened(input, file)
@@ -94,7 +90,7 @@ async function parseRows(file: string, { out }: Output): Promise<number> {
 async function opened(stream: NodeJS.ReadableStream, file: string): Promise<void> {
   try {
     await once(stream, 'open')
-    // A folder opens too.
+    // Opening a folder succeeds too.
     if (statSync(file).isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' })
   } catch (error) {
     throw unreadable(file, error)
@@ -114,7 +110,7 @@ function readTools(file: string, effect: Effect): readonly [readonly ToolSpec[],
   } catch (error) {
     throw new UsageError(
       `${file} is not valid JSON: ${(error as Error).message}`,
-      'It is to hold a list of tools: [{ "name": …, "parameters": … }]',
+      'It must contain a list of tools: [{ "name": …, "parameters": … }]',
     )
   }
   try {
@@ -135,7 +131,7 @@ function readText(file: string): string {
   }
 }
 
-/** Editors of Windows begin a file with a byte order mark. */
+/** Removes the byte order mark that Windows editors put at the start of a file. */
 const withoutMark = (text: string): string => text.replace(/^\ufeff/, '')
 
 const unreadable = (file: string, error: unknown): UsageError =>
@@ -169,7 +165,7 @@ interface Explained {
   readonly flags: ParseFlags
 }
 
-/** As Markdown, to be pasted into an issue: what was given, and a row for each thing that was seen. */
+/** Renders an explanation as Markdown, to paste into an issue: the input, and a row for each observation. */
 function explanation({ seen, unclear }: Explanation, { text, tools, assumed, flags }: Explained): string {
   const cell = (value: string, most = 120): string => oneLine(value, most).replaceAll('|', '\\|')
   const code = (value: string): string => (value === '' ? '' : `\`${cell(value.replaceAll('`', "'"), 80)}\``)
@@ -193,7 +189,7 @@ function explanation({ seen, unclear }: Explanation, { text, tools, assumed, fla
     ...(rows.length === 0
       ? ['Nothing that looks like a call was seen.']
       : ['| at | line | form | what was seen | what became of it | why |', '|--:|--:|---|---|---|---|', ...rows]),
-    ...(unclear ? ['', 'No call came out of it, and one may have been meant: in a turn the model is asked once.'] : []),
+    ...(unclear ? ['', 'No call was recognized, but one may have been meant: in a turn the model is asked once.'] : []),
     '',
     'The reply, as JSON:',
     '',

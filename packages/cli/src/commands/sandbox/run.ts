@@ -1,11 +1,10 @@
-/** `mulligan sandbox run`: a person's command, in the sandbox that the model's commands get. */
+/** `mulligan sandbox run` runs a command in the same sandbox as the model's commands; `pull` downloads the container image. */
 import { constants } from 'node:os'
-import { safeJson, sanitize, streamSanitizer, UsageError } from '@mulligan/host/light'
+import { oneLine, safeJson, sanitize, streamSanitizer, UsageError } from '@mulligan/host/light'
 import { readSettings, type SandboxFlags, type SandboxSettings, sandboxLine, sandboxOptions } from '@mulligan/host/parts'
 import type { Command, CommandLine, Completed, Reason, Sandbox } from '@mulligan/sandbox'
-import { EXIT } from '../../exit.ts'
-import { watchInterrupts } from '../../interrupt.ts'
 import { workingFolder } from '../../paths.ts'
+import { EXIT, watchInterrupts } from '../../process.ts'
 import type { Output } from '../../ui/output.ts'
 
 export interface SandboxRunFlags extends SandboxFlags {
@@ -13,7 +12,7 @@ export interface SandboxRunFlags extends SandboxFlags {
   readonly json?: boolean
 }
 
-/** Where the command has no exit code of its own, those that other programs which start programs have. */
+/** Exit codes for a command that did not return one, as used by similar tools. */
 export const SANDBOX_EXIT = { timeout: 124, sandbox: 125, killed: 137 } as const
 
 /** @returns the exit code of the command. @throws UsageError */
@@ -39,7 +38,7 @@ export async function sandboxRun(
     if (said !== undefined) output.err(`${said}\n`)
     else if (completed.exitCode !== 0) await sayWall(words, completed, sandbox, output)
     for (const { path, to } of completed.removed ?? [])
-      output.err(`mulligan: the command made ${sanitize(path)}, which none may; it was moved to ${sanitize(to)}\n`)
+      output.err(`mulligan: the command created ${sanitize(path)}, which is not allowed; it was moved to ${sanitize(to)}\n`)
     return output.closed.aborted && !interrupt.signal.aborted ? EXIT.ok : exitCodeOf(completed)
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error
@@ -53,14 +52,14 @@ export async function sandboxRun(
   }
 }
 
-/** As the model is told: what of the sandbox was in the way, and the setting that moves it. */
+/** Reports what in the sandbox blocked the command and which setting changes it, in the same words as for the model. */
 async function sayWall(words: readonly string[], completed: Completed, { network, enforces }: Sandbox, output: Output): Promise<void> {
   const { wallText } = await import('@mulligan/tools')
   const says = wallText(words.join(' '), completed, enforces.network.hold === 'none' ? 'bridge' : network)
   if (says !== undefined && !output.closed.aborted) output.err(`mulligan: ${says}\n`)
 }
 
-/** One word is a script, several are a program with its arguments. */
+/** Treats one word as a script, and several as a program with its arguments. */
 const commandLine = (words: readonly string[]): CommandLine => (words.length === 1 ? { script: words[0] as string } : { argv: words })
 
 async function completedOf(sandbox: Sandbox, command: Command): Promise<Completed> {
@@ -74,7 +73,7 @@ async function completedOf(sandbox: Sandbox, command: Command): Promise<Complete
   }
 }
 
-/** Both streams as they come: as they are into a pipe or a file, made harmless in a terminal. */
+/** Passes both streams through as they arrive: unchanged to a pipe or a file, sanitized to a terminal. */
 function streams({ out, err }: Output) {
   const stdout = stream(out, process.stdout.isTTY === true)
   const stderr = stream(err, process.stderr.isTTY === true)
@@ -103,15 +102,15 @@ function exitCodeOf({ exitCode, signal, reason }: Completed): number {
 
 type Ended = Exclude<Reason, 'exit' | 'signal' | 'aborted'>
 
-/** The limit that ended it, and the setting that moves the limit. */
+/** Describes the limit that ended the command, and the setting that changes it. */
 function endText(
   { reason }: Completed,
   { timeout, memory, disk }: Pick<SandboxSettings, 'timeout' | 'memory' | 'disk'>,
 ): string | undefined {
   const texts: Readonly<Record<Ended, string>> = {
-    timeout: `it took longer than ${timeout.value} s. --timeout, sandbox.timeout or MULLIGAN_SANDBOX_TIMEOUT gives it more, up to 600.`,
-    memory: `it took more than ${sizeText(memory.value)} of memory. --memory, sandbox.memory or MULLIGAN_SANDBOX_MEM gives it more.`,
-    disk: `it added more than ${sizeText(disk.value)} to the disk, or filled it. sandbox.disk gives it more.`,
+    timeout: `it took longer than ${timeout.value} s. Raise the limit, up to 600, with --timeout, sandbox.timeout or MULLIGAN_SANDBOX_TIMEOUT.`,
+    memory: `it took more than ${sizeText(memory.value)} of memory. Raise the limit with --memory, sandbox.memory or MULLIGAN_SANDBOX_MEM.`,
+    disk: `it added more than ${sizeText(disk.value)} to the disk, or filled it. Raise the limit with sandbox.disk.`,
     output: 'it printed more than 1 GB. Let it write to a file.',
   }
   return reason in texts ? `mulligan: the command was stopped: ${texts[reason as Ended]}` : undefined
@@ -122,3 +121,28 @@ export const sizeText = (bytes: number): string =>
 const MB = 1024 * 1024
 const GB = 1024 * MB
 const round = (value: number): number => Math.round(value * 10) / 10
+
+export interface PullFlags {
+  readonly backend?: 'docker' | 'podman'
+  readonly cwd?: string
+}
+
+/** @returns 125 if no container engine is available or it could not get the image */
+export async function sandboxPull(image: string | undefined, { backend, cwd }: PullFlags, { out, err }: Output): Promise<number> {
+  const { sandbox } = readSettings(workingFolder(cwd), {}, process.env)
+  const { DEFAULT_IMAGE, pullImage, SandboxError } = await import('@mulligan/sandbox')
+  const name = image ?? sandbox.image?.value ?? DEFAULT_IMAGE
+  const interrupt = watchInterrupts(() => undefined)
+  try {
+    await pullImage(name, { ...(backend && { backend }), signal: interrupt.signal, onProgress: (line) => err(`${oneLine(line)}\n`) })
+    out(`${sanitize(name)} is here.\n`)
+    return EXIT.ok
+  } catch (error) {
+    if (interrupt.signal.aborted) return EXIT.cancelled
+    if (!(error instanceof SandboxError)) throw error
+    err(`mulligan: ${sanitize(error.message)}\n${error.remedy === undefined ? '' : `${sanitize(error.remedy)}\n`}`)
+    return SANDBOX_EXIT.sandbox
+  } finally {
+    interrupt.dispose()
+  }
+}

@@ -1,10 +1,13 @@
-/** The command in a process of its own. What the sandbox itself holds is tested in its package; here without one, so that it runs everywhere. */
+/**
+ * Tests the command in a separate process. What the sandbox itself enforces is tested in its package. These tests use none, so that they
+ * run everywhere.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Completed } from '@mulligan/sandbox'
 import { describe, expect, it } from 'vitest'
-import { place } from '../../fixtures/cli.ts'
+import { place } from '../../../test/cli.fixture.ts'
 import { SANDBOX_EXIT } from './run.ts'
 
 const NONE = ['sandbox', 'run', '--backend', 'none'] as const
@@ -124,6 +127,6 @@ describe('what is asked for wrongly', () => {
   })
 })
 
-/** A zombie is not: only nobody has asked how it ended. */
+/** Whether a process is alive. A zombie is not: its parent has just not read its exit status. */
 const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim())

@@ -1,72 +1,93 @@
-/** A session as it went: its turns, with what was said and what each call came to. Pure, from what the store has. */
-import { type AgentEvent, type Ledger, type Message, type SessionRow, type TurnOutcome, textOf, type Usage } from '@mulligan/agent'
+/** Renders a session: its turns with messages and the results of calls, as data and as Markdown. Pure. */
+import { type AgentEvent, type Ledger, type Message, type SessionRow, textOf } from '@mulligan/agent'
 import type { CallRecord } from '@mulligan/core'
+import { oneLine, sanitize } from '@mulligan/host/light'
+import { DEFAULT_AGENT } from '@mulligan/host/parts'
+import { fromHome } from '../../paths.ts'
+import { plain } from '../../ui/colors.ts'
+import { ledgerLines } from '../../ui/ledger.ts'
+import { localTime, plural } from '../../ui/text.ts'
 
-export interface Said {
-  readonly type: 'text'
-  readonly text: string
-}
-
-export interface Called {
-  readonly type: 'call'
-  readonly call: CallRecord
-}
-
-export interface ShownTurn {
-  readonly id: string
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly prompt: string
-  readonly model: string
-  readonly where: string
-  readonly agent?: string
-  /** `unfinished`: it runs, or its process died. */
-  readonly status: TurnOutcome['status'] | 'unfinished'
-  readonly error?: string
-  /** In their order; the last text is the answer. */
-  readonly steps: readonly (Said | Called)[]
-  readonly ledger: Ledger
-  readonly usage: Usage
-  readonly requests: number
-}
-
-export interface Conversation {
-  readonly session: SessionRow
-  readonly turns: readonly ShownTurn[]
-}
+type Step = { readonly type: 'text'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
+type Event<Type> = Extract<AgentEvent, { type: Type }>
+type ShownTurn = ReturnType<typeof turnOf>
 
 const NOTHING: Ledger = { changed: [], failed: [], unknown: [] }
 
-export function conversationOf(session: SessionRow, history: readonly Message[], events: readonly AgentEvent[]): Conversation {
+export function conversationOf(session: SessionRow, history: readonly Message[], events: readonly AgentEvent[]) {
   const ends = new Map(events.flatMap((event) => (event.type === 'turn.ended' ? [[event.turnId, event.outcome] as const] : [])))
-  const starts = events.filter((event) => event.type === 'turn.started' && !event.resumed)
-  const turns = starts.flatMap((event): ShownTurn[] => {
-    if (event.type !== 'turn.started') return []
-    const { turnId: id, at, prompt, model, where, agent } = event
-    const end = ends.get(id)
-    return [
-      {
-        id,
-        at,
-        prompt,
-        model,
-        where,
-        ...(agent !== undefined && { agent }),
-        status: end?.status ?? 'unfinished',
-        ...(end?.error !== undefined && { error: end.error }),
-        steps: history.filter(({ turnId }) => turnId === id).flatMap(stepsOf),
-        ledger: end?.ledger ?? NOTHING,
-        usage: end?.usage ?? { inputTokens: 0, outputTokens: 0 },
-        requests: end?.requests ?? 0,
-      },
-    ]
-  })
-  return { session, turns }
+  const starts = events.flatMap((event) => (event.type === 'turn.started' && !event.resumed ? [event] : []))
+  return { session, turns: starts.map((event) => turnOf(event, ends.get(event.turnId), history)) }
 }
 
-function stepsOf(message: Message): readonly (Said | Called)[] {
+function turnOf(
+  { turnId: id, at, prompt, model, where, agent }: Event<'turn.started'>,
+  end: Event<'turn.ended'>['outcome'] | undefined,
+  history: readonly Message[],
+) {
+  return {
+    ...{ id, at, prompt, model, where, agent },
+    /** `unfinished`: still running, or its process died. */
+    status: end?.status ?? ('unfinished' as const),
+    error: end?.error,
+    /** In order; the last text is the answer. */
+    steps: history.filter(({ turnId }) => turnId === id).flatMap(stepsOf),
+    ledger: end?.ledger ?? NOTHING,
+    usage: end?.usage ?? { inputTokens: 0, outputTokens: 0 },
+    requests: end?.requests ?? 0,
+  }
+}
+
+function stepsOf(message: Message): readonly Step[] {
   if (message.role === 'results') return message.records.map((call) => ({ type: 'call', call }))
   if (message.role !== 'assistant') return []
   const text = textOf(message).trim()
   return text === '' ? [] : [{ type: 'text', text }]
+}
+
+/** Renders a session as Markdown: prompts quoted, one line per call, answers as they were, and the ledger. Sanitized for the terminal. */
+export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>): string {
+  const { id, cwd, title, createdAt, updatedAt } = session
+  const head = [
+    `# ${oneLine(title, 100) || `Session ${id}`}`,
+    '',
+    `- session ${id}`,
+    `- folder ${oneLine(fromHome(cwd), 300)}`,
+    `- begun ${localTime(createdAt)}, last turn ${localTime(updatedAt)}, ${plural(turns.length, 'turn')}`,
+  ]
+  return `${[...head, ...turns.flatMap(turnLines)].join('\n')}\n`
+}
+
+function turnLines(turn: ShownTurn, at: number): readonly string[] {
+  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error } = turn
+  const about = [localTime(turn.at), `${oneLine(model, 120)} on ${oneLine(where, 80)}`]
+  const quoted = linesIn(prompt).map((line) => `> ${line}`.trimEnd())
+  const under = ledgerLines({ ledger, calls: steps.flatMap((step) => (step.type === 'call' ? [step.call] : [])) }, plain)
+  return [
+    ...['', `## Turn ${at + 1}`, ''],
+    [...about, ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`])].join(' · '),
+    ...['', ...quoted, ...stepLines(steps)],
+    ...(under.length === 0 ? [] : ['', ...under.map((line) => `- ${line}`)]),
+    ...(status === 'answered' ? [] : ['', `*${status.replaceAll('_', ' ')}${error === undefined ? '' : `: ${oneLine(error, 300)}`}*`]),
+  ]
+}
+
+const linesIn = (text: string): readonly string[] => sanitize(text).trimEnd().split('\n')
+
+/** Puts blank lines around each text; consecutive calls form one list. */
+const stepLines = (steps: readonly Step[]): readonly string[] =>
+  steps.flatMap((step, at) => {
+    if (step.type === 'text') return ['', ...linesIn(step.text)]
+    return [...(steps[at - 1]?.type === 'call' ? [] : ['']), callLine(step.call)]
+  })
+
+const MARKS: Readonly<Record<string, string>> = { retry: '●', indeterminate: '?' }
+
+function callLine({ tool, target, input, result, repairs }: CallRecord): string {
+  const mark = result.ok ? '✓' : (MARKS[result.status] ?? '✗')
+  const subject = oneLine(target || (JSON.stringify(input) ?? ''), 120)
+  const found = result.ok && result.count !== undefined ? `: ${result.count} found` : ''
+  const failed = result.ok ? '' : `: ${[...new Set([result.status, result.errorType])].join(' ')}: ${oneLine(result.error, 200)}`
+  const repaired = repairs.length === 0 ? '' : ` (${repairs.length} repaired)`
+  return `- ${mark} ${oneLine(tool, 64)} ${subject}`.trimEnd() + found + failed + repaired
 }

@@ -5,13 +5,13 @@ import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, place, using } from '../../fixtures/cli.ts'
-import { inProcess } from '../../fixtures/in-process.ts'
-import { hasTerminal } from '../../fixtures/terminal.ts'
+import { BIN, type CliFixture, place, using } from '../../../test/cli.fixture.ts'
+import { inProcess } from '../../../test/in-process.fixture.ts'
+import { hasTerminal } from '../../../test/terminal.fixture.ts'
 
 const sessions = (here: CliFixture, ...args: string[]) => inProcess(here, ['sessions', ...args, '--cwd', here.dir])
 
-/** What a store has of one turn, with what would move a terminal's cursor. */
+/** Stores one turn, with control characters that would move a terminal's cursor. */
 async function converse(store: Store, id: string, cwd: string, prompt = 'Find the budget.'): Promise<void> {
   const turnId = `${id}/1`
   const at = { sessionId: id, turnId, at: Date.UTC(2026, 10, 21, 12) }
@@ -49,7 +49,7 @@ async function converse(store: Store, id: string, cwd: string, prompt = 'Find th
   await store.endTurn(outcome)
 }
 
-/** With some sessions, and what is beside the store. */
+/** Creates a place with some sessions and their files outside the store. */
 async function filled(...ids: string[]): Promise<CliFixture> {
   const here = place()
   const store = await openStore(join(here.data, 'mulligan.db'))
@@ -260,7 +260,7 @@ it('there is nothing to repair where there is no store, and a backup is enough',
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/^Saved 1 session and .* There was no store any more\. From the backup: \d+ rows\.\n$/),
+    expect.stringMatching(/^Saved 1 session and .* The store was missing\. From the backup: \d+ rows\.\n$/),
   ])
   expect((await sessions(here, 'list')).stdout).toContain('Find the budget.')
 })

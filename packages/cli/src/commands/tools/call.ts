@@ -1,41 +1,30 @@
-/** One call by hand, through the same executor that a model's calls go through. */
+/** `mulligan tools call` makes a single call through the same executor as a model's calls. */
+
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import {
-  type ApprovalRequest,
-  type CallRecord,
-  createExecutor,
-  type Executor,
-  type HeldCall,
-  indexNames,
-  type Prepared,
-  render,
-  resolveName,
-  type Tool,
-} from '@mulligan/core'
+import { type ApprovalRequest, type CallRecord, render, type Tool } from '@mulligan/core'
+import { createExecutor, type Executor, type HeldCall, indexNames, type Prepared, resolveName } from '@mulligan/core/executor'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
 import { type Approve, fileLog, openApproval, openTools, problemText, recoverChanges, sandboxLine } from '@mulligan/host/parts'
 import { createSpill } from '@mulligan/tools'
-import { approvalInWords } from '../../approval/ask.ts'
-import { EXIT } from '../../exit.ts'
+import { approvalInWords } from '../../approval/approval.ts'
 import { endIgnored } from '../../ignored.ts'
-import { watchInterrupts } from '../../interrupt.ts'
-import { ownCodeIn } from '../../own-code.ts'
 import { openDataDir, workingFolder } from '../../paths.ts'
-import { readStdin } from '../../stdin.ts'
-import { isAttendedFor, refuseUntrusted, settledTools } from '../../trust.ts'
-import { askInTerminal } from '../../ui/ask.ts'
+import { catchUnhandled } from '../../ports.ts'
+import { EXIT, ownCodeIn, watchInterrupts } from '../../process.ts'
+import { readStdin } from '../../prompt.ts'
+import { refuseUntrusted, settledTools } from '../../trust.ts'
+import { askInTerminal, isAttendedFor } from '../../ui/ask.ts'
 import { colorsFor } from '../../ui/colors.ts'
 import { repairText } from '../../ui/events-to-lines.ts'
 import type { Output } from '../../ui/output.ts'
-import { catchUnhandled } from '../../unhandled.ts'
-import type { ToolsFlags } from './list.ts'
+import type { FolderFlags } from '../../ui/text.ts'
 
-export interface CallFlags extends ToolsFlags {
+export interface CallFlags extends FolderFlags {
   readonly yes?: boolean
 }
 
-/** @returns 0 when the result is ok, 1 when it is not, 130 when it was stopped. @throws UsageError */
+/** @returns 0 if the result is ok, 1 if not, 130 if stopped. @throws UsageError */
 export async function callTool(name: string, json: string, flags: CallFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const data = openDataDir()
@@ -75,7 +64,8 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     signal: interrupt.signal,
     spill: createSpill(dir),
     log,
-    // Whoever types the call has named the file.
+    errors: 'class',
+    // The user typed the call, so every file in it counts as named.
     isNamed: () => true,
   })
   const call = { id: `call/${randomUUID()}`, step: 1, ordinal: 0, name, input }
@@ -119,7 +109,7 @@ function print({ result, repairs }: CallRecord, asked: ApprovalRequest | undefin
     err(
       asked?.forced
         ? 'Run it in a terminal: only a person can allow it.\n'
-        : 'Run it in a terminal, or with --yes; MULLIGAN_MODE and a policy in the configuration say what asks.\n',
+        : 'Run it in a terminal, or with --yes; MULLIGAN_MODE and the policy in the configuration decide what needs approval.\n',
     )
   }
   for (const repair of repairs) err(`Repaired: ${repairText(repair)}\n`)

@@ -1,22 +1,23 @@
-import { indexNames, resolveName, type Tool } from '@mulligan/core'
+/** `mulligan tools list` and `show` describe the tools. */
+import type { Tool } from '@mulligan/core'
+import { indexNames, resolveName } from '@mulligan/core/executor'
 import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
 import { openTools, problemText } from '@mulligan/host/parts'
-import { ownCodeIn } from '../../own-code.ts'
 import { workingFolder } from '../../paths.ts'
-import { refuseUntrusted, settledTools } from '../../trust.ts'
+import { ownCodeIn } from '../../process.ts'
+import { liftText, refuseUntrusted, settledTools, toolsText } from '../../trust.ts'
 import type { Output } from '../../ui/output.ts'
-import type { ToolsFlags } from './list.ts'
+import { type FolderFlags, print, table } from '../../ui/text.ts'
 
-/** @throws UsageError when there is no such tool */
-export async function showTool(name: string, flags: ToolsFlags, output: Output): Promise<number> {
-  const { out, err } = output
+/** @throws UsageError if there is no such tool */
+export async function showTool(name: string, flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, output)
   const { tools, problems, untrusted } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
-  for (const problem of problems) err(`Left out: ${problemText(problem)}\n`)
+  for (const problem of problems) output.err(`Left out: ${problemText(problem)}\n`)
   if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
   const tool = toolNamed(name, tools)
-  out(flags.json ? `${safeJson(shownTool(tool))}\n` : `${textOf(tool)}\n`)
+  print(output, flags.json, shownTool(tool), [textOf(tool)])
   return 0
 }
 
@@ -31,17 +32,8 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
 }
 
 function shownTool({ name, description, effect, timeout, retries, aliases, parameterAliases, inputSchema, examples }: Tool) {
-  return {
-    name,
-    description,
-    effect,
-    timeout,
-    retries,
-    aliases: aliases.map((alias) => alias.name),
-    parameterAliases,
-    inputSchema,
-    examples,
-  }
+  const names = aliases.map((alias) => alias.name)
+  return { ...{ name, description, effect, timeout, retries }, aliases: names, parameterAliases, inputSchema, examples }
 }
 
 function textOf(tool: Tool): string {
@@ -64,4 +56,18 @@ function textOf(tool: Tool): string {
     ...examples.map(({ outcome, input, why }) => `  ${outcome.padEnd(6)}  ${safeJson(input)}${why ? `  ${why}` : ''}`),
   ]
   return sanitize(lines.join('\n'))
+}
+
+export async function listTools(flags: FolderFlags, output: Output): Promise<number> {
+  const cwd = workingFolder(flags.cwd)
+  const { tools, own, problems, untrusted } = await openTools(cwd, { env: process.env, around: ownCodeIn(cwd) })
+  const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
+  const rows = listed.map(({ name, effect, source, description }) => [name, effect, source, oneLine(description.split('\n')[0] ?? '', 90)])
+  const lines = table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows])
+  print(output, flags.json, { tools: listed, problems, untrusted: untrusted?.found.files }, lines)
+  if (!flags.json) {
+    for (const problem of problems) output.err(`Left out: ${problemText(problem)}\n`)
+    if (untrusted) output.err(`Not loaded: ${toolsText(untrusted)}. ${liftText(cwd)}\n`)
+  }
+  return 0
 }

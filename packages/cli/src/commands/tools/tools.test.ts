@@ -1,9 +1,10 @@
+import { readdirSync } from 'node:fs'
 import { builtInTools, readSettings } from '@mulligan/host/parts'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { createWorkspace } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { isAll } from '../../../../../scripts/test-scope.fixture.ts'
-import { place, trusted, using } from '../../fixtures/cli.ts'
+import { place, trusted, using } from '../../../test/cli.fixture.ts'
 
 const SCHEMA = `{ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }`
 const GOOD = `import { defineTool, ModelRetry } from 'mulligan'
@@ -21,7 +22,7 @@ export default defineTool({
   },
 })
 `
-/** A wrong id is an exception with a secret in it. */
+/** A tool that throws an exception containing a secret for a wrong id. */
 const BAD = `export default {
   name: 'leaky', description: 'Finds an entry.', effect: 'read', input: ${SCHEMA},
   examples: [{ outcome: 'ok', input: { id: 'a1' } }, { outcome: 'retry', input: { id: 'a2' } }],
@@ -137,14 +138,23 @@ describe('tools call', () => {
   })
 })
 
-describe('tools audit', () => {
-  it('is a table of what each tool does, and passes', async () => {
-    using here = trusted(place({ '.mulligan/tools/lookup.ts': GOOD }))
+/** Works in its working folder. */
+const NOTES = `import { readFileSync, writeFileSync } from 'node:fs'
+export default {
+  name: 'notes', description: 'd', effect: 'write', input: { type: 'object', properties: {}, additionalProperties: false },
+  examples: [{ outcome: 'ok', input: {}, files: { 'in.txt': 'x' } }],
+  execute: () => { writeFileSync('out.txt', readFileSync('in.txt')); return 'done' },
+}`
+
+describe.concurrent('tools audit', () => {
+  it('is a table of what each tool does in a temporary folder, and passes', async () => {
+    using here = trusted(place({ '.mulligan/tools/lookup.ts': GOOD, '.mulligan/tools/notes.mjs': NOTES }))
     const { code, stdout } = await here.run(['tools', 'audit'])
     expect(stdout).toMatch(/^TOOL +FOUND +EMPTY +WRONG +FAILING +CONFORMS$/m)
-    for (const name of [...NAMES, 'lookup']) expect(stdout).toMatch(new RegExp(`^${name} +ok.* yes$`, 'm'))
+    for (const name of [...NAMES, 'lookup', 'notes']) expect(stdout).toMatch(new RegExp(`^${name} +ok.* yes$`, 'm'))
     expect(stdout).not.toContain('✗')
     expect(code).toBe(0)
+    expect(readdirSync(here.dir)).toEqual(['.mulligan'])
   })
 
   it.runIf(isAll).each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { place } from '../fixtures/cli.ts'
-import { inProcess } from '../fixtures/in-process.ts'
+import { place } from '../../test/cli.fixture.ts'
+import { inProcess } from '../../test/in-process.fixture.ts'
 
 const help = async (path: readonly string[]): Promise<string> => {
   using here = place()

@@ -1,4 +1,4 @@
-/** Examples shown below the help of each command that has no help text of its own. */
+/** The text below the help of each command: exit codes, variables, and examples. */
 import type { Command } from 'commander'
 
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -49,8 +49,55 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   demo: ['mulligan demo', 'mulligan demo --without alias'],
 }
 
-export function addExamples(command: Command, path: readonly string[] = []): void {
-  const examples = EXAMPLES[path.join(' ')]
+const TEXTS: Readonly<Record<string, string>> = {
+  run: `
+Exit code: 0 answered, 1 failed, 2 usage or configuration, 3 stopped by a limit or the loop guard,
+4 approval needed but nobody was there to give it, 130 cancelled.
+
+Environment: MULLIGAN_MODEL, MULLIGAN_BASE_URL, MULLIGAN_API_KEY (your own server),
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GOOGLE_GENERATIVE_AI_API_KEY, GEMINI_API_KEY,
+OLLAMA_HOST, MULLIGAN_LMSTUDIO_URL, MULLIGAN_LLAMACPP_URL, MULLIGAN_VLLM_URL, MULLIGAN_CONTEXT (tokens),
+MULLIGAN_SANDBOX, MULLIGAN_SANDBOX_NETWORK, MULLIGAN_SANDBOX_MEM, MULLIGAN_SANDBOX_TIMEOUT,
+MULLIGAN_MODE, MULLIGAN_CONFIG, XDG_CONFIG_HOME, MULLIGAN_DATA_DIR, XDG_DATA_HOME, MULLIGAN_DEBUG, NO_COLOR, FORCE_COLOR.
+Configuration keys have variables too: mulligan config explain KEY shows the variable for a key.
+
+Examples:
+  mulligan "why does npm test fail?" --model ollama/NAME
+  npm test 2>&1 | mulligan "what went wrong?" --model my-model --base-url http://localhost:8080/v1
+  mulligan run --last "and now fix it"
+  mulligan run --last                      resume an interrupted turn`,
+  config: `
+Precedence: flag, environment, project file, your own file, default. For limits, the lowest value wins.
+A project file can never loosen a setting.`,
+  'sandbox run': `
+Exit code: that of the command, or 128 plus the signal that ended it. 124 time limit reached, 125 the sandbox
+could not start, 130 cancelled, 137 stopped by a limit.
+
+Examples:
+  mulligan sandbox run -- npm test
+  mulligan sandbox run 'npm test 2>&1 | tail -5'
+  mulligan sandbox run --network bridge --timeout 300 -- npm ci`,
+  eval: `
+Each run works in its own temporary folder. Apart from the model, your configuration is ignored.
+Exit code: 0 when every run completed, whatever the scores, 1 when some could not, 2 usage or configuration, 130 stopped.
+
+Examples:
+  mulligan eval --model ollama/NAME --jsonl runs.jsonl
+  mulligan eval --model NAME --base-url http://localhost:8080/v1 --tasks wrong-path,edit-crlf --runs 5
+  mulligan eval --model ollama/NAME --resume runs.jsonl      continue after Ctrl-C`,
+  completion: `
+Setup:
+  bash         source <(mulligan completion bash)                    in ~/.bashrc
+  zsh          source <(mulligan completion zsh)                     in ~/.zshrc, below compinit
+  fish         mulligan completion fish > ~/.config/fish/completions/mulligan.fish
+  powershell   mulligan completion powershell | Out-String | Invoke-Expression     in $PROFILE`,
+}
+
+/** Adds the text to a command and its subcommands. */
+export function addHelp(command: Command, path: readonly string[] = []): void {
+  const name = path.join(' ')
+  const examples = EXAMPLES[name]
+  if (TEXTS[name] !== undefined) command.addHelpText('after', TEXTS[name])
   if (examples) command.addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
-  for (const one of command.commands) addExamples(one, [...path, one.name()])
+  for (const one of command.commands) addHelp(one, [...path, one.name()])
 }

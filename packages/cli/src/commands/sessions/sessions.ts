@@ -1,0 +1,244 @@
+/** `mulligan sessions` lists, shows, exports, deletes and repairs sessions. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isPostgresUrl, NoStore, redact, repairStore, type SessionRow, type Store, type StoreRepair } from '@mulligan/agent'
+import { type DataPaths, oneLine, safeJson, UsageError } from '@mulligan/host/light'
+import { openStoreAt, storePlace } from '@mulligan/host/parts'
+import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
+import { EXIT } from '../../process.ts'
+import { findSession, latestSession } from '../../session.ts'
+import { askInTerminal, isAttendedFor, isConfirmed } from '../../ui/ask.ts'
+import type { Output } from '../../ui/output.ts'
+import { type FolderFlags, localTime, plural, print, table } from '../../ui/text.ts'
+import { conversationOf, markdownOf } from './conversation.ts'
+
+async function withStore<T>({ err }: Output, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStoreAt(openDataDir(), process.env, (text) => err(`mulligan: ${oneLine(text, 800)}\n`))
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+export interface ListFlags extends FolderFlags {
+  /** Includes the sessions of every folder. */
+  readonly all?: boolean
+  readonly limit?: number
+}
+
+const MAX_LISTED = 50
+
+/** @throws UsageError */
+export async function listSessions({ cwd, json, all = false, limit = MAX_LISTED }: ListFlags, output: Output): Promise<number> {
+  const folder = workingFolder(cwd)
+  const found = await withStore(output, (store) => store.sessions({ ...(!all && { cwd: folder }), limit: limit + 1 }))
+  const sessions = found.slice(0, limit)
+  const rows = sessions.map(({ id, updatedAt, turns, title, cwd: at }) => [
+    ...[id, localTime(updatedAt), String(turns)],
+    ...(all ? [oneLine(fromHome(at), 50)] : []),
+    oneLine(title, 60),
+  ])
+  print(
+    output,
+    json,
+    { sessions: sessions.map((one) => ({ id: one.id, at: one.updatedAt, turns: one.turns, prompt: one.title, cwd: one.cwd })) },
+    rows.length === 0
+      ? [all ? 'There is no session yet.' : 'There are no sessions in this folder yet.']
+      : table([['SESSION', 'WHEN', 'TURNS', ...(all ? ['FOLDER'] : []), 'PROMPT'], ...rows]),
+  )
+  if (!json && found.length > limit) output.err(`There are more: --limit ${limit * 2} shows twice as many.\n`)
+  return EXIT.ok
+}
+
+export interface SessionFlags extends FolderFlags {
+  /** Selects the latest session of the folder. */
+  readonly last?: boolean
+}
+
+async function conversation(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags) {
+  const folder = workingFolder(cwd)
+  if (id !== undefined && last) throw new UsageError('a session was named together with --last', 'Use only one of them.')
+  if (id === undefined && !last)
+    throw new UsageError(
+      'no session was named',
+      'Name one by its id, or the latest of this folder with --last. mulligan sessions lists them.',
+    )
+  const session = id === undefined ? await latestSession(store, folder) : await findSession(store, folder, id)
+  const events = await store.events({ sessionId: session.id })
+  const shown = conversationOf(session, await store.history(session.id), events)
+  return { id: session.id, events, markdown: markdownOf(shown), json: { ...session, turns: shown.turns } }
+}
+
+/** @throws UsageError */
+export async function showSession(id: string | undefined, flags: SessionFlags, output: Output): Promise<number> {
+  const { json, markdown } = await withStore(output, (store) => conversation(store, id, flags))
+  output.out(flags.json ? `${safeJson(json)}\n` : markdown)
+  return EXIT.ok
+}
+
+export interface ExportFlags extends SessionFlags {
+  /** Default: `md`. */
+  readonly format?: 'md' | 'json' | 'jsonl'
+  /** Default: stdout. */
+  readonly output?: string
+}
+
+const SECRET = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i
+const SHORTEST = 8
+
+const secretsIn = (env: NodeJS.ProcessEnv): readonly string[] =>
+  Object.entries(env).flatMap(([name, value = '']) => (SECRET.test(name) && value.length >= SHORTEST ? [value] : []))
+
+/** Exports a session, removing API keys found in the environment wherever they occur. @throws UsageError */
+export async function exportSession(asked: string | undefined, flags: ExportFlags, output: Output): Promise<number> {
+  const { format = 'md', output: path = '-' } = flags
+  const { id, json, markdown, events } = await withStore(output, (store) => conversation(store, asked, flags))
+  const texts = {
+    md: () => markdown,
+    json: () => `${safeJson(json, 2)}\n`,
+    jsonl: () => events.map((event) => `${safeJson(event)}\n`).join(''),
+  }
+  const text = redact(texts[format](), secretsIn(process.env))
+  if (path === '-') output.out(text)
+  else {
+    writeTo(path, text)
+    output.err(`Session ${id} was written to ${path}.\n`)
+  }
+  return EXIT.ok
+}
+
+function writeTo(path: string, text: string): void {
+  try {
+    writeFileSync(resolve(path), text, { mode: 0o600 })
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new UsageError(`${path} can't be written: ${code}`, 'Name another file with -o.')
+  }
+}
+
+export interface DeleteFlags extends FolderFlags {
+  readonly yes?: boolean
+  /** Age in milliseconds. */
+  readonly olderThan?: number
+  /** With `olderThan`: includes the sessions of every folder. */
+  readonly all?: boolean
+}
+
+const MAX_NAMED = 10
+
+/** Deletes sessions and everything stored for them. @returns 1 if one is in use, 130 if the user declined. @throws UsageError */
+export async function deleteSessions(ids: readonly string[], flags: DeleteFlags, output: Output): Promise<number> {
+  return withStore(output, async (store) => {
+    const sessions = await chosen(store, ids, flags)
+    if (sessions.length === 0) {
+      print(output, flags.json, { deleted: [], busy: [] }, ['There is no session that old.'])
+      return EXIT.ok
+    }
+    if (flags.yes !== true && !(await agreed(sessions, flags, output))) {
+      output.err('Nothing was deleted.\n')
+      return EXIT.cancelled
+    }
+    return remove(store, sessions, openDataDir(), flags, output)
+  })
+}
+
+async function chosen(store: Store, ids: readonly string[], { cwd, olderThan, all = false }: DeleteFlags): Promise<readonly SessionRow[]> {
+  const folder = workingFolder(cwd)
+  if (all && olderThan === undefined) throw new UsageError('--all needs --older-than', 'Name the sessions, or use --older-than 30d --all.')
+  if (ids.length > 0 && olderThan !== undefined)
+    throw new UsageError('sessions were named together with --older-than', 'Use only one of them.')
+  if (ids.length === 0 && olderThan === undefined)
+    throw new UsageError('no session was named', 'Name them by their ids, or by age: --older-than 30d. mulligan sessions lists them.')
+  if (olderThan !== undefined)
+    return store.sessions({ ...(!all && { cwd: folder }), before: Date.now() - olderThan, limit: Number.MAX_SAFE_INTEGER })
+  const found = new Map<string, SessionRow>()
+  for (const id of ids) {
+    const session = await findSession(store, folder, id)
+    found.set(session.id, session)
+  }
+  return [...found.values()]
+}
+
+async function agreed(sessions: readonly SessionRow[], flags: DeleteFlags, { err }: Output): Promise<boolean> {
+  const many = sessions.length === 1 ? 'this session' : `these ${sessions.length} sessions`
+  if (!isAttendedFor(flags))
+    throw new UsageError(
+      `to delete ${many} needs confirmation, but nobody is there to confirm`,
+      'Add --yes. Deleted sessions cannot be recovered.',
+    )
+  for (const { id, updatedAt, title } of sessions.slice(0, MAX_NAMED)) err(`  ${id}  ${localTime(updatedAt)}  ${oneLine(title, 60)}\n`)
+  if (sessions.length > MAX_NAMED) err(`  … and ${sessions.length - MAX_NAMED} more\n`)
+  const stop = new AbortController()
+  return isConfirmed(
+    askInTerminal(() => stop.abort()),
+    `Delete ${many} for good? [y/N] `,
+    stop.signal,
+  )
+}
+
+async function remove(
+  store: Store,
+  sessions: readonly SessionRow[],
+  data: DataPaths,
+  { json }: DeleteFlags,
+  output: Output,
+): Promise<number> {
+  const busy: { id: string; by: string }[] = []
+  const deleted: string[] = []
+  for (const { id } of sessions) {
+    const { busy: by } = await store.deleteSession(id)
+    if (by !== undefined) busy.push({ id, by })
+    else {
+      deleted.push(id)
+      for (const left of filesLeft(id, data)) output.err(`Not removed: ${oneLine(fromHome(left), 300)}\n`)
+    }
+  }
+  for (const { id, by } of busy) output.err(`Left: session ${id} is in use by ${oneLine(by, 80)}.\n`)
+  const many = deleted.length === 1 ? `session ${deleted[0]}` : `${deleted.length} sessions`
+  print(output, json, { deleted, busy }, deleted.length > 0 ? [`Deleted ${many}.`] : [])
+  return busy.length === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** Removes files outside the store: spilled results and the model's notes. @returns the files that could not be removed */
+function filesLeft(id: string, { output, state }: DataPaths): readonly string[] {
+  // An id not in our format cannot name one of our files.
+  if (!/^[\w-]+$/.test(id)) return []
+  return [join(output, id), join(state, `${id}.json`), join(state, `${id}.json.broken`)].filter((path) => {
+    try {
+      rmSync(path, { recursive: true, force: true })
+      return false
+    } catch {
+      return true
+    }
+  })
+}
+
+/** Creates a new store from the readable part of a damaged one. @throws UsageError if nothing can be read */
+export async function repairSessions({ json }: FolderFlags, output: Output): Promise<number> {
+  const { place: store } = storePlace(openDataDir(), process.env)
+  if (isPostgresUrl(store))
+    throw new UsageError(
+      'the sessions are kept in PostgreSQL, and this repairs only files',
+      'Restore a backup of the database: pg_restore.',
+    )
+  const repaired = await repairStore(store).catch((error: unknown): never => {
+    throw new UsageError(
+      `the store ${store} can't be repaired: ${(error as Error).message}`,
+      error instanceof NoStore
+        ? 'There is nothing to repair: the first session makes a store. If there was one, MULLIGAN_DATA_DIR may name another folder than before.'
+        : 'Close every mulligan that is running, or move the file away: the next session creates a new one.',
+    )
+  })
+  print(output, json, repaired, repairLines(repaired))
+  return EXIT.ok
+}
+
+function repairLines({ saved: { sessions, turns }, restored, damaged, kept }: StoreRepair): readonly string[] {
+  const lost = damaged.length === 0 ? 'All of it could be read.' : `Part of these tables could not be read: ${damaged.join(', ')}.`
+  const rows = Object.values(restored).reduce((sum, count) => sum + count, 0)
+  const read = kept === undefined ? 'The store was missing.' : lost
+  const backup = rows === 0 ? '' : ` From the backup: ${plural(rows, 'row')}.`
+  const saved = `Saved ${plural(sessions, 'session')} and ${plural(turns, 'turn')}. ${read}${backup}`
+  return [saved, ...(kept === undefined ? [] : [`The damaged file is kept in ${kept}`])]
+}
