@@ -18,7 +18,7 @@ import { type ConfiguredRule, createAlways, createApprover, effectivePolicy } fr
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
-import { approvalInWords } from './ask.ts'
+import { approvalInWords } from './approval.ts'
 
 const { signal } = new AbortController()
 let dir: string
@@ -43,7 +43,7 @@ interface Rules {
   readonly project?: readonly ConfiguredRule[]
 }
 
-/** What a person is asked, and what it comes to, when they answer so. */
+/** Answers the approval questions with the given answers, and collects the questions and messages. */
 function answering(answers: readonly string[], { own = [], project = [] }: Rules = {}) {
   const of = (rules: readonly ConfiguredRule[]) => rules.map((value) => ({ value, origin: 'user' as const, from: '' }))
   const approval = { mode: { value: 'ask', origin: 'default', from: '' } as const, rules: of(own), projectRules: of(project) }
@@ -142,15 +142,15 @@ describe('"always"', () => {
   })
 
   it.each<[string, () => void, string]>([
-    ['a file that is not a configuration', () => put('{ "policy": '), 'could not be changed without disturbing what is in it'],
-    ['one with other mistakes', () => put('{ "modle": "x" }'), 'could not be changed without disturbing what is in it'],
+    ['a file that is not a configuration', () => put('{ "policy": '), 'could not be changed without damaging its content'],
+    ['one with other mistakes', () => put('{ "modle": "x" }'), 'could not be changed without damaging its content'],
     ['a folder in its place', () => mkdirSync(file, { recursive: true }), "can't be written (EISDIR)"],
     ['a file where its folder should be', () => writeFileSync(dirname(file), ''), "can't be written (ENOTDIR)"],
   ])('%s: it is said, and it holds for the session', async (_, prepare, says) => {
     prepare()
     const { approve, told } = answering(['a', '1'])
     expect(await approve(npmTest)).toEqual({ answer: 'session' })
-    expect(told).toEqual([`  ${file} ${says}: it holds for this session alone.\n`])
+    expect(told).toEqual([`  ${file} ${says}: the rule applies to this session only.\n`])
     expect(await approve(npmTest)).toEqual({ answer: 'session' })
   })
 })

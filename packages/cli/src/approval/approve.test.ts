@@ -5,9 +5,7 @@ import { commandTargets, createCommandPolicy } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
 import { keepRequest, person, request, shell, shellRequest } from '../../../host/src/approval/approval.fixture.ts'
 import { plain } from '../ui/colors.ts'
-import { answerOf } from './answers.ts'
-import { approvalInWords } from './ask.ts'
-import { inputLines, questionOf } from './question.ts'
+import { answerOf, approvalInWords, inputLines, questionOf } from './approval.ts'
 
 const targetsOf = (command: string): readonly string[] => commandTargets(createCommandPolicy({ workspace: '/work/app' })(command), command)
 

@@ -1,4 +1,7 @@
-/** What a model has read does not leave the machine by an address or a query: the tools, policy and approver of the command, a real listener. */
+/**
+ * Checks that what a model has read does not leave the machine in an address or a query, with the command's own tools, policy and approver,
+ * and a real listener.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,13 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { type AgentOptions, createAgent, openStore, type RunOptions } from '@mulligan/agent'
-import type { Mode, Tool } from '@mulligan/core'
+import type { Tool } from '@mulligan/core'
+import type { Mode } from '@mulligan/core/executor'
 import { openApproval, readSettings } from '@mulligan/host/parts'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
 import { createWorkspace, fileTools, webTools } from '@mulligan/tools'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { plain } from '../ui/colors.ts'
-import { approvalInWords } from './ask.ts'
+import { approvalInWords } from './approval.ts'
 
 const KEY = 'sk-live-7f3a'
 
@@ -20,7 +24,7 @@ let folder: string
 let hits: string[]
 let host: string
 let close: () => void
-/** What the page at `/start` says. */
+/** The content of the page at `/start`. */
 let page: string
 
 beforeEach(async () => {
@@ -57,16 +61,16 @@ const search = (query: string) => call('web_search', { query })
 interface Given {
   readonly mode?: Mode
   readonly yes?: boolean
-  /** A person's answers, in order. Absent: nobody is there. */
+  /** The user's answers, in order. If absent, there is no user to ask. */
   readonly answers?: readonly string[]
-  /** The tools, as a test changes them to show what the guard is for. */
+  /** Changes the tools, to show what the guard is for. */
   readonly change?: (tools: readonly Tool[]) => readonly Tool[]
 }
 
 const withoutGuard = (tools: readonly Tool[]): readonly Tool[] =>
   tools.map(({ sends: _, secrets: __, untrusted: ___, ...tool }) => ({ ...tool, untrusted: false }))
 
-/** Turns of one session, each by an agent of its own: nothing is known but what is on record. */
+/** Runs turns of one session, each with a new agent, so that it only knows what was recorded. */
 async function session(
   turns: readonly (readonly ScriptedTurn[])[],
   { mode = 'ask', yes = false, answers, change = (tools) => tools }: Given = {},

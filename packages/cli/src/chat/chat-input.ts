@@ -1,12 +1,12 @@
-/** Parses what the user typed, and builds the prompt: output of their own commands comes first, a note on mentioned files last. Pure. */
+/** Parses user input and builds the prompt: output of the user's own commands comes first, a note on mentioned files last. Pure. */
 import { oneLine } from '@mulligan/host/light'
 
-/** A command that the person ran in their own shell. */
+/** A command that the user ran in their own shell. */
 export interface OwnRun {
   readonly command: string
   /** `exit code 1`, `stopped`. */
   readonly ended: string
-  /** Bounded, and without escape sequences. */
+  /** Output, limited in length and without escape sequences. */
   readonly output: string
 }
 
@@ -16,7 +16,7 @@ export type ChatInput =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'command'; readonly name: string; readonly args: string }
 
-/** `/name args` is a command, `!command` is for the shell, `//text` is sends a message that starts with a slash. */
+/** Parses input: `/name args` is a command, `!command` runs in the shell, and `//text` sends a message that starts with a slash. */
 export function parseInput(typed: string): ChatInput {
   const text = typed.trim()
   if (text === '') return { kind: 'nothing' }
@@ -43,7 +43,7 @@ function recordOf({ command, ended, output }: OwnRun): string {
 
 const RECORD = new RegExp(`${RAN} ([^\\n]*(?:\\n(?!\`\`\`)[^\\n]*)*)\\n(\`{3,})text\\n[\\s\\S]*?\\n\\2\\n\\(([^\\n]*)\\)\\n\\n`, 'y')
 
-/** A prompt as the person sees it again: of a command's output only that it went along. */
+/** Returns a prompt as shown to the user. Command output is replaced by a note that it was included. */
 export function shownPrompt(prompt: string): { readonly text: string; readonly notes: readonly string[] } {
   const notes: string[] = []
   let at = 0

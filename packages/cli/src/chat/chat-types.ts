@@ -1,31 +1,29 @@
-/** The types of a chat: its parts, its view, and its controls. */
+/** Types of the chat, its store for React, and its questions to the user. */
 import type { AgentEvent } from '@mulligan/agent'
-import type { Ask } from '@mulligan/host/light'
+import { type Ask, sanitize } from '@mulligan/host/light'
 import type { Choice, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import type { ChatStore } from './chat-store.ts'
-import type { Question } from './questions.ts'
 import type { Item, View } from './view.ts'
 
 export interface ChatOptions {
-  /** Its session's end is shown, where it continues one. */
+  /** The workspace. If it continues a session, the end of that session is shown. */
   readonly workspace: Workspace
-  /** Gives the workspace the chat to tell and ask. */
+  /** Connects the workspace to the chat, so that it can report to the user and ask questions. */
   readonly connect: (chat: ChatEnds) => void
   readonly colors: Colors
-  /** The first lines. */
+  /** The first lines shown. */
   readonly welcome: readonly string[]
-  /** Paths that a text names and that exist. */
+  /** Returns the existing paths that a text mentions. */
   readonly mentioned: (text: string) => readonly string[]
 }
 
-/** What a workspace tells a chat, and asks it. */
+/** What the workspace uses to report to the chat and ask questions. */
 export interface ChatEnds {
   readonly ask: Ask
   readonly tell: (text: string) => void
   readonly onEvent: (event: AgentEvent) => void
-  /** @param backend the sandbox that the first command has opened */
+  /** @param backend the sandbox opened for the first command */
   readonly onSandbox: (backend: string) => void
 }
 
@@ -36,41 +34,115 @@ export interface Busy {
   readonly since: number
 }
 
-/** What is to be seen. */
+/** The visible state of a chat. */
 export interface ChatState {
   readonly items: readonly Item[]
   readonly view: View
   readonly busy: Busy | undefined
-  /** What the model's server says of itself. */
+  /** What the model's server reports about itself. */
   readonly serverSays: string | undefined
   readonly isStopping: boolean
   readonly question: Question | undefined
-  /** What was sent and waits for its turn. */
+  /** Submitted messages waiting for their turn. */
   readonly queued: readonly string[]
   readonly choice: Choice
   readonly sandbox: string | undefined
-  /** Ctrl-C once more leaves. */
+  /** Whether the next Ctrl-C leaves the chat. */
   readonly isLeavingNext: boolean
 }
 
 export interface Left {
   readonly session: string | undefined
-  /** It did not wait until what runs had come to its end. */
+  /** Whether the user left without waiting for running work to finish. */
   readonly atOnce: boolean
 }
 
-export interface Chat extends Pick<ChatStore<ChatState>, 'state' | 'subscribe'> {
-  /** What was typed and sent: it is taken at once, or after what runs. */
+export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>, 'state' | 'subscribe'> {
+  /** Handles submitted input, either immediately or after the running work. */
   readonly submit: (typed: string) => void
   readonly answer: (line: string) => void
-  /** Ctrl-C: stops what runs. The second time, and twice with nothing running, it leaves. */
+  /** Handles Ctrl-C: stops the running work. Leaves the chat on the second press, or on two presses while nothing is running. */
   readonly interrupt: () => void
-  /** Stops what runs, waits for its end, and leaves. */
+  /** Stops the running work, waits for it to end, and leaves. */
   readonly leave: () => void
   readonly left: Promise<Left>
   readonly subject: LineStyle['subject']
-  /** Lines from nobody in particular. */
+  /** Shows general messages. */
   readonly tell: (text: string) => void
   readonly ignored: Workspace['ignored']
   readonly close: () => Promise<void>
+}
+
+export interface Question {
+  /** The line on which the answer is typed. */
+  readonly line: string
+}
+
+/** @param show receives the lines above the question's last line, and later that line with the answer. `gap`: a blank line comes first */
+export function openQuestions(show: (lines: readonly string[], gap: boolean) => void, onChange: () => void) {
+  let previous: Promise<unknown> = Promise.resolve()
+  let current: (Question & { readonly settle: (line: string | undefined) => void }) | undefined
+
+  function put(question: string, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined)
+    const lastLine = question.lastIndexOf('\n') + 1
+    const above = question.slice(0, lastLine).replace(/\n$/, '')
+    const line = question.slice(lastLine)
+    if (above !== '') show(above.replace(/^\n/, '').split('\n'), above.startsWith('\n'))
+    return new Promise((resolve) => {
+      const settle = (answer: string | undefined): void => {
+        signal.removeEventListener('abort', onAbort)
+        current = undefined
+        if (answer !== undefined) show([line + sanitize(answer)], false)
+        onChange()
+        resolve(answer)
+      }
+      const onAbort = (): void => settle(undefined)
+      signal.addEventListener('abort', onAbort, { once: true })
+      current = { line, settle }
+      onChange()
+    })
+  }
+
+  return {
+    ask: (question: string, signal: AbortSignal) => {
+      const mine = previous.then(() => put(question, signal))
+      previous = mine
+      return mine
+    },
+    current: (): Question | undefined => current,
+    answer: (line: string) => current?.settle(line),
+  }
+}
+
+/** Minimum milliseconds between updates. */
+const FRAME = 40
+
+/**
+ * Creates a store for React. Its snapshot stays the same object until something changes; subscribers are notified once per frame at most.
+ */
+export function createChatStore<T>(look: () => T) {
+  const listeners = new Set<() => void>()
+  let snapshot = look()
+  let timer: NodeJS.Timeout | undefined
+
+  function publish(): void {
+    clearTimeout(timer)
+    timer = undefined
+    snapshot = look()
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    state: (): T => snapshot,
+    flush: publish,
+    /** @returns a function that unsubscribes */
+    subscribe: (listener: () => void): (() => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    changed: () => {
+      if (timer === undefined) timer = setTimeout(publish, FRAME)
+    },
+  }
 }

@@ -1,31 +1,31 @@
-/** A chat in this process: with a real workspace, store and model over HTTP, and what it shows as text. */
+/** Runs a chat in this process with a real workspace, store and model over HTTP. What it shows is available as text. */
 import { realpathSync } from 'node:fs'
 import { type ChoiceFlags, openWorkspace, type Workspace } from '@mulligan/host/parts'
 import type { ScriptedModel } from '@mulligan/testing'
-import type { CliFixture } from '../fixtures/cli.ts'
+import type { CliFixture } from '../../test/cli.fixture.ts'
 import { mentionsIn } from '../mentions.ts'
-import { ownCodeIn } from '../own-code.ts'
+import { ownCodeIn } from '../process.ts'
 import { plain } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
 import { openChat } from './chat.ts'
 import type { Chat, ChatState } from './chat-types.ts'
-import { chatPorts } from './ports.ts'
+import { chatPorts } from './command.ts'
 import type { Item } from './view.ts'
 
 export interface Talk extends AsyncDisposable {
   readonly chat: Chat
-  /** Waits until what is shown holds the text. */
+  /** Waits until the output contains the text. */
   readonly until: (text: string | RegExp | ((state: ChatState) => boolean)) => Promise<string>
-  /** Sends it and waits until nothing runs any more. */
+  /** Sends input and waits until nothing is running. */
   readonly send: (typed: string) => Promise<string>
-  /** All that is shown. */
+  /** Returns everything that is shown. */
   readonly text: () => string
 }
 
 export interface TalkOptions extends ChoiceFlags {
   readonly session?: string
   readonly yes?: boolean
-  /** Changes to ignored files, in place of the workspace's. */
+  /** Replaces the workspace's changes to ignored files. */
   readonly ignored?: Workspace['ignored']
 }
 
@@ -35,7 +35,7 @@ export async function talk(
   { session, yes = false, ignored, ...flags }: TalkOptions = {},
 ): Promise<Talk> {
   const cwd = realpathSync(here.dir)
-  // The commands that it shares with the shell look there.
+  // Commands shared with the shell look there.
   process.env['MULLIGAN_DATA_DIR'] = here.data
   const { ports, connect } = chatPorts(plain, () => undefined)
   const workspace = await openWorkspace({

@@ -1,4 +1,4 @@
-/** A chat with a real workspace and a scripted model behind HTTP, without a screen. */
+/** Tests a chat with a real workspace and a scripted model over HTTP, without a screen. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { AgentEvent } from '@mulligan/agent'
 import { call, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, trusted, using } from '../fixtures/cli.ts'
+import { type CliFixture, place, trusted, using } from '../../test/cli.fixture.ts'
 import { plain } from '../ui/colors.ts'
 import { talk } from './chat.fixture.ts'
 import { runInOwnShell } from './own-shell.ts'

@@ -4,15 +4,11 @@ import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
 import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
-import type { LineStyle } from '../ui/events-to-lines.ts'
-import { subjectOf } from '../ui/subject.ts'
+import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
-import { createChatStore } from './chat-store.ts'
-import type { Busy, Chat, ChatOptions, ChatState, Left } from './chat-types.ts'
-import type { ChatControl } from './commands/command.ts'
-import { findCommand } from './commands/table.ts'
+import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
+import { type ChatControl, findCommand } from './commands/table.ts'
 import { ownRunLines, runInOwnShell } from './own-shell.ts'
-import { openQuestions } from './questions.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
@@ -33,7 +29,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let isLeavingNext = false
   let isLeaving = false
   let agent: { readonly of: Choice; readonly agent: Agent } | undefined
-  /** What the person ran themselves since their last message. */
+  /** Commands that the user ran in their own shell since the last message. */
   let ownRuns: readonly OwnRun[] = []
   let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
@@ -73,12 +69,12 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   function onEvent(event: AgentEvent): void {
     const stepped = step(view, event, style)
     view = stepped.view
-    // That it was stopped, the person knows.
+    // The user already knows that the turn was stopped.
     const isKnown = event.type === 'message.discarded' && stop.signal.aborted
     show(...(isKnown ? stepped.done.filter(({ kind }) => kind !== 'notice') : stepped.done))
   }
 
-  /** One thing after the other, until nothing waits. */
+  /** Processes the input, then everything queued. */
   async function work(typed: string): Promise<void> {
     for (let next: string | undefined = typed; next !== undefined && !isLeaving; [next] = queued, queued = queued.slice(1)) {
       stop = new AbortController()
@@ -90,7 +86,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     if (isLeaving) end(false)
   }
 
-  /** What was last to be seen is seen. */
+  /** Publishes the final state, then ends the chat. */
   function end(atOnce: boolean): void {
     flush()
     left.resolve({ session, atOnce })
@@ -130,7 +126,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     }
   }
 
-  /** Once for the same paths. */
+  /** Reports changes to ignored files, once for the same paths. */
   async function tellIgnored(): Promise<void> {
     const paths = await ignored.changed().catch(() => [])
     const line = paths.length === 0 ? '' : ignoredLine(paths, `/keep brings ${paths.length === 1 ? 'it' : 'them'} in.`)
@@ -146,7 +142,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     return agentNow().run({ prompt, mentions, attached, signal, ...(session !== undefined && { sessionId: session }) })
   }
 
-  /** Made again when something else is chosen; what was allowed for the session ends with it. */
+  /** Returns the agent for the current choice. A new choice creates a new agent, which discards what was allowed for the session. */
   function agentNow(): Agent {
     if (agent?.of !== choice) agent = { of: choice, agent: workspace.agent(choice) }
     return agent.agent
@@ -186,7 +182,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     goOnWith,
   }
 
-  /** A server that does not answer must not hold the chat: what comes after Ctrl-C does not count. */
+  /** Resolves the choice. Ctrl-C cancels it and ignores later results, because a server that does not answer must not block the chat. */
   async function chosen(flags: ChoiceFlags): Promise<Choice> {
     const stopped = Promise.withResolvers<never>()
     const end = (): void => stopped.reject(new UsageError(`stopped; the model is still ${choice.configured.model.id}`, ''))
@@ -199,7 +195,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     }
   }
 
-  /** What a command of the shell would print, which has made it fit for a terminal. */
+  /** Shows what a CLI command prints. The text is already sanitized for the terminal. */
   function print(text: string): void {
     show({ kind: 'output', lines: text.replace(/\n$/, '').split('\n') })
   }
@@ -208,7 +204,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     session = id === undefined ? undefined : await chooseSession(store, cwd, { session: id })
     view = NO_VIEW
     ownRuns = []
-    // What was allowed for the other session is not for this one.
+    // Session approvals do not carry over to another session.
     agent = undefined
     if (session === undefined) return
     choice = await chosen(choice.flags)

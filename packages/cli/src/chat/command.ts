@@ -1,30 +1,25 @@
-/** `mulligan chat`: from the flags to a chat on the screen, and to the exit code. */
+/**
+ * `mulligan chat`: parses the flags, runs the chat on the screen, and returns the exit code. Reports that arrive before the chat is ready
+ * are queued.
+ */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { AgentEvent } from '@mulligan/agent'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
-import { EXIT } from '../exit.ts'
+import { type Choice, type Notice, openWorkspace } from '@mulligan/host/parts'
+import type { RunFlags } from '../commands/run.ts'
 import { ignoredLine } from '../ignored.ts'
-import { endProcess, ownCodeIn } from '../own-code.ts'
-import { fromHome, workingFolder } from '../paths.ts'
+import { fromHome, version, workingFolder } from '../paths.ts'
+import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
+import { EXIT, endProcess, ownCodeIn, saveMemory } from '../process.ts'
 import { chooseSession } from '../session.ts'
 import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
-import { catchUnhandled } from '../unhandled.ts'
-import { version } from '../version.ts'
-import type { Left } from './chat-types.ts'
-import { chatPorts } from './ports.ts'
+import type { ChatEnds, Left } from './chat-types.ts'
 
-export interface ChatFlags extends ChoiceFlags {
-  /** False with `--no-agents-md`. */
-  readonly agentsMd?: boolean
-  readonly cwd?: string
-  readonly session?: string
-  readonly last?: boolean
-  readonly yes?: boolean
-}
+export type ChatFlags = Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'>
 
 /** @returns the exit code. @throws UsageError */
 export async function chatCommand(flags: ChatFlags, output: Output): Promise<number> {
@@ -63,7 +58,10 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
   }
 }
 
-/** React looks for its name while it is loaded: its aids for development cost time. What is started from the chat never sees it. */
+/**
+ * Loads the chat modules with `NODE_ENV` defaulting to production: React reads it while loading, and its development checks are slow.
+ * Processes started from the chat do not inherit it.
+ */
 async function loadParts(): Promise<typeof import('./parts.ts')> {
   const before = process.env['NODE_ENV']
   process.env['NODE_ENV'] = before ?? 'production'
@@ -102,4 +100,40 @@ function goodbye({ session, atOnce }: Left): string {
   const parts = [atOnce ? 'You left during a turn.' : '', session === undefined ? '' : `To continue: mulligan chat --session ${session}`]
   const text = parts.filter((part) => part !== '').join(' ')
   return text === '' ? '' : `\n${text}\n`
+}
+
+/** @param tellFirst shows messages that arrive before the chat is on the screen */
+export function chatPorts(colors: Colors, tellFirst: (line: string) => void) {
+  let chat: ChatEnds | undefined
+  const waiting: string[] = []
+  const tell = (text: string): void => {
+    if (chat) chat.tell(text)
+    else waiting.push(text)
+  }
+
+  function report(notice: Notice): void {
+    // The chat's first lines already name the model.
+    if (notice.kind === 'model') return
+    if (notice.kind === 'sandbox') chat?.onSandbox(notice.sandbox.backend)
+    tellNotice(notice, notice.kind === 'withheld' && !chat ? tellFirst : tell)
+  }
+
+  return {
+    ports: {
+      tell,
+      ofWorkspace: {
+        report,
+        onEvent: (event: AgentEvent) => {
+          if (event.type === 'finish-step') saveMemory()
+          chat?.onEvent(event)
+        },
+        ...askedInWords(async (question, signal) => chat?.ask(question, signal), colors),
+      },
+    },
+    /** Sends further reports and questions to the chat. */
+    connect: (to: ChatEnds) => {
+      chat = to
+      for (const text of waiting.splice(0)) to.tell(text)
+    },
+  }
 }

@@ -1,9 +1,9 @@
 /** Completions in a chat: commands, their arguments, and files. */
 
 import type { Store } from '@mulligan/agent'
-import { MODES } from '@mulligan/core'
+import { MODES } from '@mulligan/core/executor'
 import { readAgents } from '@mulligan/host/parts'
-import { localTime } from '../ui/time.ts'
+import { localTime } from '../ui/text.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
 import { COMMANDS } from './commands/table.ts'
@@ -26,8 +26,7 @@ export function completerFor(chat: Chat, store: Store, cwd: string): Completer {
     },
   }
   const commands = COMMANDS.map(({ name, description, usage }): CommandChoice => {
-    const of = values[name]
-    return { name, description, ...(of && { values: of }), ...(usage !== undefined && { takesText: true }) }
+    return { name, description, values: values[name], takesText: usage !== undefined }
   })
   return createCompleter({ commands, files: workspaceFiles(cwd) })
 }

@@ -1,14 +1,15 @@
-/** Draws what is finished in a conversation. */
-
+/** Renders a conversation: the finished items, and below them the current activity, which never exceeds the screen height. */
+import { oneLine } from '@mulligan/host/light'
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
 import type { Colors } from '../ui/colors.ts'
 import { thoughtLine } from '../ui/events-to-lines.ts'
-import { plural } from '../ui/plural.ts'
-import type { Card } from './card.ts'
+import { plural } from '../ui/text.ts'
+import type { ChatState } from './chat-types.ts'
 import { markdownLines } from './markdown/lines.ts'
 import { cutLine, hanging, wrapped } from './markdown/wrap.ts'
-import type { Item, Row } from './view.ts'
+import { doingText, passed, tailText } from './status.ts'
+import { type Card, hasGap, type Item, type OpenCall, type Row } from './view.ts'
 
 export interface Look {
   readonly columns: number
@@ -57,7 +58,7 @@ function Rows({ rows, columns, colors }: { readonly rows: readonly Row[] } & Loo
   return <Lines lines={lines} />
 }
 
-/** Ink gives a tab no width. */
+/** Replaces tabs, because Ink counts a tab as zero columns. */
 const untabbed = (text: string): string => text.replaceAll('\t', '    ')
 
 function CardView({ card: { mark, head, repairs, display, more, isRead }, ...look }: { readonly card: Card } & Look): ReactNode {
@@ -80,19 +81,19 @@ function CardView({ card: { mark, head, repairs, display, more, isRead }, ...loo
   )
 }
 
-/** Line by line as it is: what is too long is cut. */
+/** Renders the body without wrapping. Lines that are too long are cut. */
 function bodyLines(display: string, { columns, colors }: Look): readonly string[] {
   return markdownLines(display, { colors, columns: 10_000, codeIndent: '' }).map((line) => cutLine(line, columns - 2))
 }
 
-/** They fit in the width, so that nothing is wrapped once more. */
+/** Renders lines that already fit the width, so they are not wrapped again. */
 export function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return <Text wrap="truncate-end">{lines.map((line) => (line === '' ? ' ' : line)).join('\n')}</Text>
 }
 
 const MARK_WIDTH = 2
 
-/** What is too long for a line continues below its own beginning, not below the mark. */
+/** Renders wrapped text next to a mark, with continuation lines aligned with the text. */
 export function Hanging({ mark, text, columns }: { readonly mark: string; readonly text: string } & Look): ReactNode {
   return (
     <Box>
@@ -101,5 +102,83 @@ export function Hanging({ mark, text, columns }: { readonly mark: string; readon
       </Box>
       <Lines lines={wrapped(untabbed(text), columns - MARK_WIDTH)} />
     </Box>
+  )
+}
+
+export interface LiveProps extends Look {
+  readonly state: ChatState
+  readonly rows: number
+  readonly subject: (tool: string, input: unknown) => string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Maximum lines of a call's progress output. */
+const PROGRESS = 3
+/** Maximum number of running calls shown. More than this rarely run in parallel. */
+const CALLS = 4
+/** Lines reserved for the input, the status line and the gaps. */
+const REST = 12
+
+export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNode {
+  const { view, items, busy, isStopping, question } = state
+  const { columns, colors } = look
+  const running = view.calls.filter(({ startedAt }) => startedAt !== undefined)
+  const text = tailText(view.text.open, Math.max(2, rows - REST), columns)
+  const answer = { kind: 'answer', text, gap: view.text.gap } as const
+  return (
+    <>
+      {text.trim() !== '' && (
+        <Box marginTop={hasGap(items.at(-1), answer) ? 1 : 0} width={columns}>
+          <Lines lines={markdownLines(text, look)} />
+        </Box>
+      )}
+      {running.slice(0, CALLS).map((call) => (
+        <Running key={call.id} call={call} subject={subject} now={now} {...look} />
+      ))}
+      {running.length > CALLS && <Text>{colors.dim(`  and ${running.length - CALLS} more`)}</Text>}
+      {busy && !question && (
+        <Box marginTop={1}>
+          <Text wrap="truncate-end">{colors.dim(busyText(state, now) + (isStopping ? '' : ' · Ctrl-C stops'))}</Text>
+        </Box>
+      )}
+    </>
+  )
+}
+
+/** Renders the queued messages. */
+export function Queued({ state, colors }: { readonly state: ChatState } & Look): ReactNode {
+  return state.queued.map((one, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the same text may wait twice
+    <Text key={at} wrap="truncate-end">{`${colors.dim('queued')} ${oneLine(one, 200)}`}</Text>
+  ))
+}
+
+function busyText({ busy, view, isStopping, serverSays }: ChatState, now: number): string {
+  if (!busy) return ''
+  if (isStopping) return 'stopping; press Ctrl-C again to quit immediately'
+  if (busy.with === 'turn') return view.doing ? doingText(view.doing, view.calls, now, serverSays) : 'beginning'
+  return `${busy.with === 'shell' ? `your command runs: ${oneLine(busy.what, 60)}` : oneLine(busy.what, 60)}${passed(busy.since, now)}`
+}
+
+type RunningProps = Pick<LiveProps, 'subject' | 'now'> & { readonly call: OpenCall } & Look
+
+function Running({ call, subject, now, ...look }: RunningProps): ReactNode {
+  const { columns, colors } = look
+  const head = `${colors.bold(oneLine(call.tool, 64))} ${oneLine(subject(call.tool, call.input), 100)}`
+  const lines = call.progress
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-PROGRESS)
+  return (
+    <>
+      <Hanging mark={colors.cyan('○')} text={cutLine(head, columns - 14) + colors.dim(passed(call.startedAt ?? now, now))} {...look} />
+      {lines.map((line, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn again each time
+        <Text key={at} wrap="truncate-end">
+          {colors.dim(`  ${line.replaceAll('\t', ' ')}`)}
+        </Text>
+      ))}
+    </>
   )
 }

@@ -1,20 +1,20 @@
-/** `!command`: run by the person, as the person, in their own shell. What it prints is bounded; stopping it ends its whole tree. */
+/** `!command`: runs a command as the user, in their own shell. Its output is limited, and stopping it ends its whole process tree. */
 
 import type { ChildProcess } from 'node:child_process'
 import { isAbsolute, join } from 'node:path'
 import { sanitize } from '@mulligan/host/light'
 import { safePath, startProgram } from '@mulligan/sandbox'
 import type { Colors } from '../ui/colors.ts'
-import { plural } from '../ui/plural.ts'
+import { plural } from '../ui/text.ts'
 import type { OwnRun } from './chat-input.ts'
 
-/** Characters that are kept of the beginning and of the end of the output. */
+/** Characters kept of the beginning and of the end of the output. */
 const KEPT = 6000
-/** Milliseconds between asking the tree to end and killing it, and for output that comes after the end. */
+/** Milliseconds between asking the process tree to end and killing it, and milliseconds to wait for output after the end. */
 const GRACE = 2000
 const DRAIN = 100
 
-/** Never throws. */
+/** Runs the command. Never throws. */
 export function runInOwnShell(command: string, cwd: string, signal: AbortSignal): Promise<OwnRun> {
   const output = boundedText(KEPT)
   return new Promise((resolve) => {
@@ -32,14 +32,14 @@ export function runInOwnShell(command: string, cwd: string, signal: AbortSignal)
       setTimeout(() => killTree(child, 'SIGKILL'), GRACE).unref()
     }
     signal.addEventListener('abort', stop, { once: true })
-    // Who leaves at once does not wait for the grace.
+    // If the user leaves immediately, kill without the grace period.
     const kill = (): void => killTree(child, 'SIGKILL')
     process.once('exit', kill)
     child.on('error', (error) => {
       process.off('exit', kill)
       end(`it could not be started: ${error.message}`)
     })
-    // Not on `close`: a process that it left in the background holds the pipes.
+    // Not on `close`: a background process that the command started keeps the pipes open.
     child.on('exit', (code, by) => {
       signal.removeEventListener('abort', stop)
       process.off('exit', kill)
@@ -51,10 +51,10 @@ export function runInOwnShell(command: string, cwd: string, signal: AbortSignal)
   })
 }
 
-/** Lines of its output that are shown. */
+/** Output lines shown. */
 const SHOWN_LINES = 20
 
-/** What the person is shown of it: the end of its output, where it says how it went. */
+/** Returns the lines shown to the user: the end of the output, which usually has the result. */
 export function ownRunLines({ output, ended }: OwnRun, { dim }: Colors): readonly string[] {
   const lines = output === '' ? [] : output.split('\n')
   const above = lines.length - SHOWN_LINES
@@ -63,7 +63,7 @@ export function ownRunLines({ output, ended }: OwnRun, { dim }: Colors): readonl
 }
 
 function start(command: string, cwd: string): ChildProcess {
-  // Without what `npx` has put in front of the person's own PATH.
+  // Remove the folders that `npx` prepended to the user's PATH.
   const env = { ...process.env, PATH: safePath(process.env['PATH']) }
   const options = { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] }
   if (process.platform === 'win32') {
@@ -74,17 +74,17 @@ function start(command: string, cwd: string): ChildProcess {
   return startProgram(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], { ...options, detached: true })
 }
 
-/** It leads a process group of its own. */
+/** Kills the process tree. The child leads its own process group. */
 function killTree(child: ChildProcess, by: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, by)
     else child.kill(by)
   } catch {
-    // it is gone
+    // The process is already gone.
   }
 }
 
-/** The beginning and the end of a text that may be endless. */
+/** Collects the beginning and the end of a text of unlimited length. */
 export function boundedText(most: number): { readonly add: (piece: string) => void; readonly text: () => string } {
   let head = ''
   let tail = ''
@@ -106,7 +106,7 @@ export function boundedText(most: number): { readonly add: (piece: string) => vo
   }
 }
 
-/** A progress bar has its last state. */
+/** Sanitizes output. A progress bar keeps only its last state. */
 const tidy = (text: string): string =>
   sanitize(
     text

@@ -1,4 +1,4 @@
-/** The modules of a chat, loaded when one is opened. */
+/** The modules of the chat, loaded when one is opened. */
 
 export { mentionsIn } from '../mentions.ts'
 export { openChat } from './chat.ts'

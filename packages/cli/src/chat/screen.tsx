@@ -1,19 +1,23 @@
-/** A chat on a terminal, from its first line until the person leaves. Whatever ends it, the terminal is as it was before. */
-
-import { render } from 'ink'
-import { createElement } from 'react'
+/** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
+import { Box, render, Static, Text, useWindowSize } from 'ink'
+import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
-import { App, type AppProps } from './app.tsx'
-import type { Left } from './chat-types.ts'
+import type { Chat, ChatState, Left } from './chat-types.ts'
+import type { Completer } from './input/completion.ts'
+import type { PromptHistory } from './input/history.ts'
+import { Prompt } from './input/prompt.tsx'
+import { ItemView, Live, type Look, Queued } from './items.tsx'
+import { statusText } from './status.ts'
+import { hasGap, type Item } from './view.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
 export interface Ended extends Left {
-  /** By a signal, or because nobody looks any more. */
+  /** Whether a signal or a closed output ended the chat. */
   readonly isEnded: boolean
 }
 
-/** @returns how it was left */
+/** @returns how the chat ended */
 export async function showChat(props: AppProps, output: Output): Promise<Ended> {
   const { chat } = props
   const restore = captureStrays(chat.tell)
@@ -31,14 +35,14 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     exitOnCtrlC: false,
     patchConsole: false,
     interactive: true,
-    // Where the terminal can tell Shift-Enter from Enter.
+    // Distinguishes Shift-Enter from Enter if the terminal supports it.
     kittyKeyboard: { mode: 'auto' },
   })
   try {
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded }
   } finally {
     await app.waitUntilRenderFlush().catch(() => undefined)
-    // What stays is the conversation.
+    // Only the conversation stays on the screen.
     app.clear()
     app.unmount()
     await app.waitUntilExit().catch(() => undefined)
@@ -48,14 +52,18 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   }
 }
 
-/** stdout as it is on the screen: what others print to `process.stdout` is led away from it. */
-function screenOf(output: Output): NodeJS.WriteStream {
-  const write = (text: string | Uint8Array, ...more: readonly unknown[]): boolean => {
-    output.out(typeof text === 'string' ? text : Buffer.from(text).toString())
-    const done = more.find((one) => typeof one === 'function') as (() => void) | undefined
-    if (done) void output.flush().then(done)
+/** Creates a stream's `write` function. @param after calls its callback when the text has been written */
+const writer = (take: (text: string) => void, after: (done: () => void) => void): NodeJS.WriteStream['write'] =>
+  ((text: string | Uint8Array, ...more: readonly unknown[]) => {
+    take(typeof text === 'string' ? text : Buffer.from(text).toString())
+    const done = more.find((one) => typeof one === 'function')
+    if (done) after(done as () => void)
     return true
-  }
+  }) as NodeJS.WriteStream['write']
+
+/** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
+function screenOf(output: Output): NodeJS.WriteStream {
+  const write = writer(output.out, (done) => void output.flush().then(done))
   return new Proxy(process.stdout, {
     get: (stream, key) => {
       if (key === 'write') return write
@@ -65,22 +73,113 @@ function screenOf(output: Output): NodeJS.WriteStream {
   })
 }
 
-/** What tools and libraries print would tear the screen: it is told line by line. @returns what ends it */
+/** Reports output of tools and libraries line by line, since it would corrupt the screen. @returns a function that stops it */
 function captureStrays(tell: (text: string) => void): () => void {
   const streams = [process.stdout, process.stderr]
   const before = streams.map((stream) => stream.write)
   let open = ''
-  const write = (text: string | Uint8Array, ...more: readonly unknown[]): boolean => {
-    open += typeof text === 'string' ? text : Buffer.from(text).toString()
+  const write = writer((text) => {
+    open += text
     const end = open.lastIndexOf('\n') + 1
     if (end > 0) tell(open.slice(0, end))
     open = open.slice(end)
-    const done = more.find((one) => typeof one === 'function') as (() => void) | undefined
-    if (done) queueMicrotask(done)
-    return true
-  }
-  for (const stream of streams) stream.write = write as typeof stream.write
+  }, queueMicrotask)
+  for (const stream of streams) stream.write = write
   return () => {
     for (const [at, stream] of streams.entries()) stream.write = before[at] as typeof stream.write
   }
+}
+
+export interface AppProps {
+  readonly chat: Chat
+  readonly colors: Look['colors']
+  readonly history: PromptHistory
+  readonly complete: Completer
+}
+
+export function App({ chat, colors, history, complete }: AppProps): ReactNode {
+  const state = useSyncExternalStore(chat.subscribe, chat.state)
+  const { columns, rows } = useWindowSize()
+  const now = useNow(state.busy !== undefined)
+  const [draft, setDraft] = useState('')
+  const { items, question } = state
+  // Text being typed is not an answer: it must be sent or cleared first.
+  const isAnswering = question !== undefined && draft === ''
+  const look = { columns, colors }
+  return (
+    <>
+      <Static items={items as Item[]}>
+        {(item, at) => <ItemView key={at} item={item} gap={at > 0 && hasGap(items[at - 1], item)} {...look} />}
+      </Static>
+      <Box flexDirection="column" width={columns}>
+        <Live state={state} rows={rows} subject={chat.subject} now={now} {...look} />
+        {!question && <Queued state={state} {...look} />}
+        {question && (
+          <>
+            {question.line.trim() !== '>' && <Text>{question.line}</Text>}
+            {isAnswering ? (
+              <Prompt
+                key="answer"
+                isActive
+                history={NO_HISTORY}
+                complete={NO_COMPLETION}
+                onSubmit={chat.answer}
+                onInterrupt={chat.interrupt}
+                onExit={chat.interrupt}
+              />
+            ) : (
+              <Text>{colors.dim('  Send or clear what you have typed, then answer.')}</Text>
+            )}
+            <Queued state={state} {...look} />
+          </>
+        )}
+        <Box display={isAnswering ? 'none' : 'flex'} marginTop={1}>
+          <Prompt
+            key="message"
+            isActive={!isAnswering}
+            placeholder={items.length > 1 ? '' : 'What should be done?'}
+            onChange={setDraft}
+            history={history}
+            complete={complete}
+            onSubmit={chat.submit}
+            onInterrupt={chat.interrupt}
+            onExit={chat.leave}
+          />
+        </Box>
+        <Status state={state} {...look} />
+      </Box>
+    </>
+  )
+}
+
+const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
+const NO_COMPLETION: Completer = async () => undefined
+
+function Status({ state, columns, colors }: { readonly state: ChatState } & Look): ReactNode {
+  const { choice, view, sandbox, isLeavingNext, busy } = state
+  const { settings, named, configured } = choice
+  if (isLeavingNext) return <Text wrap="truncate-end">{colors.yellow('  press Ctrl-C again, /quit or Ctrl-D to quit')}</Text>
+  const text = statusText(
+    {
+      ...{ model: configured.model.id, where: configured.model.where, contextTokens: view.contextTokens ?? configured.model.contextTokens },
+      ...{ agent: named.name, mode: settings.approval.mode.value, sandbox, contextUsed: view.contextUsed },
+      requestsLeft: busy?.with === 'turn' ? settings.limits.requests.value - view.requests : undefined,
+    },
+    columns - 2,
+  )
+  return <Text wrap="truncate-end">{colors.dim(`  ${text}`)}</Text>
+}
+
+const TICK = 1000
+
+/** Returns milliseconds since 1970, updated each second while something is running. */
+function useNow(isRunning: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!isRunning) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), TICK)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  return now
 }

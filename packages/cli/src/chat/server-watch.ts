@@ -1,18 +1,16 @@
 /** Shows what the model's server reports while the chat waits, such as loading a model. */
 
-export type ServerStatus = (signal: AbortSignal) => Promise<string | undefined>
-
-/** Milliseconds between two looks, and for one look. */
+/** Milliseconds between status requests, and the timeout of one. */
 const EVERY = 3000
 const WITHIN = 2000
 
 /**
- * @param isWaiting whether anything is waited for now
- * @param tell gets what it says; undefined for nothing
- * @returns what ends it
+ * @param isWaiting whether the chat is waiting for the model
+ * @param tell receives the status; undefined if there is none
+ * @returns a function that stops it
  */
 export function watchServer(
-  status: ServerStatus | undefined,
+  status: ((signal: AbortSignal) => Promise<string | undefined>) | undefined,
   isWaiting: () => boolean,
   tell: (says: string | undefined) => void,
 ): () => void {

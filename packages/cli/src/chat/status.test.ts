@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tailText } from './live-text.ts'
-import { doingText, passed, type StatusFacts, statusText } from './status.ts'
+import { doingText, passed, type StatusFacts, statusText, tailText } from './status.ts'
 
 const FACTS: StatusFacts = {
   model: 'ollama/qwen3:8b',

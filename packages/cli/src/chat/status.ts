@@ -1,8 +1,8 @@
-/** Renders the status line and the line that shows the current activity. Pure. */
-
-import { oneLine } from '@mulligan/host/light'
-import { plural } from '../ui/plural.ts'
-import { cutTo, widthOf } from './input/width.ts'
+/** Renders the status line, the current activity, and the end of an unfinished answer. Pure. */
+import { oneLine, sanitize } from '@mulligan/host/light'
+import stringWidth from 'string-width'
+import { plural } from '../ui/text.ts'
+import { cutTo } from './input/cells.ts'
 import type { Doing, OpenCall } from './view.ts'
 
 export interface StatusFacts {
@@ -11,16 +11,16 @@ export interface StatusFacts {
   readonly where: string
   readonly agent: string
   readonly mode: string
-  /** Of the last request. */
+  /** Tokens used by the last request. */
   readonly contextUsed: number | undefined
   readonly contextTokens: number
-  /** The backend; undefined until a command has opened it. */
+  /** The backend, or undefined until a command has opened the sandbox. */
   readonly sandbox: string | undefined
-  /** Model requests that the turn may still make; undefined if none runs. */
+  /** Model requests left in the turn; undefined if no turn is running. */
   readonly requestsLeft: number | undefined
 }
 
-/** Parts with what may go first when there is no room: the greatest number. */
+/** Returns the parts with their rank. If space is short, those with the highest rank are dropped first. */
 const partsOf = (facts: StatusFacts): readonly (readonly [text: string, rank: number])[] => [
   [`${oneLine(facts.model.replace(/^openai-compatible\//, ''), 60)} on ${oneLine(facts.where, 40)}`, 0],
   [facts.agent === 'build' ? '' : `agent ${oneLine(facts.agent, 40)}`, 4],
@@ -35,23 +35,23 @@ const contextText = ({ contextUsed, contextTokens }: StatusFacts): string =>
     ? thousands(contextTokens)
     : `${Math.min(100, Math.round((100 * contextUsed) / contextTokens))} % of ${thousands(contextTokens)}`
 
-/** As sizes of contexts are told: 32k are 32,768. */
+/** Formats a context size as is customary: 32,768 is 32k. */
 const thousands = (tokens: number): string => `${Math.round(tokens / (tokens % 1024 === 0 ? 1024 : 1000))}k`
 
 const BETWEEN = ' · '
 
-/** On one line: what does not fit is left out, the least important first. */
+/** Renders the status on one line. Parts that do not fit are left out, the least important first. */
 export function statusText(facts: StatusFacts, width: number): string {
   let parts = partsOf(facts).filter(([text]) => text !== '')
   const text = (): string => parts.map(([part]) => part).join(BETWEEN)
-  while (parts.length > 1 && widthOf(text()) > width) {
+  while (parts.length > 1 && stringWidth(text()) > width) {
     const worst = Math.max(...parts.map(([, rank]) => rank))
     parts = parts.filter(([, rank]) => rank !== worst)
   }
   return cutTo(text(), width)
 }
 
-/** What it is doing, and for how long. `status` is what the model's server says of itself. */
+/** Describes the current activity and how long it has taken. `status` is what the model's server reports about itself. */
 export function doingText(doing: Doing, calls: readonly OpenCall[], now: number, status?: string): string {
   const running = calls.filter(({ startedAt }) => startedAt !== undefined)
   const [first] = running
@@ -63,9 +63,25 @@ export function doingText(doing: Doing, calls: readonly OpenCall[], now: number,
   return `waiting for the model${passed(doing.since, now)}${status === undefined ? '' : ` (${oneLine(status, 60)})`}`
 }
 
-/** From two seconds on; minutes where there are some. */
+/** Formats the elapsed time: shown from two seconds, with minutes if there are any. */
 export function passed(since: number, now: number): string {
   const seconds = Math.floor((now - since) / 1000)
   if (seconds < 2) return ''
   return seconds < 60 ? ` ${seconds} s` : ` ${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** @param rows screen lines that it may use */
+export function tailText(open: string, rows: number, columns: number): string {
+  // Only process as much text as fits.
+  const near = open.slice(-rows * columns)
+  const lines = sanitize(near).split('\n')
+  let first = lines.length
+  for (let room = rows; first > 0; first--) {
+    room -= Math.max(1, Math.ceil((lines[first - 1] as string).length / columns))
+    if (room < 0) break
+  }
+  const isWhole = first === 0 && near.length === open.length
+  const tail = lines.slice(Math.min(first, lines.length - 1)).join('\n')
+  const fence = /^ {0,3}(?:`{3,}|~{3,})[^\n]*\n/.exec(open)?.[0] ?? ''
+  return isWhole ? tail : sanitize(fence) + tail
 }

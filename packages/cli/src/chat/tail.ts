@@ -3,20 +3,15 @@
 import type { Store } from '@mulligan/agent'
 import type { Settings } from '@mulligan/host/parts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
-import { plural } from '../ui/plural.ts'
+import { plural } from '../ui/text.ts'
 import { endItems, type Item, NO_VIEW, step, type View } from './view.ts'
 
-/** Turns that are shown. */
+/** Number of turns shown. */
 const MAX_TURNS = 3
 
-export interface Tail {
-  readonly items: readonly Item[]
-  readonly view: View
-}
-
-export async function tailOf(store: Store, sessionId: string, style: LineStyle, limits: Settings['limits']): Promise<Tail> {
+export async function tailOf(store: Store, sessionId: string, style: LineStyle, limits: Settings['limits']) {
   const last = await store.lastTurn(sessionId)
-  if (!last) return { items: [], view: NO_VIEW }
+  if (!last) return { items: [] as readonly Item[], view: NO_VIEW as View }
   const count = Number(last.id.slice(last.id.lastIndexOf('/') + 1))
   const first = Math.max(1, count - MAX_TURNS + 1)
   let view = NO_VIEW
@@ -36,7 +31,7 @@ export async function tailOf(store: Store, sessionId: string, style: LineStyle, 
   return { items, view: { ...view, calls: [], doing: undefined } }
 }
 
-/** A turn without an end runs elsewhere, or its process is gone. */
+/** Describes a turn without an end: it is running elsewhere, or its process died. */
 async function openText(store: Store, sessionId: string): Promise<string> {
   const claim = await store.claim(sessionId)
   if ('busy' in claim) return `This turn is running in ${claim.busy}. Until it ends, this session can only be read.`

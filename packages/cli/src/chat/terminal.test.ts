@@ -1,10 +1,10 @@
-/** The chat in a real terminal, which tmux gives: what a person sees in their first minutes. */
+/** Tests the chat in a real terminal, provided by tmux: what a user sees in the first minutes. */
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { call, type RecordedRequest, type Script, say, scriptedModel, think } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, NO_SERVERS, place, trusted, using } from '../fixtures/cli.ts'
-import { hasScreen, openScreen, type ScreenOptions } from '../fixtures/screen.ts'
+import { BIN, type CliFixture, NO_SERVERS, place, trusted, using } from '../../test/cli.fixture.ts'
+import { hasScreen, openScreen, type ScreenOptions } from '../../test/screen.fixture.ts'
 
 const start = (here: CliFixture, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
   openScreen([process.execPath, BIN, ...args], {
@@ -13,12 +13,12 @@ const start = (here: CliFixture, args: readonly string[], { env = {}, ...options
     env: { ...environment(here), ...env },
   })
 
-const TRACE = fileURLToPath(new URL('../fixtures/trace-imports.ts', import.meta.url))
-const UNBUNDLED = fileURLToPath(new URL('../fixtures/unbundled.ts', import.meta.url))
+const TRACE = fileURLToPath(new URL('../../test/trace-imports.fixture.ts', import.meta.url))
+const UNBUNDLED = fileURLToPath(new URL('../../test/unbundled.fixture.ts', import.meta.url))
 
 const environment = (here: CliFixture) => ({ HOME: dirname(here.dir), MULLIGAN_DATA_DIR: here.data, ...NO_SERVERS })
 
-/** Without what is another each time. */
+/** Replaces the parts that differ between runs. */
 const stable = (screen: string): string =>
   `${screen
     .replace(/\d{8}-\d{4}-[a-z0-9]{6}/g, 'SESSION')
@@ -28,10 +28,10 @@ const stable = (screen: string): string =>
     .replace(/ \d+ s\b/g, ' N s')
     .trimEnd()}\n`
 
-/** From the line that holds the text. */
+/** Returns the screen from the line that contains the text. */
 const after = (screen: string, text: string): string => screen.slice(screen.lastIndexOf('\n', screen.lastIndexOf(text)) + 1)
 
-/** The question that waits: those before it have their answers behind them. */
+/** The open question. Earlier ones are followed by their answers. */
 const ASKS = /\[n\]o and why:\n> *$/m
 
 const kept = (name: string): string => join(import.meta.dirname, 'screens', `${name}.txt`)
@@ -68,11 +68,11 @@ All of \x1b[31mthat\x1b[2J is at [the place](https://example.org).`
 
 const pieces = (text: string): string[] => text.match(/[\s\S]{1,9}/g) ?? []
 
-/** A tool of the person's own that prints to a screen that is not its own. */
+/** An own tool that prints to the screen. */
 const LOUD = `export default { name: 'loud', description: 'Prints.', effect: 'read', input: { type: 'object' },
   execute: () => { console.log('printed by \\x1b[2Ja tool'); return 'done' } }`
 
-/** Answers by what was said last. */
+/** Chooses the reply by the last user message. */
 const SCRIPT: Script = (request) => {
   const said = userText(request)
   if (said.includes('budget')) return think('Hmm. '.repeat(50), call('read_file', { file_path: 'notes/plans.md', limit: '20' }))
@@ -83,7 +83,7 @@ const SCRIPT: Script = (request) => {
   return say('Here I am.')
 }
 
-// In CI a machine without it fails.
+// In CI, these tests fail if tmux is missing.
 describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
   it('the first minutes', async ({ expect }) => {
     using here = place({ 'notes/plan.md': 'Budget: 40,000\n' })

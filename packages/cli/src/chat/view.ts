@@ -1,17 +1,16 @@
-/** What a chat shows: from the events of a turn to finished items, and to what is still going on. Pure; the components only draw. */
-
+/** The chat's view: turns events into finished items, cards of tool calls, and the current activity. Pure. */
 import { type AgentEvent, type AssistantMessage, type TurnOutcome, textOf } from '@mulligan/agent'
-import type { Repair } from '@mulligan/core'
+import type { Effect } from '@mulligan/core'
+import type { Repair } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Settings } from '@mulligan/host/parts'
-import { type LineStyle, linesOf, NEW_VIEW } from '../ui/events-to-lines.ts'
+import { type LineStyle, linesOf, NEW_VIEW, type ResultEvent, resultParts, type SeenCall } from '../ui/events-to-lines.ts'
 import { endLines, ledgerLines } from '../ui/ledger.ts'
-import { plural } from '../ui/plural.ts'
-import { type Card, cardOf } from './card.ts'
+import { plural } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
 
-/** What is finished, and never changes again. Its texts are fit for a terminal. */
+/** A finished item, which never changes. Its texts are sanitized for the terminal. */
 export type Item =
   | { readonly kind: 'user'; readonly text: string; readonly notes?: readonly string[] }
   /** A block of Markdown. */
@@ -19,9 +18,9 @@ export type Item =
   | { readonly kind: 'thinking'; readonly characters: number }
   | { readonly kind: 'call'; readonly card: Card }
   | { readonly kind: 'question'; readonly lines: readonly string[]; readonly gap: boolean }
-  /** Two columns: what, and what there is to say of it. */
+  /** Two columns: a name and its description. */
   | { readonly kind: 'rows'; readonly rows: readonly Row[] }
-  /** Lines as they are, colours and all. */
+  /** Lines shown as they are, including colors. */
   | { readonly kind: 'notice' | 'ledger' | 'output'; readonly lines: readonly string[] }
 
 export type Row = readonly [what: string, says: string]
@@ -33,9 +32,9 @@ export interface OpenCall {
   readonly repairs: readonly Repair[]
   /** Milliseconds since 1970; undefined until it runs. */
   readonly startedAt?: number
-  /** The last of what it says while it runs. */
+  /** The latest progress output while it runs. */
   readonly progress: string
-  /** The person has seen what it would do. */
+  /** Whether the user has already seen what it would do. */
   readonly isAsked?: boolean
 }
 
@@ -48,18 +47,18 @@ export interface Doing {
 export interface View {
   readonly calls: readonly OpenCall[]
   readonly text: OpenText
-  /** All of the present message, as it came. */
+  /** The complete raw text of the current message. */
   readonly said: string
-  /** Characters of thinking that are not told yet. */
+  /** Characters of thinking not reported yet. */
   readonly thought: number
   readonly doing: Doing | undefined
-  /** Model requests of the turn. */
+  /** Number of model requests in the turn. */
   readonly requests: number
-  /** Tokens that the last request and its reply take. */
+  /** Tokens used by the last request and its reply. */
   readonly contextUsed: number | undefined
-  /** Tokens of the context, where the server was found to have another number than was thought. */
+  /** Context size in tokens, if the server turned out to have a different one than expected. */
   readonly contextTokens: number | undefined
-  /** Tools that are closed in this turn, and until when. */
+  /** Tools disabled in this turn (`tool.closed`), and until when. */
   readonly closed: readonly Closed[]
 }
 
@@ -85,69 +84,63 @@ export interface StepView {
 export function step(view: View, event: AgentEvent, style: LineStyle): StepView {
   const at = event.at
   const now = (what: Doing['what']): Doing => (view.doing?.what === what ? view.doing : { what, since: at })
+  const to = (change: Partial<View>, done: readonly Item[] = []): StepView => ({ view: { ...view, ...change }, done })
+  const notice = (): readonly Item[] => noticeOf(event, style)
   switch (event.type) {
     case 'turn.started': {
-      const user: readonly Item[] = event.resumed ? noticeOf(event, style) : [userItem(event.prompt)]
-      return { view: { ...NO_VIEW, ...contextOf(view), doing: { what: 'waiting', since: at } }, done: user }
+      const doing: Doing = { what: 'waiting', since: at }
+      return to({ ...NO_VIEW, ...contextOf(view), doing }, event.resumed ? notice() : [userItem(event.prompt)])
     }
     case 'message.created':
-      return {
-        view: { ...view, text: NO_TEXT, said: '', requests: event.step, doing: { what: 'waiting', since: at } },
-        done: noticeOf(event, style),
-      }
+      return to({ text: NO_TEXT, said: '', requests: event.step, doing: { what: 'waiting', since: at } }, notice())
     case 'reasoning.delta':
-      return { view: { ...view, thought: view.thought + event.text.length, doing: now('thinking') }, done: [] }
+      return to({ thought: view.thought + event.text.length, doing: now('thinking') })
     case 'message.part.delta': {
       const { text, done } = pushText(view.text, event.text)
-      return {
-        view: { ...view, text, said: view.said + event.text, thought: 0, doing: now('writing') },
-        done: [...thinking(view), ...done.map(answer)],
-      }
+      return to({ text, said: view.said + event.text, thought: 0, doing: now('writing') }, [...thinking(view), ...done.map(answer)])
     }
     case 'message.discarded':
-      return { view: { ...view, text: NO_TEXT, said: '', thought: 0 }, done: [...ending(view), ...noticeOf(event, style)] }
+      return to({ text: NO_TEXT, said: '', thought: 0 }, [...ending(view), ...notice()])
     case 'message.completed':
       return completed(view, event.message, at)
     case 'usage':
-      return { view: { ...view, contextUsed: event.contextUsed }, done: [] }
+      return to({ contextUsed: event.contextUsed })
     case 'tool.call': {
       const call: OpenCall = { id: event.callId, tool: event.tool, input: event.input, repairs: [], progress: '' }
-      return { view: { ...view, calls: [...view.calls.filter(({ id }) => id !== call.id), call], doing: now('calling') }, done: [] }
+      return to({ calls: [...view.calls.filter(({ id }) => id !== call.id), call], doing: now('calling') })
     }
     case 'tool.repaired':
-      return { view: changed(view, event.callId, ({ repairs }) => ({ repairs: [...repairs, event.repair] })), done: [] }
+      return to(changed(view, event.callId, ({ repairs }) => ({ repairs: [...repairs, event.repair] })))
     case 'tool.approval.required':
-      return { view: { ...changed(view, event.callId, () => ({ isAsked: true })), doing: now('asking') }, done: [] }
+      return to({ ...changed(view, event.callId, () => ({ isAsked: true })), doing: now('asking') })
     case 'tool.approval.resolved':
-      return { view: { ...view, doing: { what: 'calling', since: at } }, done: [] }
+      return to({ doing: { what: 'calling', since: at } })
     case 'tool.started':
-      return { view: changed(view, event.callId, () => ({ startedAt: at })), done: [] }
+      return to(changed(view, event.callId, () => ({ startedAt: at })))
     case 'tool.delta':
-      return { view: changed(view, event.callId, () => ({ progress: sanitize(event.message) })), done: [] }
+      return to(changed(view, event.callId, () => ({ progress: sanitize(event.message) })))
     case 'tool.result': {
       const seen = view.calls.find(({ id }) => id === event.callId)
       const card = cardOf(seen, event, style)
-      const calls = view.calls.filter(({ id }) => id !== event.callId)
+      const calls = view.calls.filter((call) => call !== seen)
       const isOpening = ({ tool, until }: Closed): boolean => event.result.ok && until === 'other_success' && tool !== event.tool
       const closed = view.closed.filter((one) => !isOpening(one))
       const doing = calls.length === 0 ? { what: 'waiting' as const, since: at } : view.doing
-      return {
-        view: { ...view, calls, closed, doing },
-        done: [{ kind: 'call', card: seen?.isAsked && event.effect === 'write' ? { ...card, display: '', more: 0 } : card }],
-      }
+      const isSeen = seen?.isAsked && event.effect === 'write'
+      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, display: '', more: 0 } : card }])
     }
     case 'context.compacted':
-      return { view: { ...view, contextUsed: event.after, contextTokens: event.contextTokens }, done: noticeOf(event, style) }
+      return to({ contextUsed: event.after, contextTokens: event.contextTokens }, notice())
     case 'tool.closed':
-      return { view: { ...view, closed: [...view.closed, { tool: event.tool, until: event.until }] }, done: noticeOf(event, style) }
+      return to({ closed: [...view.closed, { tool: event.tool, until: event.until }] }, notice())
     case 'error':
     case 'warning':
     case 'message.quoted':
-      return { view, done: noticeOf(event, style) }
+      return to({}, notice())
     case 'turn.ended':
-      return { view: { ...NO_VIEW, ...contextOf(view), said: view.said, requests: view.requests }, done: ending(view) }
+      return to({ ...NO_VIEW, ...contextOf(view), said: view.said, requests: view.requests }, ending(view))
     default:
-      return { view, done: [] }
+      return to({})
   }
 }
 
@@ -169,7 +162,7 @@ const thinking = ({ thought }: View): readonly Item[] => (thought === 0 ? [] : [
 
 const ending = (view: View): readonly Item[] => [...thinking(view), ...endText(view.text).map(answer)]
 
-/** What comes from the store has come in no pieces. */
+/** Completes a message. Messages from the store arrive whole, without deltas. */
 function completed(view: View, message: AssistantMessage, at: number): StepView {
   const thought = message.parts.reduce((sum, part) => sum + (part.type === 'reasoning' ? part.text.length : 0), 0)
   const isWhole = view.said === ''
@@ -178,12 +171,13 @@ function completed(view: View, message: AssistantMessage, at: number): StepView 
   return { view: { ...view, text: NO_TEXT, said, thought: 0, doing: { what: 'waiting', since: at } }, done: ending(whole) }
 }
 
-const changed = (view: View, id: string, change: (call: OpenCall) => Partial<OpenCall>): View => ({
-  ...view,
+const changed = (view: View, id: string, change: (call: OpenCall) => Partial<OpenCall>): Pick<View, 'calls'> => ({
   calls: view.calls.map((call) => (call.id === id ? { ...call, ...change(call) } : call)),
 })
 
-/** What is under a turn: words that no message had, what was changed, why it ended. `said` is the text of its last message. */
+/**
+ * Returns the items below a turn: text that was not in any message, the changes, and why it ended. `said` is the text of its last message.
+ */
 export function endItems(
   outcome: Omit<TurnOutcome, 'calls'> & Partial<Pick<TurnOutcome, 'calls'>>,
   said: string,
@@ -201,22 +195,65 @@ export function endItems(
   return [...words, { kind: 'ledger', lines }]
 }
 
-/** Which items stand together: between two others there is a blank line. */
-const GROUP: Readonly<Record<Item['kind'], string>> = {
-  user: 'user',
-  answer: 'answer',
-  thinking: 'work',
-  call: 'work',
-  notice: 'work',
-  question: 'question',
-  ledger: 'ledger',
-  output: 'output',
-  rows: 'output',
-}
+/** Groups items. A blank line separates items of different groups; thinking, calls and notices are one group. */
+const groupOf = ({ kind }: Item): string => (['thinking', 'call', 'notice'].includes(kind) ? 'work' : kind)
 
-/** Whether a blank line is before an item. */
+/** Whether a blank line precedes an item. */
 export function hasGap(before: Item | undefined, item: Item): boolean {
   if (!before || item.kind === 'user' || item.kind === 'output' || item.kind === 'rows') return true
-  if (GROUP[before.kind] !== GROUP[item.kind]) return true
+  if (groupOf(before) !== groupOf(item)) return true
   return (item.kind === 'answer' || item.kind === 'question') && item.gap
+}
+
+export interface Card {
+  readonly mark: string
+  readonly head: string
+  /** The repairs made to the call. */
+  readonly repairs: readonly string[]
+  /** Markdown, sanitized for the terminal. */
+  readonly display: string
+  /** Number of lines left out. */
+  readonly more: number
+  /** Whether the call only read. */
+  readonly isRead: boolean
+}
+
+/** Maximum display lines. Reads get fewer, because they can be repeated. */
+const MAX_LINES: Readonly<Record<Effect, number>> = { read: 4, write: 16, external: 10 }
+/** Milliseconds from which a call's duration is shown. */
+const SLOW = 1000
+
+function cardOf(seen: SeenCall | undefined, event: ResultEvent, style: LineStyle): Card {
+  const { dim } = style.colors
+  const { mark, name, said, notes, repairs } = resultParts(seen, event, style, SLOW)
+  const about = [event.result.ok ? dim(said) : said, ...notes.map(dim)].filter(isSome).join(dim(' · '))
+  const body = folded(event.result.display, MAX_LINES[event.effect], event.tool === 'bash')
+  return { mark, head: [name, about].filter(isSome).join('  '), repairs: [...new Set(repairs)], ...body, isRead: event.effect === 'read' }
+}
+
+const isSome = (text: string): boolean => text !== ''
+
+/**
+ * Returns the body of a display without its heading, which the card's line already shows.
+ *
+ * @param fromEnd whether to keep the end, which has the result of a command
+ */
+export function folded(display: string | undefined, most: number, fromEnd = false): Pick<Card, 'display' | 'more'> {
+  if (display === undefined) return { display: '', more: 0 }
+  const text = sanitize(display)
+    .trim()
+    .replace(/^\*\*[^\n]*\n+/, '')
+  const fence = /^(`{3,})([^\n]*)\n([\s\S]*?)\n?\1$/.exec(text)
+  const [, ticks = '', lang = '', inner] = fence ?? []
+  const lines = withoutNames((inner ?? text).split('\n'), lang)
+  const more = Math.max(0, lines.length - most)
+  const shown = fromEnd && more > 0 ? lines.slice(-most) : lines.slice(0, most)
+  const body = shown.map((line) => (line.length > 400 ? `${line.slice(0, 399)}…` : line)).join('\n')
+  return { display: fence ? `${ticks}${lang}\n${body}\n${ticks}` : body, more }
+}
+
+/** Removes the file headers from a diff of one file, whose name is already in the card's line. */
+function withoutNames(lines: readonly string[], lang: string): readonly string[] {
+  const isOfOne = lang === 'diff' && lines.filter((line) => line.startsWith('+++ ')).length === 1
+  return isOfOne && lines[0]?.startsWith('--- ') && lines[1]?.startsWith('+++ ') ? lines.slice(2) : lines
 }

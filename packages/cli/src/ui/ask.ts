@@ -1,8 +1,13 @@
-/** Questions to the person at the terminal. */
+/** Asks the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
-import type { Ask } from '@mulligan/host/light'
+import { type Ask, visible } from '@mulligan/host/light'
+import type { Ask as AskUser } from '@mulligan/tools'
 
-/** Asks on stderr and reads the terminal. `interrupt` is called for Ctrl-C, which a terminal being read does not send as a signal. */
+/** Whether there is a user who can read and answer questions. */
+export const isAttendedFor = ({ json }: { readonly json?: boolean }): boolean =>
+  !json && process.stdin.isTTY === true && process.stderr.isTTY === true
+
+/** Asks on stderr and reads the terminal. `interrupt` is called for Ctrl-C, since a terminal being read does not send it as a signal. */
 export function askInTerminal(interrupt: () => void): Ask {
   return async (question, signal) => {
     const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
@@ -21,3 +26,21 @@ export function askInTerminal(interrupt: () => void): Ask {
     }
   }
 }
+
+/** Asks for confirmation. Only an explicit yes counts. */
+export async function isConfirmed(ask: Ask, question: string, signal: AbortSignal = new AbortController().signal): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await ask(question, signal))?.trim() ?? '')
+}
+
+/** Prefixes the model's text with a bar, so that no line looks like program output or the user's answer. */
+const barred = (text: string): string => visible(text).replaceAll('\n', '\n  | ')
+
+/** Asks the user the model's questions. */
+export const answerInWords =
+  (ask: Ask): AskUser =>
+  async ({ question, options = [] }, signal) => {
+    const lines = ['', `? ${barred(question)}`, ...options.map((option, at) => `  ${at + 1}  ${barred(option)}`), '> ']
+    const line = await ask(lines.join('\n'), signal)
+    if (line === undefined) return { declined: signal.aborted ? 'timeout' : 'closed' }
+    return { answer: line }
+  }

@@ -1,18 +1,18 @@
-/** What the person reads of a turn while it runs: pure, from events to lines. Everything from outside is made fit for a terminal. */
-
+/** Renders the events of a turn as lines. Pure. External text is sanitized for the terminal. */
 import type { AgentEvent } from '@mulligan/agent'
-import { callText, type Effect, type Repair, type ToolError, type ToolResult, tokensIn } from '@mulligan/core'
+import type { Effect, Tool, ToolError, ToolResult } from '@mulligan/core'
+import { callText, type Repair, tokensIn } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import type { Colors } from './colors.ts'
-import { plural } from './plural.ts'
+import { plural } from './text.ts'
 
-/** What must be remembered of a call until its result comes. */
+/** What is kept of a call until its result arrives. */
 export interface SeenCall {
   readonly input: unknown
   readonly repairs: readonly Repair[]
 }
 
-/** By call id. */
+/** Calls by id. */
 export type View = ReadonlyMap<string, SeenCall>
 
 export const NEW_VIEW: View = new Map()
@@ -34,14 +34,14 @@ export function reduceView(view: View, event: AgentEvent): View {
 
 export interface LineStyle {
   readonly colors: Colors
-  /** What a call acts on, in a few words. */
+  /** Returns what a call acts on, in a few words. */
   readonly subject: (tool: string, input: unknown) => string
 }
 
-/** Lines of a display that are shown: what a read shows is long and can be read again. */
+/** Display lines shown. Reads get fewer, because they are long and can be repeated. */
 const DISPLAY_LINES = { read: 12, write: 60, external: 60 } as const
 
-/** The lines of one event; most have none. `view` is as it was before the event. */
+/** Returns the lines of one event; most have none. `view` is the state before the event. */
 export function linesOf(view: View, event: AgentEvent, style: LineStyle): string[] {
   const { dim, yellow } = style.colors
   switch (event.type) {
@@ -50,7 +50,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
     case 'message.created':
       return event.concluding ? [dim(`Last request (${event.concluding}): the model is asked to conclude.`)] : []
     case 'message.quoted':
-      // Where the model is asked, the line of the discarded message says so.
+      // If the model is asked again, the line of the discarded message already says so.
       return event.asked
         ? []
         : event.quoted.filter(({ open }) => open).map(({ raw, why }) => yellow(`! Not run, ${oneLine(why, 100)}: ${oneLine(raw, 200)}`))
@@ -65,7 +65,7 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
     case 'warning':
       return [yellow(`! ${oneLine(event.message, 500)}`)]
     case 'error':
-      // The last one is told at the end, as the reason why the turn failed.
+      // The last error is reported at the end, as the reason why the turn failed.
       return event.retryInMs === undefined ? [] : [yellow(`! ${oneLine(event.message, 500)} Trying again in ${seconds(event.retryInMs)}.`)]
     case 'tool.delta':
       return progressLines(oneLine(event.tool, 64), event.message).map(dim)
@@ -80,13 +80,13 @@ export function linesOf(view: View, event: AgentEvent, style: LineStyle): string
   }
 }
 
-/** Thinking is told by how much it was, not shown. Tokens are estimated: servers count them with those of the answer. */
+/** Reports how much the model thought, not the text. Tokens are estimated, since servers count them with those of the answer. */
 export const thoughtLine = (characters: number, { dim }: Colors): string =>
   dim(`Thought for about ${tokensIn(characters).toLocaleString('en')} tokens.`)
 
 const PROGRESS_LINES = 5
 
-/** The last lines of what a call says while it runs, the first of them after its name. */
+/** Returns the last lines of a call's progress, the first of them after the tool name. */
 function progressLines(tool: string, message: string): string[] {
   const lines = sanitize(message)
     .split('\n')
@@ -97,39 +97,47 @@ function progressLines(tool: string, message: string): string[] {
 
 const clipped = (line: string): string => (line.length <= 200 ? line.trimEnd() : `${line.slice(0, 199)}…`)
 
-type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
+export type ResultEvent = Extract<AgentEvent, { type: 'tool.result' }>
 
-function resultLines(seen: SeenCall | undefined, event: ResultEvent, { colors, subject }: LineStyle): string[] {
-  const { result } = event
-  const head = [mark(result, colors), colors.bold(oneLine(event.tool, 64)), oneLine(subject(event.tool, seen?.input), 100)]
-  const tail = result.ok ? okText(result, event.effect) : errorText(result, colors)
-  const notes = [
-    ...(event.late ? ['came late'] : []),
-    ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
-    ...(event.attempts > 0 ? [duration(event.durationMs)] : []),
-    ...(event.changed ? [keptText(event.changed)] : []),
-    ...(seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`),
-  ]
-  const line = [...head, tail, ...notes.map((note) => colors.dim(note))].filter((part) => part !== '').join(' ')
-  return [line, ...displayLines(result.display, DISPLAY_LINES[event.effect], colors)]
+function resultLines(seen: SeenCall | undefined, event: ResultEvent, style: LineStyle): string[] {
+  const { mark, name, said, notes, repairs } = resultParts(seen, event, style)
+  const line = [mark, name, said, ...[...notes, ...repairs].map(style.colors.dim)].filter((part) => part !== '').join(' ')
+  return [line, ...displayLines(event.result.display, DISPLAY_LINES[event.effect], style.colors)]
+}
+
+/** Returns the parts that describe a finished call. @param slow milliseconds from which its duration is shown */
+export function resultParts(seen: SeenCall | undefined, event: ResultEvent, { colors, subject }: LineStyle, slow = 0) {
+  const { result, tool } = event
+  return {
+    mark: mark(result, colors),
+    name: [colors.bold(oneLine(tool, 64)), oneLine(subject(tool, seen?.input), 100)].filter((part) => part !== '').join(' '),
+    said: result.ok ? okText(result, event.effect) : errorText(result, colors),
+    notes: [
+      ...(event.late ? ['came late'] : []),
+      ...(event.attempts > 1 ? [`${event.attempts} attempts`] : []),
+      ...(event.attempts > 0 && event.durationMs >= slow ? [duration(event.durationMs)] : []),
+      ...(event.changed ? [keptText(event.changed)] : []),
+    ],
+    repairs: (seen?.repairs ?? []).map((repair) => `repaired ${repairText(repair)}`),
+  }
 }
 
 const MAX_KEPT = 3
 
-/** Of a command, what it changed and was kept. */
-export function keptText(paths: readonly string[]): string {
+/** Lists the changes of a command that were kept. */
+function keptText(paths: readonly string[]): string {
   const more = paths.length - MAX_KEPT
   return oneLine(`kept ${paths.slice(0, MAX_KEPT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 200)
 }
 
-/** What a result is, as one character. */
-export function mark(result: ToolResult, { green, yellow, red }: Colors): string {
+/** Returns the symbol of a result. */
+function mark(result: ToolResult, { green, yellow, red }: Colors): string {
   if (result.ok) return green('✓')
   return result.status === 'retry' ? yellow('●') : result.status === 'indeterminate' ? red('?') : red('✗')
 }
 
-/** How much there was, as the tool says it; never counted from its text, which has more in it than what was found. */
-export function okText({ count, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>, effect: Effect): string {
+/** Describes how much was found, as reported by the tool. Never counted from its text, which contains more than the findings. */
+function okText({ count, data, hasMore, truncated }: Extract<ToolResult, { ok: true }>, effect: Effect): string {
   const found = count === undefined || effect !== 'read' ? sizeOf(data) : count === 0 ? 'nothing found' : `${count} found`
   return [found, hasMore ? 'more' : truncated ? 'shortened' : ''].filter((part) => part !== '').join(', ')
 }
@@ -149,15 +157,15 @@ function sizeOf(data: unknown): string {
   return typeof diff === 'string' && diff !== '' ? changedLines(diff) : ''
 }
 
-/** Of a unified diff. Its headers stand before the first `@@`. */
+/** Counts the changed lines of a unified diff. Its headers come before the first `@@`. */
 function changedLines(diff: string): string {
   const body = diff.slice(Math.max(0, diff.search(/^@@/m))).split('\n')
   const begun = (sign: string): number => body.filter((line) => line.startsWith(sign)).length
   return `+${begun('+')} -${begun('-')}`
 }
 
-/** What went wrong and, where the model is to try again, the hint it got. */
-export function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
+/** Describes the error and, if the model should try again, the hint it got. */
+function errorText({ status, errorType, error, details = {} }: ToolError, { yellow, red }: Colors): string {
   const says = oneLine(error, 300)
   if (status !== 'retry') return red(`${status === errorType ? status : `${status} ${errorType}`}: ${says}`)
   const { suggestion, call, triesLeft } = details
@@ -166,7 +174,7 @@ export function errorText({ status, errorType, error, details = {} }: ToolError,
   return yellow(`→ retry ${errorType}: ${says}${instead === undefined ? '' : ` try ${instead}`}${left}`)
 }
 
-/** One repair in a few words: `file → path`, `limit "10" → 10`. */
+/** Describes a repair in a few words: `file → path`, `limit "10" → 10`. */
 export function repairText({ kind, parameter, from, to, why }: Repair): string {
   switch (kind) {
     case 'name':
@@ -184,12 +192,32 @@ export function repairText({ kind, parameter, from, to, why }: Repair): string {
 
 const inline = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-export function displayLines(display: string | undefined, most: number, { dim }: Colors): string[] {
+function displayLines(display: string | undefined, most: number, { dim }: Colors): string[] {
   if (display === undefined) return []
   const lines = sanitize(display).trimEnd().split('\n')
   const shown = lines.slice(0, most).map((line) => `  ${line}`)
   return lines.length > most ? [...shown, dim(`  … ${lines.length - most} more lines`)] : shown
 }
 
-export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms))
+const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms))
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** Returns what a call acts on, as described by its tool; the input itself if the tool is unknown or the input is invalid. */
+export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown) => string {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return (name, input) => {
+    try {
+      const tool = byName.get(name)
+      const telling: unknown = tool?.subject?.(input as never)
+      if (typeof telling === 'string') return telling.split('\n')[0] ?? ''
+      const target: unknown = tool?.target(input as never)
+      if (Array.isArray(target) && target.length > 0) return target.join(', ')
+      if (typeof target === 'string' && target !== '') return target
+    } catch {
+      // Invalid input is shown as it is.
+    }
+    return typeof input === 'string' ? input : input === undefined || isEmpty(input) ? '' : (JSON.stringify(input) ?? '')
+  }
+}
+
+const isEmpty = (input: unknown): boolean => typeof input === 'object' && input !== null && Object.keys(input).length === 0

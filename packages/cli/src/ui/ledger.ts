@@ -1,13 +1,12 @@
-/** What is under an answer: what was changed, what failed, what is unknown, and how the turn went. */
-
+/** Renders the text below an answer: what was changed, what failed, what is unknown, and how the turn ended. */
 import type { LedgerEntry, TurnOutcome } from '@mulligan/agent'
+import type { ToolResult } from '@mulligan/core'
 import { oneLine } from '@mulligan/host/light'
 import { DEFAULT_AGENT, type Settings } from '@mulligan/host/parts'
 import type { Colors } from './colors.ts'
-import { commitOf, commitText } from './commit.ts'
-import { plural } from './plural.ts'
+import { plural } from './text.ts'
 
-/** None when nothing was changed, nothing failed and nothing is unknown. */
+/** Returns no lines if nothing was changed, failed or is unknown. */
 export function ledgerLines(
   { ledger: { changed, failed, unknown }, calls }: Pick<TurnOutcome, 'ledger' | 'calls'>,
   { green, red, yellow }: Colors,
@@ -28,7 +27,9 @@ const named = ({ tool, target, words }: LedgerEntry): string =>
   [oneLine(tool, 64), oneLine(target, 120), words === undefined ? '' : `“${oneLine(words, 80)}”`].filter((part) => part !== '').join(' ')
 const said = ({ says }: LedgerEntry): string => (says === undefined ? '' : `: ${oneLine(says, 300)}`)
 
-/** Model, where it runs, what it took, and under which name it can be continued. The agent is named when it is another than usual. */
+/**
+ * Returns a line with the model, where it runs, its usage, and the session to continue with. The agent is shown unless it is the default.
+ */
 export function statusLine(
   { requests, usage, sessionId }: TurnOutcome,
   model: { readonly id: string; readonly where: string },
@@ -46,9 +47,9 @@ export function statusLine(
 }
 
 /**
- * Why a turn came to no answer of its own, and what to do.
+ * Explains why a turn ended without an answer, and what to do.
  *
- * @param goOn how the session is continued
+ * @param goOn how to continue the session
  */
 export function endLines(
   { status, stoppedBy, error, sessionId }: Omit<TurnOutcome, 'calls'>,
@@ -63,7 +64,7 @@ export function endLines(
     case 'stopped':
       return [yellow(`Stopped by ${stopText(stoppedBy, limits)}. ${goOn}`)]
     case 'needs_approval':
-      return [yellow('It needed an approval, and nobody was there to give one. Run it in a terminal, or with --yes.')]
+      return [yellow('It needed approval, but nobody was there to give it. Run it in a terminal, or with --yes.')]
     case 'cancelled':
       return [yellow(`Cancelled. ${goOn}`)]
     default:
@@ -79,7 +80,7 @@ const WORDS: Readonly<Record<string, string>> = {
   seconds: 'the time limit',
 }
 
-/** A limit with where it comes from, so that the reader knows where to set another. */
+/** Describes a limit and where it was set, so that the reader knows where to change it. */
 function stopText(by: TurnOutcome['stoppedBy'], limits: Settings['limits']): string {
   if (by === 'loop') return 'the loop guard'
   const words = WORDS[by ?? '']
@@ -88,3 +89,19 @@ function stopText(by: TurnOutcome['stoppedBy'], limits: Settings['limits']): str
   const where = origin === 'flag' ? `${from} ${value}` : origin === 'default' ? `${value} by default` : `${value}, limits.${by} in ${from}`
   return `${words} (${oneLine(where, 200)})`
 }
+
+export interface Commit {
+  readonly hash: string
+  readonly subject: string
+}
+
+export function commitOf({ tool, result }: { readonly tool: string; readonly result: ToolResult }): Commit | undefined {
+  if (tool !== 'git_commit' || !result.ok) return undefined
+  const { hash, subject } = (result.data ?? {}) as { readonly hash?: unknown; readonly subject?: unknown }
+  return typeof hash === 'string' && typeof subject === 'string' ? { hash, subject } : undefined
+}
+
+const SHORT = 7
+
+const shortHash = ({ hash }: Commit): string => oneLine(hash.slice(0, SHORT))
+export const commitText = (commit: Commit): string => `${shortHash(commit)} ${oneLine(commit.subject, 100)}`

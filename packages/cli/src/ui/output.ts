@@ -1,16 +1,16 @@
-/** The two streams. A reader that goes away early (`| head`) ends the program quietly; a disk that is full does not. */
+/** The two output streams. If the reader closes stdout early (`| head`), the program ends quietly; a full disk is reported. */
 
 export interface Output {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  /** Aborted when nobody reads stdout any more. */
+  /** Aborted when stdout is no longer read. */
   readonly closed: AbortSignal
-  /** Resolves when everything written has left the process. */
+  /** Resolves when all output has left the process. */
   readonly flush: () => Promise<void>
 }
 
 export interface OpenOutput extends Output {
-  /** Why stdout took no more, when that is not that its reader went away. To be asked after `flush`. */
+  /** Why writing to stdout failed, unless its reader closed it. Call it after `flush`. */
   readonly failure: () => NodeJS.ErrnoException | undefined
 }
 
@@ -25,7 +25,7 @@ export function openOutput(stdout: NodeJS.WriteStream = process.stdout, stderr: 
       if (error.code !== 'EPIPE') failure ??= error
       gone.abort()
     })
-  // As they are now: what others write to stdout may be sent elsewhere later.
+  // The original functions: writes of others to stdout may be redirected later.
   const writers = new Map([stdout, stderr].map((stream) => [stream, stream.write.bind(stream)]))
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (text !== '' && !muted.has(stream)) writers.get(stream)?.(text)
@@ -38,14 +38,14 @@ export function openOutput(stdout: NodeJS.WriteStream = process.stdout, stderr: 
     closed: gone.signal,
     flush: async () => {
       await Promise.all([drained(stdout), drained(stderr)])
-      // An error is told after the write that met it.
+      // A write error is reported only after the write.
       await new Promise((resolve) => setImmediate(resolve))
     },
     failure: () => failure,
   }
 }
 
-/** What tools and libraries print (`console.log`) goes to stderr: stdout has the answer or the JSON, and nothing else. */
+/** Redirects output of tools and libraries (`console.log`) to stderr, so that stdout has only the answer or the JSON. */
 export function keepStdoutClean(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr)
 }

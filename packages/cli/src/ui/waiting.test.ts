@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createWaiting } from './waiting.ts'
+import { createWaiting } from './report.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What a terminal shows of a line that is written over and over. */
+/** Returns what a terminal shows of a line that is overwritten repeatedly. */
 const screen = (written: string): string => written.split('\r\x1b[2K').at(-1) ?? ''
 
 function watch(status?: (signal: AbortSignal) => Promise<string | undefined>, columns = 80) {

@@ -1,9 +1,10 @@
-/** `/model`, `/mode` and `/agent` show or change the choice for the next turn. The conversation continues. */
-import { MODES } from '@mulligan/core'
+/** `/model`, `/mode` and `/agent` change the choice for the next turn; `/undo`, `/redo`, `/diff` and `/keep` manage changed files. */
+import { MODES } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { candidatesOf, idOf, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
-import { table } from '../../ui/table.ts'
-import type { ChatControl, SlashCommand } from './command.ts'
+import { createChangeLog } from '@mulligan/tools'
+import { table } from '../../ui/text.ts'
+import type { ChatControl, SlashCommand } from './table.ts'
 
 export const model: SlashCommand = {
   name: 'model',
@@ -24,14 +25,14 @@ export const model: SlashCommand = {
   },
 }
 
-/** The ways of the command line are none here. */
+/** Error for a model name without a provider. The command-line flags do not apply in a chat, so it suggests chat commands. */
 const unnamed = (name: string): UsageError =>
   new UsageError(
     `/model ${oneLine(name, 80)} does not name a provider`,
     'Write /model PROVIDER/NAME, or /model NAME ADDRESS for a server by its address. /model alone lists the available models.',
   )
 
-/** What the servers on this machine have. Never throws. */
+/** Returns the models of the servers on this machine. Never throws. */
 export async function foundModels(): Promise<readonly { readonly value: string; readonly description: string }[]> {
   return candidatesOf(await probeServers(process.env)).map((one) => ({ value: idOf(one), description: `on ${one.where}` }))
 }
@@ -40,7 +41,7 @@ async function otherLines({ choice, colors }: ChatControl): Promise<readonly str
   const others = (await foundModels()).filter(({ value }) => value !== choice().configured.model.id)
   if (others.length === 0) return [colors.dim('No other model is available on this machine. Use /model PROVIDER/NAME for another one.')]
   const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])
-  return ['', 'These answer too:', ...table(rows), colors.dim('/model PROVIDER/NAME takes one.')]
+  return ['', 'Also available:', ...table(rows), colors.dim('/model PROVIDER/NAME switches to one.')]
 }
 
 const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
@@ -76,4 +77,65 @@ export const agent: SlashCommand = {
     const rows = all.map(({ name, description }) => [name === now ? '>' : ' ', oneLine(name, 40), oneLine(description, 80)])
     say(...table(rows).map((line) => (line.startsWith('>') ? colors.bold(line) : line)))
   },
+}
+
+type Purpose = 'undo' | 'redo' | 'diff'
+
+export const undo: SlashCommand = {
+  name: 'undo',
+  usage: '[TURN]',
+  description: 'undo the changes of the last turn',
+  run: (turn, chat) => undoOrRedo('undo', turn, chat),
+}
+
+export const redo: SlashCommand = {
+  name: 'redo',
+  usage: '[TURN]',
+  description: 'restore changes that were undone',
+  run: (turn, chat) => undoOrRedo('redo', turn, chat),
+}
+
+export const diff: SlashCommand = {
+  name: 'diff',
+  usage: '[TURN]',
+  description: 'show what the last turn changed',
+  run: async (turn, chat) => {
+    const { diffCommand } = await import('../../commands/undo.ts')
+    await diffCommand(turn || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
+  },
+}
+
+export const keep: SlashCommand = {
+  name: 'keep',
+  description: 'copy ignored files that commands changed, such as build output, into the workspace; undo does not revert this',
+  run: async (_, { ignored, say }) => {
+    const kept = await ignored.keep()
+    if (kept.length === 0)
+      throw new UsageError('there is nothing to keep', 'No command of this session has changed files that git ignores.')
+    say(...kept.map((line) => oneLine(line, 400)))
+  },
+}
+
+/** Undoes or redoes a turn. Accepts `--force`, because the error for conflicting changes suggests it. */
+async function undoOrRedo(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
+  const { undoCommand } = await import('../../commands/undo.ts')
+  const words = args.split(/\s+/)
+  const turn = words.filter((word) => word !== '--force').join(' ')
+  await undoCommand(kind, turn || (await lastOf(chat, kind)), { cwd: chat.cwd, force: words.includes('--force') }, chat.output)
+}
+
+/** Returns the last turn of this session that can be undone, redone or shown. Changes of other sessions are only undone if named. */
+async function lastOf({ cwd, data, session }: ChatControl, purpose: Purpose): Promise<string> {
+  const { readTurns } = await import('../../commands/undo.ts')
+  const turns = await readTurns(createChangeLog({ dir: data.changes, root: cwd }))
+  const mine = turns.filter(({ turn }) => turn.startsWith(`${session()}/`))
+  const fits = mine.filter(({ undone, redoable }) => (purpose === 'redo' ? redoable : !undone))
+  const [what] = [{ undo: 'undo', redo: 'redo', diff: 'show' }[purpose]]
+  const found = fits.at(-1)
+  if (!found)
+    throw new UsageError(
+      `there is nothing to ${what} in this session`,
+      'mulligan undo --list shows the turns of all sessions of this folder; name one here.',
+    )
+  return found.turn
 }

@@ -1,52 +1,20 @@
 /** The slash commands, in the order of the help. To add one, add a line here. */
-import { nearest } from '@mulligan/core'
-import { oneLine, UsageError } from '@mulligan/host/light'
-import type { Row } from '../view.ts'
-import { diff, keep, redo, undo } from './changes.ts'
-import { agent, mode, model } from './choices.ts'
-import type { SlashCommand } from './command.ts'
-import { compact } from './compact.ts'
-import { status, tools } from './look.ts'
-import { clear, goOn, resume, sessions } from './sessions.ts'
 
-const help: SlashCommand = {
-  name: 'help',
-  aliases: ['?'],
-  description: 'show the commands and keys',
-  anytime: true,
-  run: (_, { sayRows }) => sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ['', ''], ...KEYS]),
-}
-
-const quit: SlashCommand = {
-  name: 'quit',
-  aliases: ['exit', 'q'],
-  description: 'quit; you can resume the session later',
-  anytime: true,
-  run: (_, { leave }) => leave(),
-}
-
-export const COMMANDS: readonly SlashCommand[] = [
-  help,
-  model,
-  mode,
-  agent,
-  tools,
-  status,
-  undo,
-  redo,
-  diff,
-  keep,
-  compact,
-  clear,
-  sessions,
-  resume,
-  goOn,
-  quit,
-]
+import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
+import type { Tool } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
+import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
+import { type Choice, type ChoiceChanges, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
+import { fromHome } from '../../paths.ts'
+import type { Colors } from '../../ui/colors.ts'
+import type { Output } from '../../ui/output.ts'
+import { localTime, table } from '../../ui/text.ts'
+import type { Row, View } from '../view.ts'
+import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 
 export const usageOf = ({ name, usage }: SlashCommand): string => (usage ? `/${name} ${usage}` : `/${name}`)
 
-/** What may be typed besides commands: for the help, and for the page about the chat. */
+/** Keys and input other than commands, for the help and the documentation page on the chat. */
 export const KEYS: readonly Row[] = [
   ['Enter', 'sends; during a turn the message waits for its end'],
   ['Alt-Enter', 'a new line; so do Ctrl-J, and \\ before Enter'],
@@ -61,7 +29,7 @@ export const KEYS: readonly Row[] = [
   ['//TEXT', 'sends a message that starts with a slash'],
 ]
 
-/** By its name, an alias or a beginning that only it has. @throws UsageError */
+/** Finds a command by its name, an alias or an unambiguous prefix. @throws UsageError */
 export function findCommand(name: string): SlashCommand {
   const names = COMMANDS.flatMap((one) => [one.name, ...(one.aliases ?? [])])
   const of = (called: string): SlashCommand | undefined => COMMANDS.find((one) => one.name === called || one.aliases?.includes(called))
@@ -76,3 +44,171 @@ export function findCommand(name: string): SlashCommand {
     `/help lists the commands. To send it as a message: //${oneLine(name, 40)}`,
   )
 }
+
+export interface ChatControl {
+  readonly cwd: string
+  readonly data: DataPaths
+  readonly store: Store
+  readonly colors: Colors
+  readonly tools: readonly Tool[]
+  readonly ignored: WorkspaceTools['ignored']
+  readonly session: () => string | undefined
+  readonly choice: () => Choice
+  readonly view: () => View
+  /** The backend, or undefined until a command has opened the sandbox. */
+  readonly sandbox: () => string | undefined
+  /** Shows lines unchanged; they must already be sanitized for the terminal. */
+  readonly say: (...lines: readonly string[]) => void
+  /** Shows rows in two columns. */
+  readonly sayRows: (rows: readonly Row[]) => void
+  /** Output for functions of CLI commands: shows what they print. */
+  readonly output: Output
+  /** Changes the choice from the next turn on. @throws UsageError */
+  readonly change: (changes: ChoiceChanges) => Promise<Choice>
+  /** Continues a session and shows its end, or starts a new one for `undefined`. @throws UsageError */
+  readonly goOnWith: (session: string | undefined) => Promise<void>
+  readonly agent: () => Agent
+  /** The signal that Ctrl-C aborts. */
+  readonly signal: () => AbortSignal
+  readonly turn: (run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>) => Promise<void>
+  readonly leave: () => void
+}
+
+export interface SlashCommand {
+  readonly name: string
+  readonly aliases?: readonly string[]
+  /** Usage of its argument, such as `[NAME]`. */
+  readonly usage?: string
+  readonly description: string
+  /** Whether it can run during a turn. */
+  readonly anytime?: true
+  /** @throws UsageError */
+  readonly run: (args: string, chat: ChatControl) => Promise<void> | void
+}
+
+const LISTED = 15
+
+async function list({ store, cwd, session, say, colors }: ChatControl): Promise<void> {
+  const found = await store.sessions({ cwd, limit: LISTED })
+  if (found.length === 0) return say('There are no sessions in this folder yet.')
+  const rows = found.map(({ id, updatedAt, turns, title }) => [
+    id === session() ? '>' : ' ',
+    id,
+    localTime(updatedAt),
+    String(turns),
+    oneLine(title, 60),
+  ])
+  const [head = '', ...lines] = table([[' ', 'SESSION', 'WHEN', 'TURNS', 'PROMPT'], ...rows])
+  say(colors.dim(head), ...lines, colors.dim('/resume ID continues one.'))
+}
+
+export const COMMANDS: readonly SlashCommand[] = [
+  {
+    name: 'help',
+    aliases: ['?'],
+    description: 'show the commands and keys',
+    anytime: true,
+    run: (_, { sayRows }) => sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ['', ''], ...KEYS]),
+  },
+  model,
+  mode,
+  agent,
+  {
+    name: 'tools',
+    description: 'list the tools, their effects, and whether the model may call them now',
+    anytime: true,
+    run: (_, { tools: all, view, choice, say, colors }) => {
+      const { named, settings } = choice()
+      const role = roleOf(named, settings.off)
+      const rows = all.map((tool) => {
+        const closed = view().closed.find((one) => one.tool === tool.name)
+        const withheld = role.withholds?.(tool)
+        return [oneLine(tool.name, 64), tool.effect, withheld ? `not for agent ${named.name}` : closed ? 'closed' : 'open']
+      })
+      const [head = '', ...lines] = table([['TOOL', 'EFFECT', 'STATE'], ...rows])
+      say(colors.dim(head), ...lines)
+    },
+  },
+  {
+    name: 'status',
+    description: 'show model, folder, mode, sandbox, context and session',
+    anytime: true,
+    run: (_, { choice, cwd, sandbox, session, view, sayRows }) => {
+      const { configured, named, settings } = choice()
+      const { id, where } = configured.model
+      const contextTokens = view().contextTokens ?? configured.model.contextTokens
+      const used = view().contextUsed
+      const { value, from } = settings.approval.mode
+      sayRows([
+        ['model', `${oneLine(id, 120)} on ${oneLine(where, 80)}`],
+        ['agent', oneLine(named.name, 40)],
+        ['mode', `${value} (${oneLine(from, 80)})`],
+        ['folder', oneLine(fromHome(cwd), 200)],
+        ['sandbox', sandbox() ?? 'not open yet: the first command opens it'],
+        [
+          'context',
+          `${used === undefined ? 'nothing' : used.toLocaleString('en-US')} of ${contextTokens.toLocaleString('en-US')} tokens used`,
+        ],
+        ['requests', `${settings.limits.requests.value} a turn at most (${oneLine(settings.limits.requests.from, 80)})`],
+        ['session', session() ?? 'none yet: the first message starts it'],
+      ])
+    },
+  },
+  undo,
+  redo,
+  diff,
+  keep,
+  {
+    name: 'compact',
+    description: 'summarize the conversation to free context; happens automatically when the context is nearly full',
+    run: async (_, { agent, session }) => {
+      const id = session()
+      // The result is reported by an event.
+      if (id === undefined || !(await agent().compact(id)))
+        throw new UsageError('there is nothing to compact yet', 'It happens automatically when the context is nearly full.')
+    },
+  },
+  {
+    name: 'clear',
+    aliases: ['new'],
+    description: 'start a new session; you can resume this one later',
+    run: async (_, { goOnWith, session, say, colors }) => {
+      const before = session()
+      await goOnWith(undefined)
+      say(before === undefined ? 'A new session.' : `A new session. ${colors.dim(`/resume ${before} goes back.`)}`)
+    },
+  },
+  {
+    name: 'sessions',
+    description: 'list the latest sessions in this folder',
+    run: async (_, chat) => list(chat),
+  },
+  {
+    name: 'resume',
+    usage: '[ID]',
+    description: 'continue another session; without an ID, lists the sessions',
+    run: async (id, chat) => (id === '' ? list(chat) : chat.goOnWith(id)),
+  },
+  {
+    name: 'continue',
+    description: 'resume a turn that was interrupted when its process ended',
+    run: async (_, { agent, session, turn }) => {
+      const id = session()
+      let isThere = false
+      if (id !== undefined)
+        await turn(async (signal) => {
+          const outcome = await agent().resume(id, { signal })
+          isThere = outcome !== undefined
+          return outcome
+        })
+      if (!isThere) throw new UsageError('no turn of this session was interrupted', 'Send a message to continue.')
+    },
+  },
+  {
+    name: 'quit',
+    aliases: ['exit', 'q'],
+    description: 'quit; you can resume the session later',
+    anytime: true,
+    run: (_, { leave }) => leave(),
+  },
+]

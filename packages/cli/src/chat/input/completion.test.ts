@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mentionOf, mentionsIn, openMention } from '../../mentions.ts'
 import { type Completer, createCompleter } from './completion.ts'
-import { type FileList, workspaceFiles } from './files.ts'
-import { candidate, rank } from './fuzzy.ts'
+import { candidate, type FileList, rank, workspaceFiles } from './files.ts'
 
 describe('mentions', () => {
   test.each<[text: string, paths: string[]]>([
@@ -47,8 +46,7 @@ describe('ranking', () => {
     'README.md',
     'reader.ts',
   ]
-  const ranked = (query: string, recent: readonly string[] = []): Promise<string[]> =>
-    rank(query, paths.map(candidate), { most: 9, recent })
+  const ranked = (query: string): Promise<string[]> => rank(query, paths.map(candidate), { most: 9 })
 
   test('the name before the path, as a whole before letters', async () => {
     expect(await ranked('server')).toEqual([
@@ -63,12 +61,6 @@ describe('ranking', () => {
     expect(await ranked('src/')).toEqual(['src/', 'src/server.ts', 'src/server/index.ts'])
     expect(await ranked('src/in')).toEqual(['src/server/index.ts'])
     expect(await ranked('zzz')).toEqual([])
-  })
-
-  test('what was used comes first among those that fit as well', async () => {
-    expect((await ranked('', ['reader.ts', 'lib/observer.ts'])).slice(0, 2)).toEqual(['reader.ts', 'lib/observer.ts'])
-    expect((await ranked('rea', ['reader.ts']))[0]).toBe('reader.ts')
-    expect((await ranked('server', ['lib/observer.ts']))[0]).toBe('src/server.ts')
   })
 
   test('many files: other work has its turn, and the signal ends it', async () => {
@@ -112,9 +104,8 @@ describe('completions', () => {
       { name: 'mode', description: 'how much is asked', takesText: true },
     ],
     files: workspaceFiles(root),
-    recentFiles: () => ['src/main.ts'],
   })
-  /** What the text is with each of them taken. */
+  /** Returns the text after accepting each of the completions. */
   const taken = async (text: string, by: Completer = complete): Promise<string[] | undefined> => {
     const cursor = text.indexOf('|')
     const plain = text.replace('|', '')
@@ -151,7 +142,7 @@ describe('completions', () => {
       ['/model', 'which model', false],
       ['/mode', 'how much is asked', false],
     ])
-    expect((await complete('@', 1, signal))?.items[0]?.label).toBe('src/main.ts')
+    expect((await complete('@main', 5, signal))?.items[0]?.label).toBe('src/main.ts')
   })
 
   test('a new mention sees new files; the same one does not list again', async () => {
@@ -164,7 +155,7 @@ describe('completions', () => {
   test('a folder that can not be listed has none; a search that is stopped throws', async () => {
     const files: FileList = workspaceFiles(join(root, 'gone'))
     expect(await taken('@a|', createCompleter({ commands: [], files }))).toEqual([])
-    // Without the filter such a name would be offered.
+    // Control: without the filter, such a name would be offered.
     expect(await rank('evil', [candidate('evil\x1b[2J.ts')], { most: 5 })).toHaveLength(1)
     await expect(complete('@a', 2, AbortSignal.abort(new Error('the next key')))).rejects.toThrow('the next key')
   })

@@ -1,11 +1,29 @@
 /** Finds completions for the word before the cursor: a command, a value, or a file. */
 import { oneLine } from '@mulligan/host/light'
 import { mentionOf, openMention } from '../../mentions.ts'
-import type { FileList } from './files.ts'
-import { candidate, fit, rank } from './fuzzy.ts'
-import type { Completion, Completions } from './shown.ts'
+import { candidate, type FileList, fit, rank } from './files.ts'
 
-/** @param cursor an offset of the text, in UTF-16 code units */
+export interface Completion {
+  /** The text that replaces what was typed. Ends with a space if the word is complete. */
+  readonly insert: string
+  readonly label: string
+  readonly description?: string
+  /** Whether Enter submits it immediately, as for a command without further arguments. Default false. */
+  readonly submits?: boolean
+}
+
+export interface Completions {
+  /** The range to replace, as offsets into the text in UTF-16 code units. */
+  readonly from: number
+  readonly to: number
+  /** Best match first. */
+  readonly items: readonly Completion[]
+}
+
+/** Which result to insert without asking: none, the only one, or the best. */
+export type Takes = 'none' | 'only' | 'best'
+
+/** @param cursor an offset into the text, in UTF-16 code units */
 export type Completer = (text: string, cursor: number, signal: AbortSignal) => Promise<Completions | undefined>
 
 export interface Choice {
@@ -14,60 +32,45 @@ export interface Choice {
 }
 
 export interface CommandChoice {
-  /** Without its `/`. */
+  /** Name without the `/`. */
   readonly name: string
   readonly description: string
-  /** What may follow, best first, such as the names of models. Without it, a command takes nothing. */
-  readonly values?: (signal: AbortSignal) => Promise<readonly Choice[]> | readonly Choice[]
-  /** It takes something that has no list, such as a text. Default false. */
+  /** Possible arguments, best first, such as model names. If absent, the command takes no argument unless `takesText` is set. */
+  readonly values?: ((signal: AbortSignal) => Promise<readonly Choice[]> | readonly Choice[]) | undefined
+  /** Whether it takes free text. Default false. */
   readonly takesText?: boolean
 }
 
 export interface CompleterOptions {
   readonly commands: readonly CommandChoice[]
-  /** Without it no file is offered. */
+  /** If absent, no files are offered. */
   readonly files?: FileList
-  /** Paths that were used in the session, newest first. */
-  readonly recentFiles?: () => readonly string[]
 }
 
 const MAX_ITEMS = 50
 
-/** Nothing is looked for except for what is being typed; the signal stops it. */
-export function createCompleter({ commands, files, recentFiles = () => [] }: CompleterOptions): Completer {
-  return async (text, cursor, signal) => commandCompletions(text, cursor, commands, signal) ?? fileCompletions(text, cursor, signal)
-
-  async function fileCompletions(text: string, cursor: number, signal: AbortSignal): Promise<Completions | undefined> {
-    const mention = files && openMention(text.slice(0, cursor))
+/** Creates a completer. It only searches for the word being typed; the signal cancels the search. */
+export function createCompleter({ commands, files }: CompleterOptions): Completer {
+  return async (text, cursor, signal) => {
+    const before = text.slice(0, cursor)
+    // Also replace the rest of the word after the cursor.
+    const to = cursor + (/^[^\s"]*"?/.exec(text.slice(cursor))?.[0].length ?? 0)
+    const [, name, typed] = /^\/(\S*)(?:[ \t]+([^\n]*))?$/.exec(before) ?? []
+    if (name !== undefined && typed === undefined) return { from: 0, to, items: names(name, commands) }
+    const values = commands.find((one) => one.name === name)?.values
+    if (values && typed !== undefined) return { from: cursor - typed.length, to, items: valueItems(typed, await values(signal)) }
+    const mention = files && openMention(before)
     if (!mention) return undefined
-    // A new `@` asks for a new list: files come and go while the agent works.
+    // A new `@` refreshes the list, because files come and go while the agent works.
     const candidates = await files.list(mention.path === '')
     signal.throwIfAborted()
-    const best = await rank(mention.path.replace(/^\.\//, ''), candidates, { most: MAX_ITEMS, recent: recentFiles(), signal })
-    return { from: mention.from, to: wordEnd(text, cursor), items: best.map((path) => ({ insert: fileInsert(path), label: path })) }
+    const best = await rank(mention.path.replace(/^\.\//, ''), candidates, { most: MAX_ITEMS, signal })
+    return { from: mention.from, to, items: best.map((path) => ({ insert: fileInsert(path), label: path })) }
   }
 }
 
-/** A folder is left open: a file in it may be meant. */
+/** Returns the text to insert for a path. A folder stays open, so that a file in it can follow. */
 const fileInsert = (path: string): string => (path.endsWith('/') ? mentionOf(path).replace(/"$/, '') : `${mentionOf(path)} `)
-
-/** What of the word is behind the cursor is replaced with it. */
-const wordEnd = (text: string, cursor: number): number => cursor + (/^[^\s"]*"?/.exec(text.slice(cursor))?.[0].length ?? 0)
-
-function commandCompletions(
-  text: string,
-  cursor: number,
-  commands: readonly CommandChoice[],
-  signal: AbortSignal,
-): Promise<Completions | undefined> | undefined {
-  const before = text.slice(0, cursor)
-  const to = wordEnd(text, cursor)
-  const [, name, typed] = /^\/(\S*)(?:[ \t]+([^\n]*))?$/.exec(before) ?? []
-  if (name === undefined) return undefined
-  if (typed === undefined) return Promise.resolve({ from: 0, to, items: names(name, commands) })
-  const values = commands.find((one) => one.name === name)?.values
-  return values && valuesFor(typed, () => values(signal)).then((items) => ({ from: cursor - typed.length, to, items }))
-}
 
 const names = (typed: string, commands: readonly CommandChoice[]): Completion[] =>
   fitting(typed, commands, ({ name }) => name).map(({ name, description, values, takesText = false }) => ({
@@ -77,24 +80,24 @@ const names = (typed: string, commands: readonly CommandChoice[]): Completion[] 
     submits: !values && !takesText,
   }))
 
-async function valuesFor(typed: string, values: () => ReturnType<NonNullable<CommandChoice['values']>>): Promise<Completion[]> {
-  // A value that a terminal would not show as it is, is not offered: what is seen is what is sent.
-  const choices = (await values()).filter(({ value }) => value === oneLine(value, value.length))
-  return fitting(typed, choices, ({ value }) => value)
+/** Returns completions for values, except those that the terminal would not show verbatim: the text on screen must be the text sent. */
+const valueItems = (typed: string, values: readonly Choice[]): Completion[] =>
+  fitting(
+    typed,
+    values.filter(({ value }) => value === oneLine(value, value.length)),
+    ({ value }) => value,
+  )
     .slice(0, MAX_ITEMS)
     .map(({ value, description }) => ({
-      insert: `${value} `,
-      label: value,
+      ...{ insert: `${value} `, label: value, submits: true },
       ...(description !== undefined && { description: oneLine(description) }),
-      submits: true,
     }))
-}
 
-/** Best first; those that fit as well stay in their order. */
+/** Returns the matches, best first; equal matches keep their order. */
 function fitting<T>(typed: string, all: readonly T[], nameOf: (one: T) => string): T[] {
   return all
-    .map((one) => ({ one, score: fit(typed.toLowerCase(), { ...candidate(nameOf(one)), base: 0 }) }))
-    .filter(({ score }) => score !== undefined)
-    .sort((a, b) => (b.score as number) - (a.score as number))
+    .map((one) => ({ one, score: fit(typed.toLowerCase(), { ...candidate(nameOf(one)), base: 0 }) ?? -1 }))
+    .filter(({ score }) => score >= 0)
+    .sort((a, b) => b.score - a.score)
     .map(({ one }) => one)
 }

@@ -1,13 +1,11 @@
 import fc from 'fast-check'
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { cellsOf, isFolded, shown, textOf } from './cells.ts'
-import { offsetOf } from './draft.ts'
-import { press } from './editor.ts'
-import { layoutOf, seenRows } from './layout.ts'
-import { withCompletions } from './menu.ts'
-import type { Completions } from './shown.ts'
-import { type EditorKey, type EditorState, type Effect, type KeyName, NEW_EDITOR } from './state.ts'
-import { cutTo, widthOf } from './width.ts'
+import { cellsOf, cutTo, isFolded, layoutOf, seenRows, shown, textOf } from './cells.ts'
+import type { Completions } from './completion.ts'
+import { press, withCompletions } from './editor.ts'
+import type { EditorKey, KeyName } from './keys.ts'
+import { type EditorState, type Effect, NEW_EDITOR } from './state.ts'
 
 const NAMES = [
   ...['enter', 'newline', 'tab', 'backtab', 'escape', 'interrupt', 'abort', 'backspace', 'delete', 'delete-or-exit', 'left', 'right'],
@@ -21,7 +19,7 @@ interface Ran {
   readonly effects: readonly Effect[]
 }
 
-/** Names of keys, and text that is typed a character at a time. */
+/** Presses keys by name, and types other text one character at a time. */
 function run(keys: readonly (string | EditorKey)[], history: readonly string[] = [], columns = 20, from = NEW_EDITOR): Ran {
   let state = from
   const effects: Effect[] = []
@@ -36,7 +34,7 @@ function run(keys: readonly (string | EditorKey)[], history: readonly string[] =
   return { state, effects }
 }
 
-/** The text, with `|` where the cursor is. */
+/** Returns the text with `|` at the cursor. */
 const seen = ({ state }: Ran): string => textOf(state.cells.toSpliced(state.cursor, 0, '|'))
 const paste = (text: string): EditorKey => ({ name: 'paste', text })
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
@@ -182,7 +180,7 @@ describe('layout', () => {
     expect(drawn('a\tb\n\nc', 8)).toEqual(['a    b', '', 'c'])
     expect(drawn(lines(50), 12)).toEqual(['[pasted 50 …'])
     expect(drawn('日', 1)).toEqual(['…'])
-    expect(['é', '👨‍👩‍👧', '🇩🇪', '1️⃣', 'ｱ', '☺', 'क्षि', 'a日'].map(widthOf)).toEqual([1, 2, 2, 2, 1, 1, 2, 3])
+    expect(['é', '👨‍👩‍👧', '🇩🇪', '1️⃣', 'ｱ', '☺', 'क्षि', 'a日'].map((text) => stringWidth(text))).toEqual([1, 2, 2, 2, 1, 1, 2, 3])
     expect([cutTo('日本語', 5), cutTo('abc', 3), cutTo('abc', 0)]).toEqual(['日本…', 'abc', ''])
   })
 
@@ -223,7 +221,7 @@ describe('any keys at all', () => {
           const layout = layoutOf(cells, columns)
           const { row, column } = layout.placeOf(cursor)
           expect(row < layout.rows.length && column >= 0 && column <= columns).toBe(true)
-          for (const one of layout.rows) expect(widthOf(one.text)).toBeLessThanOrEqual(columns)
+          for (const one of layout.rows) expect(stringWidth(one.text)).toBeLessThanOrEqual(columns)
           expect(layout.cellAt(row, column)).toBe(cursor)
         }
       }),
@@ -267,7 +265,7 @@ describe('any keys at all', () => {
         let whole = ''
         for (const [at, one] of texts.entries()) {
           const clean = one.replace(/\r\n?/g, '\n').toWellFormed()
-          const offset = offsetOf(state)
+          const offset = textOf(state.cells.slice(0, state.cursor)).length
           whole = whole.slice(0, offset) + clean + whole.slice(offset)
           state = press(state, paste(one), { history: [], columns: 9 }).state
           state = run(Array<string>(moves[at] ?? 0).fill('left'), [], 9, state).state

@@ -1,13 +1,32 @@
-/**
- * The input as a state machine: a key and a state give the next state, and what the program is to do. The keys are those of
- * readline; which bytes mean which key is told in keys.ts.
- */
-import { cellsOf, textOf } from './cells.ts'
-import { blankStart, type Draft, draftOf, EMPTY, inserted, lineEnd, lineStart, removed, wordEnd, wordStart } from './draft.ts'
-import { layoutOf } from './layout.ts'
-import { pressInMenu } from './menu.ts'
-import { kept, pressInSearch } from './search.ts'
-import { draftIn, type EditorContext, type EditorKey, type EditorState, edited, moved, type Pressed, submitted } from './state.ts'
+/** The input editor as a state machine: a key and a state yield the next state and an effect. Key bindings follow readline. */
+import { cellAtOffset, cellsOf, layoutOf, replaced, textOf } from './cells.ts'
+import type { Completion, Completions, Takes } from './completion.ts'
+import type { EditorKey, KeyName } from './keys.ts'
+import {
+  blankStart,
+  type Draft,
+  draftIn,
+  type EditorState,
+  edited,
+  inserted,
+  lineEnd,
+  lineStart,
+  type Menu,
+  moved,
+  type Pressed,
+  removed,
+  type Search,
+  submitted,
+  wordEnd,
+  wordStart,
+} from './state.ts'
+
+export interface EditorContext {
+  /** Oldest first. */
+  readonly history: readonly string[]
+  /** Width available to the text, without its mark. */
+  readonly columns: number
+}
 
 const MAX_KILLS = 20
 
@@ -21,92 +40,81 @@ export function press(state: EditorState, key: EditorKey, context: EditorContext
   return { ...pressed, state: { ...next, menu: wantsCompletions(next) ? { ...next.menu, stale: true } : undefined } }
 }
 
-/** Whether completions are to be looked for without being asked for. */
+/** Whether to search for completions without being asked. */
 export const wantsCompletions = ({ cells, search, recalled, dismissed }: EditorState): boolean =>
   cells.length > 0 && !search && !recalled && !dismissed
 
 function pressInText(state: EditorState, key: EditorKey, context: EditorContext): Pressed {
-  const { cells, cursor } = state
+  const isEmpty = state.cells.length === 0
   switch (key.name) {
     case 'text':
       return { state: typed(state, key.text) }
     case 'paste':
       return { state: edited(state, inserted(state, cellsOf(key.text))) }
-    case 'newline':
-      return { state: edited(state, inserted(state, ['\n'])) }
     case 'enter':
       return entered(state)
-    case 'tab':
-      // Where a menu is on its way, it is the same Tab that would come after it.
-      return {
-        state: { ...moved(state, cursor), dismissed: false },
-        effect: { type: 'complete', takes: wantsCompletions(state) ? 'best' : 'only' },
-      }
-    case 'escape':
-      if (state.last === 'escape') return { state: cleared(state) }
-      return { state: { ...moved(state, cursor), last: 'escape' } }
+    case 'tab': {
+      // If a menu is being loaded, act as if Tab had been pressed after it opened.
+      const takes = wantsCompletions(state) ? 'best' : 'only'
+      return { state: { ...moved(state, state.cursor), dismissed: false }, effect: { type: 'complete', takes } }
+    }
     case 'interrupt':
-      return cells.length > 0 ? { state: cleared(state) } : { state, effect: { type: 'interrupt' } }
+      return isEmpty ? { state, effect: { type: 'interrupt' } } : { state: cleared(state) }
     case 'clear':
       return { state, effect: { type: 'clear' } }
     case 'delete-or-exit':
-      return cells.length > 0 ? { state: without(state, cursor, cursor + 1) } : { state, effect: { type: 'exit' } }
-    case 'delete':
-      return { state: without(state, cursor, cursor + 1) }
-    case 'backspace':
-      return { state: without(state, cursor - 1, cursor) }
-    case 'left':
-      return { state: moved(state, Math.max(0, cursor - 1)) }
-    case 'right':
-      return { state: moved(state, Math.min(cells.length, cursor + 1)) }
-    case 'word-left':
-      return { state: moved(state, wordStart(state)) }
-    case 'word-right':
-      return { state: moved(state, wordEnd(state)) }
-    case 'line-start':
-      return { state: moved(state, lineStart(state)) }
-    case 'line-end':
-      return { state: moved(state, lineEnd(state)) }
-    case 'up':
-    case 'down':
-      return { state: vertical(state, key.name === 'up' ? -1 : 1, context) }
-    case 'kill-line':
-      // at the end of a line the line's end is what is left of it
-      return { state: killed(state, cursor, Math.max(lineEnd(state), Math.min(cursor + 1, cells.length))) }
-    case 'kill-line-left':
-      return { state: killed(state, Math.min(lineStart(state), Math.max(0, cursor - 1)), cursor) }
-    case 'kill-word':
-      return { state: killed(state, cursor, wordEnd(state)) }
-    case 'kill-word-left':
-      return { state: killed(state, wordStart(state), cursor) }
-    case 'kill-blank-left':
-      return { state: killed(state, blankStart(state), cursor) }
-    case 'yank':
-      return { state: yanked(state, state) }
-    case 'yank-pop':
-      return { state: popped(state) }
-    case 'undo':
-      return { state: undone(state) }
-    case 'search':
-      return { state: { ...moved(state, cursor), menu: undefined, search: { query: '', origin: draftIn(state), failed: false } } }
-    case 'backtab':
-    case 'abort':
-      return { state: moved(state, cursor) }
+      return isEmpty ? { state, effect: { type: 'exit' } } : { state: without(state, 0, 1) }
+    default:
+      return { state: EDITS[key.name](state, context) }
   }
 }
 
-const cleared = (state: EditorState): EditorState => ({ ...edited(state, EMPTY), menu: undefined })
+/** Keys that only move or edit. */
+const EDITS: Readonly<
+  Record<
+    Exclude<KeyName, 'enter' | 'tab' | 'interrupt' | 'clear' | 'delete-or-exit'>,
+    (state: EditorState, context: EditorContext) => EditorState
+  >
+> = {
+  newline: (state) => edited(state, inserted(state, ['\n'])),
+  escape: (state) => (state.last === 'escape' ? cleared(state) : { ...moved(state, state.cursor), last: 'escape' }),
+  backspace: (state) => without(state, -1, 0),
+  delete: (state) => without(state, 0, 1),
+  left: (state) => moved(state, Math.max(0, state.cursor - 1)),
+  right: (state) => moved(state, Math.min(state.cells.length, state.cursor + 1)),
+  'word-left': (state) => moved(state, wordStart(state)),
+  'word-right': (state) => moved(state, wordEnd(state)),
+  'line-start': (state) => moved(state, lineStart(state)),
+  'line-end': (state) => moved(state, lineEnd(state)),
+  up: (state, context) => vertical(state, -1, context),
+  down: (state, context) => vertical(state, 1, context),
+  // At the end of a line, cut the line break.
+  'kill-line': (state) => killed(state, state.cursor, Math.max(lineEnd(state), Math.min(state.cursor + 1, state.cells.length))),
+  'kill-line-left': (state) => killed(state, Math.min(lineStart(state), Math.max(0, state.cursor - 1)), state.cursor),
+  'kill-word': (state) => killed(state, state.cursor, wordEnd(state)),
+  'kill-word-left': (state) => killed(state, wordStart(state), state.cursor),
+  'kill-blank-left': (state) => killed(state, blankStart(state), state.cursor),
+  yank: (state) => yanked(state, state),
+  'yank-pop': popped,
+  undo: undone,
+  search: (state) => ({ ...moved(state, state.cursor), menu: undefined, search: { query: '', origin: draftIn(state), failed: false } }),
+  backtab: (state) => moved(state, state.cursor),
+  abort: (state) => moved(state, state.cursor),
+}
 
-/** A word that is typed is taken back as one. */
+const cleared = (state: EditorState): EditorState => ({ ...edited(state, { cells: [], cursor: 0 }), menu: undefined })
+
+/** Inserts typed text. A word is undone as a whole. */
 function typed(state: EditorState, text: string): EditorState {
   const ends = /\s/.test(text)
   const next = edited(state, inserted(state, cellsOf(text)), state.last === 'typing' && !ends)
   return { ...next, last: 'typing', dismissed: state.dismissed && !ends }
 }
 
-function without(state: EditorState, from: number, to: number): EditorState {
-  if (from < 0 || to > state.cells.length) return moved(state, state.cursor)
-  return edited(state, removed(state, from, to))
+/** Removes the cells between two positions relative to the cursor. */
+function without(state: EditorState, before: number, after: number): EditorState {
+  const [from, to] = [state.cursor + before, state.cursor + after]
+  return from < 0 || to > state.cells.length ? moved(state, state.cursor) : edited(state, removed(state, from, to))
 }
 
 function entered(state: EditorState): Pressed {
@@ -117,7 +125,7 @@ function entered(state: EditorState): Pressed {
   return text.trim() === '' ? { state: cleared(state) } : submitted(state)
 }
 
-/** Kills that follow on one another are yanked as one. */
+/** Cuts text. Consecutive kills are yanked as one. */
 function killed(state: EditorState, from: number, to: number): EditorState {
   const cut = state.cells.slice(from, to)
   if (cut.length === 0) return moved(state, state.cursor)
@@ -140,22 +148,108 @@ function popped(state: EditorState): EditorState {
 }
 
 function undone(state: EditorState): EditorState {
-  const at = moved(state, state.cursor)
-  if (state.recalled) return { ...at, ...state.recalled.draft, recalled: undefined }
+  const now = moved(state, state.cursor)
+  if (state.recalled) return { ...now, ...state.recalled.draft, recalled: undefined }
   const before = state.undo.at(-1)
-  return before ? { ...at, ...before, undo: state.undo.slice(0, -1) } : at
+  return before ? { ...now, ...before, undo: state.undo.slice(0, -1) } : now
 }
 
-/** Within the text first; from its first and last row on, through the history. */
+/** Moves up or down in the text, and beyond its first or last row through the history. */
 function vertical(state: EditorState, by: 1 | -1, { history, columns }: EditorContext): EditorState {
   const layout = layoutOf(state.cells, columns)
   const { row, column } = layout.placeOf(state.cursor)
   const goal = state.last === 'vertical' ? (state.goal ?? column) : column
   if (layout.rows[row + by]) return { ...moved(state, layout.cellAt(row + by, goal)), last: 'vertical', goal }
-  const at = (state.recalled?.at ?? history.length) + by
+  const index = (state.recalled?.at ?? history.length) + by
   const draft = state.recalled?.draft ?? draftIn(state)
-  const entry = history[at]
-  if (entry !== undefined) return { ...moved(state, 0), ...draftOf(entry), recalled: { at, draft }, menu: undefined }
+  const entry = history[index]
+  if (entry !== undefined) {
+    const cells = cellsOf(entry)
+    return { ...moved(state, cells.length), cells, recalled: { at: index, draft }, menu: undefined }
+  }
   if (state.recalled && by === 1) return { ...moved(state, 0), ...draft, recalled: undefined }
   return moved(state, state.cursor)
+}
+
+/** Adds the completions found for the current text. */
+export function withCompletions(state: EditorState, found: Completions | undefined, takes: Takes = 'none'): EditorState {
+  const [best] = found?.items ?? []
+  if (!found || !best) return { ...state, menu: undefined }
+  const menu: Menu = { ...found, selected: 0, stale: false }
+  const isTaken = takes === 'best' || (takes === 'only' && found.items.length === 1)
+  return isTaken ? completed({ ...state, menu }, best) : { ...state, menu }
+}
+
+type Choosing = EditorState & { readonly menu: Menu }
+
+/** Applies a key to the menu; returns `undefined` if the menu does not handle it. */
+function pressInMenu(state: Choosing, { name }: EditorKey): Pressed | undefined {
+  const { menu } = state
+  if (name === 'escape') return { state: { ...state, menu: undefined, dismissed: true, last: undefined } }
+  if (menu.stale) return name === 'up' || name === 'down' ? { state } : undefined
+  const item = menu.items[menu.selected]
+  if (name === 'up' || name === 'backtab') return { state: chosen(state, -1) }
+  if (name === 'down') return { state: chosen(state, 1) }
+  if (name === 'tab') return item && { state: completed(state, item) }
+  // A completely typed item is submitted instead of completed again.
+  if (name !== 'enter' || !item || item.insert.trimEnd() === textOf(state.cells).slice(menu.from, menu.to)) return undefined
+  return item.submits ? submitted(completed(state, item)) : { state: completed(state, item) }
+}
+
+function chosen(state: Choosing, by: 1 | -1): EditorState {
+  const { items, selected } = state.menu
+  return { ...state, menu: { ...state.menu, selected: (selected + by + items.length) % items.length }, last: undefined }
+}
+
+function completed(state: Choosing, { insert }: Completion): EditorState {
+  const { cells, menu } = state
+  const to = cellAtOffset(cells, menu.to)
+  const goesOn = insert.endsWith(' ') && cells[to] === ' '
+  const { cells: next, end } = replaced(cells, cellAtOffset(cells, menu.from), goesOn ? to + 1 : to, cellsOf(insert))
+  return { ...edited(state, { cells: next, cursor: end }), menu: undefined }
+}
+
+type Searching = EditorState & { readonly search: Search }
+
+/** Applies a key to the history search (Ctrl-R); returns `undefined` for a key that ends it. */
+function pressInSearch(state: Searching, key: EditorKey, context: EditorContext): Pressed | undefined {
+  const { query, at, origin } = state.search
+  const newest = context.history.length
+  switch (key.name) {
+    case 'text':
+      return { state: found(state, query + key.text, (at ?? newest - 1) + 1, context) }
+    case 'backspace':
+      return { state: found(state, Array.from(query).slice(0, -1).join(''), newest, context) }
+    case 'search':
+      return { state: found(state, query, at ?? newest, context) }
+    case 'interrupt':
+    case 'abort':
+      return { state: { ...state, ...origin, search: undefined } }
+    case 'enter':
+      return state.cells.length > 0 ? submitted(kept(state)) : { state: kept(state) }
+    default:
+      return key.name === 'escape' ? { state: kept(state) } : undefined
+  }
+}
+
+/** Keeps the entry in the input, as if reached with the arrow keys. */
+function kept({ search, ...state }: EditorState): EditorState {
+  return search?.at === undefined ? state : { ...state, recalled: { at: search.at, draft: search.origin } }
+}
+
+/** Finds the newest entry before `before` that contains the query. The search is case-sensitive if the query has a capital letter. */
+function found(state: Searching, query: string, before: number, { history }: EditorContext): EditorState {
+  const { search } = state
+  if (query === '') return { ...state, ...search.origin, search: { query, origin: search.origin, failed: false } }
+  const fold = query === query.toLowerCase() ? (text: string) => text.toLowerCase() : (text: string) => text
+  const index = history.slice(0, before).findLastIndex((entry) => fold(entry).includes(query))
+  const entry = history[index]
+  if (entry === undefined) return { ...state, search: { ...search, query, failed: true } }
+  const cells = cellsOf(entry)
+  return {
+    ...state,
+    cells,
+    cursor: cellAtOffset(cells, fold(entry).indexOf(query)),
+    search: { ...search, query, at: index, failed: false },
+  }
 }

@@ -85,7 +85,7 @@ describe('what was sent before', () => {
         ),
     )
     expect(await Promise.all(writers)).toEqual([0, 0, 0])
-    // 450 texts of 6 kB: the file is full twice. No line is torn, and none of the newest is missing.
+    // 450 texts of 6 kB fill the file twice. No line is torn, and none of the newest is missing.
     const files = filesOf(dir)
     expect(files.filter((file) => file.endsWith('.lock'))).toEqual([])
     const lines = files.flatMap((file) => readFileSync(file, 'utf8').trimEnd().split('\n'))

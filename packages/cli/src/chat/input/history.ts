@@ -1,25 +1,25 @@
-/** Earlier prompts of a folder, one JSON line each, in the data folder and readable only by the user. */
+/** Stores the earlier prompts of a folder, one JSON line each, in the data folder, readable only by the user. */
 import { createHash } from 'node:crypto'
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Texts that are offered. */
+/** Maximum number of prompts offered. */
 const MAX_ENTRIES = 1000
-/** A longer text is remembered by this process only. */
+/** Maximum length of a stored prompt; a longer one is only remembered by this process. */
 const MAX_CHARACTERS = 64 * 1024
-/** From this size on, in bytes, a file becomes the older of two. */
+/** Size in bytes at which the file is rotated. One older file is kept. */
 const MAX_BYTES = 1024 * 1024
-/** A lock is held for microseconds: one as old as this, in milliseconds, was left by a process that died. */
+/** Age in milliseconds at which a lock counts as abandoned by a dead process. A live lock lasts microseconds. */
 const LOCK_DIES = 60_000
 
 export interface PromptHistory {
-  /** Oldest first, none twice. */
+  /** Returns the prompts, oldest first and without duplicates. */
   readonly entries: () => readonly string[]
-  /** A text that begins with a blank is not remembered. */
+  /** Adds a prompt, unless it begins with a space. */
   readonly add: (text: string) => void
 }
 
-/** For this process only. */
+/** Creates a history for this process only. */
 export function memoryHistory(first: readonly string[] = [], remember: (text: string) => void = () => undefined): PromptHistory {
   const texts = new Set<string>()
   const push = (text: string): void => {
@@ -44,13 +44,13 @@ export function memoryHistory(first: readonly string[] = [], remember: (text: st
 }
 
 /**
- * The history of a folder. Where its file can't be read or written, there is one for this process.
+ * Opens the history of a folder. If its file cannot be read or written, the history lasts only for this process.
  *
- * Processes append to one file, each text with one write. A file that is full is renamed, not rewritten: what another process
- * writes at that moment is not lost.
+ * Processes append to one file, each prompt with a single write. A full file is renamed, not rewritten, so that concurrent writes of other
+ * processes are not lost.
  *
- * @param dataDir where the program keeps its data
- * @param folder the folder that is worked in, as a real path
+ * @param dataDir the program's data folder
+ * @param folder the working folder, as a real path
  */
 export function openHistory(dataDir: string, folder: string): PromptHistory {
   const dir = join(dataDir, 'history')
@@ -58,7 +58,7 @@ export function openHistory(dataDir: string, folder: string): PromptHistory {
   const file = join(dir, `${name}.jsonl`)
   const older = join(dir, `${name}.old.jsonl`)
   const current = contentOf(file)
-  // A write that was cut off must not take the next one with it.
+  // A truncated write must not corrupt the next line.
   let before = current === '' || current.endsWith('\n') ? '' : '\n'
 
   return memoryHistory([...textsOf(contentOf(older)), ...textsOf(current)], (text) => {
@@ -72,7 +72,7 @@ export function openHistory(dataDir: string, folder: string): PromptHistory {
   })
 }
 
-/** Two processes that do it at once would throw the older file away. */
+/** Renames the full file under a lock. Two processes rotating at once would discard the older file. */
 function rotate(file: string, older: string): void {
   const lock = `${file}.lock`
   const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
@@ -85,12 +85,12 @@ function rotate(file: string, older: string): void {
   }
 }
 
-/** A history that can't be kept must not keep anybody from writing. */
+/** Ignores errors, because a broken history must not stop the user from typing. */
 function quietly(act: () => void): void {
   try {
     act()
   } catch {
-    // the text is in the memory of this process
+    // The text is still in this process's memory.
   }
 }
 
@@ -102,7 +102,7 @@ function contentOf(file: string): string {
   }
 }
 
-/** A broken line is skipped. */
+/** Parses the prompts, skipping broken lines. */
 const textsOf = (content: string): readonly string[] =>
   content.split('\n').flatMap((line) => {
     try {

@@ -3,13 +3,12 @@ import fc from 'fast-check'
 import { render, useInput } from 'ink'
 import { createElement } from 'react'
 import { describe, expect, test, vi } from 'vitest'
+import type { Completions } from './completion.ts'
 import { memoryHistory } from './history.ts'
-import { KEY_TABLE, toKeys } from './keys.ts'
+import { type EditorKey, KEY_TABLE, toKeys } from './keys.ts'
 import { Prompt } from './prompt.tsx'
-import type { Completions } from './shown.ts'
-import type { EditorKey } from './state.ts'
 
-/** A terminal whose bytes come in the pieces that are asked for. */
+/** Creates a terminal that delivers bytes in the given pieces. */
 function terminal() {
   const pieces: string[] = []
   const stdin = Object.assign(new EventEmitter(), {
@@ -28,7 +27,7 @@ function terminal() {
   return { stdin: stdin as unknown as NodeJS.ReadStream, stdout: stdout as unknown as NodeJS.WriteStream, give }
 }
 
-/** What is told when these bytes come in these pieces. */
+/** Returns what the prompt reports when it receives these pieces. */
 async function told(...pieces: readonly string[]): Promise<string[]> {
   const { stdin, stdout, give } = terminal()
   const said: string[] = []
@@ -52,7 +51,7 @@ async function told(...pieces: readonly string[]): Promise<string[]> {
   return said
 }
 
-/** What the editor is told of these bytes. */
+/** Returns the editor keys for these bytes. */
 async function keysOf(bytes: string): Promise<EditorKey[]> {
   const { stdin, stdout, give } = terminal()
   const keys: EditorKey[] = []
@@ -67,7 +66,7 @@ async function keysOf(bytes: string): Promise<EditorKey[]> {
   return keys
 }
 
-/** What is sent when `abc def` is typed, then these bytes, then `X` and Enter. */
+/** Returns what is submitted after typing `abc def`, these bytes, then `X` and Enter. */
 const edit = async (bytes: string): Promise<string | undefined> => (await told('abc def', bytes, 'X', '\r'))[0]?.replace('sent ', '')
 
 describe('completions beside the keys', () => {

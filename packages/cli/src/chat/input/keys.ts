@@ -1,18 +1,17 @@
 /**
- * From what Ink's `useInput` tells to the editor's keys. Ink puts sequences together that come in pieces, and takes pastes out; what
- * it leaves in one piece is text with control characters in it, such as a word and the Enter behind it.
+ * Translates the input that Ink's `useInput` reports into editor keys. Ink joins split sequences and extracts pastes; other input may be
+ * text with control characters, such as a word followed by Enter.
  */
 import type { Key } from 'ink'
-import type { EditorKey, KeyName } from './state.ts'
 
 interface KeyRow {
-  readonly name: KeyName
+  readonly name: string
   readonly keys: readonly string[]
   readonly does: string
 }
 
-/** Every key and what it does, in the order of the documentation. Letters with Ctrl and Alt are looked up here. */
-export const KEY_TABLE: readonly KeyRow[] = [
+/** All keys and what they do, in the order of the documentation. Keys with Ctrl and Alt are looked up here. */
+export const KEY_TABLE = [
   { name: 'enter', keys: ['Enter', 'Ctrl-M'], does: 'send; in the menu, accept the selection' },
   { name: 'newline', keys: ['Alt-Enter', 'Shift-Enter', 'Ctrl-J', '\\ Enter'], does: 'a new line' },
   { name: 'tab', keys: ['Tab', 'Ctrl-I'], does: 'complete a command, a value or a file' },
@@ -41,37 +40,36 @@ export const KEY_TABLE: readonly KeyRow[] = [
   { name: 'yank-pop', keys: ['Alt-Y'], does: 'after Ctrl-Y, paste the cut before that' },
   { name: 'undo', keys: ['Ctrl-_'], does: 'undo' },
   { name: 'clear', keys: ['Ctrl-L'], does: 'clear the screen' },
-]
+] as const satisfies readonly KeyRow[]
 
-/** The keys of the table that are a character with Ctrl or Alt. */
+export type KeyName = (typeof KEY_TABLE)[number]['name']
+export type EditorKey = { readonly name: 'text' | 'paste'; readonly text: string } | { readonly name: KeyName }
+
+/** Returns the keys of the table that combine a character with Ctrl or Alt. */
 const withCharacter = (modifier: string): Readonly<Record<string, KeyName>> =>
   Object.fromEntries(
     KEY_TABLE.flatMap(({ name, keys }) =>
-      keys
-        .filter((one) => one.length === modifier.length + 1 && one.startsWith(modifier))
-        .map((one) => [one.slice(-1).toLowerCase(), name]),
+      keys.flatMap((one) => (one.slice(0, -1) === modifier ? [[one.slice(-1).toLowerCase(), name]] : [])),
     ),
   )
 
-/** Some terminals tell what others send for Ctrl-_ apart from it. */
+/** Keys with Ctrl. Some terminals report Ctrl-- and Ctrl-/ as such; others send Ctrl-_ for both. */
 const CTRL: Readonly<Record<string, KeyName>> = { ...withCharacter('Ctrl-'), '-': 'undo', '/': 'undo' }
 const ALT = withCharacter('Alt-')
 
-const key = (name: KeyName): EditorKey => ({ name })
-
-/** None for a key that means nothing here. */
+/** Translates input into keys. Returns none for a key without a meaning here. */
 export function toKeys(input: string, ink: Key): readonly EditorKey[] {
   const named = nameOf(input, ink)
   if (ink.eventType === 'release' || named === 'nothing') return []
-  if (named) return [key(named)]
-  if (ink.escape) return [key('escape'), key('escape')]
+  if (named) return [{ name: named }]
+  if (ink.escape) return [{ name: 'escape' }, { name: 'escape' }]
   return fromText(input)
 }
 
 function nameOf(input: string, ink: Key): KeyName | 'nothing' | undefined {
   const word = ink.meta || ink.ctrl
   if (ink.super || ink.hyper) return 'nothing'
-  // Two that came at once are told as one with Alt.
+  // Ink reports two Escapes received together as one with Alt.
   if (ink.escape) return ink.meta ? undefined : 'escape'
   if (ink.return) return word || ink.shift ? 'newline' : 'enter'
   if (ink.tab) return ink.shift ? 'backtab' : 'tab'
@@ -90,15 +88,16 @@ function nameOf(input: string, ink: Key): KeyName | 'nothing' | undefined {
 }
 
 /**
- * A line end with text behind it is a paste by a terminal that does not mark pastes, so it sends nothing; one at the end is Enter.
- * @param text as it came, without escape sequences
+ * Parses raw text. A line end followed by text is a paste by a terminal that does not mark pastes, so it does not submit; a trailing line
+ * end is Enter.
+ * @param text the received text, without escape sequences
  */
-export function fromText(text: string): readonly EditorKey[] {
+function fromText(text: string): readonly EditorKey[] {
   if (/[\r\n][\s\S]*[^\x00-\x1f\x7f]/.test(text)) return [{ name: 'paste', text }]
   return (text.match(/[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+/g) ?? []).flatMap((piece): EditorKey[] => {
     const code = piece.charCodeAt(0)
     if (code > 0x1f && code !== 0x7f) return [{ name: 'text', text: piece }]
     const name = code === 0x7f ? 'backspace' : CTRL[String.fromCharCode(code + 0x60)]
-    return name ? [key(name)] : []
+    return name ? [{ name }] : []
   })
 }

@@ -1,4 +1,4 @@
-/** The input alone on a screen, with the folder it is in and a line for all that comes of it. Run by prompt.test.ts. */
+/** Shows only the input on a screen, with the current folder and a line for each effect. Run by prompt.test.ts. */
 import { Box, render, Static, Text } from 'ink'
 import { createElement, useState } from 'react'
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { hasScreen, openScreen, type Screen } from '../../fixtures/screen.ts'
+import { hasScreen, openScreen, type Screen } from '../../../test/screen.fixture.ts'
 
 const FIXTURE = fileURLToPath(new URL('./prompt.fixture.ts', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'mulligan-prompt-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** A folder with some files, and the input alone on a screen. */
+/** Opens a folder with some files, and only the input on a screen. */
 async function opened(name: string, size: { columns?: number; rows?: number } = {}, env: Record<string, string> = {}): Promise<Screen> {
   const cwd = join(root, name)
   mkdirSync(join(cwd, 'src', 'deep'), { recursive: true })
@@ -44,7 +44,7 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
     await screen.type('two\x1b[13;2uthree')
     expect(await screen.until('three')).toBe('> 日e\u0301本 ok\n  two\n  three')
     expect(await place(screen)).toBe('7,2')
-    // What stands above grows; the cursor goes with the input, and with a screen that was made narrow.
+    // The content above grows. The cursor moves with the input, also on a narrowed screen.
     await screen.keys('C-l')
     expect(await screen.until('above')).toBe('above\n\n> 日e\u0301本 ok\n  two\n  three')
     expect(await place(screen)).toBe('7,4')
@@ -76,7 +76,7 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
     await screen.until('sent 987 characters')
     await screen.keys('Up')
     await screen.until('> [pasted 122 lines]')
-    // More than half of the screen is seen in part.
+    // Input taller than half of the screen is shown in part.
     await screen.keys('C-c')
     await screen.paste(Array.from({ length: 12 }, (_, at) => `row ${at}`).join('\n'))
     expect(await screen.until('row 11')).toMatchInlineSnapshot(`
@@ -90,7 +90,8 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
         row 11"
     `)
     await screen.keys('Up', 'Up', 'Up', 'Up', 'Up', 'Up', 'Up', 'Up')
-    expect(await screen.until('↓')).toMatchInlineSnapshot(`
+    await screen.until('↓')
+    expect(await screen.until('> row 0')).toMatchInlineSnapshot(`
       "sent 987 characters
       > row 0
         row 1
@@ -130,7 +131,8 @@ describe.skipIf(!hasScreen)('the input on a terminal', () => {
     await screen.keys('Enter')
     await screen.until('@"my file.txt"')
     await screen.keys('Enter')
-    expect(await screen.until('sent "see')).toMatchInlineSnapshot(`
+    await screen.until('sent "see')
+    expect(await screen.until('What')).toMatchInlineSnapshot(`
       "sent "/model openai/gpt"
       sent "see @src/deep/server.ts @\\"my file.txt\\""
       > What should be done?"

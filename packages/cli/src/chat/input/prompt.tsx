@@ -1,16 +1,49 @@
-/** The input of the chat: what is typed with its mark, the cursor in it, and under it the menu of completions. */
-import { Box, type CursorPosition, type DOMElement, measureElement, Text, useCursor, useStdout, useWindowSize } from 'ink'
-import { type ReactNode, type RefObject, useRef } from 'react'
+/** The chat input: the text with its mark and cursor, and the completion menu below it. */
+import {
+  Box,
+  type CursorPosition,
+  type DOMElement,
+  measureElement,
+  Text,
+  useCursor,
+  useInput,
+  usePaste,
+  useStdout,
+  useWindowSize,
+} from 'ink'
+import { type ReactNode, type RefObject, useEffect, useReducer, useRef } from 'react'
+import stringWidth from 'string-width'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
-import { type CellPosition, layoutOf, type Seen, seenRows } from './layout.ts'
-import type { Menu, Search } from './shown.ts'
-import { type PromptProps, useEditor } from './use-editor.ts'
-import { cutTo, widthOf } from './width.ts'
+import { type CellPosition, cutTo, layoutOf, type Seen, seenRows, textOf } from './cells.ts'
+import type { Completer, Takes } from './completion.ts'
+import { press, wantsCompletions, withCompletions } from './editor.ts'
+import type { PromptHistory } from './history.ts'
+import { type EditorKey, toKeys } from './keys.ts'
+import { type EditorState, type Effect, type Menu, NEW_EDITOR } from './state.ts'
+
+export interface PromptProps {
+  /** Whether it reads keys and shows the cursor. Only one prompt may be active at a time. */
+  readonly isActive: boolean
+  /** Shown while the input is empty. */
+  readonly placeholder?: string
+  /** The history, to which submitted prompts are added. */
+  readonly history: PromptHistory
+  readonly complete: Completer
+  /** Called with the submitted text: long pastes in full, trailing blanks removed, never empty. */
+  readonly onSubmit: (text: string) => void
+  /** Called on Ctrl-C with empty input; otherwise Ctrl-C clears the text. Ink's own `exitOnCtrlC` must be off. */
+  readonly onInterrupt: () => void
+  /** Called on Ctrl-D with empty input. */
+  readonly onExit: () => void
+  /** Called on Ctrl-L. */
+  readonly onClear?: () => void
+  readonly onChange?: (text: string) => void
+}
 
 const MARK_WIDTH = 2
 const MAX_MENU_ROWS = 8
 
-/** Takes the width of the terminal, and at most half of its height, and the menu besides. */
+/** Uses the full width of the terminal and at most half of its height, plus the menu. */
 export function Prompt(props: PromptProps): ReactNode {
   const { isActive, placeholder = '' } = props
   const { columns, rows } = useWindowSize()
@@ -22,6 +55,7 @@ export function Prompt(props: PromptProps): ReactNode {
   const place = layout.placeOf(cursor)
   const seen = seenRows(layout, place, Math.max(1, Math.floor(rows / 2)))
   const left = rows - seen.rows.length - 3
+  const searchText = search && `  ${search.failed ? 'not there' : 'search'}: ${search.query}  (Ctrl-R older, Esc keep)`
   return (
     <Box flexDirection="column" flexShrink={0} ref={box}>
       {seen.rows.map((row, at) => (
@@ -30,22 +64,20 @@ export function Prompt(props: PromptProps): ReactNode {
           {cells.length === 0 ? colors.dim(cutTo(placeholder, room)) : isActive ? row.text : colors.dim(row.text)}
         </Text>
       ))}
-      {search && <Text wrap="truncate-end">{colors.dim(searchLine(search))}</Text>}
+      {searchText && <Text wrap="truncate-end">{colors.dim(searchText)}</Text>}
       {isActive && menu && left > 0 && <MenuView menu={menu} columns={columns} most={Math.min(MAX_MENU_ROWS, left)} colors={colors} />}
       {isActive && <Cursor box={box} place={{ row: place.row - seen.top, column: place.column + MARK_WIDTH }} />}
     </Box>
   )
 }
 
-/** Of a row: where the text begins, that it is a command for the shell, that more of it is out of sight. */
+/** Returns the mark of a row: shows where the text begins, that it is a shell command, or that more rows are hidden. */
 function markOf({ top, more, rows }: Seen, at: number, isShell: boolean, colors: Colors): string {
   if (at === 0 && more.above) return colors.dim('↑ ')
   if (at === rows.length - 1 && more.below) return colors.dim('↓ ')
   if (top + at > 0) return ' '.repeat(MARK_WIDTH)
   return isShell ? colors.yellow('$ ') : colors.cyan('> ')
 }
-
-const searchLine = ({ query, failed }: Search): string => `  ${failed ? 'not there' : 'search'}: ${query}  (Ctrl-R older, Esc keep)`
 
 interface MenuViewProps {
   readonly menu: Menu
@@ -57,29 +89,26 @@ interface MenuViewProps {
 function MenuView({ menu: { items, selected, stale }, columns, most, colors }: MenuViewProps): ReactNode {
   const top = Math.max(0, Math.min(selected - Math.floor(most / 2), items.length - most))
   const seen = items.slice(top, top + most)
-  const wide = Math.min(Math.max(...seen.map(({ label }) => widthOf(label))), Math.max(1, columns - MARK_WIDTH - 1))
+  const wide = Math.min(Math.max(...seen.map(({ label }) => stringWidth(label))), Math.max(1, columns - MARK_WIDTH - 1))
   return seen.map(({ label, description = '' }, at) => {
     const name = cutTo(label, wide)
-    const text = description === '' ? name : `${name}${' '.repeat(wide - widthOf(name))}  ${description}`
+    const text = description === '' ? name : `${name}${' '.repeat(wide - stringWidth(name))}  ${description}`
     const isSelected = top + at === selected && !stale
     const line = cutTo(`${isSelected ? '› ' : '  '}${text}`, columns - 1)
     return <Text key={label}>{isSelected ? colors.bold(line) : colors.dim(line)}</Text>
   })
 }
 
-interface CursorProps {
-  readonly box: RefObject<DOMElement | null>
-  readonly place: CellPosition
-}
-
-/** The terminal's own, so that it is seen without colours, and input methods and screen readers find it. */
-function Cursor({ box, place }: CursorProps): ReactNode {
+/** Places the terminal's own cursor, so that it is visible without colors and input methods and screen readers can find it. */
+function Cursor({ box, place }: { readonly box: RefObject<DOMElement | null>; readonly place: CellPosition }): ReactNode {
   const { setCursorPosition } = useCursor()
   setCursorPosition(box.current ? positionIn(box.current, place) : undefined)
   return null
 }
 
-/** Ink asks for it when it writes, after the layout: what overrides may have grown since this was drawn. */
+/**
+ * Computes the position lazily. Ink reads it when writing, after the layout, because content above may have grown since this was rendered.
+ */
 const positionIn = (box: DOMElement, { row, column }: CellPosition): CursorPosition => ({
   get x() {
     return measureElement(box).x + column
@@ -88,3 +117,72 @@ const positionIn = (box: DOMElement, { row, column }: CellPosition): CursorPosit
     return measureElement(box).y + row
   },
 })
+
+/**
+ * Turns keys into state and effects. Completions are looked up in the background; the next key cancels the lookup.
+ * @param columns width of the text, without its mark
+ */
+function useEditor(props: PromptProps, columns: number): EditorState {
+  const { isActive, history, complete } = props
+  // Keys can arrive faster than renders, so each one continues from the latest state.
+  const state = useRef(NEW_EDITOR)
+  const search = useRef<AbortController>(undefined)
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    // The cursor position is known only after the input has been rendered.
+    if (isActive) redraw()
+    return () => search.current?.abort()
+  }, [isActive])
+
+  function settled(before: EditorState): void {
+    if (state.current.cells !== before.cells) props.onChange?.(textOf(state.current.cells))
+    redraw()
+  }
+
+  function take(keys: readonly EditorKey[]): void {
+    const before = state.current
+    for (const key of keys) {
+      const { state: next, effect } = press(state.current, key, { history: history.entries(), columns })
+      const isMoved = next.cells !== state.current.cells || next.cursor !== state.current.cursor
+      state.current = next
+      if (effect) perform(effect)
+      else if (isMoved) lookUp()
+    }
+    settled(before)
+  }
+
+  function perform(effect: Effect): void {
+    if (effect.type === 'submit') {
+      search.current?.abort()
+      history.add(effect.text)
+      props.onSubmit(effect.text)
+    } else if (effect.type === 'complete') lookUp(effect.takes)
+    else if (effect.type === 'interrupt') props.onInterrupt()
+    else if (effect.type === 'exit') props.onExit()
+    else props.onClear?.()
+  }
+
+  function lookUp(takes?: Takes): void {
+    search.current?.abort()
+    if (!takes && !wantsCompletions(state.current)) {
+      state.current = { ...state.current, menu: undefined }
+      return
+    }
+    const running = new AbortController()
+    search.current = running
+    const settle = (found: Awaited<ReturnType<typeof complete>>): void => {
+      if (running.signal.aborted) return
+      const before = state.current
+      state.current = withCompletions(before, found, takes)
+      if (state.current.cells !== before.cells) lookUp()
+      settled(before)
+    }
+    const { cells, cursor } = state.current
+    // If completion fails, keep the typed text.
+    complete(textOf(cells), textOf(cells.slice(0, cursor)).length, running.signal).then(settle, () => settle(undefined))
+  }
+
+  useInput((input, key) => take(toKeys(input, key)), { isActive })
+  usePaste((text) => take([{ name: 'paste', text }]), { isActive })
+  return state.current
+}

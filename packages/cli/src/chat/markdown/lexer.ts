@@ -1,14 +1,14 @@
-/** marked's lexer for text that a model wrote: what nests without end or would take minutes to read stays plain text. Pure. */
+/** Wraps marked's lexer for model output. Text that nests too deeply or would take too long to parse stays plain text. Pure. */
 import { Lexer, type Token, type TokensList } from 'marked'
 
-/** Quotes and lists within one another. */
+/** Maximum nesting depth of quotes and lists. */
 const MAX_DEPTH = 24
-/** Characters of a paragraph or cell in which emphasis and links are looked for: to find them may take their square. */
+/** Maximum length of a paragraph or cell that is searched for emphasis and links, since the search can take quadratic time. */
 const MAX_INLINE = 4000
 
 export const blockTokens = (markdown: string): TokensList => lexed(markdown, 0)
 
-/** The same with what is in paragraphs and cells. */
+/** Like {@link blockTokens}, but also parses the content of paragraphs and cells. */
 export const allTokens = (markdown: string): TokensList => lexed(markdown, MAX_INLINE)
 
 function lexed(markdown: string, mostInline: number): TokensList {

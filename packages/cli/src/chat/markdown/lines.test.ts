@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { sanitize } from '@mulligan/host/light'
 import fc from 'fast-check'
 import picocolors from 'picocolors'
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { plain } from '../../ui/colors.ts'
-import { widthOf } from '../input/width.ts'
 import { markdownLines } from './lines.ts'
 import { endText, NO_TEXT, pushText } from './stream.ts'
 import { cutLine, hanging, wrapped } from './wrap.ts'
@@ -112,7 +112,7 @@ describe('Markdown in lines', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 12, max: 60 }), (pieces, columns) => {
         for (const line of markdownLines(pieces.join(''), { columns, colors }))
-          expect(widthOf(stripVTControlCharacters(line))).toBeLessThanOrEqual(columns)
+          expect(stringWidth(stripVTControlCharacters(line))).toBeLessThanOrEqual(columns)
       }),
       { numRuns: 300 },
     )
@@ -138,7 +138,7 @@ describe('wrapped', () => {
         const dense = (one: string): string => stripVTControlCharacters(one).replaceAll(' ', '')
         expect(lines.map(dense).join('')).toBe(dense(text))
         for (const line of lines) {
-          expect(widthOf(stripVTControlCharacters(line))).toBeLessThanOrEqual(width)
+          expect(stringWidth(stripVTControlCharacters(line))).toBeLessThanOrEqual(width)
           expect(openStyles(line)).toEqual(new Set())
         }
       }),

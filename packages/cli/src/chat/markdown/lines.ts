@@ -1,76 +1,126 @@
-/** Renders Markdown as terminal lines. Pure. */
-import type { Colors } from '../../ui/colors.ts'
-import { widthOf } from '../input/width.ts'
-import { type Drawn, drawnOf } from './blocks.ts'
+/** Renders Markdown as terminal lines. Pure. The text must already be sanitized for the terminal. */
+import type { Token, Tokens } from 'marked'
+import stringWidth from 'string-width'
+import { type Colors, coloured } from '../../ui/colors.ts'
+import { allTokens } from './lexer.ts'
 import { wrapped } from './wrap.ts'
 
 export interface MarkdownLook {
   readonly columns: number
   readonly colors: Colors
-  /** What code is indented by. Default: two blanks. */
+  /** Indentation of code blocks. Default: two spaces. */
   readonly codeIndent?: string
 }
 
-/** @param markdown fit for a terminal */
-export const markdownLines = (markdown: string, look: MarkdownLook): readonly string[] =>
-  linesOfAll(drawnOf(markdown, look.colors), look, false)
+/** @param markdown Markdown already sanitized for the terminal */
+export const markdownLines = (markdown: string, look: MarkdownLook): readonly string[] => linesOfAll(allTokens(markdown), look, false)
 
-const linesOfAll = (blocks: readonly Drawn[], look: MarkdownLook, gap: boolean): string[] =>
-  blocks.flatMap((block, at) => [...(gap && at > 0 ? [''] : []), ...linesOf(block, look)])
+/** @param gap whether blocks are separated by a blank line */
+const linesOfAll = (tokens: readonly Token[], look: MarkdownLook, gap: boolean): string[] =>
+  tokens
+    .filter(({ type }) => type !== 'space' && type !== 'checkbox')
+    .flatMap((token, at) => [...(gap && at > 0 ? [''] : []), ...linesOf(token as Block, look)])
 
-function linesOf(block: Drawn, look: MarkdownLook): readonly string[] {
+type Block = Tokens.Heading | Tokens.Text | Tokens.Code | Tokens.List | Tokens.Blockquote | Tokens.Table | Tokens.Hr | Tokens.HTML
+
+function linesOf(token: Block, look: MarkdownLook): readonly string[] {
   const { columns, colors, codeIndent = '  ' } = look
-  switch (block.kind) {
-    case 'text':
-      return wrapped(block.text, columns)
-    case 'code':
-      return block.text.split('\n').flatMap((line) => indented(wrapped(line, columns - codeIndent.length), codeIndent))
-    case 'rule':
+  switch (token.type) {
+    case 'heading':
+      return wrapped(colors.bold(inline(token.tokens, colors)), columns)
+    case 'code': {
+      const lines = token.text.replaceAll('\t', '    ').split('\n')
+      const painted = /^diff\b/.test(token.lang ?? '') ? lines.map((line) => coloured(line, colors)) : lines
+      return painted.flatMap((line) => indented(wrapped(line, columns - codeIndent.length), codeIndent))
+    }
+    case 'hr':
       return [colors.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))]
-    case 'quote':
-      return indented(linesOfAll(block.blocks, { ...look, columns: columns - 2 }, true), colors.dim('│ '))
+    case 'blockquote':
+      return indented(linesOfAll(token.tokens, { ...look, columns: columns - 2 }, true), colors.dim('│ '))
     case 'list':
-      return listLines(block, look)
+      return listLines(token, look)
     case 'table':
-      return tableLines(block, look)
+      return tableLines(token, look)
+    default:
+      return wrapped('tokens' in token && token.tokens ? inline(token.tokens, colors) : plainText(token), columns)
   }
 }
 
+/** Returns HTML and link definitions unchanged. */
+const plainText = ({ type, raw }: Block): string => (type === 'text' ? decoded(raw) : raw.trimEnd())
+
 const indented = (lines: readonly string[], by: string): string[] => lines.map((line) => by + line)
 
-function listLines({ items, gap }: Extract<Drawn, { kind: 'list' }>, look: MarkdownLook): string[] {
-  const width = items.reduce((most, { mark }) => Math.max(most, mark.length), 0) + 1
-  return items.flatMap(({ mark, blocks }, at) => {
-    const lines = linesOfAll(blocks, { ...look, columns: look.columns - width }, gap)
+function listLines({ items, loose, ordered, start }: Tokens.List, look: MarkdownLook): string[] {
+  const marks = items.map(({ task, checked }, at) => (task ? (checked ? '☑' : '☐') : ordered ? `${Number(start || 1) + at}.` : '•'))
+  const width = marks.reduce((most, mark) => Math.max(most, mark.length), 0) + 1
+  return items.flatMap(({ tokens }, at) => {
+    const lines = linesOfAll(tokens, { ...look, columns: look.columns - width }, loose)
     const [first = '', ...rest] = indented(lines.length === 0 ? [''] : lines, ' '.repeat(width))
-    return [...(gap && at > 0 ? [''] : []), mark.padEnd(width) + first.slice(width), ...rest]
+    return [...(loose && at > 0 ? [''] : []), (marks[at] ?? '').padEnd(width) + first.slice(width), ...rest]
   })
 }
 
-const BETWEEN = 2
+const BETWEEN = '  '
 
-/** In columns where there is room; else each row as a list of its cells. */
-function tableLines({ rows, right }: Extract<Drawn, { kind: 'table' }>, { columns, colors }: MarkdownLook): string[] {
-  const [head = [], ...body] = rows
-  const widths = right.map((_, column) => rows.reduce((most, row) => Math.max(most, cellWidth(row[column])), 0))
-  const total = widths.reduce((sum, width) => sum + width + BETWEEN, -BETWEEN)
+/** Renders a table in columns if it fits, otherwise each row as a list of its cells. */
+function tableLines({ header, rows, align }: Tokens.Table, { columns, colors }: MarkdownLook): string[] {
+  const head = header.map(({ tokens }) => colors.bold(inline(tokens, colors)))
+  const body = rows.map((row) => row.map(({ tokens }) => inline(tokens, colors)))
+  const widths = align.map((_, column) => [head, ...body].reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0))
+  const total = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length)
   if (total > columns)
     return body.flatMap((row, at) => [
       ...(at > 0 ? [''] : []),
       ...row.flatMap((cell, column) => wrapped(`${head[column] ?? ''}: ${cell}`, columns)),
     ])
+  const padded = (cell: string, column: number): string => {
+    const blanks = ' '.repeat((widths[column] ?? 0) - stringWidth(cell))
+    return align[column] === 'right' ? blanks + cell : cell + blanks
+  }
   const line = (row: readonly string[]): string =>
-    widths
-      .map((width, column) => padded(row[column] ?? '', width, right[column] ?? false))
-      .join(' '.repeat(BETWEEN))
+    align
+      .map((_, column) => padded(row[column] ?? '', column))
+      .join(BETWEEN)
       .trimEnd()
-  return [line(head), colors.dim(widths.map((width) => '─'.repeat(width)).join(' '.repeat(BETWEEN))), ...body.map(line)]
+  return [line(head), colors.dim(widths.map((width) => '─'.repeat(width)).join(BETWEEN)), ...body.map(line)]
 }
 
-const STYLES = /\x1b\[\d*m/g
-const cellWidth = (cell = ''): number => widthOf(cell.replace(STYLES, ''))
+type Span = Tokens.Strong | Tokens.Em | Tokens.Del | Tokens.Codespan | Tokens.Link | Tokens.Image | Tokens.Br | Tokens.Escape | Tokens.Text
 
-function padded(cell: string, width: number, isRight: boolean): string {
-  const blanks = ' '.repeat(Math.max(0, width - cellWidth(cell)))
-  return isRight ? blanks + cell : cell + blanks
+/**
+ * Renders emphasis, and shows each link's address next to its text. Terminal hyperlinks are not used, because they can show one address and
+ * open another.
+ */
+const inline = (tokens: readonly Token[], colors: Colors): string => tokens.map((token) => span(token as Span, colors)).join('')
+
+function span(token: Span, colors: Colors): string {
+  switch (token.type) {
+    case 'strong':
+      return colors.bold(inline(token.tokens, colors))
+    case 'em':
+      return colors.italic(inline(token.tokens, colors))
+    case 'del':
+      return colors.strikethrough(inline(token.tokens, colors))
+    case 'codespan':
+      return colors.isColorSupported ? colors.cyan(token.text) : `\`${token.text}\``
+    case 'link': {
+      const text = inline(token.tokens, colors)
+      const isBare = token.text === token.href || `mailto:${token.text}` === token.href
+      return isBare ? colors.underline(text) : `${text} (${colors.underline(token.href)})`
+    }
+    case 'image':
+      return `${token.text || 'image'} (${colors.underline(token.href)})`
+    case 'br':
+      return '\n'
+    case 'escape':
+      return token.text
+    default:
+      return 'tokens' in token && token.tokens ? inline(token.tokens, colors) : decoded(token.raw)
+  }
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' }
+
+/** Decodes the named entities that models use. Numeric ones are not decoded, because they could produce control characters. */
+const decoded = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] as string)

@@ -65,7 +65,7 @@ describe('Markdown that streams in', () => {
       open = pushText(open, `line ${line}\n`).text
       if (open.lexedAt !== before) looks++
     }
-    // Up to some size each line is looked at.
+    // Each line is lexed up to a certain size.
     expect(looks).toBeLessThan(300)
   })
 })

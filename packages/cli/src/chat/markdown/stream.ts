@@ -1,26 +1,29 @@
-/** Markdown that streams in, cut into blocks: those that nothing to come can change, and the one that is still open. Pure. */
+/** Splits streamed Markdown into blocks: finished ones, which later text cannot change, and the one that is still open. Pure. */
 import { blockTokens } from './lexer.ts'
 
 export interface OpenText {
-  /** What belongs to no finished block yet. */
+  /** Text that does not belong to a finished block yet. */
   readonly open: string
-  /** Whether a blank line is before it. */
+  /** Whether a blank line precedes it. */
   readonly gap: boolean
-  /** Characters that `open` had when it was last looked through. */
+  /** Length of `open` when it was last lexed. */
   readonly lexedAt: number
-  /** A CR at the end of the last piece: the LF may come with the next. */
+  /** A CR at the end of the last piece, held back because the LF may follow in the next one. */
   readonly held: string
 }
 
 export interface MarkdownBlock {
   readonly text: string
-  /** Whether a blank line is before it. */
+  /** Whether a blank line precedes it. */
   readonly gap: boolean
 }
 
 export const NO_TEXT: OpenText = { open: '', gap: true, lexedAt: 0, held: '' }
 
-/** Characters that are looked through on each new line. Longer text waits until it has grown by a quarter, so that all of it is O(n). */
+/**
+ * Up to this length, the open text is lexed on each new line. Longer text is lexed only after it has grown by a quarter, so that the total
+ * time is O(n).
+ */
 const CHEAP = 2000
 const GROWTH = 1.25
 
@@ -33,13 +36,13 @@ export function pushText(text: OpenText, piece: string): { readonly text: OpenTe
   return isDue ? cut(next) : { text: next, done: [] }
 }
 
-/** The rest, at the end of the text. */
+/** Returns the remaining blocks at the end of the text. */
 export function endText({ open, gap }: OpenText): readonly MarkdownBlock[] {
   return blocksIn(open, gap).map(blockOf)
 }
 
 function cut(text: OpenText): { readonly text: OpenText; readonly done: readonly MarkdownBlock[] } {
-  // A line that is not whole may become anything.
+  // An incomplete line may still become anything.
   const whole = text.open.slice(0, text.open.lastIndexOf('\n') + 1)
   const blocks = blocksIn(whole, text.gap)
   const last = blocks.at(-1)
@@ -50,7 +53,7 @@ function cut(text: OpenText): { readonly text: OpenText; readonly done: readonly
 
 const blockOf = ({ text, gap }: MarkdownBlock): MarkdownBlock => ({ text, gap })
 
-/** What is between them is blank. */
+/** Splits text into blocks, dropping the blank text between them. */
 function blocksIn(text: string, gap: boolean): (MarkdownBlock & { readonly from: number })[] {
   const blocks: (MarkdownBlock & { readonly from: number })[] = []
   let from = 0
