@@ -4,9 +4,9 @@ import { chownSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, place, using } from './fixtures/cli.ts'
+import { BIN, type CliFixture, place, using } from '../test/cli.fixture.ts'
 
-/** Makes this Node say it is an old one. */
+/** Makes this Node report an old version. */
 const OLD = ['--import', 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.0"}})']
 
 function install(here: CliFixture): string {
@@ -45,7 +45,7 @@ describe('bin/mulligan.js', () => {
       using here = place()
       const bin = install(here)
       here.write('app/packages/cli/dist/main.js', 'export const run = () => { console.log(process.pid); setInterval(() => {}, 1000) }')
-      // As it was: the control.
+      // Control: the old behavior.
       if (!follows) writeFileSync(bin, readFileSync(bin, 'utf8').replace("process.on('disconnect'", "process.on('never'"))
       mkdirSync(join(here.dir, 'app/node_modules/node/bin'), { recursive: true })
       symlinkSync(process.execPath, join(here.dir, 'app/node_modules/node/bin/node'))
@@ -81,7 +81,7 @@ describe('bin/mulligan.js', () => {
   })
 })
 
-/** Tells at the first request whether Node's fetch is loaded, then loads it. */
+/** Records at the first request whether Node's fetch is loaded, then loads it. */
 const AT_REQUEST = `
   import { writeFileSync } from 'node:fs'
   import { subscribe } from 'node:diagnostics_channel'

@@ -1,7 +1,7 @@
-/** That the families of tools are there in a run, and have what they need of it. */
+/** Checks that every family of tools is available in a run, with what it needs. */
 import { call, lastToolResults, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, using } from './fixtures/cli.ts'
+import { place, using } from '../test/cli.fixture.ts'
 
 describe('a run', () => {
   it('keeps the task list of a session for the next process', async () => {
@@ -34,7 +34,7 @@ describe('a run', () => {
         diagnostics: [{ include: '*.txt', command: [process.execPath, 'check.cjs'], timeout: 20 }],
       }),
     })
-    // Without the person's word the project's checks don't run.
+    // The project's checks only run if the user trusts the folder.
     expect((await here.run(['trust', '--yes'])).code).toBe(0)
     await using model = await scriptedModel([
       call('edit_file', { path: 'b.txt', edits: [{ old_text: 'good', new_text: 'bad' }] }),

@@ -1,17 +1,17 @@
-/** A cloned repository that is out for harm, and the command run in it as a person would, with a model that calls whatever runs unasked. */
+/** Runs the command as a user would in a malicious cloned repository, with a model that calls everything that needs no approval. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { calls, say, scriptedModel } from '@mulligan/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type CliFixture, place } from './fixtures/cli.ts'
+import { type CliFixture, place } from '../test/cli.fixture.ts'
 
 const KEY = 'key-of-the-person'
 const OUTSIDE = 'secret of another project'
 let here: CliFixture
 let root: string
 
-/** A program that leaves its name outside of the workspace. */
+/** Returns a program that records its name outside of the workspace. */
 const trap = (name: string): string => `#!/bin/sh\necho ${name} >> '${join(root, 'ran')}'\n`
 const ran = (): string => (existsSync(join(root, 'ran')) ? readFileSync(join(root, 'ran'), 'utf8') : '')
 
@@ -62,7 +62,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** Whatever a model could ask for in such a folder. */
+/** Everything that a model could call in such a folder. */
 const ASKED: readonly (readonly [name: string, input: object])[] = [
   ['git_status', {}],
   ['git_diff', {}],
@@ -98,7 +98,7 @@ describe.each([['read-only'], ['ask']])('in the mode %s, with nobody there', (mo
     const told = `${stdout}${stderr}${JSON.stringify(model.requests.map(({ body }) => body))}`
     expect(told).not.toContain(OUTSIDE)
     expect(told).not.toContain(KEY)
-    // The control: each of them was asked for, and has a result.
+    // Control: each of them was called and has a result.
     const last = JSON.stringify(model.requests.at(-1)?.body)
     for (const [name] of ASKED) expect(last).toContain(name)
   })
@@ -108,7 +108,7 @@ test('control: git by itself runs what the repository names', () => {
   try {
     execFileSync('/usr/bin/git', ['status'], { cwd: here.dir, stdio: 'pipe' })
   } catch {
-    // A filter that answers nothing.
+    // The filter returns nothing, so git fails.
   }
   expect(ran()).toContain('evil')
 })

@@ -1,27 +1,27 @@
-/** The command against a model server that means harm: it stays small, and ends when it is told to. */
+/** Tests the command against a malicious model server: it uses little memory, and ends when told to. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type Ended, place } from './fixtures/cli.ts'
-import { type Attack, anthropic, type HostileServer, hostileServer, ollama, openai, type Protocol } from './fixtures/hostile-server.ts'
+import { type Ended, place } from '../test/cli.fixture.ts'
+import { type Attack, anthropic, type HostileServer, hostileServer, ollama, openai, type Protocol } from '../test/hostile-server.fixture.ts'
 
 const MB = 1024 * 1024
-/** Megabytes that the process may have had in memory. */
+/** Maximum resident memory of the process in megabytes. */
 const MAX_RESIDENT = 300
-/** Milliseconds after which a process that does not end is killed: its test fails by how it ended. */
+/** Milliseconds after which a process that does not end is killed. Its test then fails on the exit status. */
 const WATCHDOG = 40_000
 
 interface Run extends Ended {
   readonly requests: readonly string[]
-  /** Megabytes; 0 where the system does not say. */
+  /** Peak resident memory in megabytes; 0 if the system does not report it. */
   readonly resident: number
 }
 
 interface RunOptions {
   readonly args?: readonly string[]
   readonly files?: Readonly<Record<string, string>>
-  /** While it runs. */
+  /** Called while the command runs. */
   readonly meanwhile?: (server: HostileServer, interrupt: () => void) => Promise<void>
 }
 
@@ -42,7 +42,7 @@ async function attacked(protocol: Protocol, attack: Attack, { args = [], files =
   return { ...end, requests: server.requests, resident }
 }
 
-/** The most that a process has had in memory so far. */
+/** Returns the peak resident memory of a process so far. */
 function residentOf(pid: number | undefined): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
@@ -56,14 +56,14 @@ const protocols: readonly (readonly [string, Protocol])[] = [
   ['Ollama’s protocol', ollama],
   ['Anthropic’s protocol', anthropic],
 ]
-/** Its client takes long for an event. */
+/** Returns the number of events. Anthropic gets fewer, because its client is slow. */
 const manyOf = (protocol: Protocol): number => (protocol === anthropic ? 20_000 : 100_000)
 
 function* repeated(piece: string, bytes: number): Generator<string> {
   for (let sent = 0; sent < bytes; sent += piece.length) yield piece
 }
 
-/** So many calls, a thousand in a piece. */
+/** Yields that many calls, a thousand per piece. */
 function* calls(protocol: Protocol, many: number, arguments_ = '{"path":"."}'): Generator<string> {
   for (let from = 0; from < many; from += 1000)
     yield protocol.calls(
@@ -102,7 +102,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     expect(run.resident).toBeLessThan(MAX_RESIDENT)
   })
 
-  /** All in one event or line; then nothing more comes. */
+  /** Sends all calls in one event or line, then nothing more. */
   const burst: Attack = {
     body: () => [
       protocol.calls(
@@ -123,7 +123,7 @@ describe.each(protocols)('a server of %s', (_, protocol) => {
     const run = await attacked(protocol, burst, {
       meanwhile: async ({ sent }, interrupt) => {
         await sent
-        // On its way to the work that would keep the signal waiting; when it comes there changes nothing here.
+        // By now the client is about to start work that would delay the signal. The exact moment does not matter here.
         await sleep(1000)
         interrupt()
       },

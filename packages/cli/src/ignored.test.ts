@@ -18,7 +18,7 @@ describe('changes to ignored files, at the end', () => {
   ])('%s', async (_, paths, isKept, line) => expect(await told(async () => paths, isKept)).toBe(line))
 
   it('what can not be found out is not a failure', async () =>
-    expect(await told(() => Promise.reject(new Error('gone')), false)).toMatch(/not in the workspace: gone\n$/))
+    expect(await told(() => Promise.reject(new Error('gone')), false)).toMatch(/not copied to the workspace: gone\n$/))
 
   it('many are counted', () =>
     expect(ignoredLine(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toBe('Not in the workspace: a, b, c, d, e and 2 more (git ignores them).'))

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place } from './fixtures/cli.ts'
+import { place, using } from '../test/cli.fixture.ts'
 
-const trace = fileURLToPath(new URL('./fixtures/trace-imports.ts', import.meta.url))
-const bin = fileURLToPath(new URL('./fixtures/unbundled.ts', import.meta.url))
+const trace = fileURLToPath(new URL('../test/trace-imports.fixture.ts', import.meta.url))
+const bin = fileURLToPath(new URL('../test/unbundled.fixture.ts', import.meta.url))
 const HEAVY = /node_modules\/(?:zod|kysely|@ai-sdk|ai|commander)\/|packages\/(?:core|agent|tools|testing)\//
 
 describe('what is loaded', () => {
@@ -45,6 +46,25 @@ describe('what is loaded', () => {
   })
 })
 
+describe('the bundle', () => {
+  it('has the same tool definitions as the source', async () => {
+    using here = place()
+    await using model = await scriptedModel([say('Hello.'), say('Hello.')])
+    await here.run(['hi', ...using(model)])
+    await here.start(['hi', ...using(model)]).ended
+    const [source, bundled] = model.requests.map(({ body }) => (body as { readonly tools: readonly unknown[] }).tools)
+    expect(source?.length).toBeGreaterThan(20)
+    expect(bundled).toEqual(source)
+  })
+
+  it('checks a call and fills in defaults', async () => {
+    using here = place({ 'a.txt': '' })
+    const call = (input: object) => here.start(['tools', 'call', 'glob', JSON.stringify(input), '--json']).ended
+    expect(JSON.parse((await call({ pattern: '*', limit: 0 })).stdout)).toMatchObject({ ok: false, status: 'retry' })
+    expect(JSON.parse((await call({ pattern: '*' })).stdout)).toMatchObject({ ok: true, count: 1, page: 1 })
+  })
+})
+
 describe('usage errors', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['an unknown flag', ['run', 'hi', '--jsn'], /unknown option '--jsn'\nDid you mean --json\?/],
@@ -75,7 +95,7 @@ describe('usage errors', () => {
     [
       'no latest session',
       ['run', 'hi', '--last', '--model', 'ollama/x'],
-      /no session in .* yet\nmulligan chat or mulligan "what to do" begins one/,
+      /no session in .* yet\nmulligan chat or mulligan "what to do" starts one/,
     ],
     ['no such tool', ['tools', 'show', 'reed_file'], /no tool reed_file; did you mean read_file\?/],
   ]

@@ -1,16 +1,14 @@
-/** The command's way in. Everything is loaded on first use, so that what needs little starts fast. */
+/** The entry point of the command. Modules are loaded on first use, so that simple commands start fast. */
 import { writeSync } from 'node:fs'
 import { safeJson, sanitize, storeHint, UsageError } from '@mulligan/host/light'
-import { EXIT } from './exit.ts'
-import { endProcess, watchExit } from './own-code.ts'
-import { absoluteDataDir } from './paths.ts'
+import { absoluteDataDir, version } from './paths.ts'
+import { EXIT, endProcess, watchExit } from './process.ts'
 import { keepStdoutClean, type Output, openOutput } from './ui/output.ts'
-import { version } from './version.ts'
 
-/** Runs the command and ends the process: a tool that was given up on must not hold it open. */
+/** Runs the command and ends the process, so that an abandoned tool cannot keep it open. */
 export async function run(argv: readonly string[]): Promise<void> {
   muteExperimental()
-  // Should the event loop run empty before there is an answer, that is not a success.
+  // If the event loop empties before there is a result, the exit code must indicate failure.
   process.exitCode = EXIT.failed
   const output = openOutput()
   keepStdoutClean()
@@ -26,7 +24,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 function endedBy(own: string | undefined, argv: readonly string[]): void {
-  const message = own === undefined ? 'the process came to its end before the command did' : `${own} ended the process`
+  const message = own === undefined ? 'the process ended before the command finished' : `${own} ended the process`
   const hint = 'A tool of your own has to return or throw: process.exit, or a promise that never settles, ends the command.'
   writeAtOnce(2, `mulligan: ${sanitize(message)}\n${hint}\n`)
   if (wantsJson(argv)) writeAtOnce(1, `${safeJson({ error: { message, hint } })}\n`)
@@ -36,7 +34,7 @@ function writeAtOnce(stream: 1 | 2, text: string): void {
   try {
     writeSync(stream, text)
   } catch {
-    // nobody reads it
+    // Nobody is reading the output.
   }
 }
 
@@ -58,20 +56,20 @@ export async function main(argv: readonly string[], output: Output): Promise<num
 function report(error: unknown, argv: readonly string[], { out, err }: Output): number {
   const isUsage = error instanceof UsageError
   const message = error instanceof Error ? error.message : String(error)
-  const hint = isUsage ? error.hint : (storeHint(error) ?? 'This is a defect of mulligan. With MULLIGAN_DEBUG=1 it shows where.')
+  const hint = isUsage ? error.hint : (storeHint(error) ?? 'This is a bug in mulligan. Set MULLIGAN_DEBUG=1 to see where.')
   err(`mulligan: ${sanitize(message)}\n${sanitize(hint)}\n`)
   if (!isUsage && process.env['MULLIGAN_DEBUG'] && error instanceof Error) err(`${sanitize(error.stack ?? '')}\n`)
   if (wantsJson(argv)) out(`${safeJson({ error: { message, hint } })}\n`)
   return isUsage ? EXIT.usage : EXIT.failed
 }
 
-/** Also where the flags could not be read. */
+/** Whether JSON was requested, even if the flags could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? argv.length : end).some((arg) => arg === '--json' || arg === '--json-stream')
 }
 
-/** Node 22 warns of parts that are stable in later versions. */
+/** Suppresses warnings of Node 22 about features that are stable in later versions. */
 function muteExperimental(): void {
   const others = process.listeners('warning')
   process.removeAllListeners('warning')

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 
-/** The tag changes with every flag of V8 that is in force. */
+/** The tag changes with every V8 flag that is set. */
 const script = (save: string) => `
   import { cachedDataVersionTag, setFlagsFromString } from 'node:v8'
-  import { saveMemory } from ${JSON.stringify(new URL('./memory.ts', import.meta.url).href)}
+  import { saveMemory } from ${JSON.stringify(new URL('./process.ts', import.meta.url).href)}
   const before = cachedDataVersionTag()
   ${save}
   const saved = cachedDataVersionTag()

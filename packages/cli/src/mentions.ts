@@ -1,14 +1,14 @@
-/** Files that are named in a text, as `@path` or `@"path with blanks"`. */
+/** Finds and writes file mentions in a text, as `@path` or `@"path with blanks"`. */
 
 const MENTION = /(?<=^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)"|([^\s"'`@][^\s"'`]*))/gu
-/** Longer is not a path. It bounds the work on what was pasted. */
+/** Maximum length of a path. It limits the work on pasted text. */
 const MAX_PATH = 4096
-/** Signs that end a sentence or a bracket are not part of a path that is not quoted. */
+/** Punctuation that ends a sentence or a bracket, which does not belong to an unquoted path. */
 const TRAILING = /[.,;:!?)\]}>*]+$/u
-/** A path as it may stand without quotes. */
+/** A path that needs no quotes. */
 const PLAIN = /^[^\s"'`@\\][^\s"'`\\]*$/u
 
-/** Paths as they were written, in their order, each once. */
+/** Returns the mentioned paths as written, in order and without duplicates. */
 export function mentionsIn(text: string): string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(MENTION)) {
@@ -19,20 +19,20 @@ export function mentionsIn(text: string): string[] {
   return [...found]
 }
 
-/** How a path is written so that {@link mentionsIn} finds it: in quotes where it must be. */
+/** Writes a path so that {@link mentionsIn} finds it, in quotes if necessary. */
 export function mentionOf(path: string): string {
   if (PLAIN.test(path) && !TRAILING.test(path)) return `@${path}`
   return `@"${path.replace(/["\\]/g, '\\$&')}"`
 }
 
 export interface OpenMention {
-  /** Where its `@` is. */
+  /** Offset of its `@`. */
   readonly from: number
-  /** What was typed of the path. */
+  /** The part of the path typed so far. */
   readonly path: string
 }
 
-/** The mention that ends at the end of this text, finished or not. */
+/** Returns the mention at the end of this text, complete or not. */
 export function openMention(before: string): OpenMention | undefined {
   const start = Math.max(0, before.length - MAX_PATH)
   const match = /(?:^|[\s([{'"`,;:])@(?:"((?:[^"\\\n]|\\.)*)|([^\s"'`@][^\s"'`]*)?)$/u.exec(before.slice(start))

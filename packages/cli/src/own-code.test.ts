@@ -1,11 +1,12 @@
-/** Own tools run in the command's process: what they do to it. */
+/** Tests how own tools can affect the command's process, in which they run. */
 
 import { spawnSync } from 'node:child_process'
-import { openSync, readdirSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type Ended, place, trusted, using } from './fixtures/cli.ts'
+import { isAll } from '../../../scripts/test-scope.fixture.ts'
+import { BIN, type Ended, place, trusted, using } from '../test/cli.fixture.ts'
 
 const tool = (execute: string, more = ''): string =>
   `${more}\nexport default { name: 'odd', description: 'd', effect: 'read', input: { type: 'object', properties: {} }, execute: ${execute} }`
@@ -37,7 +38,7 @@ describe('a tool that ends the process', () => {
   })
 })
 
-it('a tool that never finishes loading is left out', async () => {
+it.runIf(isAll)('a tool that never finishes loading is left out', async () => {
   using here = trusted(place({ '.mulligan/tools/odd.mjs': 'await new Promise(() => {})' }))
   const { code, stdout, stderr } = await here.run(['tools', 'list'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('read_file')])
@@ -97,7 +98,6 @@ import { basename } from 'node:path'
 const here = basename(process.cwd())
 export default {
   name: 'notes', description: 'd', effect: 'write', input: { type: 'object', properties: {}, additionalProperties: false },
-  examples: [{ outcome: 'ok', input: {}, files: { 'in.txt': 'x' } }],
   execute: () => { writeFileSync('out.txt', readFileSync('in.txt')); return here },
 }`
 
@@ -109,13 +109,6 @@ export default {
     expect([here.has('sub/out.txt'), here.has('out.txt')]).toEqual([true, false])
     const run = await here.run(['Hi', '--yes', '--json', '--cwd', 'sub', ...using(model)])
     expect(only(run)).toMatchObject({ calls: [{ tool: 'notes', result: { ok: true } }] })
-  })
-
-  it('is a temporary one in an audit', async () => {
-    using here = trusted(place({ '.mulligan/tools/notes.mjs': WRITES }))
-    const { stdout } = await here.run(['tools', 'audit'])
-    expect(stdout).toMatch(/^notes .* yes$/m)
-    expect(readdirSync(here.dir)).toEqual(['.mulligan'])
   })
 })
 

@@ -1,15 +1,15 @@
-/** Folders and paths as this process sees them. */
-import { realpathSync, statSync } from 'node:fs'
+/** Resolves and displays folders and paths, and reads the version of the package. */
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type DataPaths, openDataDir as openAt, fromHome as shortened, UsageError } from '@mulligan/host/light'
 
-/** Makes the folder, for the user alone. @throws UsageError */
+/** Creates the data folder, accessible only to the user. @throws UsageError */
 export const openDataDir = (): DataPaths => openAt(process.env)
 
-/** A path as the user may show it around: `~` stands for the home folder. */
+/** Shortens a path for display, writing `~` for the home folder. */
 export const fromHome = (path: string): string => shortened(path, process.env)
 
-/** The real path of the folder to work in. @throws UsageError */
+/** Returns the real path of the folder to work in. @throws UsageError */
 export function workingFolder(given: string | undefined): string {
   const asked = absolute(given ?? '.')
   try {
@@ -22,7 +22,7 @@ export function workingFolder(given: string | undefined): string {
   }
 }
 
-/** Own tools run in this process, and relative paths of theirs lie in the folder. @throws UsageError */
+/** Changes to the folder, because own tools run in this process and their relative paths refer to it. @throws UsageError */
 export function enterFolder(cwd: string): void {
   try {
     process.chdir(cwd)
@@ -31,7 +31,7 @@ export function enterFolder(cwd: string): void {
   }
 }
 
-/** A data folder that is named by a relative path lies where the command was started. */
+/** Resolves a relative data folder against the folder where the command was started. */
 export function absoluteDataDir(): void {
   const named = process.env['MULLIGAN_DATA_DIR']
   if (named) process.env['MULLIGAN_DATA_DIR'] = absolute(named)
@@ -44,3 +44,6 @@ function absolute(path: string): string {
     throw new UsageError('the current folder no longer exists', 'cd to an existing folder, or name one with --cwd.')
   }
 }
+
+export const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }).version

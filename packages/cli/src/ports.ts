@@ -1,12 +1,14 @@
-/** This command as a front door: what a workspace reports goes to the user, and what it asks, in words. */
+/** Connects a workspace to the user: reports, questions, and exceptions outside of calls. */
 import type { Ask } from '@mulligan/host/light'
-import type { Notice, Ports } from '@mulligan/host/parts'
-import { approvalInWords } from './approval/ask.ts'
+import { fileLog, type Notice, type Ports } from '@mulligan/host/parts'
+import { approvalInWords } from './approval/approval.ts'
+import { fromHome, openDataDir } from './paths.ts'
 import { tellLeftOut } from './trust.ts'
-import { answerInWords } from './ui/ask-user.ts'
+import { answerInWords } from './ui/ask.ts'
 import type { Colors } from './ui/colors.ts'
+import type { Output } from './ui/output.ts'
 
-/** Whoever is asked during a turn. */
+/** Returns the ports for questions during a turn. */
 export const askedInWords = (ask: Ask, colors: Colors): Pick<Ports, 'approve' | 'answer'> => ({
   approve: approvalInWords(ask, colors),
   answer: answerInWords(ask),
@@ -15,4 +17,25 @@ export const askedInWords = (ask: Ask, colors: Colors): Pick<Ports, 'approve' | 
 export function tellNotice(notice: Notice, tell: (line: string) => void): void {
   if (notice.kind === 'withheld') tellLeftOut(tell)(notice.wanted)
   else tell(`${notice.kind === 'approval' ? '  ' : ''}${notice.text}\n`)
+}
+
+/**
+ * Keeps exceptions outside of calls, such as from a promise that an own tool started and never awaited, from ending the run. Logs them in
+ * full, and tells the user once.
+ *
+ * @returns a function that stops it. @throws UsageError
+ */
+export function catchUnhandled({ err }: Pick<Output, 'err'>): () => void {
+  const { log: path } = openDataDir()
+  const log = fileLog(path)
+  let told = false
+  const onUnhandled = (error: unknown): void => {
+    log({ error })
+    if (!told) err(`Something failed outside every call; see ${fromHome(path)}\n`)
+    told = true
+  }
+  process.on('uncaughtException', onUnhandled).on('unhandledRejection', onUnhandled)
+  return () => {
+    process.off('uncaughtException', onUnhandled).off('unhandledRejection', onUnhandled)
+  }
 }

@@ -1,52 +1,25 @@
-/** Commands and flags. The implementation of a command is loaded when it runs. */
+/** Parses commands and flags. The implementation of a command is loaded when it runs. */
 
 import { UsageError } from '@mulligan/host/light'
 import { Command, CommanderError } from 'commander'
-import { EXIT } from './exit.ts'
-import { addChanges } from './program/changes.ts'
-import { addChat } from './program/chat.ts'
-import { addCompletion } from './program/completion.ts'
-import { addConfig } from './program/config.ts'
-import { addDemo } from './program/demo.ts'
-import { addDoctor } from './program/doctor.ts'
-import { addEval } from './program/eval.ts'
-import { addExamples } from './program/examples.ts'
-import { addModels } from './program/models.ts'
-import { addParse } from './program/parse.ts'
-import { isAtTerminal } from './program/register.ts'
-import { addRun } from './program/run.ts'
-import { addSandbox } from './program/sandbox.ts'
-import { addSessions } from './program/sessions.ts'
-import { addTools } from './program/tools.ts'
-import { addTrust } from './program/trust.ts'
+import { EXIT } from './process.ts'
+import { addCommands, COMMANDS, isAtTerminal, optionsOf } from './program/commands.ts'
+import { HIDDEN } from './program/definitions.ts'
+import { addHelp } from './program/help.ts'
 import type { Output } from './ui/output.ts'
 
-/** In the order of the help. */
-const COMMAND_FILES = [
-  addRun,
-  addChat,
-  addModels,
-  addTools,
-  addParse,
-  addConfig,
-  addTrust,
-  addChanges,
-  addSessions,
-  addSandbox,
-  addDoctor,
-  addEval,
-  addDemo,
-  addCompletion,
-]
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
 export async function runProgram(argv: readonly string[], version: string, output: Output): Promise<number> {
   let code: number = EXIT.ok
-  const program = createProgram(version, output, async (action) => {
+  const args = await withCommand(argv)
+  const [first = ''] = args
+  // Registering all of them takes milliseconds.
+  const only = COMMANDS.includes(first) && first !== HIDDEN ? first : undefined
+  const program = createProgram(version, only, output, async (action) => {
     code = await action()
   })
-  const args = await withCommand(argv, program)
   try {
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -54,22 +27,24 @@ export async function runProgram(argv: readonly string[], version: string, outpu
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return EXIT.ok
     if (error.code === 'commander.help') return args[1] === 'help' ? EXIT.ok : EXIT.usage
-    throw (await noInnerCommand(error, args, program)) ?? usageError(error, args)
+    throw (await noInnerCommand(error, args, program)) ?? usageError(error, args, program)
   }
 }
 
-/** Treats a first argument that is not a command as the prompt, and one that is nearly a command as a typo. Without a prompt, opens a chat. */
-async function withCommand(argv: readonly string[], program: Command): Promise<readonly string[]> {
+/**
+ * Treats a first argument that is not a command as the prompt, or as a typo if it is close to a command. Without a prompt, opens a chat.
+ */
+async function withCommand(argv: readonly string[]): Promise<readonly string[]> {
   const [first] = argv
-  const commands = [...program.commands.map((command) => command.name()), 'help']
+  const commands = [...COMMANDS, 'help']
   if (first === 'help') return helpOf(argv.slice(1), commands)
   if (first !== undefined && (commands.includes(first) || NO_COMMAND.has(first))) return argv
   if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
-    const { editDistance } = await import('@mulligan/core')
+    const { editDistance } = await import('@mulligan/core/executor')
     const meant = commands.find((command) => editDistance(command, first.toLowerCase()) <= 1)
     if (meant) throw new UsageError(`unknown command "${first}"; did you mean ${meant}?`, `To send it as a prompt: mulligan run ${first}`)
   }
-  return [opensChat(argv, program) ? 'chat' : 'run', ...argv]
+  return [opensChat(argv) ? 'chat' : 'run', ...argv]
 }
 
 /** `help run` is `run --help`. */
@@ -81,9 +56,9 @@ function helpOf(asked: readonly string[], commands: readonly string[]): readonly
 }
 
 /** Whether a user is at the terminal and only chat flags were given. */
-function opensChat(argv: readonly string[], program: Command): boolean {
+function opensChat(argv: readonly string[]): boolean {
   if (!isAtTerminal()) return false
-  const flags = program.commands.find((command) => command.name() === 'chat')?.options ?? []
+  const flags = optionsOf('chat')
   for (let at = 0; at < argv.length; at++) {
     const [name, value] = (argv[at] as string).split('=', 2)
     const flag = flags.find(({ short, long }) => name === short || name === long)
@@ -93,23 +68,20 @@ function opensChat(argv: readonly string[], program: Command): boolean {
   return true
 }
 
-type Action = () => Promise<number>
-
-function createProgram(version: string, output: Output, act: (action: Action) => Promise<void>): Command {
+function createProgram(version: string, only: string | undefined, output: Output, act: Parameters<typeof addCommands>[3]): Command {
   const program = new Command('mulligan')
     .description('A terminal agent with reliable tool calls.')
     .version(version)
     .usage('[command] [options]\n       mulligan                start a chat\n       mulligan "what to do"   run one turn')
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
-
-  for (const add of COMMAND_FILES) add(program, { act, output })
-  addExamples(program)
+  addCommands(program, only, output, act)
+  addHelp(program)
   return program
 }
 
-/** Commands with subcommands. */
-const WITH_INNER = new Set(['tools', 'sandbox', 'sessions', 'config'])
+const innerOf = (program: Command, name: string | undefined): readonly string[] =>
+  program.commands.find((one) => one.name() === name)?.commands.map((one) => one.name()) ?? []
 
 /** If a command has a default subcommand, commander reports a mistyped subcommand as an excess argument. */
 async function noInnerCommand(
@@ -117,9 +89,9 @@ async function noInnerCommand(
   [name, asked]: readonly string[],
   program: Command,
 ): Promise<UsageError | undefined> {
-  const inner = program.commands.find((one) => one.name() === name)?.commands.map((one) => one.name()) ?? []
+  const inner = innerOf(program, name)
   if (code !== 'commander.excessArguments' || asked === undefined || inner.length === 0 || inner.includes(asked)) return undefined
-  const { nearest } = await import('@mulligan/core')
+  const { nearest } = await import('@mulligan/core/executor')
   const [near] = nearest(asked, inner, 1)
   return new UsageError(
     `unknown command '${asked.slice(0, 40)}'`,
@@ -127,10 +99,10 @@ async function noInnerCommand(
   )
 }
 
-/** Turns commander's message into ours: what is wrong, and what to do. */
-function usageError({ message, code }: CommanderError, args: readonly string[]): UsageError {
+/** Converts commander's message into ours: what is wrong, and what to do. */
+function usageError({ message, code }: CommanderError, args: readonly string[], program: Command): UsageError {
   const [what = '', ...suggestion] = message.replace(/^error: /, '').split('\n')
-  const isInner = WITH_INNER.has(args[0] ?? '') && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand'
+  const isInner = innerOf(program, args[0]).length > 0 && args[1] && !args[1].startsWith('-') && code !== 'commander.unknownCommand'
   const command = isInner ? `${args[0]} ${args[1]}` : args[0]
   const help = `mulligan ${command} --help lists the options.`
   if (code === 'commander.excessArguments' && args[0] === 'run')

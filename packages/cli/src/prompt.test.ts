@@ -20,7 +20,7 @@ describe('readPrompt', () => {
       'Why?',
       false,
       piped(undefined),
-      { text: 'Why?', warning: expect.stringContaining('Nothing came on stdin') },
+      { text: 'Why?', warning: expect.stringContaining('Nothing arrived on stdin') },
     ],
     ['to resume', undefined, true, terminal, { text: '' }],
     ['to resume, nothing piped', undefined, true, piped(''), { text: '' }],

@@ -1,13 +1,13 @@
-/** Which session a run continues. */
+/** Chooses the session that a run continues. */
 import { existsSync } from 'node:fs'
 import type { SessionRow, Store } from '@mulligan/agent'
-import { nearest } from '@mulligan/core'
+import { nearest } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { localTime } from './ui/time.ts'
+import { localTime } from './ui/text.ts'
 
 const LISTED = 5
 
-/** `undefined` for a new one. @throws UsageError */
+/** Returns `undefined` for a new session. @throws UsageError */
 export async function chooseSession(
   store: Store,
   cwd: string,
@@ -18,13 +18,13 @@ export async function chooseSession(
   return (await latestSession(store, cwd)).id
 }
 
-/** Of a folder. @throws UsageError */
+/** Returns the latest session of a folder. @throws UsageError */
 export async function latestSession(store: Store, cwd: string): Promise<SessionRow> {
   const [latest] = await store.sessions({ cwd, limit: 1 })
   if (!latest)
     throw new UsageError(
       `there is no session in ${cwd} yet`,
-      'mulligan chat or mulligan "what to do" begins one; --cwd names another folder.',
+      'mulligan chat or mulligan "what to do" starts one; --cwd names another folder.',
     )
   return latest
 }
@@ -36,7 +36,7 @@ async function namedSession(store: Store, cwd: string, asked: string): Promise<s
   return id
 }
 
-/** By its id, or the beginning of it where it is of one session. @throws UsageError */
+/** Finds a session by its id or an unambiguous prefix of it. @throws UsageError */
 export async function findSession(store: Store, cwd: string, asked: string): Promise<SessionRow> {
   const whole = await store.session(asked)
   if (whole) return whole
@@ -46,7 +46,7 @@ export async function findSession(store: Store, cwd: string, asked: string): Pro
   if (only)
     throw new UsageError(
       `${begun.length > LISTED ? 'several' : begun.length} sessions begin with ${oneLine(asked, 80)}`,
-      ['Write more of the one that is meant:', ...begun.slice(0, LISTED).map((one) => `  ${described(one)}`)].join('\n'),
+      ['Use more of the id:', ...begun.slice(0, LISTED).map((one) => `  ${described(one)}`)].join('\n'),
     )
   throw await unknownSession(store, cwd, asked)
 }
@@ -62,7 +62,7 @@ async function unknownSession(store: Store, cwd: string, id: string): Promise<Us
   const listed = (here.length > 0 ? here : all).slice(0, LISTED)
   const hint =
     listed.length === 0
-      ? 'There is no session yet: mulligan "…" begins one.'
+      ? 'There is no session yet: mulligan "…" starts one.'
       : ['The latest sessions are:', ...listed.map((one) => `  ${described(one)}`), 'or --last for the latest of this folder.'].join('\n')
   return new UsageError(`there is no session ${oneLine(id, 80)}${near ? `; did you mean ${near}?` : ''}`, hint)
 }

@@ -1,9 +1,9 @@
-/** What the command really sends: how large the start of a request is, and that it stays as it is. */
+/** Tests what the command really sends: how large the request prefix is, and that it does not change. */
 
-import { estimateTokens } from '@mulligan/core'
+import { estimateTokens } from '@mulligan/core/executor'
 import { call, lastToolResults, type RecordedRequest, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { place, trusted, using } from './fixtures/cli.ts'
+import { place, trusted, using } from '../test/cli.fixture.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: string }[]
@@ -12,7 +12,7 @@ interface Body {
 const bodyOf = (request: RecordedRequest | undefined) => request?.body as Body
 const toolsOf = (request: RecordedRequest | undefined) => bodyOf(request).tools.map((tool) => tool.function.name)
 
-/** Thirty tools of the person's own, each about as large as a built-in one. */
+/** Thirty own tools, each about as large as a built-in one. */
 const THIRTY = `export default Array.from({ length: 30 }, (_, at) => ({
   name: 'own_' + at, description: 'Looks up entry ' + at + ' of the register, with all that belongs to it and since when.', effect: 'read',
   input: { type: 'object', properties: Object.fromEntries(['id', 'since', 'kind', 'limit', 'page'].map((one) => [one, { type: 'string', description: 'the ' + one + ' of the entry' }])) },

@@ -1,4 +1,4 @@
-/** What a folder brings that needs the user's approval, in words: the question, what is left out, and the command that lifts it. */
+/** Describes what in a folder needs the user's approval: the question, what is not effective, and the command that allows it. */
 
 import { type Ask, oneLine, safeJson, TOOLS_FOLDER, UsageError } from '@mulligan/host/light'
 import {
@@ -12,30 +12,29 @@ import {
   type Wanted,
   wantedIn,
 } from '@mulligan/host/parts'
-import { EXIT } from './exit.ts'
-import { endProcess } from './own-code.ts'
-import { askInTerminal } from './ui/ask.ts'
+import { EXIT, endProcess } from './process.ts'
+import { askInTerminal, isAttendedFor, isConfirmed } from './ui/ask.ts'
 import type { Output } from './ui/output.ts'
 
 export interface Who {
-  /** Absent when nobody is there. */
+  /** Absent if there is no user to ask. */
   readonly ask?: Ask
   readonly signal?: AbortSignal
   readonly tell: (line: string) => void
-  /** What the command uses, where that is not all: the tools and what runs with them, or the model. */
+  /** What the command uses, if not everything: the tools and what runs with them, or the model. */
   readonly uses?: 'tools' | 'model'
 }
 
-/** Reads what is in force, and asks for approval where something needs it. @throws UsageError */
+/** Reads the effective configuration, and asks for approval if something needs it. @throws UsageError */
 export const settled = <T extends Chosen>(cwd: string, read: () => Promise<T> | T, { ask, signal, tell, uses }: Who): Promise<T> =>
   settledBy(cwd, read, { env: process.env, uses, ...(ask && { trust: trustInWords(ask, signal) }), onWithheld: tellLeftOut(tell) })
 
-/** Asks whether to trust it. */
+/** Asks the user whether to trust the folder. */
 export const trustInWords =
   (ask: Ask, signal: AbortSignal = new AbortController().signal) =>
   async (wanted: Wanted): Promise<boolean> => {
-    const lines = ['This folder brings what needs your word:', ...listed(wanted), 'Trust it? [y/N] ']
-    return /^y(?:es)?$/i.test((await ask(lines.join('\n'), signal))?.trim() ?? '')
+    const lines = ['This folder contains settings or tools that need your approval:', ...listed(wanted), 'Trust it? [y/N] ']
+    return isConfirmed(ask, lines.join('\n'), signal)
   }
 
 export const tellLeftOut =
@@ -44,7 +43,7 @@ export const tellLeftOut =
     for (const line of leftOut(wanted)) tell(`${line}\n`)
   }
 
-/** A line for each thing, for the user who decides. */
+/** Returns one line per item, for the user to decide. */
 export const listed = ({ tools, settings }: Wanted): readonly string[] => [
   ...(tools
     ? [`  ${TOOLS_FOLDER}: ${filesText(tools)}, code that runs outside the sandbox${tools.state === 'changed' ? '; it has changed' : ''}`]
@@ -54,13 +53,13 @@ export const listed = ({ tools, settings }: Wanted): readonly string[] => [
   ),
 ]
 
-/** What is not effective, and the command that lifts it. */
+/** Returns what is not effective, and the command that allows it. */
 function leftOut({ cwd, tools, settings, problem }: Wanted): readonly string[] {
   return [
     ...(tools ? [`Not loaded: ${toolsText(tools)}. ${liftText(cwd)}`] : []),
     ...settings.map(
       ({ key, value, does, from }) =>
-        `Not in force: ${oneLine(from, 100)} sets ${oneLine(`${key} to ${safeJson(value)}`, 300)}, which ${oneLine(does, 200)}. ${liftText(cwd)}`,
+        `Ignored: ${oneLine(from, 100)} sets ${oneLine(`${key} to ${safeJson(value)}`, 300)}, which ${oneLine(does, 200)}. ${liftText(cwd)}`,
     ),
     ...(problem === undefined || (!tools && settings.length === 0) ? [] : [oneLine(problem, 400)]),
   ]
@@ -86,7 +85,10 @@ function filesText({ found: { files } }: FolderTools): string {
   return `${oneLine(files.slice(0, MAX_NAMED).join(', '), 1000)}${rest}`
 }
 
-/** For commands that show what is in force: a line on stderr for each thing that is not, and the same for programs. */
+/**
+ * For commands that show the effective configuration: prints one line on stderr for each item that is not effective, and returns the same
+ * as data.
+ */
 export function tellUntrusted(cwd: string, chosen: Chosen, { err }: Pick<Output, 'err'>): { readonly untrusted?: object } {
   const wanted = wantedIn(cwd, chosen, process.env)
   tellLeftOut(err)(wanted)
@@ -95,11 +97,7 @@ export function tellUntrusted(cwd: string, chosen: Chosen, { err }: Pick<Output,
   return { untrusted: { tools: tools?.found.files ?? [], settings: settings.map(({ key, value, from }) => ({ key, value, from })) } }
 }
 
-/** Somebody is there to be asked, and reads the answer. */
-export const isAttendedFor = ({ json }: { readonly json?: boolean }): boolean =>
-  !json && process.stdin.isTTY === true && process.stderr.isTTY === true
-
-/** For the commands about tools. Ctrl-C at the question ends the command. */
+/** Reads the settings for the commands about tools. Ctrl-C at the question ends the command. */
 export const settledTools = (
   cwd: string,
   flags: { readonly json?: boolean },
@@ -111,7 +109,7 @@ export const settledTools = (
     ...(isAttendedFor(flags) && { ask: askInTerminal(() => endProcess(EXIT.cancelled)) }),
   })
 
-/** @throws UsageError for a command that can't do its work without them */
+/** @throws UsageError if the folder's tools are not trusted, for commands that need them */
 export function refuseUntrusted(cwd: string): void {
   const tools = folderTools(cwd, process.env)
   if (needsTrust(tools)) throw new UsageError(`not loaded: ${toolsText(tools)}`, `${liftText(cwd)}. In a script: mulligan trust --yes`)
