@@ -1,4 +1,4 @@
-/** That the matrix can fail: what it looks for is found where it is. And the canaries once more in text, which has more of it than JSON. */
+/** Controls of the matrix: it finds what it looks for. Also checks the canaries in text output, which has more of it than JSON. */
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { call, calls, say, scriptedModel } from '@mulligan/testing'
@@ -29,7 +29,7 @@ describe('the matrix notices', () => {
       { name: '', script: [call('tell', {}), say('Well.')], calls: ['tell failed execution'] },
       /request 2: .*kanarie-told/,
     ],
-    ['a turn that is not asked for', { name: '', script: [say('Done.'), look], calls: [] }, /never asked for/],
+    ['a turn that is not asked for', { name: '', script: [say('Done.'), look], calls: [] }, /was not used/],
     ['another exit code', { name: '', script: [look], flags: ['--max-requests', '1'], calls: [] }, /exit/],
   ]
   it.each(rows)('%s', async (_, row, says) => {

@@ -1,4 +1,4 @@
-/** Runs a row: the real command against a scripted model, and everything that must hold of every row. */
+/** Runs a row: the real command against a scripted model, and the checks that apply to every row. */
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,21 +7,21 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { TurnOutcome } from '@mulligan/agent'
-import { lastToolResults, type Protocol, type ScriptedModel, scriptedModel } from '@mulligan/testing'
+import { lastToolResults, type ScriptedModel, scriptedModel } from '@mulligan/testing'
 import { afterAll, expect } from 'vitest'
-import { type CliFixture, type Ended, place, trusted } from '../../packages/cli/src/fixtures/cli.ts'
+import { type CliFixture, type Ended, place, trusted } from '../../packages/cli/test/cli.fixture.ts'
 import { checkHints, describeCall } from './hints.ts'
 import { CANARY, leaks } from './leaks.ts'
-import { ANSWERED, type Row, type Run } from './row.ts'
+import { ANSWERED, type Protocol, type Row, type Run } from './row.ts'
 import { keptRows, unansweredCalls } from './store.ts'
 
 const TOOLS = fileURLToPath(new URL('./tools/', import.meta.url))
-/** Shared by all runs: they load the same modules. */
+/** Shared by all runs, which load the same modules. */
 const COMPILED = join(tmpdir(), `mulligan-compiled-${process.pid}`)
 afterAll(() => rmSync(COMPILED, { recursive: true, force: true }))
 const KEY = `sk-${CANARY}-key`
 
-/** A workspace with the fault tools; home and data lie elsewhere, under a name that must not get out. */
+/** A workspace with the fault tools. Home and data are elsewhere, under a name that must not leak. */
 export function workspace(given: Readonly<Record<string, string>> = {}): CliFixture & { readonly home: string } {
   const tools = readdirSync(TOOLS).map((file) => [`.mulligan/tools/${file}`, readFileSync(join(TOOLS, file), 'utf8')] as const)
   const here = place({ ...Object.fromEntries(tools), ...given })
@@ -32,7 +32,7 @@ export function workspace(given: Readonly<Record<string, string>> = {}): CliFixt
   return { ...here, home }
 }
 
-/** Flags and environment of a run. */
+/** The flags and the environment of a run. */
 export function using(model: Pick<ScriptedModel, 'url' | 'anthropicUrl' | 'ollamaUrl'>, protocol: Protocol, home: string) {
   const flags = {
     openai: ['--model', 'scripted', '--base-url', model.url],
@@ -73,7 +73,7 @@ export async function drive(row: Row, protocol: Protocol): Promise<void> {
 
 type Here = ReturnType<typeof workspace>
 
-/** @returns what it came to; `undefined` when it was killed */
+/** @returns the outcome; `undefined` if the process was killed */
 async function runOnce(run: Run, row: Row, more: readonly string[], here: Here, model: ScriptedModel, protocol: Protocol) {
   const before = model.requests.length
   const address = row.down ? await deserted() : model
@@ -138,7 +138,7 @@ async function appears(there: () => boolean): Promise<void> {
   while (!there()) await sleep(10)
 }
 
-/** An address at which nobody listens. */
+/** An address where no server listens. */
 async function deserted(): Promise<Pick<ScriptedModel, 'url' | 'anthropicUrl' | 'ollamaUrl'>> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,8 +1,8 @@
 /**
- * Every fault that a tool, a model or a provider can come up with, through the real command and over HTTP: the turn ends in words
- * and with the right exit code, every call has one result, every hint works, and nothing gets out that should not.
+ * Tests the faults of tools, models and providers with the real command over HTTP: the turn ends with an answer and the correct exit
+ * code, every call has one result, every hint works, and nothing leaks.
  */
-import { DEFAULT_STATUS } from '@mulligan/core'
+import { DEFAULT_STATUS } from '@mulligan/core/executor'
 import { describe, expect, it } from 'vitest'
 import { isAll } from '../../scripts/test-scope.fixture.ts'
 import { drive } from './drive.ts'
@@ -28,7 +28,7 @@ const THEMES: Readonly<Record<string, readonly Row[]>> = {
 }
 
 const AT_ONCE = 4
-/** Milliseconds. It has waited for its turn, on a machine that is busy. */
+/** Milliseconds, including the time that a row waits on a busy machine. */
 const TIMEOUT = 240_000
 
 const atOnce = limited(AT_ONCE)

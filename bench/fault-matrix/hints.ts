@@ -1,4 +1,4 @@
-/** What must hold of every hint: it says what to do, and doing that works. */
+/** Checks every hint: it says what to do, and doing that works. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TurnOutcome } from '@mulligan/agent'
 import type { CallRecord, ToolError } from '@mulligan/core'
@@ -12,7 +12,7 @@ export function describeCall({ tool, result }: CallRecord): string {
   return `${tool} ${result.status} ${result.errorType}${left === undefined ? '' : `, ${left} left`}`
 }
 
-/** @param unrepaired why a wrong call is not followed by a right one, where the row is about just that */
+/** @param unrepaired why no correct call follows a wrong one, for a row that tests exactly that */
 export function checkHints({ calls }: TurnOutcome, requests: readonly RecordedRequest[], unrepaired: string | undefined): void {
   for (const record of calls) {
     const { result } = record
@@ -24,7 +24,7 @@ export function checkHints({ calls }: TurnOutcome, requests: readonly RecordedRe
   }
 }
 
-/** The model issued the suggested call in its next response, and it came to ok. */
+/** The model made the suggested call in its next response, and the result was ok. */
 function checkSuggestion(record: CallRecord, calls: readonly CallRecord[]): void {
   const suggested = record.result.ok ? undefined : record.result.details?.call
   const followed = calls.filter(
@@ -36,7 +36,7 @@ function checkSuggestion(record: CallRecord, calls: readonly CallRecord[]): void
   })
 }
 
-/** It names the parameter and what it must be; and the tool comes to ok later in the turn. */
+/** The hint names the parameter and its constraint, and the tool succeeds later in the turn. */
 function checkRetry(
   record: CallRecord,
   { errorType, details = {} }: ToolError,
@@ -53,7 +53,7 @@ function checkRetry(
   expect(repaired.length, `a right call follows: ${describeCall(record)}`).toBeGreaterThan(0)
 }
 
-/** What the model was sent of a result; `undefined` when the turn ended before, or its id was one that could not be sent back. */
+/** The result as it was sent to the model; `undefined` if the turn ended before, or its id could not be sent back. */
 function textRead({ wireId }: CallRecord, requests: readonly RecordedRequest[]): string | undefined {
   for (const request of requests) {
     const found = lastToolResults(request).find(({ id }) => id === wireId)

@@ -1,7 +1,7 @@
-/** Where a canary has got to. All of them have one stem, so that no new one can be forgotten here. */
+/** Finds leaked canaries. They have a common stem, so that none can be missed. */
 export const CANARY = 'kanarie'
 
-/** A line for each text that holds one, with what stands around it. */
+/** One line per text that contains a canary, with its context. */
 export function leaks(texts: Readonly<Record<string, string>>): string[] {
   return Object.entries(texts).flatMap(([where, text]) => {
     const at = text.toLowerCase().indexOf(CANARY)

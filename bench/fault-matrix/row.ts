@@ -1,6 +1,15 @@
-/** What a row of the matrix is: data, and the few words it is written in. */
+/** Defines a row of the matrix, and helpers to write rows. */
 import type { StoppedBy, TurnStatus } from '@mulligan/agent'
-import { lastToolResults, type Protocol, type RecordedRequest, type ScriptedCall, type ScriptedTurn } from '@mulligan/testing'
+import {
+  type Protocol as AnyProtocol,
+  lastToolResults,
+  type RecordedRequest,
+  type ScriptedCall,
+  type ScriptedTurn,
+} from '@mulligan/testing'
+
+/** The protocols that the command speaks. */
+export type Protocol = Exclude<AnyProtocol, 'responses'>
 
 export interface Ending {
   readonly exit: number
@@ -14,39 +23,39 @@ export interface Run {
   readonly flags?: readonly string[]
   /** Default {@link ANSWERED}. */
   readonly ends?: Ending
-  /** Each call of the turn in a line: `TOOL ok`, `TOOL ok 0` for nothing found, `TOOL STATUS ERRORTYPE`, ` N left` where a try was spent. */
+  /** One line per call of the turn: `TOOL ok`, `TOOL ok 0` if nothing was found, `TOOL STATUS ERRORTYPE`, with `, N left` if a try was spent. */
   readonly calls: readonly string[]
   readonly answer?: RegExp
-  /** Each is in some result that the model was sent. */
+  /** Texts that must occur in the results sent to the model. */
   readonly told?: readonly RegExp[]
-  /** All of stderr. Default: nothing. */
+  /** The complete stderr. Default: empty. */
   readonly stderr?: RegExp
-  /** The signal is sent as soon as the file is there. */
+  /** The signal is sent as soon as the file exists. */
   readonly interrupt?: { readonly file: string; readonly signal: 'SIGINT' | 'SIGKILL' }
 }
 
 export interface Row extends Run {
   readonly name: string
-  /** Default: OpenAI's. */
+  /** Default: OpenAI. */
   readonly on?: readonly Protocol[]
-  /** The same session afterwards, in another process. */
+  /** Continues the session afterwards, in another process. */
   readonly next?: Run
-  /** What is in the workspace before. */
+  /** Files in the workspace before the run. */
   readonly given?: Readonly<Record<string, string>>
-  /** What is in it afterwards; `undefined`: no such file. */
+  /** Files in the workspace afterwards; `undefined` if the file must not exist. */
   readonly files?: Readonly<Record<string, string | undefined>>
-  /** Why no corrected call can follow a wrong one here. */
+  /** Why no corrected call can follow a wrong one. */
   readonly unrepaired?: string
-  /** Texts in the log file. */
+  /** Texts that must occur in the log file. */
   readonly logged?: readonly string[]
-  /** Nobody listens at the model's address. */
+  /** No server listens at the model's address. */
   readonly down?: boolean
-  /** A further look at the requests. */
+  /** An additional check of the requests. */
   readonly sent?: (requests: readonly RecordedRequest[]) => void
 }
 
 export const BOTH: readonly Protocol[] = ['openai', 'anthropic']
-/** With Ollama's own API. */
+/** Uses Ollama's own API. */
 export const ALL: readonly Protocol[] = [...BOTH, 'ollama']
 export const ANTHROPIC: readonly Protocol[] = ['anthropic']
 
@@ -56,14 +65,14 @@ export const LOOPED: Ending = { exit: 3, status: 'stopped', stoppedBy: 'loop' }
 export const CANCELLED: Ending = { exit: 130, status: 'cancelled', stoppedBy: 'user' }
 export const NO_PROVIDER: Ending = { exit: 1, status: 'failed', stoppedBy: 'provider' }
 
-/** The calls that the results just read suggest, as they stand. */
+/** Makes the calls that the newest results suggest, unchanged. */
 export function suggestedCalls(request: RecordedRequest): ScriptedCall[] {
   const found = lastToolResults(request).flatMap(({ text }) => [...text.matchAll(/^Call instead: ([\w-]+)\((.*)\)$/gm)])
   if (found.length === 0) throw new Error('no result suggests a call')
   return found.map(([, name = '', json = '']) => ({ name, input: JSON.parse(json) as unknown }))
 }
 
-/** The model does what the hints say. */
+/** Lets the model follow the hints. */
 export const HEED: ScriptedTurn = { calls: suggestedCalls }
 
 export const times = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n))

@@ -1,8 +1,8 @@
-/** Everything that a run has kept, as text. */
+/** Reads everything that a run has stored, as text. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Each row of each table as JSON, and each entry of the log as its line, under a name that says which. */
+/** Each row of each table as JSON, and each line of the log, keyed by a name that identifies it. */
 export function keptRows(path: string): Record<string, string> {
   if (!existsSync(path)) return {}
   const database = new DatabaseSync(path, { readOnly: true })
@@ -12,7 +12,7 @@ export function keptRows(path: string): Record<string, string> {
       database
         .prepare(`SELECT * FROM "${String(name)}"`)
         .all()
-        .flatMap((row) => (name === 'log' ? String(row['body']).split('\n') : [`${String(name)}\t${JSON.stringify(row)}`])),
+        .flatMap((row) => (name === 'log' ? linesOf(row) : [`${String(name)}\t${JSON.stringify(row)}`])),
     )
     return Object.fromEntries(rows.map((row, at) => [`${row.slice(0, row.indexOf('\t'))} ${at}`, row]))
   } finally {
@@ -20,17 +20,21 @@ export function keptRows(path: string): Record<string, string> {
   }
 }
 
+/** The log writes \x01 for the turn's id. */
+const linesOf = ({ body, turn_id }: Readonly<Record<string, unknown>>): string[] =>
+  String(body).replaceAll('\x01', String(turn_id)).split('\n')
+
 interface KeptMessage {
   readonly parts?: readonly { readonly type: string; readonly callId?: string }[]
 }
 
-/** Calls in kept messages that do not have exactly one result, among the calls and among the events. */
+/** Calls in stored messages that do not have exactly one result, among the calls and among the events. */
 export function unansweredCalls(kept: Readonly<Record<string, string>>): string[] {
   const entries = (kind: string) =>
     Object.values(kept)
       .map((line) => line.split('\t'))
       .filter(([one]) => one === kind)
-  /** Of several versions the latest. */
+  /** The latest of several versions. */
   const latest = <T>(kind: string) => [...new Map(entries(kind).map(([, id = '', json = '']) => [id, JSON.parse(json) as T]))]
   const asked = latest<KeptMessage>('message').flatMap(([, { parts = [] }]) =>
     parts.flatMap(({ type, callId }) => (type === 'call' && callId !== undefined ? [callId] : [])),

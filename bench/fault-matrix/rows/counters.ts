@@ -1,4 +1,4 @@
-/** How often a model may try again. */
+/** Retry limits. */
 import { call, calls, say } from '@mulligan/testing'
 import { ANTHROPIC, BOTH, type Row, times } from '../row.ts'
 

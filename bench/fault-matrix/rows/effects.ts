@@ -1,4 +1,4 @@
-/** Cut off in the middle: what is known of an effect, and that it is never repeated unasked. */
+/** Effects that were cut off: what is known about them, and that they are never repeated without approval. */
 import { call, calls, say } from '@mulligan/testing'
 import { ALL, ANTHROPIC, BOTH, CANCELLED, type Row, UNAPPROVED } from '../row.ts'
 

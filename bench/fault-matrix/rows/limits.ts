@@ -1,11 +1,11 @@
-/** What a turn may spend. It ends in words anyway. */
+/** Limits of a turn, which ends with an answer nevertheless. */
 import { call, calls, type RecordedRequest, say } from '@mulligan/testing'
 import { ALL, ANTHROPIC, type Ending, type Row, times } from '../row.ts'
 
 const stopped = (stoppedBy: 'requests' | 'calls' | 'seconds'): Ending => ({ exit: 3, status: 'stopped', stoppedBy })
 const look = (query: string) => call('search_notes', { query })
 
-/** In both protocols, of the last request. */
+/** Checks the last request, in both protocols. */
 function toolChoice(requests: readonly RecordedRequest[]): unknown {
   const choice = (requests.at(-1)?.body as { readonly tool_choice?: string | { readonly type: string } }).tool_choice
   return typeof choice === 'object' ? choice.type : choice

@@ -1,4 +1,4 @@
-/** The same again, and what only looks like it. */
+/** Loops, and patterns that only look like loops. */
 import { call, calls, type ScriptedTurn, say } from '@mulligan/testing'
 import { ANTHROPIC, BOTH, LOOPED, type Row, times } from '../row.ts'
 
@@ -15,7 +15,7 @@ export const LOOPS: readonly Row[] = [
     script: [...round(5, [look('plan')]), ENOUGH],
     ends: LOOPED,
     calls: [...same(3, 'search_notes ok'), ...same(2, 'search_notes blocked loop')],
-    told: [/Once more and it is refused/, /^blocked \(loop\): This very call has been made 3 times with the same outcome/],
+    told: [/Once more and it is refused/, /^blocked \(loop\): This exact call has been made 3 times with the same outcome/],
   },
   {
     name: 'length 1, of nothing found',

@@ -1,11 +1,11 @@
-/** What a model's server does wrong. */
+/** Faults of the model's server. */
 import { call, calls, type ScriptedTurn, say } from '@mulligan/testing'
 import { ALL, ANTHROPIC, BOTH, NO_PROVIDER, type Row, times } from '../row.ts'
 
 const look = call('search_notes', { query: 'plan' })
 const FINE = say('Two plans.')
 
-/** Faults that pass: each request is made again, and nothing is seen of what came first. */
+/** Temporary faults: each request is repeated, and the first reply leaves no trace. */
 const passes = (name: string, faults: readonly ScriptedTurn[], on: Row['on'] = BOTH): Row => ({
   name: `${name}: asked again`,
   on,
@@ -16,7 +16,7 @@ const passes = (name: string, faults: readonly ScriptedTurn[], on: Row['on'] = B
   files: { 'notes.txt': undefined },
 })
 
-/** A fault that does not. What was done before is in the engine's words. */
+/** A permanent fault. The engine reports what was done before it. */
 const fails = (name: string, first: ScriptedTurn, on: Row['on'] = BOTH): Row => ({
   name: `${name}: the turn ends, and says what was done`,
   on,

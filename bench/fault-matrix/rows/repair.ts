@@ -1,4 +1,4 @@
-/** Calls that come as something else than calls. */
+/** Calls that arrive in another form. */
 import { type ScriptedTurn, say, think } from '@mulligan/testing'
 import type { Row } from '../row.ts'
 
@@ -8,7 +8,7 @@ const LOOK = glm('search_notes', 'query', 'plan')
 const ADD = glm('add_note', 'text', 'x')
 const FINE = say('Two plans.')
 
-/** A streamed body of one call after another, all with the same index. */
+/** A streamed body with several calls that all have the same index. */
 const oneIndex = (name: string, ...inputs: readonly object[]): ScriptedTurn => ({
   raw: [
     ...inputs.map((input, at) => ({

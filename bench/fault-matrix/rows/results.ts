@@ -1,4 +1,4 @@
-/** Each status and each type of error, and what follows it. */
+/** Every status and every error type, and what follows. */
 import { call, calls, say } from '@mulligan/testing'
 import { ALL, ANTHROPIC, BOTH, HEED, type Row, UNAPPROVED } from '../row.ts'
 
@@ -23,7 +23,7 @@ export const RESULTS: readonly Row[] = [
     name: `retry ${RETRIED.join(', ')}: each suggested call works`,
     on: BOTH,
     script: [...RETRIED.flatMap((type) => [raise('retry', { type }), HEED]), say('It is open.')],
-    // A value that was never tried and does not exist costs nothing.
+    // A nonexistent value that was not tried before costs no try.
     calls: RETRIED.flatMap((type) => [`raise retry ${type}${type === 'not_found' ? '' : ', 3 left'}`, 'raise ok']),
     told: RETRIED.map((type) => new RegExp(`^retry \\(${type}\\): Entry "bad" will not do\\.`)),
   },

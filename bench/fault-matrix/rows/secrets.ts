@@ -1,10 +1,10 @@
-/** Exceptions that nobody expected. Their class is told; the rest goes to the log, and nowhere else. */
+/** Unexpected exceptions. Only their class is reported; the rest goes to the log. */
 import { call, calls, say } from '@mulligan/testing'
 import { ANTHROPIC, BOTH, type Row } from '../row.ts'
 
 const WHOLE = ['kanarie-message', 'kanarie-env', 'kanarie-cause', 'kanarie-thrower.ts']
 
-/** Of what was thrown the class and a code of the system get out. */
+/** Only the class of an exception and a system error code are reported. */
 const UNEXPECTED = ['error', 'rejected', 'text', 'object', 'code', 'name'] as const
 
 export const SECRETS: readonly Row[] = [

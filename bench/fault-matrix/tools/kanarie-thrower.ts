@@ -1,4 +1,4 @@
-/** Throws what nobody expected. `kanarie` stands for a secret: it is in the words, the cause, the environment and the name of this file. */
+/** A tool that throws unexpected exceptions. `kanarie` stands for a secret: it is in the message, the cause, the environment and the name of this file. */
 import { defineTool, ModelRetry, ok, ToolFailure } from '@mulligan/core'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-/** Tools that behave: they find, find nothing, write, and send. */
+/** Correct tools: they find something, find nothing, write, and send. */
 import { appendFileSync } from 'node:fs'
 import { defineTool, empty, ModelRetry, ok } from '@mulligan/core'
 import { z } from 'zod'

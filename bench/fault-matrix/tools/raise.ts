@@ -1,5 +1,6 @@
-/** Throws what it is asked for, by each of the three typed errors. */
-import { defineTool, type ErrorType, ModelRetry, ok, type Status, ToolFailure, TransientError } from '@mulligan/core'
+/** A tool that throws the requested error, as one of the three typed errors. */
+import { defineTool, ModelRetry, ok, ToolFailure, TransientError } from '@mulligan/core'
+import type { ErrorType, Status } from '@mulligan/core/executor'
 import { z } from 'zod'
 
 export default defineTool({

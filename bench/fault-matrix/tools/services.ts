@@ -1,4 +1,4 @@
-/** Tools in front of services that fail, come back, poll, and say too much. */
+/** Tools for services that fail, recover, poll, and return too much. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { defineTool, ok, TransientError } from '@mulligan/core'
 import { z } from 'zod'

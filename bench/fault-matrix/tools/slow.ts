@@ -1,4 +1,4 @@
-/** Tools that take too long and do not heed their signal. Files in the workspace say how far they are. */
+/** Tools that take too long and ignore their signal. Files in the workspace show their progress. */
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ok } from '@mulligan/core'

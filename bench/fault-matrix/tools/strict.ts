@@ -1,4 +1,4 @@
-/** Tools that are strict about their input and do not say what would be right, so that the model has to find it out. */
+/** Tools that are strict about their input without saying what is valid, so that the model has to find out. */
 import { defineTool, ModelRetry, ok } from '@mulligan/core'
 import { z } from 'zod'
 
