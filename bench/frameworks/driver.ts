@@ -1,28 +1,37 @@
-/** What a framework is handed, and what it came to. A driver is all that is known of one framework. */
+/** The input and the outcome of a framework's run. A driver contains all the code for one framework. */
 
-/** A tool, for all of them the same. Its parameters are an object of strings and numbers. */
+/** A tool, the same for all frameworks. Its parameters are an object of strings and numbers. */
 export interface NeutralTool {
   readonly name: string
   readonly description: string
   readonly parameters: Readonly<Record<string, 'string' | 'number'>>
-  readonly execute: (input: Readonly<Record<string, unknown>>) => Promise<string>
+  /** @param signal is aborted when the framework gives up waiting */
+  readonly execute: (input: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<string>
 }
 
 export interface Task {
-  /** Base URL of a server that speaks OpenAI's chat completions. */
+  /** Base URL of a server with OpenAI's chat completions API. */
   readonly url: string
   readonly prompt: string
   readonly tools: readonly NeutralTool[]
-  /** Model requests it may make, by the framework's own limit. */
+  /** Maximum number of model requests, set as the framework's own limit. */
   readonly requests: number
-  /** Milliseconds that a tool may take, by the framework's own limit, where it has one. */
+  /** Milliseconds that a tool may take, set as the framework's own limit if it has one. */
   readonly toolTimeout: number
+  /** Milliseconds that a run may take, set as the framework's own limit if its recommended settings have one. */
+  readonly runTimeout: number
 }
 
-/** @returns the answer. Throws whatever the framework throws. */
+/** @returns the answer. @throws whatever the framework throws */
 export type Driver = (task: Task) => Promise<string>
 
-/** A zod object of a tool's parameters. Each framework is handed the zod that it finds. */
+/** What the module of a driver exports: the framework as its documentation begins, and with the settings that it recommends. */
+export interface Drivers {
+  readonly run: Driver
+  readonly recommended?: Driver
+}
+
+/** A zod object for the parameters of a tool. Each framework gets the zod version that it resolves. */
 export const objectOf = <T>(
   z: { readonly object: (shape: Record<string, T>) => unknown; readonly string: () => T; readonly number: () => T },
   { parameters }: NeutralTool,

@@ -1,52 +1,59 @@
 /**
- * `npm run compare`: what other frameworks make of the mistakes that models make. Installs them from the registry into a
- * temporary folder, runs each against the same scripted model over HTTP, and prints what happened. `--write` puts the table
- * into docs/comparison.md, `--only DRIVER,…` runs some of them, `--json` prints JSON.
+ * `npm run compare`: shows how other frameworks handle the mistakes of models and tools. Installs them from the registry into a
+ * temporary folder, runs each against the same scripted model over HTTP, and prints what happened. `--write` puts the tables
+ * and the code into docs/comparison.md, `--only DRIVER,…` runs some of them, `--json` prints JSON.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { FRAMEWORKS, type Framework, load, seen } from './frameworks.ts'
-import { MISTAKES } from './mistakes.ts'
+import { DEFAULTS, type Framework, load, RECOMMENDED, seen } from './frameworks.ts'
+import { type Row, replaced, settingsText, table } from './page.ts'
+import { SCENARIOS } from './scenarios.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'comparison.md')
-/** The table is between these two lines. */
-const MARKS = ['<!-- npm run compare -- --write -->', '<!-- end -->'] as const
+const TABLES: Readonly<Record<string, readonly Framework[]>> = { defaults: DEFAULTS, recommended: RECOMMENDED }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, only: { type: 'string' } },
   })
-  const chosen = FRAMEWORKS.filter(({ driver }) => values.only === undefined || values.only.split(',').includes(driver))
-  const folder = install(chosen)
+  if (values.write && values.only !== undefined) throw new Error('--write needs all frameworks: leave out --only')
+  const isChosen = ({ driver }: Framework): boolean => values.only === undefined || values.only.split(',').includes(driver)
+  const folder = install(Object.values(TABLES).flat().filter(isChosen))
   try {
-    const rows: { readonly mistake: string; readonly cells: readonly string[] }[] = []
-    for (const mistake of MISTAKES) {
-      const cells: string[] = []
-      for (const framework of chosen) cells.push(mistake.verdict(await seen(await load(framework, folder), mistake)))
-      rows.push({ mistake: mistake.title, cells })
+    const results: Record<string, unknown> = {}
+    let page = readFileSync(PAGE, 'utf8')
+    for (const [name, all] of Object.entries(TABLES)) {
+      const chosen = all.filter(isChosen)
+      const rows = await rowsOf(chosen, folder)
+      const text = table(chosen, rows)
+      page = values.write ? replaced(page, name, text) : page
+      results[name] = {
+        frameworks: chosen.map((framework) => framework.name),
+        rows: rows.map(({ scenario, verdicts }) => ({ scenario: scenario.title, cells: verdicts.map(({ says }) => says) })),
+      }
+      if (!values.json) console.log(`${text}\n`)
     }
-    const head = ['', ...chosen.map(({ name }) => name)]
-    const table = [head, head.map(() => '---'), ...rows.map(({ mistake, cells }) => [mistake, ...cells])]
-    const text = table.map((row) => `| ${row.join(' | ')} |`).join('\n')
-    if (values.json) console.log(JSON.stringify({ frameworks: chosen.map(({ name }) => name), rows }, null, 2))
-    else console.log(text)
-    if (values.write) write(text)
+    if (values.json) console.log(JSON.stringify(results, null, 2))
+    if (values.write) writeFileSync(PAGE, replaced(page, 'settings', settingsText()))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function write(table: string): void {
-  const page = readFileSync(PAGE, 'utf8')
-  const [before, after] = MARKS.map((mark) => page.indexOf(mark)) as [number, number]
-  if (before === -1 || after < before) throw new Error(`${PAGE} has no place for the table: ${MARKS.join(' … ')}`)
-  writeFileSync(PAGE, `${page.slice(0, before + MARKS[0].length)}\n\n${table}\n\n${page.slice(after)}`)
+async function rowsOf(frameworks: readonly Framework[], folder: string): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const scenario of SCENARIOS) {
+    const verdicts: Row['verdicts'][number][] = []
+    for (const framework of frameworks) verdicts.push(scenario.verdict(await seen(await load(framework, folder), scenario)))
+    rows.push({ scenario, verdicts })
+  }
+  return rows
 }
 
-/** @returns a folder in which the packages and the drivers are. */
+/** @returns a folder with the packages */
 function install(frameworks: readonly Framework[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'mulligan-frameworks-'))
   const packages: Record<string, string> = Object.assign({ zod: '4.6.7' }, ...frameworks.map(({ packages }) => packages))

@@ -1,4 +1,4 @@
-/** Mastra's agent, with its memory in libSQL, saved after each step. */
+/** Mastra's agent with its memory in libSQL, saved after each step. */
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { LibSQLStore } from '@mastra/libsql'

@@ -1,5 +1,5 @@
 /**
  * @param file the database to store in
- * @returns runs a turn of `steps` model requests, each but the last with one call; told of each request. Returns how many were made
+ * @returns a function that runs a turn of `steps` model requests, each except the last with one call, and returns the number of requests
  */
 export type OpenPeer = (file: string) => (steps: number, onRequest: () => void) => Promise<number>

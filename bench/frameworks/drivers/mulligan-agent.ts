@@ -15,7 +15,7 @@ export const run: Driver = async ({ url, prompt, tools, requests, toolTimeout })
         effect: 'read',
         timeout: toolTimeout / 1000,
         input: objectOf<unknown>(z as never, one),
-        execute: (input) => one.execute(input as Record<string, unknown>),
+        execute: (input, { signal }) => one.execute(input as Record<string, unknown>, signal),
       }),
     ),
     store: memoryStore(),

@@ -2,17 +2,34 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { mulligan } from '@mulligan/ai-sdk'
 import { generateText, isStepCount, tool } from 'ai'
 import { z } from 'zod'
-import { type Driver, objectOf } from '../driver.ts'
+import { type Driver, objectOf, type Task } from '../driver.ts'
 
-export const run: Driver = async ({ url, prompt, tools, requests, toolTimeout }) => {
-  const provider = createOpenAICompatible({ name: 'scripted', baseURL: url })
-  const theirs = Object.fromEntries(
-    tools.map((one) => [one.name, tool({ description: one.description, inputSchema: objectOf(z as never, one), execute: one.execute })]),
+const modelOf = ({ url }: Task) => createOpenAICompatible({ name: 'scripted', baseURL: url })('scripted-model')
+const toolsOf = ({ tools }: Task) =>
+  Object.fromEntries(
+    tools.map((one) => [
+      one.name,
+      tool({
+        description: one.description,
+        inputSchema: objectOf(z as never, one),
+        execute: (input, { abortSignal }) => one.execute(input, abortSignal),
+      }),
+    ]),
   )
-  const { text } = await generateText(
-    mulligan(theirs, {
-      tools: Object.fromEntries(tools.map(({ name }) => [name, { effect: 'read', timeout: toolTimeout / 1000 }])),
-    }).turn({ model: provider('scripted-model'), prompt, stopWhen: isStepCount(requests), maxRetries: 0 }),
-  )
+const settingsOf = (task: Task) => ({
+  model: modelOf(task),
+  prompt: task.prompt,
+  stopWhen: isStepCount(task.requests),
+  maxRetries: 0,
+  timeout: { toolMs: task.toolTimeout },
+})
+
+export const run: Driver = async (task) => {
+  const { text } = await generateText(mulligan(toolsOf(task)).turn(settingsOf(task)))
+  return text
+}
+
+export const recommended: Driver = async (task) => {
+  const { text } = await generateText(mulligan(toolsOf(task), { preset: 'full', defaults: { effect: 'read' } }).turn(settingsOf(task)))
   return text
 }

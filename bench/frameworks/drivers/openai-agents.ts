@@ -1,23 +1,34 @@
 import { Agent, OpenAIChatCompletionsModel, Runner, tool } from '@openai/agents'
 import OpenAI from 'openai'
 import { z } from 'zod'
-import { type Driver, objectOf } from '../driver.ts'
+import { type Driver, objectOf, type Task } from '../driver.ts'
 
-export const run: Driver = async ({ url, prompt, tools, requests, toolTimeout }) => {
-  const client = new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
-  const agent = new Agent({
+const agentOf = ({ url, tools, toolTimeout }: Task) =>
+  new Agent({
     name: 'agent',
-    model: new OpenAIChatCompletionsModel(client as never, 'scripted-model'),
+    model: new OpenAIChatCompletionsModel(new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 }) as never, 'scripted-model'),
     tools: tools.map((one) =>
       tool({
         name: one.name,
         description: one.description,
         parameters: objectOf(z as never, one),
         timeoutMs: toolTimeout,
-        execute: (input) => one.execute(input as Record<string, unknown>),
+        execute: (input, _, details) => one.execute(input as Record<string, unknown>, details?.signal),
       }),
     ),
   })
-  const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agent, prompt, { maxTurns: requests })
+
+export const run: Driver = async (task) => {
+  const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agentOf(task), task.prompt, { maxTurns: task.requests })
+  return String(finalOutput ?? '')
+}
+
+export const recommended: Driver = async (task) => {
+  const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agentOf(task), task.prompt, {
+    maxTurns: task.requests,
+    toolNotFoundBehavior: 'return_error_to_model',
+    errorHandlers: { maxTurns: () => ({ finalOutput: 'I could not finish within the limit.' }) },
+    signal: AbortSignal.timeout(task.runTimeout),
+  })
   return String(finalOutput ?? '')
 }
