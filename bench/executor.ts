@@ -1,5 +1,6 @@
-/** One call through the executor, prepare and execute, with a tool that does nothing: what the contract costs. */
-import { createExecutor, defineTool, ModelRetry, type ParsedCall, type Tool } from '@mulligan/core'
+/** Measures the overhead of the executor: one call, prepare and execute, with a tool that does nothing. */
+import { defineTool, ModelRetry, type Tool } from '@mulligan/core'
+import { createExecutor, type ParsedCall } from '@mulligan/core/executor'
 import { z } from 'zod'
 import { type Go, inMicroseconds, inTurns } from './measure.ts'
 import { median } from './stats.ts'
@@ -39,7 +40,7 @@ const saysRetry = defineTool({
 
 let nextTurn = 0
 
-/** A turn of {@link CALLS} calls with a new executor, whose making counts with the first one. Wrong calls alternate with right ones, or the tool would close. */
+/** A turn of {@link CALLS} calls with a new executor, whose creation counts as part of the first call. Wrong calls alternate with correct ones, because the tool would be closed otherwise. */
 function turnOf(tool: Tool, input: (path: string) => object, expected: 'ok' | 'retry'): Go {
   const tools = [tool]
   return async () => {
@@ -50,10 +51,10 @@ function turnOf(tool: Tool, input: (path: string) => object, expected: 'ok' | 'r
     async function one(step: number, sent: object, comesTo: string): Promise<void> {
       const call: ParsedCall = { id: `t${turn}/${step}/0`, step, ordinal: 0, name: tool.name, input: JSON.stringify(sent) }
       const prepared = await executor.prepare(call)
-      if (prepared.kind === 'approval') throw new Error('the call asks for an approval')
+      if (prepared.kind === 'approval') throw new Error('the call requires approval')
       const { result } = prepared.kind === 'ready' ? await executor.execute(prepared.call) : prepared.record
       const status = result.ok ? 'ok' : result.status
-      if (status !== comesTo) throw new Error(`the call came to ${status}, not to ${comesTo}`)
+      if (status !== comesTo) throw new Error(`the call returned ${status} instead of ${comesTo}`)
     }
     for (let step = 1; step <= CALLS; step++) {
       await one(step, input(`src/${turn}/${step}.ts`), expected)
@@ -80,6 +81,6 @@ export async function bench(): Promise<Table> {
     const values = inMicroseconds(ms)
     return { subject, values, aim: { says: `median ≤ ${AIM} µs`, met: median(ms) * 1000 <= AIM } }
   })
-  const note = `A new executor every ${CALLS} calls, as in a turn. Of a thrown \`ModelRetry\`, the largest single part is JavaScript’s engine writing down the stack.`
+  const note = `A new executor every ${CALLS} calls, as in a turn. Most of the cost of a thrown \`ModelRetry\` is capturing the stack.`
   return { title: 'executor: one call of a tool that does nothing', note, rows }
 }

@@ -1,10 +1,10 @@
-/** Who reads, finds and edits files: the bare tools, ours through the executor, and a server that other agents use. */
+/** The rivals of the file benchmark: plain tools, ours through the executor, and an MCP server that other agents use. */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createExecutor } from '@mulligan/core'
+import { createExecutor } from '@mulligan/core/executor'
 import { createWorkspace, fileTools } from '@mulligan/tools'
 import { rgPath } from '@vscode/ripgrep'
 
@@ -12,14 +12,14 @@ export interface Rival {
   readonly read: (path: string) => Promise<unknown>
   readonly edit: (path: string, from: string, to: string) => Promise<unknown>
   readonly glob: (pattern: string) => Promise<unknown>
-  /** Not everyone has one. */
+  /** Not every rival has one. */
   readonly grep?: (pattern: string) => Promise<unknown>
   readonly end?: () => void
 }
 
 export const PEER = '@modelcontextprotocol/server-filesystem'
 
-/** No paging, no diff, no check of any path. */
+/** Without paging, diffs or path checks. */
 export function bare(root: string): Rival {
   return {
     read: (path) => readFile(join(root, path), 'utf8'),
@@ -40,13 +40,13 @@ function ripgrep(args: readonly string[], cwd: string): Promise<string> {
   )
 }
 
-/** Each call in a turn of its own, or the loop guard would stop the bench. */
+/** Each call has its own turn, because the loop guard would stop the benchmark otherwise. */
 export function ours(root: string): Rival {
   const tools = fileTools(createWorkspace(root))
   const call = async (name: string, input: object): Promise<unknown> => {
     const executor = createExecutor({ tools, policy: () => ({ decision: 'allow', reason: 'a bench' }) })
     const prepared = await executor.prepare({ id: 't/1/0', step: 1, ordinal: 0, name, input: JSON.stringify(input) })
-    if (prepared.kind !== 'ready') throw new Error(`${name} came to ${prepared.kind}`)
+    if (prepared.kind !== 'ready') throw new Error(`${name} is ${prepared.kind} instead of ready`)
     const { result } = await executor.execute(prepared.call)
     if (!result.ok || result.count === 0) throw new Error(`${name}: ${result.ok ? 'nothing found' : result.error}`)
     return result
@@ -59,7 +59,7 @@ export function ours(root: string): Rival {
   }
 }
 
-/** The server over stdio, as a client speaks to it; undefined if it is not installed. */
+/** The server over stdio, used as by a client; undefined if it is not installed. */
 export async function peer(root: string): Promise<Rival | undefined> {
   let script: string
   try {

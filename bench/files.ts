@@ -1,4 +1,4 @@
-/** The file tools beside the bare ones that they are made of, in one tree: what paging, checking and telling costs. */
+/** Compares the file tools with the plain operations they are based on, in the same tree: the cost of paging, checks and messages. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import type { Row, Table } from './table.ts'
 
 const FILES = 2000
 const LINES = 150
-/** A search is the process of ripgrep and little else. */
+/** A search is mainly the ripgrep process. */
 const AIM = 1.5
 const BATCH = 10
 
@@ -25,7 +25,7 @@ function plant(root: string): void {
   }
 }
 
-/** Of each rival, a way to do each thing. Files come in turn, so that nobody lives on what another has just read. */
+/** How each rival does each operation. The files rotate, so that no rival profits from what another has just read. */
 function goes(name: string, rival: Rival): Record<string, Go> {
   let at = 0
   const each =
@@ -68,12 +68,12 @@ export async function bench(): Promise<Table> {
         return search ? { subject, values, aim: { says: `ratio ≤ ${AIM}`, met: ratio <= AIM } } : { subject, values }
       })
     const note = [
-      `${FILES.toLocaleString('en-US')} files of ${LINES} lines. Bare is \`readFile\`, \`replace\` and \`writeFile\`, and the process of ripgrep; ours is a whole call through the executor.`,
+      `${FILES.toLocaleString('en-US')} files of ${LINES} lines. Plain is \`readFile\`, \`replace\` and \`writeFile\`, and the ripgrep process; ours is a complete call through the executor.`,
       other
-        ? 'The server’s `search_files` is its glob; it does not search in files.'
+        ? 'The server’s `search_files` corresponds to glob; it does not search file contents.'
         : `${PEER} is not installed: \`npm i --no-save ${PEER}\`.`,
     ].join(' ')
-    return { title: 'files: the tools beside what they are made of', note, rows }
+    return { title: 'files: the tools compared with plain operations', note, rows }
   } finally {
     other?.end?.()
     rmSync(root, { recursive: true, force: true })

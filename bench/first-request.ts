@@ -1,4 +1,4 @@
-/** A server that waits for the first request of an agent: how long it takes to come, and what the agent holds in memory by then. */
+/** A server that measures when the first request of an agent arrives, and how much memory the agent uses then. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,9 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Started {
-  /** From the start of the process to the request. */
+  /** Milliseconds from the start of the process to the request. */
   readonly ms: number
-  /** Resident at that moment, of the process and all that it started; pages that they share count once. Undefined but on Linux. */
+  /** Resident memory at that moment, of the process and its children; shared pages count once. Only defined on Linux. */
   readonly megabytes: number | undefined
 }
 
@@ -21,10 +21,10 @@ export interface Ask {
 
 const PATIENCE = 60_000
 
-/** @param ask what to start, given the address of the server. @throws Error with its words where no request comes */
+/** @param ask returns what to start, for the address of the server. @throws Error with its output if no request arrives */
 export async function firstRequest(ask: (baseUrl: string) => Ask): Promise<Started> {
   const server = createServer()
-  // Lists of models and the like are not request of a turn.
+  // Requests such as the list of models are not part of a turn.
   const asked = new Promise<number>((resolve) =>
     server.on('request', (request, response) => {
       request.resume()
@@ -47,7 +47,7 @@ export async function firstRequest(ask: (baseUrl: string) => Ask): Promise<Start
   const given = AbortSignal.timeout(PATIENCE)
   try {
     const ended = once(child, 'exit', { signal: given }).then(([code]) => {
-      throw new Error(`${program} ended with ${code} before it asked: ${said.join('').slice(-500)}`)
+      throw new Error(`${program} ended with ${code} before its first request: ${said.join('').slice(-500)}`)
     })
     const at = await Promise.race([asked, ended])
     return { ms: at - start, megabytes: child.pid === undefined ? undefined : residentMegabytes(child.pid) }
@@ -62,7 +62,7 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // it has ended by itself
+    // It has ended by itself.
   }
 }
 
@@ -78,7 +78,7 @@ function residentMegabytes(root: number): number | undefined {
   return sum(root) / 1024
 }
 
-/** A number from a file of the kernel; undefined when its process has ended. */
+/** A number from a file in /proc; undefined if the process has ended. */
 function field(file: string, name: string): number | undefined {
   try {
     const value = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(file, 'utf8'))?.[1]

@@ -1,4 +1,4 @@
-/** How much dearer a late step of a long turn is than an early one. */
+/** Compares the cost of a late step of a long turn with an early one. */
 import { memoryStore } from '@mulligan/agent'
 import { type Go, inTurns } from './measure.ts'
 import { runGenerateText, runOurs, scriptedModel } from './script.ts'
@@ -12,7 +12,7 @@ const EARLY = { from: 5, to: 15 }
 const LATE = { from: 295, to: 305 }
 const WINDOW = EARLY.to - EARLY.from + 1
 
-/** The times of the early steps, then those of the late ones. A step lasts from its request to the next. */
+/** The durations of the early steps, then those of the late ones. A step lasts from its request to the next. */
 const longTurn =
   (run: (model: ReturnType<typeof scriptedModel>) => Promise<void>): Go =>
   async () => {
@@ -43,5 +43,5 @@ export async function bench(): Promise<Table> {
       ? { subject, values }
       : { subject, values, aim: { says: `flat: ratio ≤ ${AIM.toFixed(1)}`, met: ratio <= AIM } }
   })
-  return { title: `growth: a late step of a turn of ${STEPS} beside an early one`, note: 'Medians per step.', rows }
+  return { title: `growth: a late step of a turn of ${STEPS} compared with an early one`, note: 'Medians per step.', rows }
 }

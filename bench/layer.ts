@@ -1,8 +1,8 @@
-/** What a throwaway layer adds to a command in bubblewrap, over workspaces of two sizes. */
+/** Measures what a temporary layer adds to a command in bubblewrap, for workspaces of two sizes. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExecutor, modePolicy } from '@mulligan/core'
+import { createExecutor, modePolicy } from '@mulligan/core/executor'
 import type { createSandbox, Sandbox } from '@mulligan/sandbox'
 import { createWorkspace, shellTools } from '@mulligan/tools'
 import { type Go, inTurns, timed } from './measure.ts'
@@ -11,13 +11,13 @@ import type { Row } from './table.ts'
 
 const SIZES = [200, 200_000]
 const IN_A_FOLDER = 200
-/** Milliseconds over the same command without a layer, at the median. */
+/** Median of the additional milliseconds compared with the same command without a layer. */
 const AIM = 5
 const CHANGED = 20
 const KEEP = `keep of ${CHANGED} changed files`
 const KEEP_AIM = 30
 
-/** No rows where there can be no layer; then it says why. */
+/** Without support for layers there are no rows, only a note with the reason. */
 export async function layerRows(
   create: typeof createSandbox,
   script: string,
@@ -49,7 +49,7 @@ export async function layerRows(
   }
 }
 
-/** One keep of files that a command changed, through the one door for changes: undoable, checked for conflicts. */
+/** Keeps the files that a command changed, through the change log: undoable and checked for conflicts. */
 export async function keepRow(create: typeof createSandbox, base: string): Promise<Row> {
   const root = fill(join(base, 'keep'), CHANGED)
   const workspace = createWorkspace(root, { changes: { dir: join(base, 'changes') } })

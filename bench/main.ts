@@ -1,6 +1,6 @@
 /**
- * `npm run bench [NAME...] [-- --json]`: the figures that are claimed, measured here and now on the built packages.
- * Nothing is asserted: exit 1 only when a bench does not run.
+ * `npm run bench [NAME...] [-- --json]`: measures the figures that the docs claim, with the built packages.
+ * Asserts nothing: exits with 1 only if a benchmark does not run.
  */
 import { existsSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -13,11 +13,11 @@ const BUILT = ['core', 'agent'].map((name) => new URL(`../packages/${name}/dist/
 function chosen(): { readonly names: readonly string[]; readonly json: boolean } {
   const { values, positionals } = parseArgs({ options: { json: { type: 'boolean', default: false } }, allowPositionals: true })
   const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name))
-  if (unknown.length > 0) throw new Error(`no bench ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`)
+  if (unknown.length > 0) throw new Error(`no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`)
   return { names: positionals.length > 0 ? positionals : Object.keys(BENCHES), json: values.json }
 }
 
-/** What the figures were taken on: without it they mean nothing. */
+/** The machine on which the figures were measured. */
 function machine() {
   const processors = cpus()
   return {

@@ -1,10 +1,10 @@
-/** Rivals are measured in turns, so that whatever the machine does meanwhile it does to all of them. */
+/** Measures rivals in turns, so that other load on the machine affects all of them. */
 import { median, p99 } from './stats.ts'
 
-/** One go: the samples it yields, in milliseconds. */
+/** One round, which returns its samples in milliseconds. */
 export type Go = () => Promise<readonly number[]>
 
-/** A, B, A, B: `rounds` goes each, after `warmUp` goes each that are thrown away. */
+/** A, B, A, B: `rounds` rounds each, after `warmUp` rounds each that do not count. */
 export async function inTurns<Name extends string>(
   rivals: Readonly<Record<Name, Go>>,
   { warmUp, rounds }: { readonly warmUp: number; readonly rounds: number },
@@ -19,14 +19,14 @@ export async function inTurns<Name extends string>(
   return samples
 }
 
-/** Milliseconds that `work` takes. */
+/** The duration of `work` in milliseconds. */
 export async function timed(work: () => unknown): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
 }
 
-/** Median and 99th percentile of samples in milliseconds, told in µs. */
+/** Median and 99th percentile, in µs, of samples in milliseconds. */
 export const inMicroseconds = (samples: readonly number[]): Record<string, number> => ({
   'median µs': median(samples) * 1000,
   'p99 µs': p99(samples) * 1000,

@@ -1,4 +1,4 @@
-/** What a page from the middle of a 2 GB file holds in memory: the peak of a process that does nothing else. */
+/** Measures the memory for reading a page from the middle of a 2 GB file: the peak of a process that does nothing else. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,13 +10,13 @@ import type { Row, Table } from './table.ts'
 const GB = 1024 ** 3
 const LINES = 10_000
 const ROUNDS = 5
-/** Megabytes more than a process that has only loaded the tools. */
+/** Megabytes more than in a process that has only loaded the tools. */
 const AIM = 20
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const PEAK = 'process.stdout.write(String(process.resourceUsage().maxRSS))'
 
-/** Lines at the beginning and in the middle; holes between, which take no room on the disk and read as zeros. */
+/** Lines at the beginning and in the middle. The holes between them use no disk space and read as zeros. */
 function sparse(path: string): void {
   const lines = Buffer.from(Array.from({ length: LINES }, (_, n) => `line ${n} of the file, long enough to be like others\n`).join(''))
   const file = openSync(path, 'w')
@@ -73,7 +73,7 @@ export async function bench(): Promise<Table> {
       return { subject, values, aim: { says: `≤ ${AIM} MB more than loaded`, met: peak(subject) - loaded <= AIM } }
     })
     const note =
-      'Resident memory at its highest. The file has holes, so it takes no room on the disk. `readFile(path, "utf8")` of it is impossible: a text has at most 512 MB.'
+      'Peak resident memory. The file is sparse, so it uses hardly any disk space. `readFile(path, "utf8")` cannot read it: a string has at most 512 MB.'
     return { title: 'memory: pages from the middle of a 2 GB file', note, rows }
   } finally {
     rmSync(folder, { recursive: true, force: true })

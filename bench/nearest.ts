@@ -1,4 +1,4 @@
-/** Which of 100,000 files was meant by a path that does not exist: what a wrong path costs before the model reads of it. */
+/** Measures how long it takes to find the nearest of 100,000 files for a path that does not exist. */
 import { nearestPaths } from '../packages/tools/src/workspace/nearest.ts'
 import { type Go, inTurns, timed } from './measure.ts'
 import { median, p99 } from './stats.ts'
@@ -11,7 +11,7 @@ const WORDS = ['user', 'order', 'invoice', 'session', 'token', 'cache', 'router'
 const AREAS = ['api', 'core', 'web', 'admin', 'shared', 'jobs', 'mail', 'billing']
 const SUFFIXES = ['service.ts', 'controller.ts', 'model.ts', 'test.ts', 'module.css', 'view.tsx', 'md', 'json']
 
-/** Names as in a large repository: many files share one, and most are near to others. */
+/** Names as in a large repository: many files have the same name, and most names are similar to others. */
 const paths: readonly string[] = Array.from({ length: FILES }, (_, n) => {
   const [area, word, suffix] = [AREAS, WORDS, SUFFIXES].map((list, place) => list[Math.floor(n / 7 ** place) % list.length])
   return `packages/${area}-${n % 97}/src/${word}/${word}-${WORDS[n % WORDS.length]}${n % 1000}.${suffix}`
@@ -25,13 +25,13 @@ const WANTED: Readonly<Record<string, string>> = {
   'nothing like it': 'zzz/qqqqqqqq.xyz',
 }
 
-/** Of what is found, the length: nothing may be optimised away. */
+/** The length of what was found, so that nothing is optimized away. */
 let found = 0
 const search =
   (wanted: string): Go =>
   async () => [await timed(() => (found += nearestPaths(wanted, paths).length))]
 
-/** The least that has to be done: each path is looked at once. */
+/** The minimum: each path is visited once. */
 const onePass: Go = async () => [await timed(() => (found += paths.filter((path) => path.endsWith('/qqqqqqqq.xyz')).length))]
 
 export async function bench(): Promise<Table> {
@@ -44,6 +44,6 @@ export async function bench(): Promise<Table> {
       ? { subject, values, aim: { says: `median ≤ ${AIM} ms`, met: median(ms) <= AIM } }
       : { subject, values }
   })
-  const note = `${FILES.toLocaleString('en-US')} paths, listed already. ${found > 0 ? '' : 'Nothing was found. '}What does not exist has no near name, which takes longest to know.`
-  return { title: 'nearest: which path was meant', note, rows }
+  const note = `${FILES.toLocaleString('en-US')} paths, listed in advance. ${found > 0 ? '' : 'Nothing was found. '}A path without a similar name takes longest.`
+  return { title: 'nearest: the path that was meant', note, rows }
 }

@@ -1,11 +1,11 @@
-/** Two other agents of the terminal, installed from npm: how they are started, and asked a first question of a server of ours. */
+/** Two other terminal agents, installed from npm: how to start them with a first question to our server. */
 
 export interface Peer {
-  /** With its version: the figures are of that one. */
+  /** The package with its version. */
   readonly package: string
-  /** In `node_modules/.bin`. */
+  /** Its name in `node_modules/.bin`. */
   readonly bin: string
-  /** One turn, without a person, against a server that speaks OpenAI's API. */
+  /** One turn, without user input, with a server that has OpenAI's API. */
   readonly ask: (baseUrl: string) => { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
 

@@ -1,12 +1,13 @@
 /**
- * How often a person is asked in three tasks of the day: calls as a model makes them, on a real project, with every question answered by
- * a yes for this once. Nothing is timed: the same on every machine that has layers.
+ * Counts how often a user is asked in three everyday tasks: calls as a model makes them, on a real project, where each question is
+ * answered with "yes, once". Nothing is timed, so the result is the same on every machine with layers.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createExecutor, type Mode, modePolicy, render } from '@mulligan/core'
+import { render } from '@mulligan/core'
+import { createExecutor, type Mode, modePolicy } from '@mulligan/core/executor'
 import { createSandbox } from '@mulligan/sandbox'
 import { createWorkspace, fileTools, shellPolicy, shellTools } from '@mulligan/tools'
 import type { Row, Table } from './table.ts'
@@ -33,7 +34,7 @@ const FIX: Call = [
   { path: 'src/parse.js', edits: [{ old_text: "text.split(',')", new_text: "text.split(',').map((part) => part.trim())" }] },
 ]
 
-/** By name, what a model calls. */
+/** The calls of the model, by task. */
 export const TASKS: Readonly<Record<string, readonly Call[]>> = {
   'fix a failing test': [
     bash('npm test'),
@@ -87,7 +88,7 @@ export const TASKS: Readonly<Record<string, readonly Call[]>> = {
 
 const EDITS = ['write_file', 'edit_file', 'apply_patch', 'move_file', 'delete_file', 'make_dir']
 
-/** @param layers false: asked beforehand about all that is not on the list of commands that only read */
+/** @param layers if false, the user is asked in advance about every command that is not known to only read */
 async function questions(calls: readonly Call[], mode: Mode, layers: boolean): Promise<number> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'mulligan-questions-')))
   const root = join(base, 'app')
@@ -130,5 +131,5 @@ export async function bench(): Promise<Table> {
       for (const layers of [false, true]) values[`\`${mode}\`${layers ? ', on layers' : ', before'}`] = await questions(calls, mode, layers)
     rows.push({ subject, values })
   }
-  return { title: 'questions: how often a person is asked in a session', note: 'Each question is answered by a yes for this once.', rows }
+  return { title: 'questions: how often a user is asked in a session', note: 'Each question is answered with "yes, once".', rows }
 }

@@ -1,4 +1,4 @@
-/** The benches, by name. Each is loaded when it is asked for. */
+/** The benchmarks by name. Each is loaded on demand. */
 import type { Table } from './table.ts'
 
 export type Bench = () => Promise<Table>

@@ -1,4 +1,4 @@
-/** Who reads calls that leaked into the text, each set up as an application would. */
+/** The parsers of calls that leaked into the text, each set up as in an application. */
 import * as parser from '@ai-sdk-tool/parser'
 import { type JsonSchema, parseToolCalls, type ToolSpec } from '@mulligan/repair'
 import { generateText, isStepCount, type JSONSchema7, jsonSchema, type LanguageModelMiddleware, tool, wrapLanguageModel } from 'ai'
@@ -10,18 +10,18 @@ export interface Call {
   readonly arguments: unknown
 }
 
-/** What a model wrote, and the tools it had. */
+/** The model's text, and its tools. */
 export interface Written {
   readonly raw: string
   readonly tools: readonly ToolSpec[]
 }
 
-/** The calls that are run. */
+/** The calls that would run. */
 export type Runs = (written: Written) => Promise<readonly Call[]>
 
 export type Protocol = parser.TCMProtocol
 
-/** Every protocol of the package, by the first of its names. */
+/** Every protocol of the package, by its first name. */
 export const PROTOCOLS = new Map<string, Protocol>()
 const known = new Set<unknown>()
 for (const [name, make] of Object.entries(parser)) {
@@ -42,7 +42,7 @@ const said = (text: string) => ({
   warnings: [],
 })
 
-/** The AI SDK runs no call whose input its schema refuses, so the schema has to be asked. */
+/** The AI SDK does not run a call whose input does not match its schema, so the schema is checked. */
 const ajv = new Ajv.default({ strict: false, validateFormats: false, logger: false })
 const inputSchemas = new WeakMap<JsonSchema, ReturnType<typeof jsonSchema>>()
 function inputSchema(parameters: JsonSchema) {
@@ -58,7 +58,7 @@ function inputSchema(parameters: JsonSchema) {
 
 const ANYTHING: JsonSchema = { type: 'object' }
 
-/** What `generateText` runs when its model answers with nothing but the text. */
+/** The calls that `generateText` runs if the model replies with this text only. */
 export const sdkRuns =
   (middleware?: LanguageModelMiddleware): Runs =>
   async ({ raw, tools }) => {
@@ -76,14 +76,14 @@ export const sdkRuns =
     return ran
   }
 
-/** The package's middleware is written for the specification before this AI SDK's; for whole replies the two are the same. */
+/** The package's middleware is for an earlier specification than that of this AI SDK; for complete replies the two are the same. */
 export const parserRuns = (protocol: Protocol): Runs =>
   sdkRuns(parser.createToolMiddleware({ protocol, toolSystemPromptTemplate: JSON.stringify }) as unknown as LanguageModelMiddleware)
 
 export const mulliganReads = ({ raw, tools }: Written): readonly Call[] => parseToolCalls(raw, tools).calls
 export const mulliganRuns: Runs = async (written) => mulliganReads(written)
 
-/** The package's reading of a reply without the AI SDK around it: what it does when the model has answered. */
+/** The package's parser without the AI SDK: what it does with a complete reply. */
 export function parserReads(protocol: Protocol, { raw, tools }: Written): () => Promise<unknown> {
   const functions = tools.map(({ name, parameters = ANYTHING }) => ({
     type: 'function' as const,

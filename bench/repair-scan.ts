@@ -1,4 +1,4 @@
-/** What looking for calls costs a reply that has none, and whether it stays in proportion to the length, whatever the reply is full of. */
+/** Measures the cost of searching a reply that contains no calls, and whether it stays linear in the length for any content. */
 import { loadavg } from 'node:os'
 import { createReplyReader, families, indexTools } from '@mulligan/repair'
 import { type Go, inTurns, timed } from './measure.ts'
@@ -10,7 +10,7 @@ const LARGE = 10 * SMALL
 const CHUNK = 64 * 1024
 const ROUNDS = { warmUp: 1, rounds: 5 }
 const FEW = { warmUp: 0, rounds: 3 }
-/** Lengths that are tried first, so that a text that takes out of proportion is given up in time. */
+/** Lengths that are tried first, so that a text with superlinear cost is abandoned early. */
 const FIRST = [SMALL / 64, SMALL / 16, SMALL / 4, SMALL]
 const patienceMs = (length: number): number => 500 + (6 * length) / 1000
 
@@ -44,14 +44,14 @@ const HOSTILE: readonly string[] = [
   '\nlook\n',
   '<',
 ]
-/** What no opener is waiting for: it leaves all of them open. */
+/** Text that closes no opener. */
 const TAIL = '\nThat is all.'
 
 const index = indexTools([{ name: 'look', parameters: { type: 'object', properties: { path: { type: 'string' } } } }])
 const filled = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 const hostile = (unit: string, length: number): string => filled(unit, length - TAIL.length) + TAIL
 
-/** How much of the text was shown: the reading is not optimised away, and what it leaves out is seen. */
+/** How much of the text was shown, so that parsing is not optimized away and omissions are visible. */
 function read(text: string, chunk: number): number {
   const reader = createReplyReader(index, { families })
   let shown = 0
@@ -63,13 +63,13 @@ const go =
   (work: () => unknown): Go =>
   async () => [await timed(work)]
 
-/** The first length that takes too long, if any does: the shortest is tried with the last opener torn at each of its characters. */
+/** The first length that takes too long, if any. The shortest is tried with the last opener cut off at each of its characters. */
 async function givenUpAt(unit: string): Promise<number | undefined> {
   const torn = Array.from(unit, (_, at) => Math.min(...FIRST) + at)
   for (const length of [...torn, ...FIRST.slice(1)]) {
     const text = hostile(unit, length)
     const late = async (): Promise<boolean> => (await timed(() => read(text, CHUNK))) > patienceMs(length)
-    // Twice, since a collection of garbage can hit one.
+    // Twice, because garbage collection can distort one.
     if ((await late()) && (await late())) return length
   }
   return undefined
@@ -80,7 +80,7 @@ interface Growth {
   readonly ratio: number
 }
 
-/** The large one and the small one, in turns. */
+/** The large and the small one in turns. */
 async function growth(small: string, large: string, chunk: number, rounds: typeof ROUNDS): Promise<Growth> {
   const samples = await inTurns({ small: go(() => read(small, chunk)), large: go(() => read(large, chunk)) }, rounds)
   return { large: median(samples.large), ratio: median(samples.large) / median(samples.small) }
@@ -90,7 +90,7 @@ async function prose(): Promise<readonly Row[]> {
   const text = filled(PROSE, LARGE)
   const bytes = new TextEncoder().encode(text)
   const yardstick = () => new TextDecoder().decode(bytes).indexOf('<tool_call>')
-  for (const chunk of [LARGE, CHUNK]) if (read(text, chunk) !== text.length) throw new Error('the prose was not shown whole')
+  for (const chunk of [LARGE, CHUNK]) if (read(text, chunk) !== text.length) throw new Error('the prose was not shown completely')
   const samples = await inTurns(
     { yardstick: go(yardstick), whole: go(() => read(text, LARGE)), chunks: go(() => read(text, CHUNK)) },
     { warmUp: 2, rounds: 11 },
@@ -134,8 +134,8 @@ export async function bench(): Promise<Table> {
   }
   const load = (loads: readonly number[]) => loads.map((one) => one.toFixed(2)).join(' ')
   const note = [
-    `The reader over every family. Below the prose, the worst of ${HOSTILE.length} openers, each repeated without end and left open, in chunks of 64 KB.`,
-    ...(late.length > 0 ? [`Given up, for a length that took more than half a second and 6 ms/KB: ${late.join(', ')}.`] : []),
+    `The parser with all families. Below the prose, the worst of ${HOSTILE.length} openers, each repeated and left open, in chunks of 64 KB.`,
+    ...(late.length > 0 ? [`Aborted at a length that took more than half a second and 6 ms/KB: ${late.join(', ')}.`] : []),
     `Load ${load(before)} before, ${load(loadavg())} after.`,
   ].join(' ')
   return { title: 'repair-scan: a reply without a call', note, rows }

@@ -1,4 +1,4 @@
-/** Who runs what of the rows: the calls that were meant, others, none; and how many of the decoys. */
+/** Scores the parsers: rows with the intended calls, other calls, or none, and the decoys that were run. */
 import { isDeepStrictEqual } from 'node:util'
 import { DECOYS } from '../packages/repair/src/envelope/decoys.fixture.ts'
 import { ROWS } from '../packages/repair/src/envelope/rows.fixture.ts'
@@ -29,7 +29,7 @@ export const families: readonly Family[] = [...new Set([...ROWS, ...DECOYS].map(
   decoys: DECOYS.filter(({ family }) => family === id),
 }))
 
-/** As it would come out of JSON: what else an object may carry is not part of a call. */
+/** Converted to JSON and back, because other properties of an object are not part of a call. */
 const plain = (calls: readonly Call[]): unknown =>
   JSON.parse(JSON.stringify(calls.map((call) => ({ name: call.name, arguments: call.arguments }))))
 
@@ -51,11 +51,11 @@ export const sum = (scores: readonly Score[]): Score => {
   return { right: of('right'), wrong: of('wrong'), missed: of('missed'), falselyRun: of('falselyRun') }
 }
 
-/** Most right; then fewest decoys run; then fewest wrong. */
+/** By most correct rows, then fewest decoys, then fewest wrong rows. */
 const byMerit = (a: Best, b: Best): number =>
   b.score.right - a.score.right || a.score.falselyRun - b.score.falselyRun || a.score.wrong - b.score.wrong
 
-/** The protocol that does best on each family: whoever uses the package for one model would choose that one. */
+/** The best protocol for each family, which a user of the package would choose for that model. */
 export async function bestProtocols(): Promise<{ readonly overall: Best; readonly byFamily: ReadonlyMap<string, Best> }> {
   const tried: Best[][] = []
   for (const [name, protocol] of PROTOCOLS) {

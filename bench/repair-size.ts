@@ -1,4 +1,4 @@
-/** What a page pays for repair, in parts and whole: what a bundler leaves in of each import, minified and gzipped. */
+/** Measures the size of repair in a web page, as a whole and in parts: bundled, minified and gzipped. */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
@@ -9,7 +9,7 @@ const ENTRY = 'virtual:entry'
 const REPAIR = "'@mulligan/repair'"
 const PARSER = "'@ai-sdk-tool/parser'"
 
-/** Dependencies are inside: whoever imports it ships them. */
+/** Includes the dependencies, which are shipped too. */
 async function bundled(code: string): Promise<string> {
   const output = await build({
     root: fileURLToPath(new URL('..', import.meta.url)),
@@ -44,8 +44,8 @@ export async function bench(): Promise<Table> {
     rows.push({ subject, values: { 'gzipped kB': gzipSync(script).length / 1000, 'minified kB': script.length / 1000 } })
   }
   return {
-    title: 'repair-size: what stays in a bundle',
-    note: 'Minified and gzipped, with dependencies. Of the parser’s protocols, the one that reads most rows right.',
+    title: 'repair-size: the size in a bundle',
+    note: 'Minified and gzipped, with dependencies. For the parser, the protocol that parses the most rows correctly.',
     rows,
   }
 }

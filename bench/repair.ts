@@ -1,4 +1,4 @@
-/** What becomes of calls that a model wrote into its text, and of text that only looks like one: beside the AI SDK and a parser for it. */
+/** Compares how calls in text, and text that only looks like a call, are handled here, by the AI SDK, and by a parser for it. */
 import { loadavg } from 'node:os'
 import { type Go, inTurns, timed } from './measure.ts'
 import { mulliganReads, mulliganRuns, PROTOCOLS, parserReads, sdkRuns } from './repair-rivals.ts'
@@ -10,7 +10,7 @@ const ROUNDS = { warmUp: 5, rounds: 25 }
 
 const kilobytes = ({ rows }: Family): number => rows.reduce((bytes, { raw }) => bytes + Buffer.byteLength(raw), 0) / 1000
 
-/** All rows, family by family: one sample a family. */
+/** All rows, with one sample per family. */
 function perFamily(reads: (family: Family) => readonly (() => unknown)[]): Go {
   const work = families.map(reads)
   const all = async (family: readonly (() => unknown)[]) => {
@@ -83,10 +83,10 @@ export async function bench(): Promise<Table> {
 
   const load = (loads: readonly number[]) => loads.map((one) => one.toFixed(2)).join(' ')
   const note = [
-    'AI SDK: `generateText` over a model that answers with the text.',
-    `parser: \`@ai-sdk-tool/parser\`, the same with its middleware, and for each family the best of its protocols ${[...PROTOCOLS.keys()].join(', ')}; for all families together the best single one is ${overall.name} (${overall.score.right} right, ${overall.score.wrong} wrong, ${overall.score.missed} missed, ${overall.score.falselyRun} decoys run).`,
+    'AI SDK: `generateText` with a model that replies with the text.',
+    `parser: \`@ai-sdk-tool/parser\`, the same with its middleware and, for each family, the best of its protocols ${[...PROTOCOLS.keys()].join(', ')}; for all families together the best single one is ${overall.name} (${overall.score.right} right, ${overall.score.wrong} wrong, ${overall.score.missed} missed, ${overall.score.falselyRun} decoys run).`,
     'Mulligan: `parseToolCalls`.',
-    'Right: exactly the calls that were meant are run; missed: none; wrong: others. Run: decoys of which any call is run.',
+    'Right: exactly the intended calls are run; missed: none; wrong: others. Run: decoys in which any call is run.',
     `Times: \`wrapGenerate\` and \`parseToolCalls\`, in turns over all rows, medians of ${ROUNDS.rounds} rounds, ${seconds.toFixed(1)} s in all; load ${load(before)} before, ${load(loadavg())} after.`,
   ].join(' ')
   return {

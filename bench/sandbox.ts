@@ -1,4 +1,4 @@
-/** What a sandbox costs: `true` inside of one, next to `true` without. */
+/** Measures the cost of a sandbox: `true` inside and outside of one. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,13 +11,13 @@ import { type Go, inTurns, timed } from './measure.ts'
 import { median, p99 } from './stats.ts'
 import type { Row, Table } from './table.ts'
 
-const TITLE = 'sandbox: what it adds to a command'
+const TITLE = 'sandbox: the time it adds to a command'
 const built = fileURLToPath(new URL('../packages/sandbox/dist/index.js', import.meta.url))
-/** Milliseconds over a plain spawn, at the median, warm. */
+/** Median of the additional milliseconds compared with a plain spawn, after warm-up. */
 const AIMS: Readonly<Record<string, number>> = { bubblewrap: 15, docker: 100, podman: 100 }
 const SCRIPT = 'true'
 const IN_CONTAINERS: readonly string[] = ['docker', 'podman']
-/** That the tests make of the host's own programs, where the default one was not pulled. */
+/** The image that the tests build from the host's programs, used if the default image was not pulled. */
 const TEST_IMAGE = 'mulligan-test:local'
 
 const plain: Go = async () => [await timed(() => once(spawn('/bin/bash', ['-c', SCRIPT], { stdio: ['ignore', 'pipe', 'pipe'] }), 'close'))]
@@ -41,7 +41,7 @@ export async function bench(): Promise<Table> {
             return TEST_IMAGE
           },
         )
-        // From nothing: opened with its probe, one command, closed.
+        // Cold: open with its probe, run one command, close.
         cold[`${backend}, cold`] = async () => {
           let sandbox: Sandbox | undefined
           const took = await timed(async () => {
@@ -64,7 +64,7 @@ export async function bench(): Promise<Table> {
     }
     const layers = await layerRows(createSandbox, SCRIPT)
     if (layers.missing !== undefined) missing.push(layers.missing)
-    const note = `\`${SCRIPT}\`, milliseconds.${missing.length > 0 ? ` Not here: ${missing.join(', ')}.` : ''}`
+    const note = `\`${SCRIPT}\`, milliseconds.${missing.length > 0 ? ` Not available: ${missing.join(', ')}.` : ''}`
     return { title: TITLE, note, rows: [...rowsOf(samples), ...layers.rows] }
   } finally {
     for (const sandbox of open) await sandbox.close()

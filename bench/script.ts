@@ -1,5 +1,6 @@
-/** The same scripted model and the same tool for everyone: `steps` replies, each but the last with one call. */
+/** The same scripted model and tool for all rivals: `steps` replies, each except the last with one call. */
 import { type AgentModel, type AgentOptions, createAgent, type Store } from '@mulligan/agent'
+import { mulligan } from '@mulligan/ai-sdk'
 import { defineTool } from '@mulligan/core'
 import { generateText, isStepCount, streamText, tool } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
@@ -12,8 +13,8 @@ const usage = {
 }
 const finish = (unified: 'stop' | 'tool-calls') => ({ unified, raw: unified })
 
-/** `onRequest` is told when each request comes in, in order. */
-export function scriptedModel(steps: number, onRequest: () => void = () => undefined): MockLanguageModelV4 {
+/** @param onRequest is called when a request arrives, in order. @param said the words before each call, streamed one by one */
+export function scriptedModel(steps: number, onRequest: () => void = () => undefined, said: readonly string[] = []): MockLanguageModelV4 {
   let step = 0
   const next = () => {
     onRequest()
@@ -33,26 +34,32 @@ export function scriptedModel(steps: number, onRequest: () => void = () => undef
   return new MockLanguageModelV4({
     doGenerate: async () => {
       const { call, reason } = next()
-      return { content: [call ?? { type: 'text', text: 'Done.' }], finishReason: reason, usage, warnings: [] }
+      const before = said.length > 0 ? [{ type: 'text' as const, text: said.join('') }] : []
+      return {
+        content: [...(call ? [...before, call] : [{ type: 'text' as const, text: 'Done.' }])],
+        finishReason: reason,
+        usage,
+        warnings: [],
+      }
     },
     doStream: async () => {
       const { call, reason } = next()
       return {
         stream: convertArrayToReadableStream([
           { type: 'stream-start', warnings: [] },
-          ...(call
-            ? [call]
-            : [
-                { type: 'text-start' as const, id: '0' },
-                { type: 'text-delta' as const, id: '0', delta: 'Done.' },
-                { type: 'text-end' as const, id: '0' },
-              ]),
+          ...(call ? [...(said.length > 0 ? textParts(said) : []), call] : [...textParts(['Done.'])]),
           { type: 'finish', finishReason: reason, usage },
         ]),
       }
     },
   })
 }
+
+const textParts = (deltas: readonly string[]) => [
+  { type: 'text-start' as const, id: '0' },
+  ...deltas.map((delta) => ({ type: 'text-delta' as const, id: '0', delta })),
+  { type: 'text-end' as const, id: '0' },
+]
 
 const input = z.object({ path: z.string() })
 const execute = ({ path }: { readonly path: string }): string => path
@@ -72,13 +79,21 @@ export async function runOurs(model: MockLanguageModelV4, steps: number, store: 
   expectSteps(`${status} `, status === 'answered' ? requests : 0, steps)
 }
 
-export async function runGenerateText(model: MockLanguageModelV4, steps: number): Promise<void> {
-  const { steps: done } = await generateText({ model, prompt: PROMPT, tools: theirs, stopWhen: isStepCount(steps), maxRetries: 0 })
+const engine = mulligan(theirs)
+
+/** The settings of a turn, plain or adopted. */
+function settingsOf(model: MockLanguageModelV4, steps: number, isAdopted: boolean) {
+  const settings = { model, prompt: PROMPT, stopWhen: isStepCount(steps), maxRetries: 0 }
+  return isAdopted ? engine.turn(settings) : { ...settings, tools: theirs }
+}
+
+export async function runGenerateText(model: MockLanguageModelV4, steps: number, isAdopted = false): Promise<void> {
+  const { steps: done } = await generateText(settingsOf(model, steps, isAdopted))
   expectSteps('', done.length, steps)
 }
 
-export async function runStreamText(model: MockLanguageModelV4, steps: number): Promise<void> {
-  const result = streamText({ model, prompt: PROMPT, tools: theirs, stopWhen: isStepCount(steps), maxRetries: 0 })
+export async function runStreamText(model: MockLanguageModelV4, steps: number, isAdopted = false): Promise<void> {
+  const result = streamText(settingsOf(model, steps, isAdopted))
   await result.consumeStream()
   expectSteps('', (await result.steps).length, steps)
 }

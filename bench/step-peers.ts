@@ -1,4 +1,4 @@
-/** A step beside frameworks that store their steps: the first ones of a turn, and the 300th. */
+/** Compares a step with frameworks that store their steps: the first steps of a turn, and the 300th. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,17 +10,17 @@ import { median } from './stats.ts'
 import type { OpenPeer } from './step-peers/peer.ts'
 import type { Row, Table } from './table.ts'
 
-const TITLE = 'step-peers: a step beside frameworks that store theirs'
+const TITLE = 'step-peers: a step compared with frameworks that store their steps'
 const AIM = 1.8
 const SHORT = 20
 const LONG = 305
-/** Steps of the long turn that count. */
+/** The steps of the long turn that count. */
 const LATE = { from: 295, to: 304 }
 const FOLDER = join(import.meta.dirname, 'step-peers')
 
 type Run = (steps: number, onRequest: () => void) => Promise<unknown>
 
-/** A step lasts from its request to the next one. */
+/** A step lasts from its request to the next. */
 const stepsOf =
   (run: Run, steps: number, { from, to }: typeof LATE): Go =>
   async () => {
@@ -30,7 +30,7 @@ const stepsOf =
     return requests.slice(from - 1, to).map((at, index) => (requests[from + index] as number) - at)
   }
 
-/** Their packages, with a lockfile of their own: the product knows none of them. */
+/** Their packages, with a separate lockfile, because the product does not depend on them. */
 function install(): void {
   if (existsSync(join(FOLDER, 'node_modules'))) return
   console.error('Installing LangGraph and Mastra …')

@@ -1,8 +1,8 @@
-/** What a bench comes to, and how it is printed. */
+/** The result of a benchmark, and how it is printed. */
 
 export interface Row {
   readonly subject: string
-  /** By column; the unit is in the column's name. */
+  /** By column; the name of the column contains the unit. */
   readonly values: Readonly<Record<string, number>>
   readonly aim?: { readonly says: string; readonly met: boolean }
 }
@@ -10,11 +10,11 @@ export interface Row {
 export interface Table {
   readonly title: string
   readonly rows: readonly Row[]
-  /** What was measured, or why it was not. */
+  /** What was measured, or why nothing was. */
   readonly note?: string
 }
 
-/** The table as Markdown. */
+/** The Markdown table. */
 export function markdown({ title, rows, note }: Table): string {
   const columns = [...new Set(rows.flatMap(({ values }) => Object.keys(values)))]
   const lines = [`### ${title}`, '', ...(note === undefined ? [] : [note, ''])]
@@ -27,7 +27,7 @@ export function markdown({ title, rows, note }: Table): string {
   return [...lines, ''].join('\n')
 }
 
-/** Three significant digits, and no more; a count as it is. */
+/** At most three significant digits; counts are not rounded. */
 function digits(value: number | undefined): string {
   if (value === undefined) return ''
   if (Number.isInteger(value)) return String(value)

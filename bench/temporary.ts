@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openStore, type Store } from '@mulligan/agent'
 import { hasPostgres, startPostgres } from '../packages/agent/src/store/postgres.fixture.ts'
 
-/** Runs `work` with a store in a file of its own, which is gone afterwards. */
+/** Runs `work` with a store in a temporary file, which is deleted afterwards. */
 export async function withFileStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'mulligan-bench-'))
   const store = await openStore(join(folder, 'store.db'))
@@ -16,7 +16,7 @@ export async function withFileStore<T>(work: (store: Store) => Promise<T>): Prom
   }
 }
 
-/** The same with a PostgreSQL server of its own, which waits for the disk at each commit; undefined if there is none on this machine. */
+/** The same with a temporary PostgreSQL server with synchronous commits; undefined if there is none on this machine. */
 export async function withPostgresStore<T>(work: (store: Store | undefined) => Promise<T>): Promise<T> {
   if (!hasPostgres) return work(undefined)
   const server = await startPostgres({ fsync: 'on' })
