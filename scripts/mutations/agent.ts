@@ -1,4 +1,4 @@
-/** The rules of the loop: what is on record, sent, asked. */
+/** Rules of the agent loop: what is recorded, sent and asked. */
 import { agent, type Mutation, repaired } from './mutation.ts'
 
 const longSession = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/context/long-session.test.ts', name })
@@ -14,15 +14,31 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'single-rows-are-fenced',
-    rule: 'store: a row that is written alone is refused too where the session was taken over',
+    rule: 'store: a single write is also refused if the session was taken over',
     file: 'packages/agent/src/store/sqlite.ts',
-    find: `AND fence = ?)`,
-    replace: `AND ? > 0)`,
+    find: `' AND fence = ?'`,
+    replace: `' AND ? > 0'`,
     test: { file: 'packages/agent/src/store/fence.test.ts', name: 'refuses writes of an earlier claim: true' },
   },
   {
+    id: 'event-id-is-used-once',
+    rule: 'store: an event does not take the place of another one with its id',
+    file: 'packages/agent/src/store/sql-store.ts',
+    find: `if (id <= (lastIds.get(sessionId) ?? 0))`,
+    replace: `if (id < 0)`,
+    test: { file: 'packages/agent/src/store/store.test.ts', name: 'one row that can’t be written does not take the others with it' },
+  },
+  {
+    id: 'row-of-a-missing-session-is-refused',
+    rule: 'store: a row of a session that is not there is an error, not lost silently',
+    file: 'packages/agent/src/store/driver.ts',
+    find: `Number(changes) === 0`,
+    replace: `Number(changes) < 0`,
+    test: { file: 'packages/agent/src/store/store.test.ts', name: 'refuses rows of a session that is not there' },
+  },
+  {
     id: 'lost-commit-is-asked-for',
-    rule: 'store: a commit whose answer was lost is not made twice',
+    rule: 'store: a commit whose acknowledgement was lost is not repeated',
     file: 'packages/agent/src/store/postgres.ts',
     find: `if (!(await wasCommitted(xid))) throw error`,
     replace: `throw error`,
@@ -30,7 +46,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'intents-are-durable',
-    rule: 'store: an intent is on disk before its effect, whatever the PostgreSQL server is set to',
+    rule: "store: an intent is on disk before its effect, whatever the PostgreSQL server's settings",
     file: 'packages/agent/src/store/postgres.ts',
     find: `client.query(durable ? BEGIN_DURABLE : BEGIN)`,
     replace: `client.query(BEGIN_DURABLE && BEGIN)`,
@@ -38,7 +54,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'postgres-no-password',
-    rule: 'store: no error shows the password of its address',
+    rule: 'store: no error contains the password in its address',
     file: 'packages/agent/src/store/postgres-errors.ts',
     find: `secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)`,
     replace: `secrets.reduce((clean) => clean, text)`,
@@ -46,7 +62,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'lost-writes-noticed',
-    rule: 'store: opening says that the latest writes are missing',
+    rule: 'store: opening the store reports that the latest writes are missing',
     file: 'packages/agent/src/store/last-events.ts',
     find: `known < last ?`,
     replace: `known < -1 ?`,
@@ -62,7 +78,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'running-process-keeps-its-session',
-    rule: 'store: a process that runs keeps its session, however late it renews its claim',
+    rule: 'store: a running process keeps its session, however late it renews its claim',
     file: 'packages/agent/src/store/claim.ts',
     find: `return start === '' || now === undefined ? leased : start === now`,
     replace: `return leased`,
@@ -70,7 +86,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'indeterminate-across-turns',
-    rule: '5: an effect of an earlier turn that was cut off is known in the next',
+    rule: '5: an effect that was cut off in an earlier turn is known in the next',
     file: 'packages/agent/src/turn/turn.ts',
     find: `indeterminate: context.indeterminate,`,
     replace: ``,
@@ -78,7 +94,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'crash-keeps-target',
-    rule: '5: a call that a crash cut off keeps what it acted on',
+    rule: '5: a call that was cut off by a crash keeps the target that it acted on',
     file: 'packages/agent/src/turn/calls.ts',
     find: `settle({ ...call, effect: known.effect }`,
     replace: `settle({ ...call, effect: known.effect, target: '' }`,
@@ -86,7 +102,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'begun-is-not-run-again',
-    rule: '5: an effect that was begun before a restart is not run again',
+    rule: '5: an effect that began before a restart is not run again',
     file: 'packages/agent/src/turn/calls.ts',
     find: `if (known) return known`,
     replace: ``,
@@ -94,7 +110,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'outcome-on-record',
-    rule: '5: an effect whose outcome is on record is not indeterminate, though its step is not recorded',
+    rule: '5: an effect with a recorded outcome is not indeterminate, even if its step is not recorded',
     file: 'packages/agent/src/turn/calls.ts',
     find: `if (known.record) return calls.outcome(known.record)`,
     replace: ``,
@@ -102,7 +118,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'saved-before-told',
-    rule: '5: the outcome of a call is emitted once it is saved',
+    rule: '5: the outcome of a call is emitted only after it is saved',
     file: 'packages/agent/src/turn/recorded-calls.ts',
     find: `return isOutcome(event) ? undefined : emit(event)`,
     replace: `return emit(event)`,
@@ -118,7 +134,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'retry-is-fenced',
-    rule: 'store: a process whose session was taken over does not try an effect again',
+    rule: 'store: a process whose session was taken over does not retry an effect',
     file: 'packages/core/src/run/run-tool.ts',
     find: `!(await options.mayRetry(attempts + 1))`,
     replace: `!options.mayRetry`,
@@ -126,7 +142,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'unknown-until-settled',
-    rule: '9: what an earlier turn left unknown is in the ledger until it is settled',
+    rule: '9: an effect of unknown outcome from an earlier turn stays in the ledger until it is settled',
     file: 'packages/agent/src/turn/turn.ts',
     find: `ledgerOf(records, { earlier, secrets`,
     replace: `ledgerOf(records, { secrets`,
@@ -134,7 +150,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'ledger',
-    rule: '9: the person gets the ledger, from the engine',
+    rule: '9: the user gets the ledger, from the engine',
     file: 'packages/agent/src/turn/ledger.ts',
     find: `if (effect !== 'read' && !record.changed) changed.push(entry)`,
     replace: ``,
@@ -142,7 +158,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'last-request',
-    rule: 'limits: request N of N concludes in words',
+    rule: 'limits: request N of N must answer in text',
     file: 'packages/agent/src/turn/ask.ts',
     find: `noCalls: concluding !== undefined,`,
     replace: `noCalls: false,`,
@@ -150,7 +166,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'signed-untouched',
-    rule: 'history: a signed turn goes back untouched',
+    rule: 'history: a signed turn is sent back unchanged',
     file: 'packages/agent/src/history/projection.ts',
     find: `const face = signed || !record ? wireFace(part) : canonicalFace(record, part)\n        idOf.set`,
     replace: `const face = !record ? wireFace(part) : canonicalFace(record, part)\n        idOf.set`,
@@ -158,31 +174,31 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'no-invalid-history',
-    rule: 'history: arguments that were no object go back as one',
+    rule: 'history: arguments that were not an object are sent back as one',
     file: 'packages/agent/src/history/projection.ts',
-    find: `input: isObject(input) ? input : { [INVALID_JSON]: (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 2000) }`,
-    replace: `input: input as object`,
+    find: `unread === undefined ? sendableInput(input) : {}`,
+    replace: `input as object`,
     test: agent('bad calls of every kind leave a history the strict server accepts'),
   },
   {
     id: 'unread-not-replayed',
-    rule: 'history: leaked markup never goes back to the model',
+    rule: 'history: leaked markup is never sent back to the model',
     file: 'packages/agent/src/history/projection.ts',
-    find: `if (unread !== undefined || isMarkup(input)) return { name: safeName(tool), input: {} }`,
-    replace: ``,
+    find: `unread === undefined ? sendableInput(input) : {}`,
+    replace: `typeof input === 'string' ? { input } : sendableInput(input)`,
     test: repaired('whose values are a judgement is run for a read, and told back for an effect'),
   },
   {
     id: 'role-is-held',
-    rule: 'agents: what an agent does not have is denied, whoever would allow it',
-    file: 'packages/agent/src/turn/role.ts',
+    rule: 'agents: a tool that an agent does not have is denied, whoever else allows it',
+    file: 'packages/agent/src/turn/request-prefix.ts',
     find: `return reason === undefined ? policy(request)`,
     replace: `return reason !== '' ? policy(request)`,
     test: { file: 'packages/agent/src/turn/tool-selection/tool-selection.test.ts', name: 'what a role withholds' },
   },
   {
     id: 'context-is-kept-within',
-    rule: 'small models: no request is longer than the context, with room for the reply',
+    rule: 'small models: no request is longer than the context, which leaves room for the reply',
     file: 'packages/agent/src/context/window.ts',
     find: `if (isTooLong()) await compactFor(step, 'full')\n    return isTooLong() ? tooLong() : undefined`,
     replace: `return undefined`,
@@ -190,7 +206,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'digest-keeps-facts',
-    rule: 'small models: what was found stays known after a compaction',
+    rule: 'small models: findings are still known after a compaction',
     file: 'packages/agent/src/context/digest.ts',
     find: `lines - 2 * HEADING)`,
     replace: `0)`,
@@ -198,7 +214,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'digest-keeps-denials',
-    rule: 'small models: a denial and an unknown effect stay known after a compaction',
+    rule: 'small models: denials and indeterminate effects are still known after a compaction',
     file: 'packages/agent/src/context/memory.ts',
     find: `facts.add(one)`,
     replace: ``,
@@ -206,7 +222,7 @@ export const AGENT: readonly Mutation[] = [
   },
   {
     id: 'words-are-not-cut',
-    rule: 'small models: a message that does not fit ends the turn, and is never sent or cut',
+    rule: 'small models: a message that does not fit ends the turn; it is never sent or cut',
     file: 'packages/agent/src/context/window.ts',
     find: `return isTooLong() ? tooLong() : undefined`,
     replace: `return undefined`,

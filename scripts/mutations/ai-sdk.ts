@@ -1,4 +1,4 @@
-/** The rules of the engine in another's loop. */
+/** Rules of the engine in the AI SDK's loop. */
 import type { Mutation } from './mutation.ts'
 
 const source = (file: string): string => `packages/ai-sdk/src/${file}`
@@ -7,31 +7,31 @@ const test = (file: string, name: string): Mutation['test'] => ({ file: source(f
 export const AI_SDK: readonly Mutation[] = [
   {
     id: 'ai-sdk-major',
-    rule: 'in another’s loop: an AI SDK major that is not known is refused',
-    file: source('known-major.ts'),
+    rule: 'in the AI SDK’s loop: an unsupported major of the AI SDK is refused',
+    file: source('mulligan.ts'),
     find: `if (found !== 'v4')`,
     replace: `if (false)`,
     test: test('construct.test.ts', 'refuses to begin'),
   },
   {
     id: 'ai-sdk-words',
-    rule: 'in another’s loop: the model reads the engine’s words',
-    file: source('resolved.ts'),
+    rule: 'in the AI SDK’s loop: the model reads the engine’s messages',
+    file: source('approval.ts'),
     find: `Object.assign(error, { message, toString: () => message })`,
     replace: ``,
     test: test('mulligan.test.ts', 'wrong arguments come back with what to fix'),
   },
   {
     id: 'ai-sdk-cut-off',
-    rule: 'in another’s loop: a reply that was cut off leaves no call without a result',
+    rule: 'in the AI SDK’s loop: a reply that was cut off leaves no call without a result',
     file: source('gate.ts'),
-    find: `isCut && calls.length > 0 ? 'tool-calls' : unified`,
+    find: `isCut && count > 0 ? 'tool-calls' : unified`,
     replace: `unified`,
     test: test('mulligan.test.ts', 'a reply that is cut off: the calls that are whole run'),
   },
   {
     id: 'ai-sdk-last',
-    rule: 'in another’s loop: calls of the last request are dropped',
+    rule: 'in the AI SDK’s loop: calls of the last request are dropped',
     file: source('model.ts'),
     find: `drops: last !== undefined`,
     replace: `drops: false`,
@@ -39,7 +39,7 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-ids',
-    rule: 'in another’s loop: ids of calls are distinct',
+    rule: 'in the AI SDK’s loop: ids of calls are distinct',
     file: source('gate.ts'),
     find: `(taken.has(id) ? newId() : id)`,
     replace: `id`,
@@ -47,15 +47,15 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-bounded',
-    rule: 'in another’s loop: results are bounded where they are sent',
+    rule: 'in the AI SDK’s loop: results are bounded when they are sent',
     file: source('prompt.ts'),
-    find: `if (!short.truncated && notes.length === 0) return output`,
-    replace: `return output`,
+    find: `return result.truncated || told.length > 0 ? render(result) : text`,
+    replace: `return text`,
     test: test('mulligan.test.ts', 'a long result is bounded where it is sent'),
   },
   {
     id: 'ai-sdk-stricter',
-    rule: 'in another’s loop: of toolApproval and policy the stricter counts',
+    rule: 'in the AI SDK’s loop: the stricter of toolApproval and policy applies',
     file: source('approval.ts'),
     find: `STRICTNESS.indexOf(given.type) >= STRICTNESS.indexOf(ours.type) ? given : ours`,
     replace: `given`,
@@ -63,7 +63,7 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-asked',
-    rule: 'in another’s loop: what a policy asks about runs after a yes only',
+    rule: 'in the AI SDK’s loop: a call that a policy asks about runs only after approval',
     file: source('turn.ts'),
     find: `!known && approved.has(call.toolCallId) ? 'once' : 'nobody'`,
     replace: `'once' as const`,
@@ -71,7 +71,7 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-indeterminate',
-    rule: 'in another’s loop: an effect that was cut off asks in later turns too',
+    rule: 'in the AI SDK’s loop: an effect that was cut off requires approval in later turns too',
     file: source('turn.ts'),
     find: `indeterminate: indeterminateIn(messages, all),`,
     replace: ``,
@@ -79,7 +79,7 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-automatic-settles-nothing',
-    rule: 'in another’s loop: an automatic approval does not settle an effect that was cut off',
+    rule: 'in the AI SDK’s loop: an automatic approval does not settle an effect that was cut off',
     file: source('prompt.ts'),
     find: `part.type === 'tool-approval-request' && !part.isAutomatic`,
     replace: `part.type === 'tool-approval-request'`,
@@ -87,7 +87,7 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-their-repair',
-    rule: 'in another’s loop: the user’s own repair has its turn before a retry is spent',
+    rule: 'in the AI SDK’s loop: the user’s own repair is tried before a retry is spent',
     file: source('mulligan.ts'),
     find: `hasRepair && !at.cutOff`,
     replace: `false`,
@@ -95,15 +95,15 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-signed',
-    rule: 'in another’s loop: a signed reply goes back as it came',
+    rule: 'in the AI SDK’s loop: a signed reply is sent back unchanged',
     file: source('gate.ts'),
-    find: `isSigned ? withWireForm(admitted, came) : admitted`,
+    find: `isSigned ? { ...admitted, call: withWireForm(admitted.call, came, await readAs(admitted.call)) } : admitted`,
     replace: `admitted`,
     test: test('signed.test.ts', 'a signed reply goes back as it came'),
   },
   {
     id: 'ai-sdk-observe',
-    rule: 'in another’s loop: observing changes nothing',
+    rule: 'in the AI SDK’s loop: observing changes nothing',
     file: source('model.ts'),
     find: `if (observes) return params`,
     replace: ``,
@@ -111,15 +111,15 @@ export const AI_SDK: readonly Mutation[] = [
   },
   {
     id: 'ai-sdk-stopped',
-    rule: 'in another’s loop: a stopped turn stops its tools',
-    file: source('turn.ts'),
-    find: `const stop = (): void => stopped.abort(signal.reason)`,
+    rule: 'in the AI SDK’s loop: a stopped turn stops its tools',
+    file: 'packages/core/src/adapter/turn.ts',
+    find: `const stop = (): void => controller.abort(signal.reason)`,
     replace: `const stop = (): void => undefined`,
     test: test('mulligan.test.ts', 'a stopped turn: the tool that runs is told'),
   },
   {
     id: 'ai-sdk-fresh',
-    rule: '8: an agent that is made once has fresh state for each call',
+    rule: '8: an agent that is created once has new state for each call',
     file: source('mulligan.ts'),
     find: `prepareCall: async (call) => turn((await prepareCall?.(call)) ?? call)`,
     replace: `prepareCall: ((kept) => async (call) => { const own = (await prepareCall?.(call)) ?? call; kept ??= turn(own); return { ...kept, ...own, tools: kept.tools } })(undefined)`,

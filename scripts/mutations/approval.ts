@@ -1,4 +1,4 @@
-/** Who may let a call run: modes, rules, answers. */
+/** Rules of approval: modes, rules and answers. */
 import { contract, core, type Mutation, tools } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
@@ -13,7 +13,7 @@ const always = (name: string): Mutation['test'] => ({ file: cli('approval/always
 export const APPROVAL: readonly Mutation[] = [
   {
     id: 'strictest-policy',
-    rule: 'approval: of several policies the strictest answer counts',
+    rule: 'approval: of several policies, the strictest decision counts',
     file: core('policy.ts'),
     find: `strictness(one) > strictness(strict) ? one : strict`,
     replace: `strict`,
@@ -21,7 +21,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'no-decision-no-leave',
-    rule: 'approval: a policy that gives no decision gives no leave',
+    rule: 'approval: a policy that returns no decision does not allow a call',
     file: core('policy.ts'),
     find: `[decision] ?? Infinity`,
     replace: `[decision]`,
@@ -29,8 +29,8 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'literal-star',
-    rule: 'approval: an escaped star is a star',
-    file: core('policy-pattern.ts'),
+    rule: 'approval: an escaped star is a literal star',
+    file: core('policy.ts'),
     find: `text.replace(/[\\\\*]/g, '\\\\$&')`,
     replace: `text`,
     test: policy('a literal pattern matches its own text'),
@@ -45,23 +45,23 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'read-only-mode',
-    rule: 'modes: read-only denies what has an effect',
-    file: core('policy-modes.ts'),
+    rule: 'modes: read-only denies every effect',
+    file: core('policy.ts'),
     find: `if (mode === 'read-only') return`,
     replace: `if (mode === ('never' as string)) return`,
     test: policy('read-only'),
   },
   {
     id: 'auto-external',
-    rule: 'modes: what leaves the machine asks in every mode',
-    file: core('policy-modes.ts'),
+    rule: 'modes: calls that reach other machines ask in every mode',
+    file: core('policy.ts'),
     find: `if (effect === 'write' && (`,
     replace: `if ((`,
     test: policy('auto'),
   },
   {
     id: 'read-only-rules',
-    rule: 'modes: no rule lifts read-only',
+    rule: 'modes: no rule overrides read-only',
     file: host('approval/policy.ts'),
     find: `mode.value === 'read-only' ? strictestPolicy(ofMode, ...always, own) :`,
     replace: ``,
@@ -69,7 +69,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'hard-denials',
-    rule: 'approval: no rule and no mode allows what destroys',
+    rule: 'approval: no rule and no mode allows destructive commands',
     file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[ofProject]`,
@@ -77,7 +77,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'project-tightens',
-    rule: 'approval: a rule of the project is heeded whatever the person allows',
+    rule: 'approval: a rule of the project applies whatever the user allows',
     file: host('approval/policy.ts'),
     find: `[guarded(anything), ofProject]`,
     replace: `[guarded(anything)]`,
@@ -85,7 +85,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'project-allows',
-    rule: 'approval: a project that is not trusted allows nothing',
+    rule: 'approval: an untrusted project cannot allow anything',
     file: host('config/approval.ts'),
     find: `if (!project || at === -1 || isTrustedProject(files, env)) return`,
     replace: `if (!project || at >= -1) return`,
@@ -93,15 +93,15 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'project-mode',
-    rule: 'modes: a project chooses no laxer one',
-    file: host('config/approval-fields.ts'),
+    rule: 'modes: a project cannot choose a laxer mode',
+    file: host('config/schema.ts'),
     find: `a !== b && stricterMode(a, b) === a`,
     replace: `a !== b`,
     test: config('of the person undefined and the project auto'),
   },
   {
     id: 'rule-folder',
-    rule: 'approval: a rule holds in its folder',
+    rule: 'approval: a rule applies in its folder only',
     file: host('config/approval.ts'),
     find: `cwd === at || cwd.startsWith(at.endsWith(sep) ? at : at + sep)`,
     replace: `cwd.startsWith(at)`,
@@ -109,15 +109,15 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'asked-targets',
-    rule: 'approval: a no to several is a no to each that was asked about',
-    file: core('turn/denials.ts'),
+    rule: 'approval: denying several targets denies each of them',
+    file: core('turn/permission.ts'),
     find: `Object.fromEntries(keys.map(`,
     replace: `Object.fromEntries([target].map(`,
     test: contract('of several targets those that were asked about are denied'),
   },
   {
     id: 'only-once',
-    rule: 'approval: what reads commands from elsewhere is only ever allowed once',
+    rule: 'approval: commands that read commands from elsewhere are only ever allowed once',
     file: host('approval/proposals.ts'),
     find: `if (!asks.every(({ target }) => isExact(target, commands))) return undefined`,
     replace: ``,
@@ -125,7 +125,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'only-once-always',
-    rule: 'approval: what reads commands from elsewhere is never written down',
+    rule: 'approval: rules for commands that read commands from elsewhere are never saved',
     file: host('approval/proposals.ts'),
     find: `if (commands && !asks.every(({ target }) => isExact(target, commands))) return []`,
     replace: ``,
@@ -133,7 +133,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'yes-forced',
-    rule: 'approval: --yes does not stand for a person where one is needed',
+    rule: 'approval: --yes does not replace the user where the user must answer',
     file: host('approval/approve.ts'),
     find: `if (!forced && yes)`,
     replace: `if (yes)`,
@@ -141,7 +141,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'session-external',
-    rule: 'approval: what leaves the machine asks each time',
+    rule: 'approval: calls that reach other machines ask each time',
     file: host('approval/proposals.ts'),
     find: `forced || effect === 'external'`,
     replace: `forced`,
@@ -149,7 +149,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'session-shell',
-    rule: 'approval: for the session only commands like these, not all of the shell',
+    rule: 'approval: a session answer allows only commands like these, not every shell command',
     file: host('approval/proposals.ts'),
     find: `if (!commands) return { rules`,
     replace: `if (true) return { rules`,
@@ -157,31 +157,31 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'prefix-environment',
-    rule: 'approval: what stands before a command is a part of it',
-    file: host('approval/shell-rules.ts'),
+    rule: 'approval: a prefix of a command is part of it',
+    file: host('approval/proposals.ts'),
     find: `BEGINNINGS.exec(text)?.[0]`,
     replace: `BEGINNINGS.exec(text.replace(/^\\S+=\\S+ /, ''))?.[0]`,
     test: proposals('is none for a variable that is set before it'),
   },
   {
     id: 'prefix-redirect',
-    rule: 'approval: a command that writes a file is allowed only as it stands',
-    file: host('approval/shell-rules.ts'),
+    rule: 'approval: a command that writes a file is allowed only exactly as written',
+    file: host('approval/proposals.ts'),
     find: `isExact && !writes`,
     replace: `isExact`,
     test: proposals('is none for a file that it writes'),
   },
   {
     id: 'always-shown',
-    rule: 'approval: a rule is written when the person chooses it, and not before',
-    file: cli('approval/ask.ts'),
+    rule: 'approval: a rule is saved only when the user chooses it',
+    file: cli('approval/approval.ts'),
     find: `return offers[chosen] ? chosen : undefined`,
     replace: `return offers[chosen] ? chosen : 0`,
     test: always('nothing is written for'),
   },
   {
     id: 'preview-changes-nothing',
-    rule: 'approval: a preview makes no change',
+    rule: 'approval: a preview changes nothing',
     file: tools('files/preview.ts'),
     find: `changes: NO_CHANGES, `,
     replace: ``,
@@ -189,7 +189,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'keep-not-direct',
-    rule: 'approval: who keeps what a command did has not allowed it on the real files',
+    rule: 'approval: keeping what a command did does not allow it on the real files',
     file: host('approval/proposals.ts'),
     find: `const writes = changes ? 'layer' : input['writes']`,
     replace: `const writes = undefined`,
@@ -197,7 +197,7 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'keep-paths',
-    rule: 'approval: rules about paths hold for what a command changed',
+    rule: 'approval: path rules apply to the files that a command changed',
     file: host('approval/policy.ts'),
     find: `...(request.changes ?? []).map((target) => ofPath({ ...request, target }))`,
     replace: ``,
@@ -205,8 +205,8 @@ export const APPROVAL: readonly Mutation[] = [
   },
   {
     id: 'keep-not-safe',
-    rule: 'approval: a command that changed files is none that only reads',
-    file: 'packages/tools/src/shell/command-policy/rules.ts',
+    rule: 'approval: a command that changed files does not count as read-only',
+    file: 'packages/tools/src/shell/command-policy/command-policy.ts',
     find: `&& request.changes === undefined`,
     replace: ``,
     test: effectiveTest('one that changed files all the same'),

@@ -1,4 +1,4 @@
-/** The rules of the chat: what reaches the screen, what is taken for an answer, and what is sent. */
+/** Rules of the chat: what reaches the screen, what counts as an answer, and what is sent. */
 import type { Mutation } from './mutation.ts'
 
 const chat = (file: string): string => `packages/cli/src/chat/${file}`
@@ -7,7 +7,7 @@ const held = (name: string): Mutation['test'] => ({ file: chat('chat.test.ts'), 
 export const CHAT: readonly Mutation[] = [
   {
     id: 'chat-sanitize',
-    rule: 'chat: no escape sequence of an answer reaches the screen',
+    rule: 'chat: no escape sequence in an answer reaches the screen',
     file: chat('view.ts'),
     find: `({ kind: 'answer', text: sanitize(text), gap })`,
     replace: `({ kind: 'answer', text, gap })`,
@@ -15,15 +15,15 @@ export const CHAT: readonly Mutation[] = [
   },
   {
     id: 'chat-sanitize-display',
-    rule: 'chat: no escape sequence of a file reaches the screen',
-    file: chat('card.ts'),
+    rule: 'chat: no escape sequence in a file reaches the screen',
+    file: chat('view.ts'),
     find: `const text = sanitize(display)`,
     replace: `const text = display`,
     test: held('no escape sequence of a model, a tool or a file is shown'),
   },
   {
     id: 'chat-answers',
-    rule: 'chat: what is typed during a turn waits, and answers no question',
+    rule: 'chat: text typed during a turn waits, and does not answer a question',
     file: chat('chat.ts'),
     find: `else queued = [...queued, typed.trim()]`,
     replace: `else questions.answer(typed)`,
@@ -31,7 +31,7 @@ export const CHAT: readonly Mutation[] = [
   },
   {
     id: 'chat-unknown-command',
-    rule: 'chat: a command that there is not is no message',
+    rule: 'chat: an unknown command is not sent as a message',
     file: chat('chat-input.ts'),
     find: `if (command) return`,
     replace: `if (command && text.startsWith('/help')) return`,
@@ -39,7 +39,7 @@ export const CHAT: readonly Mutation[] = [
   },
   {
     id: 'chat-drops-queue',
-    rule: 'chat: what waits is not sent after a turn that was stopped',
+    rule: 'chat: waiting messages are not sent after a turn that was stopped',
     file: chat('chat.ts'),
     find: `if (stop.signal.aborted) dropQueued()`,
     replace: ``,

@@ -1,4 +1,4 @@
-/** What a project may not say, and what the commands for sessions and the completion keep to. */
+/** Rules of the configuration: what a project may not set. Also rules of the commands for sessions and of completion. */
 import type { Mutation } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
@@ -10,7 +10,7 @@ const store = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/s
 export const CONFIG: readonly Mutation[] = [
   {
     id: 'project-refused',
-    rule: "configuration: a project's file can't set what is the person's",
+    rule: "configuration: a project's file can't set what only the user may set",
     file: host('config/files.ts'),
     find: `origin === 'project' ? refusedIn(checked.value) : undefined`,
     replace: `undefined`,
@@ -18,7 +18,7 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'project-checks',
-    rule: "configuration: a project's checks run after the person's word",
+    rule: "configuration: a project's checks run only after the user's approval",
     file: host('config/schema.ts'),
     find: `trusted('may add some after`,
     replace: `add('may add some after`,
@@ -26,12 +26,10 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'project-limits',
-    rule: "configuration: a project's file raises no limit above the default",
+    rule: "configuration: a project's file can't raise a limit above the default",
     file: host('config/project-rules.ts'),
-    find: `?? byDefault),
-})`,
-    replace: `?? Math.max(byDefault, 1e6)),
-})`,
+    find: `(mine as number | undefined) ?? byDefault`,
+    replace: `(mine as number | undefined) ?? Math.max(byDefault, 1e6)`,
     test: layers('no limit above the default either, where the person has given none'),
   },
   {
@@ -44,7 +42,7 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'project-folder-trust',
-    rule: 'configuration: trust is in the folder that the file is of',
+    rule: 'configuration: trust applies to the folder that the file belongs to',
     file: host('config/approval.ts'),
     find: `real(one, env) === project?.folder`,
     replace: `project !== undefined`,
@@ -52,7 +50,7 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'completed-names',
-    rule: 'completion: no name is offered that a shell would run',
+    rule: 'completion: no name is offered that a shell would execute',
     file: cli('commands/completion/values.ts'),
     find: `PLAIN.test(value) && !value.startsWith('-')`,
     replace: `value !== ''`,
@@ -60,23 +58,23 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'export-secrets',
-    rule: 'sessions: an export has no key of the environment',
-    file: cli('commands/sessions/show.ts'),
+    rule: 'sessions: an export contains no key from the environment',
+    file: cli('commands/sessions/sessions.ts'),
     find: `secretsIn(process.env))`,
     replace: `[])`,
     test: sessions('an export is without the keys of the environment, in every format'),
   },
   {
     id: 'delete-asks',
-    rule: 'sessions: nothing is deleted without a yes',
-    file: cli('commands/sessions/delete.ts'),
+    rule: 'sessions: nothing is deleted without confirmation',
+    file: cli('commands/sessions/sessions.ts'),
     find: `flags.yes !== true && `,
     replace: `flags.yes === false && `,
     test: sessions('["delete","ab-one"]: to delete this session needs confirmation'),
   },
   {
     id: 'delete-busy',
-    rule: 'sessions: one of which a turn runs is not deleted',
+    rule: 'sessions: a session with a running turn is not deleted',
     file: 'packages/agent/src/store/sql-store.ts',
     find: `if ('busy' in claimed) return claimed
       try {
@@ -87,7 +85,7 @@ export const CONFIG: readonly Mutation[] = [
   },
   {
     id: 'delete-overwrites',
-    rule: 'sessions: what is deleted is not left in the free pages of the file',
+    rule: 'sessions: deleted data does not remain in the free pages of the file',
     file: 'packages/agent/src/store/sqlite.ts',
     find: 'PRAGMA secure_delete = ON',
     replace: 'PRAGMA secure_delete = OFF',

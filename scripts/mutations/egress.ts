@@ -1,4 +1,4 @@
-/** Sending is an effect, and secret files ask before they are read. */
+/** Rules of egress: sending is an effect, and reading secret files requires approval. */
 import { core, type Mutation, tools } from './mutation.ts'
 
 const policy = 'packages/agent/src/turn/egress-policy.ts'
@@ -10,7 +10,7 @@ const secrets = (name: string): Mutation['test'] => ({ file: tools('workspace/wi
 export const EGRESS: readonly Mutation[] = [
   {
     id: 'composed-address-asks',
-    rule: 'trust: once a page was read, an address of the model’s own asks',
+    rule: 'trust: after a page was read, an address composed by the model asks',
     file: policy,
     find: `return address?.host && !isGiven(address) ? COMPOSED_ADDRESS : undefined`,
     replace: `return undefined`,
@@ -18,7 +18,7 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'workspace-makes-it-external',
-    rule: 'trust: once the workspace was read, an address of the model’s own is external',
+    rule: 'trust: after the workspace was read, an address composed by the model is external',
     file: policy,
     find: `records.some((one) => isOfWorkspace(one) || isUntrusted(one))`,
     replace: `records.some(isUntrusted)`,
@@ -26,7 +26,7 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'what-was-read-lasts-a-session',
-    rule: 'trust: what earlier turns have read counts',
+    rule: 'trust: what earlier turns read counts',
     file: policy,
     find: `|| earlier.some(isOfWorkspace)`,
     replace: ``,
@@ -34,7 +34,7 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'attached-counts-as-read',
-    rule: 'trust: what a person attaches may come from the workspace',
+    rule: 'trust: attachments by the user may come from the workspace',
     file: policy,
     find: `messages.some(({ attached }) => attached === true) || `,
     replace: ``,
@@ -42,15 +42,15 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'effect-is-external',
-    rule: 'trust: what is sent is shown and judged as external',
-    file: core('executor.ts'),
+    rule: 'trust: sending data is shown and judged as external',
+    file: core('create-executor.ts'),
     find: `options.effectOf?.({ ...call, target }) ?? effect`,
     replace: `effect`,
     test: egress('read_file of any other file'),
   },
   {
     id: 'query-after-secret-asks',
-    rule: 'trust: once a secret file was asked for, a query of the model’s own is external',
+    rule: 'trust: after a secret file was requested, a query composed by the model is external',
     file: policy,
     find: `return hasReadSecret() && !messages`,
     replace: `return !hasReadSecret() && !messages`,
@@ -58,15 +58,15 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'secret-is-forced',
-    rule: 'trust: once a secret file was asked for, external effects ask, --yes notwithstanding',
-    file: core('executor.ts'),
-    find: `...(effect === 'external' && state.secret ? [READ_SECRETS] : []),\n`,
-    replace: '',
+    rule: 'trust: after a secret file was requested, external effects ask, even with --yes',
+    file: core('approval.ts'),
+    find: `leaves && secret`,
+    replace: `false`,
     test: egress('read_file .env, web_fetch'),
   },
   {
     id: 'echoed-query-gives-nothing',
-    rule: 'trust: what a search repeats of its query is not given',
+    rule: 'trust: an address that a search repeats from its query does not count as given',
     file: policy,
     find: `!givesAddress(textsOf(record.input), address) && `,
     replace: ``,
@@ -74,7 +74,7 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'whole-addresses',
-    rule: 'trust: a part of an address that was given is composed',
+    rule: 'trust: a part of a given address counts as composed by the model',
     file: addresses,
     find: `if (sent(url) === wanted) return true`,
     replace: `if (sent(url).startsWith(wanted)) return true`,
@@ -83,14 +83,14 @@ export const EGRESS: readonly Mutation[] = [
   {
     id: 'secret-files-ask',
     rule: 'secret files ask before they are opened, whatever was allowed in advance',
-    file: core('executor.ts'),
-    find: `...(unopened.length > 0 ? [refuse.opensSecrets(unopened)] : []),\n`,
-    replace: '',
+    file: core('approval.ts'),
+    find: `...(unopened.length > 0 ? [refuse.opensSecrets(unopened)] : [])`,
+    replace: `...(unopened.length > 1e9 ? [refuse.opensSecrets(unopened)] : [])`,
     test: secrets('asks, whatever was allowed in advance'),
   },
   {
     id: 'secret-files-are-refused',
-    rule: 'the workspace opens no secret file that was not approved',
+    rule: 'the workspace opens no secret file without approval',
     file: tools('workspace/workspace.ts'),
     find: `if (contents && found && !isLink`,
     replace: `if (!contents && found && !isLink`,
@@ -98,15 +98,15 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'secret-approval-is-needed',
-    rule: 'a call that opens a secret file is not run without its approval',
-    file: core('executor.ts'),
-    find: `const refusal = isGranted(state.approvals, id) ? undefined : noSecrets(call)`,
+    rule: 'a call that opens a secret file does not run without its approval',
+    file: core('approval.ts'),
+    find: `const refusal = isGranted(approvals, id) ? undefined : noSecrets(call)`,
     replace: `const refusal = undefined as ToolError | undefined`,
     test: secrets('cannot be run without its approval'),
   },
   {
     id: 'grep-leaves-secrets-out',
-    rule: 'a search of a folder shows nothing of secret files',
+    rule: 'a search of a folder shows nothing from secret files',
     file: tools('files/grep/tool.ts'),
     find: `included(path) && workspace.shows(path)`,
     replace: `included(path)`,
@@ -122,7 +122,7 @@ export const EGRESS: readonly Mutation[] = [
   },
   {
     id: 'mention-is-of-the-person',
-    rule: 'what stands in a prompt without being named opens no secret file',
+    rule: 'text in a prompt that does not name a secret file cannot open it',
     file: policy,
     find: `return (path) => named.has(plain(path))`,
     replace: `return () => true`,

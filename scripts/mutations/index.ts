@@ -1,4 +1,5 @@
-/** Every rule that `npm run mutate` takes out. */
+/** Every rule that `npm run mutate` removes. */
+import { ADAPTERS } from './adapters.ts'
 import { AGENT } from './agent.ts'
 import { AI_SDK } from './ai-sdk.ts'
 import { APPROVAL } from './approval.ts'
@@ -15,12 +16,14 @@ import { SANDBOX } from './sandbox.ts'
 import { SHELL } from './shell.ts'
 import { TOOLS } from './tools.ts'
 import { TRUST } from './trust.ts'
+import { TURN } from './turn.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   ...CONTRACT,
   ...REPAIR,
   ...AGENT,
   ...AI_SDK,
+  ...ADAPTERS,
   ...APPROVAL,
   ...TOOLS,
   ...SANDBOX,
@@ -32,4 +35,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CONFIG,
   ...EGRESS,
   ...TRUST,
+  ...TURN,
 ]

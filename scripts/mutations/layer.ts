@@ -1,4 +1,4 @@
-/** What a throwaway layer holds. */
+/** Rules of temporary layers. */
 import { core, type Mutation, tools } from './mutation.ts'
 
 const source = (name: string): string => `packages/sandbox/src/layer/${name}`
@@ -6,7 +6,7 @@ const layer = (name: string): Mutation['test'] => ({
   file: source('layer.test.ts'),
   name: `a layer, as root, on root's workspace > ${name}`,
 })
-const compared = (name: string): Mutation['test'] => ({ file: source('compare.test.ts'), name })
+const compared = (name: string): Mutation['test'] => ({ file: source('changed.test.ts'), name })
 const placed = (name: string): Mutation['test'] => ({ file: source('places.test.ts'), name })
 const killed = (name: string): Mutation['test'] => ({ file: source('kill.test.ts'), name })
 
@@ -21,7 +21,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-masks',
-    rule: 'layer: secrets of the workspace are covered',
+    rule: 'layer: secrets in the workspace are hidden',
     file: source('views.ts'),
     within: 'layerView',
     find: `...covers`,
@@ -30,7 +30,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-no-network',
-    rule: 'layer: there is no network, whatever the sandbox has',
+    rule: 'layer: there is no network, whatever the sandbox allows',
     file: 'packages/sandbox/src/backends/bubblewrap/bubblewrap.ts',
     find: `build(own, { ...request, view, network: 'none' }, options)`,
     replace: `build(own, { ...request, view }, options)`,
@@ -38,7 +38,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-workspace-only',
-    rule: 'layer: other folders of the host can only be read',
+    rule: 'layer: other folders of the host are read-only',
     file: source('views.ts'),
     find: `(isWorkspace(mount) ? mounted(mount) : readOnly(mount, ownFolder(view)))`,
     replace: `mounted(mount)`,
@@ -46,7 +46,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-cut-off',
-    rule: 'layer: a command that was cut off takes its layer with it',
+    rule: 'layer: a command that was cut off is discarded with its layer',
     file: source('layers.ts'),
     find: `if (CUT_OFF.includes(completed.reason))`,
     replace: `if (CUT_OFF.length === 0)`,
@@ -54,7 +54,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-no-forged-deletion',
-    rule: 'layer: marks of an overlay that lie in the workspace are not deletions',
+    rule: 'layer: overlay markers that exist in the workspace do not count as deletions',
     file: source('scan.ts'),
     find: `if (found && !isWhiteout(found))`,
     replace: `if (found)`,
@@ -62,7 +62,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-bounded-bytes',
-    rule: 'layer: its size is bounded, holes included',
+    rule: 'layer: its size is limited, including holes',
     file: source('scan.ts'),
     find: `if (total > bytes)`,
     replace: `if (total > bytes && seen < 0)`,
@@ -70,7 +70,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-private',
-    rule: 'layer: changes of ignored files stay with the session',
+    rule: 'layer: changes to ignored files stay with the session',
     file: source('scan.ts'),
     find: `const isKept = ({ path }: Child) => !out.has(path)`,
     replace: `const isKept = ({ path }: Child) => path !== '' || !out.has(path)`,
@@ -86,7 +86,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-read-only-walls',
-    rule: 'sandbox: without walls a read-only run is refused',
+    rule: 'sandbox: without isolation a read-only run is refused',
     file: source('layers.ts'),
     find: `    if (!backend.beside)\n`,
     replace: `    if (!backend.beside) return backend\n    if (!backend.beside)\n`,
@@ -94,31 +94,31 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-mount-points',
-    rule: 'layer: a workspace with a mount point in it has none',
+    rule: 'layer: a workspace that contains a mount point has no layer',
     file: source('layers.ts'),
-    find: `    checkMounts(workspace)\n`,
+    find: `    store.checkMounts(workspace)\n`,
     replace: ``,
     test: placed('are refused over a workspace with a mount in it, which they would hide'),
   },
   {
     id: 'layer-hash-content',
-    rule: 'layer: a decision is bound to the content of the files',
-    file: source('compare.ts'),
+    rule: 'layer: a decision applies only to the content of the files that was shown',
+    file: source('changed.ts'),
     find: `entry.size, entry.sha256 ?? null,`,
     replace: `entry.size,`,
     test: compared('the hash holds for content, mode and target, and not for times'),
   },
   {
     id: 'layer-protected-case',
-    rule: 'layer: protected paths are told by any case of their names',
-    file: source('compare.ts'),
+    rule: 'layer: protected paths are recognized in any letter case',
+    file: source('changed.ts'),
     find: `const lower = path.toLowerCase()`,
     replace: `const lower = path`,
     test: compared('.GIT/Config is protected'),
   },
   {
     id: 'layer-waits',
-    rule: 'layer: one that waits for a decision survives its process',
+    rule: 'layer: a layer that waits for a decision survives its process',
     file: source('store.ts'),
     find: `if (manifest) waiting.push({ id, folder, manifest })`,
     replace: `if (manifest && isGone('')) waiting.push({ id, folder, manifest })`,
@@ -126,23 +126,23 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'changes-are-decided',
-    rule: 'what a command did on its layer is kept when the policy or a person says so',
-    file: core('call/held.ts'),
-    find: `if (decided.decision === 'allow' && !forced) return`,
-    replace: `if (decided.decision !== 'deny') return`,
+    rule: "a command's changes on its layer are kept if the policy or the user allows it",
+    file: core('create-executor.ts'),
+    find: `return request ? { kind: 'held', call`,
+    replace: `return request && false ? { kind: 'held', call`,
     test: { file: 'packages/core/src/layer.test.ts', name: 'nothing is asked before it runs' },
   },
   {
     id: 'changed-paths-are-asked-of',
     rule: 'a path that a policy denies is not changed by an allowed command',
-    file: core('policy-targets.ts'),
+    file: core('policy.ts'),
     find: `return ofPaths?.decision === 'deny' ? ofPaths : decided`,
     replace: `return decided`,
     test: { file: 'packages/core/src/layer.test.ts', name: 'a path that may not be changed is not' },
   },
   {
     id: 'git-locks-are-heeded',
-    rule: 'a keep waits for no other git: it refuses',
+    rule: 'keeping changes does not wait for another git process: it refuses',
     file: 'packages/tools/src/changes/git-locks.ts',
     find: `kind !== 'missing') throw locked(lock)`,
     replace: `kind !== 'missing') continue`,
@@ -150,7 +150,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'git-locks-are-given-back',
-    rule: 'a keep leaves no lock of git behind',
+    rule: 'keeping changes leaves no git lock behind',
     file: 'packages/tools/src/changes/git-locks.ts',
     find: `await planner.set(lock, LOCK, MISSING)`,
     replace: ``,
@@ -161,7 +161,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'refreshed-index-is-no-change',
-    rule: 'a look of git at files is not a change to decide about',
+    rule: 'an index that git only refreshed is not a change to decide about',
     file: 'packages/tools/src/shell/layer/change-set.ts',
     find: `saySame(await before(path), await after(path)) ? [] : [change]`,
     replace: `saySame(await before(path), await after(path)) ? [change] : [change]`,
@@ -169,15 +169,15 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'ignored-no-follow',
-    rule: 'layer: what is brought to the workspace follows no link there',
-    file: source('keep-private.ts'),
-    find: `const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW`,
-    replace: `const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY`,
+    rule: 'layer: changes brought to the workspace follow no link there',
+    file: source('read.ts'),
+    find: `const FLAGS = O_RDONLY | O_NOFOLLOW |`,
+    replace: `const FLAGS = O_RDONLY |`,
     test: layer('no link leads out of the workspace'),
   },
   {
     id: 'ignored-since',
-    rule: 'layer: an ignored file that the person has changed since stays',
+    rule: 'layer: an ignored file that the user has changed since is not overwritten',
     file: source('keep-private.ts'),
     find: `if (there && (await changedIn(target, there)) >= since)`,
     replace: `if (there && (await changedIn(target, there)) > Number.POSITIVE_INFINITY)`,
@@ -193,7 +193,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-settings',
-    rule: 'layer: settings of git that name programs are for a person',
+    rule: "layer: git settings that name programs need the user's approval",
     file: 'packages/sandbox/src/git/risky-settings.ts',
     find: `if (!isHarmless(key) || ALWAYS.test(key)) return true`,
     replace: `if (ALWAYS.test(key)) return true`,
@@ -201,7 +201,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-led-elsewhere',
-    rule: 'layer: a remote that was there is not led elsewhere unasked',
+    rule: 'layer: an existing remote is not redirected without asking',
     file: 'packages/sandbox/src/git/risky-settings.ts',
     find: `return PROGRAM.test(value) || isKnownName(section, name)`,
     replace: `return PROGRAM.test(value)`,
@@ -209,7 +209,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'index-says-same',
-    rule: 'undo: an index that was only looked at is no conflict, one that was staged is',
+    rule: 'undo: an index that was only refreshed is not a conflict, one with staged changes is',
     file: tools('changes/git-index.ts'),
     find: `  return a !== undefined && a === b`,
     replace: `  return a !== undefined && b !== undefined`,
@@ -217,7 +217,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'index-of-a-look',
-    rule: 'undo: an index that was only looked at is no conflict',
+    rule: 'undo: an index that was only refreshed is not a conflict',
     file: tools('changes/git-index.ts'),
     find: `  return a !== undefined && a === b`,
     replace: `  return false`,
@@ -225,7 +225,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'read-only-covers-what-listens',
-    rule: 'with the workspace read-only, no socket or pipe in it is reached',
+    rule: 'with a read-only workspace, no socket or pipe in it can be reached',
     file: 'packages/sandbox/src/layer/layers.ts',
     find: `...(await listening())`,
     replace: ``,
@@ -236,7 +236,7 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-own-mount-point',
-    rule: 'layer: what a command is shown as the workspace is the overlay, and nothing else in its place',
+    rule: 'layer: a command sees the overlay as its workspace, and nothing else in its place',
     file: source('views.ts'),
     find: `source: places.get(mount.source) ?? mount.source`,
     replace: `source: mount.source`,
@@ -244,23 +244,23 @@ export const LAYER: readonly Mutation[] = [
   },
   {
     id: 'layer-spare-fits',
-    rule: 'layer: one that was mounted ahead is used only over the folders that are there now',
-    file: source('spare.ts'),
+    rule: 'layer: one that was mounted in advance is used only if the folders below it are still the same',
+    file: source('store.ts'),
     find: `one.over === identity(workspace, privateRoot)`,
     replace: `true`,
     test: layer('a workspace that was replaced between two commands is seen as it is now'),
   },
   {
     id: 'layer-caches',
-    rule: 'layer: what a command writes to the caches of a toolchain stays in the sandbox',
+    rule: 'layer: what a command writes to toolchain caches stays in the sandbox',
     file: source('layers.ts'),
-    find: `[mounting(overlay), ...mountingCaches(points.caches, usesOwn ? folder : await cacheFolder(where))]`,
+    find: `[mounting(overlay), ...mountingCaches(points.caches, usesOwn ? folder : (ownCaches ?? folder))]`,
     replace: `[mounting(overlay)]`,
     test: layer('caches of toolchains are warm, and what is written to them goes with the sandbox'),
   },
   {
     id: 'read-only-no-sockets',
-    rule: 'with the workspace read-only, a command has no unix sockets',
+    rule: 'with a read-only workspace, a command has no unix sockets',
     file: source('layers.ts'),
     find: `{ unixSockets: false }`,
     replace: `{}`,

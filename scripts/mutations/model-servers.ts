@@ -1,4 +1,4 @@
-/** The rules about model servers that mean harm. */
+/** Rules about malicious model servers. */
 import type { Mutation } from './mutation.ts'
 
 const server = (name: string): Mutation['test'] => ({ file: 'packages/host/src/models/bounded-fetch.test.ts', name })
@@ -9,7 +9,7 @@ const fault = (name: string): Mutation['test'] => ({ file: 'packages/agent/src/m
 export const MODEL_SERVERS: readonly Mutation[] = [
   {
     id: 'server-event-bounded',
-    rule: 'model servers: a line or event without end is cut off',
+    rule: 'model servers: an endless line or event is cut off',
     file: 'packages/host/src/models/bounded-fetch.ts',
     find: `if (++open > most)`,
     replace: `if (++open > most && limits === undefined)`,
@@ -17,7 +17,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   },
   {
     id: 'server-reply-bounded',
-    rule: 'model servers: a reply without end is cut off',
+    rule: 'model servers: an endless reply is cut off',
     file: 'packages/host/src/models/bounded-fetch.ts',
     find: `if (total > limits.reply)`,
     replace: `if (total < 0)`,
@@ -25,15 +25,15 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   },
   {
     id: 'server-error-bounded',
-    rule: 'model servers: of an error the beginning is read',
+    rule: 'model servers: only the beginning of an error is read',
     file: 'packages/host/src/models/bounded-fetch.ts',
-    find: `if (left <= 0) end()`,
-    replace: `left = error`,
+    find: `if (left > 0) return`,
+    replace: `if (left > -1e9) return`,
     test: server('of an error ends in order at the limit'),
   },
   {
     id: 'server-bounded-for-all',
-    rule: 'model servers: every client reads bounded bodies',
+    rule: 'model servers: every client limits the size of bodies',
     file: 'packages/host/src/models/fetch.ts',
     find: `export const fetchAtHome: typeof fetch = boundedFetch(patientFetch)`,
     replace: `export const fetchAtHome: typeof fetch = patientFetch`,
@@ -57,15 +57,15 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   },
   {
     id: 'markup-bounded',
-    rule: 'model servers: calls are looked for in a bounded text',
+    rule: 'model servers: only a limited part of a text is searched for calls',
     file: 'packages/repair/src/envelope/blocks.ts',
-    find: `if (text.length - from > MAX_MARKUP) {`,
-    replace: `if (text.length - from > Infinity) {`,
+    find: `text.length - at > MAX_MARKUP`,
+    replace: `text.length - at > Infinity`,
     test: limits('is read up to its limit, and not a character further'),
   },
   {
     id: 'reading-yields',
-    rule: 'model servers: timers and signals have their turn while a reply is read',
+    rule: 'model servers: timers and signals are handled while a reply is read',
     file: 'packages/agent/src/model/request.ts',
     find: `await nextTask()`,
     replace: ``,
@@ -81,7 +81,7 @@ export const MODEL_SERVERS: readonly Mutation[] = [
   },
   {
     id: 'server-words-plain',
-    rule: 'model servers: what is quoted of them has no escape sequences, and no secret that these break up',
+    rule: 'model servers: quoted text contains no escape sequences, and no secret split by them',
     file: 'packages/agent/src/model/fault.ts',
     find: `.replace(UNSHOWN, '')`,
     replace: ``,

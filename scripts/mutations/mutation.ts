@@ -1,12 +1,12 @@
-/** A rule, how it is taken out, and the test that must then turn red. */
+/** A rule, how it is removed, and the test that must fail then. */
 export interface Mutation {
   readonly id: string
-  /** The rule, in words. */
+  /** A description of the rule. */
   readonly rule: string
   readonly file: string
-  /** The function, variable, class or property that holds the code, where the same code occurs elsewhere in the file too. */
+  /** The function, variable, class or property that contains the code, if the same code also occurs elsewhere in the file. */
   readonly within?: string
-  /** Code that occurs exactly once there, however it is laid out, and what it becomes. */
+  /** Code that occurs exactly once there, in any formatting, and its replacement. */
   readonly find: string
   readonly replace: string
   readonly test: { readonly file: string; readonly name: string }

@@ -1,4 +1,4 @@
-/** The rules of a server that cuts what does not fit, and says nothing while it loads. */
+/** Rules for Ollama, which cuts prompts that do not fit and is silent while it loads a model. */
 import type { Mutation } from './mutation.ts'
 
 const ollama = (file: string): string => `packages/host/src/models/ollama/${file}`
@@ -7,7 +7,7 @@ const told = (name: string): Mutation['test'] => ({ file: ollama('ollama.test.ts
 export const OLLAMA: readonly Mutation[] = [
   {
     id: 'ollama-context',
-    rule: 'Ollama: every request names the context in force',
+    rule: 'Ollama: every request contains the effective context size',
     file: ollama('body.ts'),
     find: `options: { num_ctx: settings.numCtx, `,
     replace: `options: { num_ctx: 4096, `,
@@ -23,7 +23,7 @@ export const OLLAMA: readonly Mutation[] = [
   },
   {
     id: 'ollama-cut-told',
-    rule: 'Ollama: a prompt that was cut all the same is told',
+    rule: 'Ollama: a prompt that was cut anyway is reported',
     file: ollama('cut.ts'),
     find: `return read < tokens * DOUBTFUL`,
     replace: `return false`,
@@ -31,7 +31,7 @@ export const OLLAMA: readonly Mutation[] = [
   },
   {
     id: 'ollama-less-context',
-    rule: 'Ollama: a context smaller than was asked for is told',
+    rule: 'Ollama: a context smaller than requested is reported',
     file: 'packages/host/src/models/ollama.ts',
     find: `if (contextLength < tokens) warnings.push`,
     replace: `if (contextLength < 0) warnings.push`,
@@ -39,7 +39,7 @@ export const OLLAMA: readonly Mutation[] = [
   },
   {
     id: 'ollama-cloud',
-    rule: 'trust: a model that a server passes on to a cloud says where it runs',
+    rule: 'trust: a model that a server forwards to a cloud reports where it runs',
     file: 'packages/host/src/models/ollama.ts',
     find: `...(remoteHost !== undefined && { where:`,
     replace: `...(remoteHost === '' && { where:`,
@@ -47,7 +47,7 @@ export const OLLAMA: readonly Mutation[] = [
   },
   {
     id: 'model-waited-for',
-    rule: 'models: one that is being loaded is waited for as long as it takes',
+    rule: 'models: a model that is being loaded is waited for as long as it takes',
     file: 'packages/host/src/models/patient-fetch.ts',
     find: `const { method = 'GET', headers, body, signal } = init`,
     replace: `if (init) return fetch(input, init)\n  const { method = 'GET', headers, body, signal } = init`,
@@ -55,7 +55,7 @@ export const OLLAMA: readonly Mutation[] = [
   },
   {
     id: 'model-warnings',
-    rule: 'models: what a provider warns of reaches the person',
+    rule: 'models: warnings of a provider reach the user',
     file: 'packages/agent/src/turn/ask.ts',
     find: `await context.emit({ type: 'warning', message })`,
     replace: `void message`,

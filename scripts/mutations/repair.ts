@@ -1,10 +1,10 @@
-/** The rules of repair. */
+/** Rules of repair. */
 import { contract, core, type Mutation, repair, repaired } from './mutation.ts'
 
 export const REPAIR: readonly Mutation[] = [
   {
     id: 'cut-off-is-not-run',
-    rule: '5: a call that was cut off is never run when it has effects',
+    rule: '5: a call with effects that was cut off is never run',
     file: repair('arguments/parse.ts'),
     find: `if (cutOff) return`,
     replace: `if (cutOff && typeof raw === 'number') return`,
@@ -12,7 +12,7 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'judgement-is-no-effect',
-    rule: 'repair: an effect is not run where its values are a judgement',
+    rule: 'repair: an effect is not run if its values had to be guessed',
     file: repair('envelope/text-call.ts'),
     find: `(unsure && isCareful(tool))`,
     replace: `(unsure && !isCareful(tool))`,
@@ -20,15 +20,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'reasoning-only-reads',
-    rule: 'repair: from the thinking only a read is run',
-    file: repair('envelope/reader.ts'),
+    rule: 'repair: only read calls in the thinking are run',
+    file: repair('envelope/read-reply.ts'),
     find: `tool?.effect === 'read' && canonical`,
     replace: `canonical`,
     test: repaired('at the end of the thinking, and nothing else: a read is run, an effect is not'),
   },
   {
     id: 'safe-is-safe',
-    rule: 'repair: what has effects has no text guessed',
+    rule: 'repair: text values are never guessed for effects',
     file: repair('arguments/parse.ts'),
     find: `if (guess && level !== 'full')`,
     replace: `if (guess && level === 'off')`,
@@ -36,15 +36,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'only-what-fits',
-    rule: 'repair: repaired JSON is taken only where it fits the schema',
-    file: repair('arguments/fit.ts'),
+    rule: 'repair: repaired JSON is used only if it fits the schema',
+    file: repair('arguments/repair-arguments.ts'),
     find: `if (!checked.ok && parsed.unlessFits) return`,
     replace: `if (!checked.ok && parsed.unlessFits && level === 'off') return`,
     test: { file: repair('arguments/repair-arguments.test.ts'), name: 'broken JSON that fits nothing even when repaired' },
   },
   {
     id: 'leaked-once',
-    rule: 'repair: a call that is reported and leaked besides runs once',
+    rule: 'repair: a call that is both reported and leaked runs once',
     file: repair('reply.ts'),
     find: `if (known.has(key) && (careful || reported.length > 0)) return []`,
     replace: ``,
@@ -52,7 +52,7 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'length-is-not-run',
-    rule: 'wire: a call that the length cut off can not be read',
+    rule: 'wire: a call that was cut off by the length limit cannot be parsed',
     file: repair('wire/message.ts'),
     find: `?? ''}\${CUT}\``,
     replace: `?? ''}\``,
@@ -60,15 +60,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'quoted-is-no-call',
-    rule: 'repair: a call that is quoted is not run',
+    rule: 'repair: a quoted call is not run',
     file: repair('envelope/blocks.ts'),
-    find: `const why = over ?? isQuoted(start, block.end)`,
+    find: `const why = over ?? planned ?? isQuoted(start, block.end)`,
     replace: `const why = undefined as string | undefined`,
     test: { file: repair('envelope/decoys.test.ts'), name: 'what is shown is not run' },
   },
   {
     id: 'effects-are-announced',
-    rule: 'repair: an effect in the text is run only where it is plainly meant',
+    rule: 'repair: an effect in the text is run only if it is clearly intended',
     file: repair('envelope/intent.ts'),
     find: `if (!careful || lead.trim() === '' || NEUTRAL.test(lead)) return undefined`,
     replace: `return undefined`,
@@ -76,7 +76,7 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'effects-end-the-reply',
-    rule: 'repair: an effect that the answer goes on after is asked about',
+    rule: 'repair: an effect that is followed by more of the answer is asked about',
     file: repair('envelope/intent.ts'),
     find: `if (careful || !(sure || alone)) return open('followed by more of the answer')`,
     replace: `if (!(sure || alone)) return open('followed by more of the answer')`,
@@ -92,15 +92,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'nothing-seen-is-silent',
-    rule: 'repair: what looks like a call and is not run is told',
+    rule: 'repair: text that looks like a call but is not run is reported',
     file: repair('reply.ts'),
-    find: `const left = leftoverCalls(said, index, families, quoted)`,
-    replace: `const left = leftoverCalls('', index, families, quoted)`,
+    find: `const left = leftoverCalls(text, rest, index, families)`,
+    replace: `const left = leftoverCalls('', '', index, families)`,
     test: { file: repair('announcement.test.ts'), name: 'what was seen and not run is told' },
   },
   {
     id: 'announced-without-conditions',
-    rule: 'repair: an offer, a refusal or a condition announces nothing',
+    rule: 'repair: an offer, a refusal or a condition does not announce a call',
     file: repair('announcement.ts'),
     find: `&& !not.test(text))`,
     replace: `&& not !== undefined)`,
@@ -116,15 +116,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'quoting-token-is-no-effect',
-    rule: 'repair: a value with a token of quoting left on it runs no effect',
-    file: repair('arguments/fit.ts'),
+    rule: 'repair: an effect is not run if a quoting token is left in a value',
+    file: repair('arguments/repair-arguments.ts'),
     find: `if (best.doubt !== undefined) return`,
     replace: `if (best.doubt === '') return`,
     test: { file: repair('arguments/repair-arguments.test.ts'), name: 'a value with a token of quoting left on it runs no effect' },
   },
   {
     id: 'cut-number-is-no-text',
-    rule: 'repair: a number that was cut off is not taken for a text',
+    rule: 'repair: a number that was cut off is not read as text',
     file: repair('arguments/json-value.ts'),
     find: `if (NO_NUMBER.test(bare)) throw unclear(position)`,
     replace: ``,
@@ -132,15 +132,15 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'union-text-stays-for-effects',
-    rule: 'repair: a valid text of an effect is not made a list',
+    rule: 'repair: a valid text value of an effect is not converted to a list',
     file: repair('arguments/coerce.ts'),
-    find: `walk.options.lenient && typeof value === 'string' ? tryJson`,
+    find: `lenient && typeof value === 'string' ? tryJson`,
     replace: `typeof value === 'string' ? tryJson`,
     test: { file: repair('arguments/coerce.test.ts'), name: 'leaves a list as text in a union, of an effect' },
   },
   {
     id: 'signed-is-not-asked-again',
-    rule: 'ai-sdk: no second reply is joined to one that is signed, or in which the provider ran something',
+    rule: 'ai-sdk: no second reply is joined to a signed one, or to one in which the provider ran a tool',
     file: 'packages/ai-sdk/src/stream-repair.ts',
     find: `&& asks && !isWhole &&`,
     replace: `&& asks &&`,
@@ -148,10 +148,10 @@ export const REPAIR: readonly Mutation[] = [
   },
   {
     id: 'unmarked-effects-are-asked',
-    rule: 'repair: an effect that the model wrote without markup is put to a person',
-    file: core('executor.ts'),
-    find: `call.doubt !== undefined && effect !== 'read'`,
-    replace: `false`,
+    rule: "repair: an effect that the model wrote without markup needs the user's approval",
+    file: core('approval.ts'),
+    find: `if (doubt !== undefined && effect !== 'read')`,
+    replace: `if (doubt !== undefined && false)`,
     test: repaired('with an effect and without markup is put to the person'),
   },
 ]

@@ -1,8 +1,8 @@
-/** What a command may leave behind, and what a sandbox may. */
+/** Rules of the sandbox: what a command and a sandbox may leave behind. */
 import type { Mutation } from './mutation.ts'
 
 const sandbox = (file: string): string => `packages/sandbox/src/${file}`
-/** Of the name of a check, the reporter keeps 40 characters. */
+/** The reporter keeps 40 characters of the name of a check. */
 const check = (name: string): Mutation['test'] => ({
   file: sandbox('checks/bubblewrap.test.ts'),
   name: `bubblewrap, as root, in root's workspace > escape: ${name}`,
@@ -18,14 +18,14 @@ export const SANDBOX: readonly Mutation[] = [
   {
     id: 'shared-network-is-no-hosts',
     rule: "sandbox: the network that commands share is not the host's",
-    file: sandbox('backends/bubblewrap/network.ts'),
+    file: sandbox('backends/bubblewrap/surroundings.ts'),
     find: `'--unshare-net', `,
     replace: ``,
     test: egress('a server of the host answers on 127.0.0'),
   },
   {
     id: 'shared-network',
-    rule: 'sandbox: a server in the background is reached by later commands',
+    rule: 'sandbox: a server in the background can be reached by later commands',
     file: sandbox('backends/bubblewrap/bubblewrap.ts'),
     find: `const joined = request.network === 'none' ? own.network : undefined`,
     replace: `const joined = undefined as SharedNetwork | undefined`,
@@ -33,15 +33,15 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'container-shows-another-uid',
-    rule: 'sandbox: what is root outside is not root in a container',
+    rule: 'sandbox: root outside is not root in a container',
     file: sandbox('backends/container/launcher.ts'),
-    find: `{ name: 'unshare', args: [CLONE_NEWUSER] } as const,`,
+    find: `['unshare', CLONE_NEWUSER],`,
     replace: ``,
     test: engine('a launcher for x86_64: calls of one size, then what they point to'),
   },
   {
     id: 'container-uid-is-checked',
-    rule: 'sandbox: a container that runs commands as another user than was promised is refused',
+    rule: 'sandbox: a container that runs commands as another user than promised is refused',
     file: sandbox('backends/container/probe.ts'),
     find: `if (uid !== String(user.uid))`,
     replace: `if (false)`,
@@ -49,23 +49,23 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'container-filter-is-checked',
-    rule: 'sandbox: a container without the filter of system calls is refused',
+    rule: 'sandbox: a container without the system call filter is refused',
     file: sandbox('backends/container/probe.ts'),
-    find: `if (hasFilter && facts['seccomp']?.[0] !== '2')`,
+    find: `if (hasFilter && value('seccomp') !== '2')`,
     replace: `if (false)`,
     test: engine('{"seccomp":["0"]} is not a sandbox'),
   },
   {
     id: 'no-setuid-left-behind',
-    rule: 'sandbox: no program that runs as its owner is left in the workspace',
+    rule: 'sandbox: no setuid program is left in the workspace',
     file: sandbox('seccomp/filter.ts'),
-    find: `...['creat', 'mknod', 'chmod', 'fchmod'].flatMap`,
-    replace: `...['creat', 'mknod'].flatMap`,
+    find: `calls(['creat', 'mknod', 'chmod', 'fchmod']`,
+    replace: `calls(['creat', 'mknod']`,
     test: check('setuid is left behind by fchmod'),
   },
   {
     id: 'made-where-none-may',
-    rule: 'sandbox: what a command makes at a protected path is taken away',
+    rule: 'sandbox: files that a command creates at a protected path are removed',
     file: sandbox('sandbox.ts'),
     find: `takeAway(view).finally(() => active--)`,
     replace: `Promise.resolve([]).finally(() => active--)`,
@@ -73,7 +73,7 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'no-link-above',
-    rule: 'sandbox: a link above a protected path is taken away too',
+    rule: 'sandbox: a link above a protected path is removed too',
     file: sandbox('view/take-away.ts'),
     find: `|| entry.isSymbolicLink())`,
     replace: `)`,
@@ -81,7 +81,7 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'persons-repository-stays',
-    rule: 'sandbox: what a person makes at a protected path stays, and commands can not write it',
+    rule: 'sandbox: files that the user creates at a protected path stay, and commands cannot write them',
     file: sandbox('sandbox.ts'),
     find: `if (backend.adopt && (await isStale(view)))`,
     replace: `if (false as boolean)`,
@@ -89,7 +89,7 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'makes-nothing',
-    rule: 'sandbox: opening one makes nothing in the workspace',
+    rule: 'sandbox: opening one creates nothing in the workspace',
     file: sandbox('view/protect.ts'),
     find: `absent.push(target)`,
     replace: `await (await import('node:fs/promises')).mkdir(target, { recursive: true })`,
@@ -97,7 +97,7 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'no-pipe-is-waited-for',
-    rule: 'sandbox: a pipe where settings are read is not waited for',
+    rule: 'sandbox: a pipe in place of a settings file is not waited for',
     file: sandbox('view/files.ts'),
     find: `constants.O_RDONLY | constants.O_NONBLOCK`,
     replace: `constants.O_RDONLY`,
@@ -105,7 +105,7 @@ export const SANDBOX: readonly Mutation[] = [
   },
   {
     id: 'output-is-dropped',
-    rule: 'sandbox: a command that prints much ends by itself',
+    rule: 'sandbox: a command with much output ends by itself',
     file: sandbox('limits.ts'),
     find: `outputStop: 1_000_000_000,`,
     replace: `outputStop: 10_000_000,`,

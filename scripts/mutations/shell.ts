@@ -1,4 +1,4 @@
-/** What becomes of a command's end. */
+/** Rules about how a command ends, and about the command policy. */
 import { core, type Mutation, tools } from './mutation.ts'
 
 const bash = (name: string): Mutation['test'] => ({ file: tools('shell/bash/bash.test.ts'), name })
@@ -10,7 +10,7 @@ const shell = (name: string): Mutation['test'] => ({ file: tools('shell/shell.te
 export const SHELL: readonly Mutation[] = [
   {
     id: 'exit-is-an-answer',
-    rule: 'shell: an exit code that is an answer is no failure',
+    rule: 'shell: an exit code that is an answer is not a failure',
     file: tools('shell/bash/outcome.ts'),
     find: `answerOf(commands, exitCode, printed.stderr)`,
     replace: `(answerOf(commands, exitCode, printed.stderr), undefined)`,
@@ -18,7 +18,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'not-run-is-retry',
-    rule: 'shell: what could not be run as it is written is a wrong call',
+    rule: 'shell: a command that cannot be run as written is a wrong call',
     file: tools('shell/bash/outcome.ts'),
     find: `if (refused) throw refused`,
     replace: ``,
@@ -26,7 +26,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'repeatable-only',
-    rule: 'shell: a command that has done something is not offered again whole',
+    rule: 'shell: a command that has already had an effect is not suggested again in full',
     file: tools('shell/bash/not-run.ts'),
     find: `if (unsafe.some((one) => !isSame(one, owner))) return false`,
     replace: ``,
@@ -34,15 +34,15 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'sandbox-is-no-command',
-    rule: 'shell: a sandbox that cannot start is no command that failed',
-    file: tools('shell/common/faults.ts'),
+    rule: 'shell: a sandbox that cannot start is not a failed command',
+    file: tools('shell/common/sandbox.ts'),
     find: `isSandboxError(error) ? failure('The sandbox could not be started, so the command was not run', error, root) : error`,
     replace: `(failure('', error as never, root), error)`,
     test: bash('the sandbox that cannot start is no command that failed, and is tried again'),
   },
   {
     id: 'cut-off-is-indeterminate',
-    rule: 'shell: a command that the turn has cut off is indeterminate',
+    rule: 'shell: a command that the end of the turn cut off is indeterminate',
     file: tools('shell/bash/run.ts'),
     find: `if (completed.reason === 'aborted') signal.throwIfAborted()`,
     replace: ``,
@@ -58,7 +58,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'shell-limit-with-network',
-    rule: 'shell: a command that a limit has ended while it could reach the network is indeterminate',
+    rule: 'shell: a command with network access that a limit ended is indeterminate',
     file: tools('shell/bash/outcome.ts'),
     find: `...(isUnknown && { status: 'indeterminate' as const }),`,
     replace: ``,
@@ -66,15 +66,15 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'told-before',
-    rule: 'shell: what waits for a keyboard is refused before anything is opened',
-    file: tools('shell/common/checked-first.ts'),
+    rule: 'shell: commands that wait for keyboard input are refused before anything is opened',
+    file: tools('shell/bash/tool.ts'),
     find: `const found = wrong(first.value as Input)`,
     replace: `const found = (wrong(first.value as Input), undefined) as Found`,
     test: bash('nothing is opened until a command is run'),
   },
   {
     id: 'looking-changes-nothing',
-    rule: 'shell: a command that only reads is no effect',
+    rule: 'shell: a command that only reads is not an effect',
     file: core('call/prepared-call.ts'),
     find: `own !== undefined && RANK[own] < RANK[tool.effect] ? own : tool.effect`,
     replace: `(own, tool.effect)`,
@@ -90,31 +90,31 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'destroys-asks-person',
-    rule: 'shell: what destroys needs a person whatever is allowed',
-    file: tools('shell/command-policy/rules.ts'),
+    rule: "shell: destructive commands need the user's approval, whatever is allowed",
+    file: tools('shell/command-policy/command-policy.ts'),
     find: `if (read?.destructive === undefined)`,
     replace: `if (read !== null)`,
     test: shell('what destroys asks a person whatever is allowed, and what only reads is asked by nobody'),
   },
   {
     id: 'literal-only',
-    rule: 'command policy: a word with any character that may mean something to a shell is not literal',
-    file: tools('shell/command-policy/literal.ts'),
-    find: `if (!PLAIN.test(character)) return undefined`,
-    replace: ``,
+    rule: 'command policy: a word with any character that may be special in a shell is not literal',
+    file: tools('shell/command-policy/listed.ts'),
+    find: 'const PLAIN = String.raw`[\\w@%+=:,./^\\u{a1}-\\u{10ffff}-]`',
+    replace: 'const PLAIN = String.raw`[^\\s;|&>\'"]`',
     test: commandPolicy('a substitution inside a bracket pattern is asked about'),
   },
   {
     id: 'seen-only',
-    rule: 'command policy: a command with characters that nobody sees is not literal',
-    file: tools('shell/command-policy/literal.ts'),
+    rule: 'command policy: a command with invisible characters is not literal',
+    file: tools('shell/command-policy/listed.ts'),
     find: `UNSEEN.test(`,
     replace: `/(?!)/.test(`,
     test: commandPolicy('"ls \u200b"'),
   },
   {
     id: 'listed-options',
-    rule: 'command policy: an option that is not listed asks',
+    rule: 'command policy: an unlisted option asks',
     file: tools('shell/command-policy/listed.ts'),
     find: `if (!flags.includes(one)) return undefined`,
     replace: ``,
@@ -122,7 +122,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'no-option-abbreviated',
-    rule: 'command policy: a long option is listed as a whole',
+    rule: 'command policy: a long option must be listed in full',
     file: tools('shell/command-policy/listed.ts'),
     find: `if (!known.has(word.slice(2)) &&`,
     replace: `if (!/^outp=/.test(word.slice(2)) && !known.has(word.slice(2)) &&`,
@@ -154,7 +154,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'listed-shadowed',
-    rule: 'command policy: a program that the workspace puts in place of a listed one asks',
+    rule: 'command policy: a program that the workspace substitutes for a listed one asks',
     file: tools('shell/command-policy/command-policy.ts'),
     find: `!isShadowed(program, `,
     replace: `!((...ignored: unknown[]) => ignored.length > 9 && isShadowed)(program, `,
@@ -162,7 +162,7 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'many-files-names-only',
-    rule: 'command policy: a search through a folder asks unless it shows names and counts only',
+    rule: 'command policy: a search through a folder asks unless it shows only names and counts',
     file: tools('shell/command-policy/listed.ts'),
     find: `if (isDeep && `,
     replace: `if (false && `,
@@ -170,24 +170,24 @@ export const SHELL: readonly Mutation[] = [
   },
   {
     id: 'allow-exact-only',
-    rule: 'command policy: no rule allows a command whose words do not say all that it does',
-    file: tools('shell/command-policy/rules.ts'),
+    rule: 'command policy: no rule allows a command whose text does not show everything it does',
+    file: tools('shell/command-policy/command-policy.ts'),
     find: `const mayAllow = isExact || !isNarrow`,
     replace: `const mayAllow = isExact !== undefined || !isNarrow`,
     test: rules('one that allows is no leave for "python3 -"'),
   },
   {
     id: 'allow-text-alone',
-    rule: 'command policy: a rule on the text of a script does not allow what else is in it',
-    file: tools('shell/command-policy/rules.ts'),
+    rule: 'command policy: a rule that matches the text of a script does not allow the other commands in it',
+    file: tools('shell/command-policy/command-policy.ts'),
     find: `rule.input?.['command'] === undefined || read.commands.length === 1`,
     replace: `true`,
     test: rules('one that allows the text of a script is for one command'),
   },
   {
     id: 'late-asks',
-    rule: 'command policy: what runs is not known, so a rule against some commands asks',
-    file: tools('shell/command-policy/rules.ts'),
+    rule: 'command policy: if it is not known what will run, a rule against some commands asks',
+    file: tools('shell/command-policy/command-policy.ts'),
     find: `late = { decision: 'ask', reason: LATE }`,
     replace: `late = NO_RULE`,
     test: rules('what runs is known only when it runs'),

@@ -1,8 +1,8 @@
-/** Finds the code of a rule in its file. How it is laid out does not count: line breaks, blanks, comment lines, last commas. */
+/** Finds the code of a rule in its file. Ignores formatting: line breaks, spaces, comment lines and trailing commas. */
 import { parseAst } from 'vitest/node'
 import type { Mutation } from './mutation.ts'
 
-/** The file's text without the rule. @throws Error when its code is not there, or there more than once */
+/** The text of the file without the rule. @throws Error if its code is missing or occurs more than once */
 export function takeOut({ id, file, within, find, replace }: Omit<Mutation, 'rule' | 'test'>, text: string): string {
   const [from, to] = within === undefined ? [0, text.length] : extentOf(within, file, text)
   const { code, at } = condense(text, from, to)
@@ -16,7 +16,7 @@ export function takeOut({ id, file, within, find, replace }: Omit<Mutation, 'rul
 
 interface Condensed {
   readonly code: string
-  /** Where each character of `code` stands in the text. */
+  /** The position of each character of `code` in the text. */
   readonly at: readonly number[]
 }
 
@@ -45,7 +45,7 @@ interface Node {
   readonly key?: { readonly name?: string } | null
 }
 
-/** Where the function, variable, class or property of that name stands. @throws Error when there is none, or more than one */
+/** The range of the function, variable, class or property with that name. @throws Error if there is none, or more than one */
 function extentOf(name: string, file: string, text: string): readonly [from: number, to: number] {
   const found: Node[] = []
   const visit = (value: unknown): void => {

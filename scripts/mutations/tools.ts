@@ -1,10 +1,10 @@
-/** The rules of the built-in tools. */
+/** Rules of the built-in tools. */
 import { type Mutation, tools } from './mutation.ts'
 
 export const TOOLS: readonly Mutation[] = [
   {
     id: 'change-cut-off-at-once',
-    rule: 'changes: a call that is cut off does not wait for the disk',
+    rule: 'changes: a call that was cut off does not wait for the disk',
     file: tools('changes/perform.ts'),
     find: 'await untilAborted(signal, () => stageAhead(root, steps, blobs, signal))',
     replace: 'await stageAhead(root, steps, blobs, signal)',
@@ -12,7 +12,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'crash-is-taken-back',
-    rule: 'changes: what a process left half done is taken back by the next',
+    rule: 'changes: a change that a process left unfinished is reverted by the next one',
     file: tools('changes/change-log.ts'),
     find: `const isNeeded = (await journal.list('pending')).length > 0`,
     replace: `const isNeeded = false`,
@@ -20,7 +20,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'one-process-at-a-time',
-    rule: 'changes: nobody plans or makes one while another process does',
+    rule: 'changes: no process plans or makes a change while another one does',
     file: tools('changes/lock.ts'),
     find: `; BEGIN EXCLUSIVE`,
     replace: ``,
@@ -28,7 +28,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'all-or-none',
-    rule: 'changes: when one fails, those before it are taken back',
+    rule: 'changes: if one fails, those before it are reverted',
     file: tools('changes/change-log.ts'),
     find: `await plan.rollBack()`,
     replace: ``,
@@ -36,7 +36,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'undo-overwrites-nothing',
-    rule: 'undo: what somebody has changed since is not overwritten',
+    rule: 'undo: files that somebody has changed since are not overwritten',
     file: tools('changes/change-log.ts'),
     find: `(conflicts.length === 0 || force)`,
     replace: `(conflicts.length >= 0 || force)`,
@@ -44,7 +44,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'matches-are-read-again',
-    rule: 'grep: what ripgrep printed is shown only where a file inside holds it',
+    rule: "grep: ripgrep's output is shown only if a file inside the workspace contains it",
     file: tools('files/grep/read-again.ts'),
     find: `if (holds(at.root, absolute, lines, chars, scratch)) same.add(path)`,
     replace: `same.add(path)`,
@@ -52,7 +52,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'unique-or-refused',
-    rule: 'edit: a text that stands in several places is refused',
+    rule: 'edit: a text that occurs in several places is refused',
     file: tools('files/edit_file/plan.ts'),
     find: `if (places.length > 1 && !replace_all)`,
     replace: `if (places.length > 1e9 && !replace_all)`,
@@ -60,7 +60,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'address-checked',
-    rule: 'web: the address that a name leads to is checked',
+    rule: 'web: the address that a name resolves to is checked',
     file: tools('web/net/guard.ts'),
     find: `const why = notPublic(address)`,
     replace: `const why = undefined as string | undefined`,
@@ -76,7 +76,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'body-bounded',
-    rule: 'web: no more of a page is taken into memory than was asked for',
+    rule: 'web: no more of a page is read into memory than was requested',
     file: tools('web/net/body.ts'),
     find: `if (size > maxBytes) break`,
     replace: ``,
@@ -84,7 +84,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'repository-runs-nothing',
-    rule: 'git: a repository that is looked at runs no program of its own',
+    rule: 'git: inspecting a repository runs none of its programs',
     file: tools('git/common/repository.ts'),
     find: `env: { ...env, ...more.env }`,
     replace: `env: { ...more.env }`,
@@ -92,7 +92,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'harmless-settings-only',
-    rule: 'git: of a repository only the settings that are known to be harmless are seen',
+    rule: 'git: only settings of a repository that are known to be harmless are visible',
     file: 'packages/sandbox/src/git/harmless-config.ts',
     find: `HARMLESS.test(key) && !key.includes`,
     replace: `!key.includes`,
@@ -100,8 +100,8 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'git-in-a-command',
-    rule: 'sandbox: git in a command does not see what the repository names',
-    file: 'packages/sandbox/src/view/git.ts',
+    rule: 'sandbox: git in a command does not see the programs that the repository names',
+    file: 'packages/sandbox/src/view/protect.ts',
     find: `options.programs === 'run'`,
     replace: `options.programs !== undefined`,
     test: { file: tools('git/hostile-in-sandbox.test.ts'), name: 'diff.NAME.command' },
@@ -110,13 +110,13 @@ export const TOOLS: readonly Mutation[] = [
     id: 'git-in-any-repository',
     rule: 'sandbox: what one setting turns off is off for every repository',
     file: 'packages/sandbox/src/view/environment.ts',
-    find: `options.gitPrograms === 'ignore' && gitEnvironment()`,
-    replace: `options.gitPrograms !== options.gitPrograms && gitEnvironment()`,
+    find: `gitPrograms === 'ignore' && gitEnvironment()`,
+    replace: `gitPrograms !== gitPrograms && gitEnvironment()`,
     test: { file: tools('git/hostile-in-sandbox.test.ts'), name: 'nor what a repository in a folder names' },
   },
   {
     id: 'programs-outside-the-project',
-    rule: 'programs: no entry of PATH that a project can fill is searched',
+    rule: 'programs: no entry of PATH that a project can write to is searched',
     file: 'packages/sandbox/src/program.ts',
     find: `real(entry) !== undefined && !isOfProject(entry, workspace)`,
     replace: `real(entry) !== undefined`,
@@ -124,7 +124,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'program-not-a-link-into-the-project',
-    rule: 'programs: a file that leads into the workspace is none',
+    rule: 'programs: a file that leads into the workspace does not count as a program',
     file: 'packages/sandbox/src/program.ts',
     find: `isExecutable(file) && !isOfProject(file, workspace)`,
     replace: `isExecutable(file)`,
@@ -132,7 +132,7 @@ export const TOOLS: readonly Mutation[] = [
   },
   {
     id: 'no-program-by-its-name',
-    rule: 'programs: nothing is started by a bare name',
+    rule: 'programs: nothing is started by its bare name',
     file: 'packages/sandbox/src/program.ts',
     find: `if (isAbsolute(file)) return file`,
     replace: `if (file !== '') return file`,

@@ -1,4 +1,4 @@
-/** What a folder brings along, and counts only after the person's word. */
+/** Rules of trust: what a folder contains takes effect only after the user has trusted it. */
 import type { Mutation } from './mutation.ts'
 
 const cli = (file: string): string => `packages/cli/src/${file}`
@@ -10,7 +10,7 @@ const open = (name: string): Mutation['test'] => ({ file: host('models/open.test
 export const TRUST: readonly Mutation[] = [
   {
     id: 'loopback-parsed',
-    rule: 'models: only a parsed loopback address, or localhost, is this machine',
+    rule: 'models: only a parsed loopback address, or localhost, counts as this machine',
     file: host('models/base-url.ts'),
     find: `return host === 'localhost' || isLoopbackAddress(`,
     replace: `return host === 'localhost' || /^127[.]/.test(host) || isLoopbackAddress(`,
@@ -18,7 +18,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'localhost-pinned',
-    rule: 'models: localhost is connected to on loopback addresses only',
+    rule: 'models: connections to localhost use loopback addresses only',
     file: host('models/patient-fetch.ts'),
     find: `.filter(({ address }) => isLoopbackAddress(address))`,
     replace: `.filter(({ address }) => address !== '')`,
@@ -26,7 +26,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'project-redirects',
-    rule: "configuration: a project's server elsewhere waits for the person's word",
+    rule: "configuration: a project's server elsewhere waits for the user's approval",
     file: host('config/admit.ts'),
     find: `return host === undefined || hosts.includes(host)`,
     replace: `return host !== '' || hosts.includes(host)`,
@@ -34,7 +34,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'project-commands',
-    rule: "configuration: a project's commands wait for the person's word",
+    rule: "configuration: a project's commands wait for the user's approval",
     file: host('config/admit.ts'),
     find: `return isTrusted || allows(key, value) ? undefined : rule.does`,
     replace: `return isTrusted || !allows(key, value) ? undefined : rule.does`,
@@ -42,15 +42,15 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'project-stricter',
-    rule: "configuration: a project's value counts where it is the stricter one",
+    rule: "configuration: a project's value counts if it is stricter",
     file: host('config/admit.ts'),
-    find: `|| rule.isStricter(value, own)`,
-    replace: `|| !rule.isStricter(value, own)`,
+    find: `|| rule.isStricter(value, own(key), own)`,
+    replace: `|| !rule.isStricter(value, own(key), own)`,
     test: rules('loosens no key and leads nowhere else than the person’s alone'),
   },
   {
     id: 'project-key',
-    rule: 'models: a server that a project chooses gets no key of the person',
+    rule: "models: a server that a project chooses does not get the user's key",
     file: host('choice/effective-model.ts'),
     find: `return baseUrl.origin !== 'project' || isSameOrigin`,
     replace: `return baseUrl.origin === 'project' || isSameOrigin`,
@@ -58,7 +58,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'front-matter-rules',
-    rule: "agents: a project's front matter goes through the rules of the keys",
+    rule: "agents: a project's front matter is filtered by the rules for its keys",
     file: host('agents/own.ts'),
     find: `if (origin !== 'project') return`,
     replace: `if (origin !== 'default') return`,
@@ -66,7 +66,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'tools-untrusted',
-    rule: 'tools: a folder’s own are imported after the person has trusted them',
+    rule: 'tools: a folder’s own tools are imported only after the user has trusted them',
     file: host('tools/open-tools.ts'),
     find: `= needsTrust(files)
     ?`,
@@ -76,15 +76,15 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'tools-changed',
-    rule: 'tools: a folder’s own that have changed are asked about again',
-    file: host('trust/tools.ts'),
+    rule: 'tools: a folder’s own tools are asked about again if they have changed',
+    file: host('trust/store.ts'),
     find: `state: trusted === found.hash ? 'trusted'`,
     replace: `state: trusted !== '' ? 'trusted'`,
     test: trust('are asked about again when anything of them has changed, and no more when it is taken back'),
   },
   {
     id: 'trust-misplaced',
-    rule: 'trust: a folder can’t bring along what says that it is trusted',
+    rule: 'trust: a folder can’t contain the file that declares it trusted',
     file: host('trust/store.ts'),
     find: `return isMisplaced(cwd, path) ?`,
     replace: `return path === '' ?`,
@@ -92,7 +92,7 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'tools-links',
-    rule: 'tools: a link that leads out of their folder is not followed',
+    rule: 'tools: a link that leads out of the tools’ folder is not followed',
     file: 'packages/tools/src/user-tools-files.ts',
     find: `if (!isInside(root, path)) return`,
     replace: `if (path === '') return`,
@@ -100,8 +100,8 @@ export const TRUST: readonly Mutation[] = [
   },
   {
     id: 'tools-imports',
-    rule: 'tools: what was not looked at is not imported',
-    file: 'packages/tools/src/user-tools-imports.ts',
+    rule: 'tools: files whose content was not checked are not imported',
+    file: 'packages/tools/src/user-tools.ts',
     find: `if (bytes === undefined) throw new Error(`,
     replace: `if (bytes === undefined) return ''
   if (path === '') throw new Error(`,
