@@ -1,4 +1,4 @@
-/** `npm run packages`: packs every package as it would be published, and says what is wrong with it. Exits 1 where something is. */
+/** `npm run packages`: packs every package as it would be published, and checks the result. Prints problems and exits with 1. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,10 +1,10 @@
-/** What a page pays for an import: bytes that a bundler leaves in, minified and gzipped. */
+/** Measures the size of an import in a web page: bundled, minified and gzipped. */
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 
 const ENTRY = 'virtual:entry'
 
-/** @param root the folder whose `node_modules` it is. @param external what the page has anyway */
+/** @param root the folder with the `node_modules`. @param external packages that are not counted */
 export async function bundleSize(root: string, code: string, external: readonly string[] = []): Promise<number> {
   const output = await build({
     root,

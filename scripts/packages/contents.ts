@@ -1,4 +1,4 @@
-/** What is wrong with what is in a package, as far as that can be told from its files. */
+/** Checks the files of a package. */
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import type { Manifest } from './pack.ts'
@@ -9,11 +9,11 @@ export interface Contents {
 }
 
 export interface Expected {
-  /** The text that each package's LICENSE has. */
+  /** The expected text of each package's LICENSE. */
   readonly license: string
-  /** The folder of the repository: no file may name it. */
+  /** The folder of the repository, which no file may contain. */
   readonly root: string
-  /** Whether the package has this file in its sources, by a path as `src/index.ts`. */
+  /** Whether the package has this source file, by a path such as `src/index.ts`. */
   readonly hasSource: (path: string) => boolean
 }
 
@@ -43,7 +43,7 @@ const sourcesOf = (path: string): string[] => {
   return path.endsWith('.md') ? [stem] : [`${stem}.ts`, `${stem}.tsx`]
 }
 
-/** Packages that are imported but not declared: they are there in the repository, and not at the user's. */
+/** Packages that are imported but not declared: they exist in the repository, but not in a user's project. */
 function undeclared({ manifest, files }: Contents): string[] {
   const { name, dependencies, peerDependencies, optionalDependencies } = manifest
   const declared = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })])
@@ -62,7 +62,7 @@ function packageOf(specifier: string): string | undefined {
   return builtinModules.includes(name) ? undefined : name
 }
 
-/** Packages of ours are published together: each asks for the others in exactly the version that was tested. */
+/** Our packages are published together: each requires the others in exactly the tested version. */
 export function wrongVersions(manifests: readonly Manifest[]): string[] {
   const versions = new Map(manifests.map(({ name, version }) => [name, version]))
   return manifests.flatMap(({ name, dependencies = {} }) =>

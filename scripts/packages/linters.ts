@@ -1,11 +1,11 @@
-/** What publint and "are the types wrong" say of a package. */
+/** Runs publint and "are the types wrong" on a package. */
 import { readFileSync } from 'node:fs'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import type { Packed } from './pack.ts'
 
-/** The packages are ES modules: what resolves as CommonJS, or without reading `exports`, is not supported, and the docs say so. */
+/** The packages are ES modules. Resolution as CommonJS, or without `exports`, is not supported, as the docs say. */
 const UNSUPPORTED: readonly string[] = ['node10', 'node16-cjs']
 
 export async function lintFaults({ file }: Packed): Promise<string[]> {

@@ -20,11 +20,11 @@ export interface Packed {
   readonly name: string
   /** The tarball. */
   readonly file: string
-  /** Bytes of the tarball, and of what is in it. */
+  /** Bytes of the tarball and of its content. */
   readonly size: number
   readonly unpackedSize: number
   readonly manifest: Manifest
-  /** Text by path within the package. */
+  /** The text of each file, by its path in the package. */
   readonly files: ReadonlyMap<string, string>
 }
 
@@ -35,7 +35,7 @@ interface Told {
   readonly unpackedSize: number
 }
 
-/** @param into the folder that the tarballs come to, which exists. @throws Error with npm's words. */
+/** @param into an existing folder for the tarballs. @throws Error with npm's message. */
 export async function packAll(into: string): Promise<Packed[]> {
   await bundle({ prune: true })
   const args = ['pack', '--workspaces', '--json', '--ignore-scripts', '--pack-destination', into]

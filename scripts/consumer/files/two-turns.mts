@@ -2,21 +2,22 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { mulligan } from '@mulligan/ai-sdk'
 import { call, type ScriptedTurn, say, scriptedModel } from '@mulligan/testing'
-import { generateText, tool } from 'ai'
+import { generateText, isStepCount, tool } from 'ai'
 import { z } from 'zod'
 
-const engine = mulligan({
+const tools = {
   send: tool({
     description: 'Sends a note.',
     inputSchema: z.object({ to: z.enum(['ann', 'bob']) }),
     execute: async ({ to }) => `sent to ${to}`,
   }),
-})
+}
+const engine = mulligan(tools, { preset: 'full' })
 
 async function turn(script: readonly ScriptedTurn[]): Promise<string[]> {
   const server = await scriptedModel([...script, say('Done.')])
   const model = createOpenAICompatible({ name: 'scripted', baseURL: server.url })('any')
-  const { steps } = await generateText(engine.turn({ model, prompt: 'Go.' }))
+  const { steps } = await generateText(engine.turn({ model, prompt: 'Go.', stopWhen: isStepCount(5) }))
   await server[Symbol.asyncDispose]() // `await using` needs Node 24
   return steps.flatMap(({ content }) =>
     content.flatMap((part) =>
