@@ -1,4 +1,4 @@
-/** The pages of docs/api, from what the packages declare. Writes them, or with `--check` says which are not current. */
+/** Generates the pages of docs/api from the declarations of the packages. With `--check`, lists outdated pages instead. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,23 +6,44 @@ import { exportsOf } from './api/exports.ts'
 import { fileName, pageOf } from './api/page.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PACKAGES = ['core', 'repair', 'ai-sdk', 'agent', 'host', 'eval', 'tools', 'sandbox', 'testing']
+/** The entry points: a package, or a package and the name of a further entry. */
+const ENTRIES = [
+  'core',
+  'core/executor',
+  'core/adapter',
+  'repair',
+  'ai-sdk',
+  'langchain',
+  'openai-agents',
+  'mastra',
+  'agent',
+  'host',
+  'eval',
+  'tools',
+  'sandbox',
+  'testing',
+]
 
 interface Manifest {
   readonly name: string
   readonly description: string
 }
 
-/** By the path in the repository. */
+/** Keyed by the path in the repository. */
 export function apiPages(): ReadonlyMap<string, string> {
-  const entryOf = (folder: string): string => join(ROOT, 'packages', folder, 'dist', 'index.d.ts')
-  const exported = exportsOf(PACKAGES.map(entryOf))
+  const entryOf = (name: string): string => {
+    const [folder = '', entry = 'index'] = name.split('/')
+    return join(ROOT, 'packages', folder, 'dist', `${entry}.d.ts`)
+  }
+  const exported = exportsOf(ENTRIES.map(entryOf))
   return new Map(
-    PACKAGES.map((folder) => {
-      const { name, description } = JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
-      const page = pageOf(exported.get(entryOf(folder)) ?? [], {
+    ENTRIES.map((entry) => {
+      const [folder = '', more] = entry.split('/')
+      const manifest = JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
+      const name = more === undefined ? manifest.name : `${manifest.name}/${more}`
+      const page = pageOf(exported.get(entryOf(entry)) ?? [], {
         name,
-        description,
+        description: manifest.description,
         from: ({ file }) => {
           const other = /\/packages\/([\w-]+)\/dist\//.exec(file)?.[1]
           return other === undefined || other === folder ? undefined : `@mulligan/${other}`
@@ -38,7 +59,7 @@ if (import.meta.main) {
   const current = (path: string): boolean => existsSync(join(ROOT, path)) && readFileSync(join(ROOT, path), 'utf8') === pages.get(path)
   const stale = [...pages.keys()].filter((path) => !current(path))
   if (process.argv.includes('--check')) {
-    for (const path of stale) console.error(`${path} is not current: node scripts/api-docs.ts writes it again`)
+    for (const path of stale) console.error(`${path} is out of date: run node scripts/api-docs.ts`)
     process.exitCode = stale.length > 0 ? 1 : 0
   } else {
     mkdirSync(join(ROOT, 'docs', 'api'), { recursive: true })

@@ -1,4 +1,4 @@
-/** Compiles every package to its `dist`, in dependency order, and lays the texts that tools read beside the code. */
+/** Compiles every package to its `dist` in dependency order, and copies the texts that the tools read next to the code. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ if (process.argv.includes('--clean')) for (const one of packages) rmSync(`${dirn
 const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...packages], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 
-// What a source that is gone has left behind would be published.
+// The output of deleted sources would be published.
 for (const output of globSync('packages/*/dist/**/*.{js,d.ts,md}', { exclude: ['packages/cli/dist/bundle'] })) {
   const stem = output.replace('/dist/', '/src/').replace(/(?:\.d\.ts|\.js)$/, '')
   if (![stem, `${stem}.ts`, `${stem}.tsx`].some((source) => existsSync(source))) rmSync(output)

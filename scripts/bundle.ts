@@ -1,6 +1,6 @@
 /**
- * Puts the command into few files, `packages/cli/dist/bundle`: most of a start was loading a thousand modules. Ours are in it, and of
- * others' what every turn needs; the rest is loaded when it is asked for, as before. The files it is made of stay beside it.
+ * Bundles the command into a few files in `packages/cli/dist/bundle`, because loading a thousand modules takes most of the start. The
+ * bundle contains our modules, and the dependencies that every turn needs; the others are loaded on demand. The unbundled files stay.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -11,24 +11,28 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CLI = join(ROOT, 'packages/cli')
 const INTO = join(CLI, 'dist/bundle')
 
-/** Packages of others that are in it. Their licenses go with them. */
+/** Dependencies in the bundle. Their licenses are included. */
 const INLINED = ['@ai-sdk/openai-compatible', '@ai-sdk/provider', '@ai-sdk/provider-utils', '@workflow/serde', 'commander', 'diff']
-INLINED.push('eventsource-parser', 'ipaddr.js', 'picocolors', 'unbash', 'yaml', 'zod')
+INLINED.push('eventsource-parser', 'ipaddr.js', 'jsonc-parser', 'picocolors', 'unbash', 'yaml', 'zod')
 
-/** Of earlier builds: what runs still may load them. */
+/** Node modules that take up to 3 ms to load and that the start does not need. */
+const LATE = ['node:child_process', 'node:crypto', 'node:dns', 'node:dns/promises', 'node:readline', 'node:readline/promises']
+LATE.push('node:worker_threads', 'node:zlib')
+
+/** Milliseconds for which files of earlier builds are kept, because a running process may still load them. */
 const DAY = 86_400_000
 
 const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 
-/** A path, or a package that is inlined. */
+/** A path, an inlined package, or a module of {@link onFirstUse}. */
 function isInside(specifier: string): boolean {
-  if (/^[./\0]/.test(specifier)) return true
+  if (/^[./\0]/.test(specifier) || specifier === 'late' || LATE.includes(specifier)) return true
   const name = packageOf(specifier)
   return name.startsWith('@mulligan/') || INLINED.includes(name)
 }
 
 const PLACES = '\0places'
-/** Looked up once for each package: that costs as much as loading a module. */
+/** Memoized, because a lookup takes as long as loading a module. */
 const PLACES_CODE = `
 const packages = new Map()
 export const place = (name, path) => {
@@ -36,7 +40,7 @@ export const place = (name, path) => {
   return new URL(path, packages.get(name)).href
 }`
 
-/** Files beside a module (descriptions, workers) are found from where the module was, not from the bundle. */
+/** Files next to a module (descriptions, workers) are resolved from the module's original location, not from the bundle. */
 const places: Plugin = {
   name: 'places',
   resolveId: (id) => (id === PLACES ? id : undefined),
@@ -50,12 +54,12 @@ const places: Plugin = {
 }
 
 const READS = "readFileSync(new URL('description.md', here), 'utf8')"
-/** What the tools say of themselves is in it too: two dozen files less to open at each start. */
+/** Inlines the descriptions of the tools, which saves opening two dozen files at each start. */
 const descriptions: Plugin = {
   name: 'descriptions',
   transform(code, id) {
     if (id.endsWith('/tools/dist/describe.js')) {
-      if (!code.includes(READS)) throw new Error(`${id} does not read descriptions as this plugin knows it`)
+      if (!code.includes(READS)) throw new Error(`${id} does not read descriptions in the way that this plugin expects`)
       return code.replace(READS, 'here')
     }
     if (!code.includes('describe(import.meta.url')) return undefined
@@ -65,8 +69,36 @@ const descriptions: Plugin = {
 }
 
 /**
- * Node loads all of its `fetch` when `Headers` is first read, which takes a fifth of a start. The client of model servers reads it for
- * a record of texts; `patientFetch` needs none.
+ * Inlines the JSON schemas of the tools, and creates their Zod schemas when a call is checked: creating and converting them takes a tenth
+ * of the start.
+ */
+const schemas: Plugin = {
+  name: 'schemas',
+  async transform(code, id) {
+    const [, name] = /\/tools\/dist\/\w+\/(\w+)\/tool\.js$/.exec(id) ?? []
+    const tool = name === undefined ? undefined : (await tools()).find((one) => one.name === name)
+    if (!tool) return undefined
+    const [definition, schema] = /^const input = ([\s\S]*?);$/m.exec(code) ?? []
+    if (definition === undefined) throw new Error(`${id} does not define its input in the way that this plugin expects`)
+    const late = `{ get '~standard'() { return (zodSchema ??= ${schema})['~standard'] } }`
+    return code.replace(
+      definition,
+      () => `let zodSchema; const input = { schema: ${late}, jsonSchema: ${JSON.stringify(tool.inputSchema)} };`,
+    )
+  },
+}
+
+/** The tools as built, with the options of a run. */
+async function tools(): Promise<readonly { readonly name: string; readonly inputSchema: object }[]> {
+  const { createWorkspace, fileTools, gitTools, shellTools, thinkTools, webTools } = await import('@mulligan/tools')
+  const workspace = createWorkspace(ROOT)
+  const shell = shellTools({ workspace, sandbox: () => Promise.reject(new Error('not needed')), layers: true })
+  return [...fileTools(workspace), ...gitTools(workspace), ...shell.tools, ...thinkTools(), ...webTools()]
+}
+
+/**
+ * Node loads its whole `fetch` when `Headers` is first read, which takes a fifth of the start. The client of model servers only reads it to
+ * create a record of texts, and `patientFetch` does not need it.
  */
 const HEADERS: readonly (readonly [string, string])[] = [
   ['headers instanceof Headers', 'headers[Symbol.toStringTag] === "Headers"'],
@@ -76,20 +108,21 @@ const lateFetch: Plugin = {
   name: 'late-fetch',
   transform(code, id) {
     if (!id.endsWith('/@ai-sdk/provider-utils/dist/index.js')) return undefined
-    if (!HEADERS.every(([from]) => code.split(from).length === 2)) throw new Error(`${id} does not read Headers as this plugin knows it`)
+    if (!HEADERS.every(([from]) => code.split(from).length === 2))
+      throw new Error(`${id} does not read Headers in the way that this plugin expects`)
     return HEADERS.reduce((text, [from, to]) => text.replace(from, to), code)
   },
 }
 
-/** Zod's messages in fifty languages are an eighth of what a start reads; ours are in one. */
+/** Zod's messages in fifty languages are an eighth of what is read at the start; only one is used. */
 const english: Plugin = {
   name: 'english',
   load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id) ? `export { default as en } from './en.js'` : undefined),
 }
 
 /**
- * An `import` of a part of Node runs each of its getters: that of `node:fs` loads its promises, that of `node:process` opens the
- * standard streams. Taken out of the part itself, a name costs nothing but that name.
+ * An `import` of a Node module runs all of its getters: that of `node:fs` loads `fs/promises`, that of `node:process` opens the standard
+ * streams. Reading a name from the module object runs only the getter of that name.
  */
 const lateBuiltins: Plugin = {
   name: 'late-builtins',
@@ -105,7 +138,38 @@ const lateBuiltins: Plugin = {
     ),
 }
 
-/** The texts of the licenses of what is inlined. @throws Error where one has none */
+const LATE_CODE = `
+export const late = (id, name) => {
+  const load = () => name === undefined ? process.getBuiltinModule(id) : process.getBuiltinModule(id)[name]
+  return new Proxy(function () {}, {
+    get: (_, key) => load()[key],
+    apply: (_, self, given) => load()(...given),
+    construct: (_, given) => new (load())(...given),
+  })
+}`
+/** Loads a Node module when one of its exports is first called, constructed or read. */
+const onFirstUse: Plugin = {
+  name: 'on-first-use',
+  resolveId: (id) => (LATE.includes(id) || id === 'late' ? `\0${id}` : undefined),
+  load(id) {
+    if (id === '\0late') return LATE_CODE
+    const builtin = id.slice(1)
+    if (!LATE.includes(builtin)) return undefined
+    const late = (...given: readonly string[]): string => `/* @__PURE__ */ late(${given.map((one) => JSON.stringify(one)).join()})`
+    // A number or a boolean can't be loaded later.
+    const exported = Object.entries(process.getBuiltinModule(builtin) ?? {}).filter(([, value]) => Object(value) === value)
+    const named = exported.map(([name]) => `export const ${name} = ${late(builtin, name)}`)
+    return [`import { late } from 'late'`, ...named, `export default ${late(builtin)}`].join('\n')
+  },
+}
+
+/** Escapes what is not ASCII: V8 would keep the whole file in two bytes per character, and Node would decode and hash it more slowly. */
+const ascii = (code: string): string => {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error('an escape would change the text of a String.raw template')
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The license texts of the inlined packages. @throws Error if a package has none */
 function licenses(): string {
   const texts = INLINED.toSorted().map((name) => {
     const [file] = globSync(`node_modules/${name}/LICEN{S,C}E*`, { cwd: ROOT })
@@ -116,7 +180,7 @@ function licenses(): string {
   return `# What is in these files besides Mulligan\n\n${texts.join('\n')}`
 }
 
-/** Names have the hash of their content, so a file that is there is the right one, and one that is being read is never written. */
+/** File names contain the hash of their content, so an existing file is correct, and a file in use is never overwritten. */
 function write(path: string, content: string): void {
   const file = join(INTO, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -125,16 +189,16 @@ function write(path: string, content: string): void {
 }
 
 /**
- * What is loaded together becomes one file: a file costs about a millisecond, and a turn would load eighty. These are loaded one after
- * the other; each file has all that its module imports and that none before it has, so no two import each other. `parse` and `undo`
- * stand before what is large, because they need little of it.
+ * Modules that are loaded together become one file, because a file takes about a millisecond and a turn would load eighty. The stages are
+ * loaded in order; each file contains what its module imports and no earlier file has, so that no two import each other. `parse` and `undo`
+ * come before the large stages, because they need little of them.
  */
 const STAGES = ['host/config/settings', 'host/data/store', 'cli/commands/parse/parse', 'cli/commands/undo', 'host/tools/open-tools']
 STAGES.push('cli/commands/run', 'host/models/openai-compatible')
-/** Characters of what may be in a file for every command: one that needs little of a stage must not load all of it. */
+/** The most characters of a module in a shared file: a command that needs little of a stage must not load all of it. */
 const SMALL = 8000
 
-/** @returns the stage of each module that is in one */
+/** @returns the stage of each module that belongs to one */
 function stagesOf(chunks: readonly OutputChunk[]): ReadonlyMap<string, string> {
   const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
   const stages = new Map<string, string>()
@@ -160,13 +224,15 @@ function stagesOf(chunks: readonly OutputChunk[]): ReadonlyMap<string, string> {
   return stages
 }
 
-/** @param prune leaves nothing of earlier builds. @throws Error that says what could not be bundled */
+/** @param prune deletes the files of earlier builds. @throws Error that says what could not be bundled */
 export async function bundle({ prune = false } = {}): Promise<void> {
   const build = await rolldown({
     input: { main: join(CLI, 'dist/main.js') },
     platform: 'node',
+    // Its main file hides what it requires.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [descriptions, places, lateFetch, english, lateBuiltins],
+    plugins: [descriptions, schemas, places, lateFetch, english, onFirstUse, lateBuiltins],
     external: (id) => !isInside(id),
     logLevel: 'warn',
     onLog: (level, log) => {
@@ -174,7 +240,7 @@ export async function bundle({ prune = false } = {}): Promise<void> {
     },
   })
   const format = { format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } as const
-  // Only what is in use counts, and that is known when it has been put into chunks.
+  // Only code that is used counts, which is known after it has been assigned to chunks.
   const stages = stagesOf((await build.generate(format)).output.filter((one) => one.type === 'chunk'))
   const { output } = await build.generate({
     ...format,
@@ -184,13 +250,13 @@ export async function bundle({ prune = false } = {}): Promise<void> {
   })
   await build.close()
   const texts = new Map(
-    (output as OutputBundle[string][]).map((one) => [one.fileName, one.type === 'chunk' ? one.code : String(one.source)]),
+    (output as OutputBundle[string][]).map((one) => [one.fileName, one.type === 'chunk' ? ascii(one.code) : String(one.source)]),
   )
   texts.set('THIRD_PARTY.md', licenses())
   for (const [path, text] of texts) if (path !== 'main.js' && !existsSync(join(INTO, path))) write(path, text)
-  // Last, because with it the bundle is in force.
+  // Written last, because it activates the bundle.
   write('main.js', texts.get('main.js') as string)
-  // What Node has kept of earlier bundles.
+  // Node's compile cache of earlier bundles.
   rmSync(join(INTO, '.cache'), { recursive: true, force: true, maxRetries: 3 })
   for (const name of globSync('*', { cwd: INTO }))
     if (!texts.has(name) && (prune || Date.now() - statSync(join(INTO, name)).mtimeMs > DAY)) rmSync(join(INTO, name))

@@ -1,4 +1,4 @@
-/** Types, lint, format, the direction of dependencies and how programs are started, in one. Prints what is wrong and exits 1. */
+/** Checks types, lint, format, the imports between packages, and how programs are started. Prints problems and exits with 1. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { cycles } from './cycles.ts'

@@ -1,4 +1,4 @@
-/** Writes what follows from the keys of the configuration: its JSON Schema, and the table in docs/configuration.md. */
+/** Generates the JSON Schema of the configuration and the table in docs/configuration.md from the configuration keys. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,10 +13,10 @@ export const PAGE = 'docs/configuration.md'
 const BEGIN = '<!-- keys: written by scripts/config-reference.ts -->'
 const END = '<!-- /keys -->'
 
-/** The page with the table as it should be. @throws Error where the page has no place for it */
+/** The page with the current table. @throws Error if the page has no place for it */
 export function pageWithKeys(page: string): string {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin === -1 || end < begin) throw new Error(`${PAGE} has no place for the keys: ${BEGIN} … ${END}`)
+  if (begin === -1 || end < begin) throw new Error(`${PAGE} has no place for the table: ${BEGIN} … ${END}`)
   return `${page.slice(0, begin + BEGIN.length)}\n${tableOf(keysIn(configJsonSchema()))}\n${page.slice(end)}`
 }
 

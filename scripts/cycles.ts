@@ -1,18 +1,11 @@
-/** Cycles between the folders of a package: where there is one, no folder of it can be read, tested or moved without the others. */
+/** Finds import cycles between the folders of a package. Folders in a cycle can't be read, tested or moved separately. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { importsIn } from './dependencies.ts'
 
-/** Folders whose cycles are known and not taken apart yet. No others may become part of one. */
-const KNOWN: Readonly<Record<string, readonly string[]>> = {
-  'packages/agent/src': ['context', 'model', 'store', 'turn'],
-  'packages/core/src': ['call', 'turn'],
-  'packages/tools/src/shell': ['background', 'bash', 'common', 'layer'],
-}
-
 type Graph = Map<string, Set<string>>
 
-/** Also through the files beside the folders. Types count: who reads a folder has to read what its types are. */
+/** Includes the files next to the folders. Type imports count, because a reader of the folder has to read the types too. */
 export function cycles(
   files: readonly string[] = globSync('packages/*/src/**/*.{ts,tsx}'),
   read = (file: string) => readFileSync(file, 'utf8'),
@@ -28,12 +21,12 @@ export function cycles(
   return [...inFolder].flatMap(([folder, graph]) =>
     cyclesIn(graph)
       .map((names) => names.filter((name) => !name.includes('.')).sort())
-      .filter((names) => names.length > 0 && !names.every((name) => KNOWN[folder]?.includes(name)))
+      .filter((names) => names.length > 0)
       .map((names) => `${folder}: ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} in a cycle of imports`),
   )
 }
 
-/** The folder that two files have in common, and in which of its entries each lies. */
+/** The folder that contains both files, and the entry of that folder that each belongs to. */
 function apart(file: string, other: string): readonly [folder: string, from: string, to: string] {
   const [a, b] = [file.split('/'), other.split('/')]
   let at = 0
@@ -41,7 +34,7 @@ function apart(file: string, other: string): readonly [folder: string, from: str
   return [a.slice(0, at).join('/'), a[at] as string, b[at] as string]
 }
 
-/** Each set of entries that all reach each other. */
+/** The sets of entries that all reach one another. */
 function cyclesIn(graph: Graph): readonly (readonly string[])[] {
   const reach = new Map([...graph.keys()].map((from) => [from, reachedFrom(from, graph)]))
   const found = new Map<string, readonly string[]>()

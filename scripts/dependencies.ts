@@ -1,7 +1,7 @@
-/** Which package may know which. Arrows point down only. */
+/** Defines which package may import which. */
 import { globSync, readFileSync } from 'node:fs'
 
-/** What each package's shipped code may import of ours; tests may use `testing` besides. */
+/** The packages that the shipped code of each package may import. Tests may also import `testing`. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   repair: [],
   core: ['repair'],
@@ -9,26 +9,31 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   tools: ['core', 'sandbox'],
   testing: ['core'],
   'ai-sdk': ['core', 'repair'],
+  langchain: ['core'],
+  'openai-agents': ['core', 'repair'],
+  mastra: ['core', 'repair'],
   agent: ['core', 'repair'],
   host: ['repair', 'core', 'sandbox', 'tools', 'agent'],
   eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
   cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host', 'eval', 'testing'],
 }
-/** What of a package only these others may use, past its front door. */
+/** Entry points besides the main one, and the packages that may use them. */
 const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
+  '@mulligan/core/executor': ['tools', 'testing', 'ai-sdk', 'agent', 'host', 'eval', 'cli', 'langchain', 'openai-agents', 'mastra'],
+  '@mulligan/core/adapter': ['langchain', 'openai-agents', 'mastra', 'ai-sdk'],
   '@mulligan/host/light': ['eval', 'cli'],
   '@mulligan/host/parts': ['eval', 'cli'],
 }
-/** Packages that run where there is no Node. */
-const NO_NODE = ['repair', 'core', 'ai-sdk']
-/** Types of the contract with the AI SDK leave no code behind; the SDK itself is a peer of the package that is about it. */
+/** Packages that run without Node. */
+const NO_NODE = ['repair', 'core', 'ai-sdk', 'langchain', 'openai-agents', 'mastra']
+/** Types of the AI SDK's contract leave no code in the output; the SDK itself is a peer of the package that integrates it. */
 const isContract = (name: string, statement: string, target: string): boolean =>
   name === 'ai-sdk' && (target === 'ai' || (target === '@ai-sdk/provider' && /^(?:import|export) type\b/.test(statement)))
 
-/** Imports of code, not of the examples in comments and strings. */
+/** Imports in the code, without examples in comments and strings. */
 const IMPORT = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*'([^']+)'|\bimport\('([^']+)'\)/gm
 
-/** What a file imports, as it is written. */
+/** The import specifiers of a file. */
 export const importsIn = (text: string): readonly string[] => [...text.matchAll(IMPORT)].map(([, still, lazy]) => still ?? lazy ?? '')
 
 export function wrongArrows(

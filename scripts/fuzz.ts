@@ -1,8 +1,8 @@
 /**
- * Reads mutated replies until it is stopped: `npm run fuzz -- [--ms N] [--count N] [--seed N]`. Seeds are the rows and decoys
- * of the tests, or real replies from the folder in `MULLIGAN_FUZZ_SEEDS`, in the form that `recorded.ts` describes. A reply
- * must be read the same in whatever pieces it comes, in linear time, and nothing may throw. Exits with 1 for a fault, and
- * prints what made it.
+ * Parses mutated replies until it is stopped: `npm run fuzz -- [--ms N] [--count N] [--seed N]`. The seeds are the rows and decoys of
+ * the tests, or real replies from the folder in `MULLIGAN_FUZZ_SEEDS`, in the format that `recorded.ts` describes. A reply must be
+ * parsed the same however it is split, in linear time and without exceptions. On a fault, prints the reply that caused it and exits
+ * with 1.
  */
 import { parseArgs } from 'node:util'
 import { DECOYS } from '../packages/repair/src/envelope/decoys.fixture.ts'

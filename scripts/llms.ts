@@ -1,13 +1,13 @@
-/** `npm run llms`: writes llms.txt, the contents of the documentation for those who read it by machine. Its test holds it current. */
+/** `npm run llms`: generates llms.txt, a table of contents of the documentation for language models. A test checks that it is current. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Pages that are written for these readers, first; the others follow by name. */
+/** The pages that come first; the others follow by name. */
 const FIRST = ['README.md', 'docs/contract.md', 'docs/cli.md', 'docs/library.md']
 
-/** The text of llms.txt: the name, what it is, and each page with its first sentence. */
+/** The text of llms.txt: the name, a summary, and each page with its first sentence. */
 export function llmsText(): string {
   const rest = globSync(['docs/**/*.md', 'packages/*/README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'], { cwd: ROOT })
   const pages = [...FIRST, ...rest.filter((page) => !FIRST.includes(page)).sort()]
@@ -31,7 +31,7 @@ function line(page: string): string {
   return `- [${title}](${page})${says === '' ? '' : `: ${says}`}`
 }
 
-/** The heading of a page and the first sentence under it, without links. */
+/** The heading of a page and the first sentence below it, without links. */
 function summary(page: string): { readonly title: string; readonly says: string } {
   const lines = readFileSync(join(ROOT, page), 'utf8').split('\n')
   const title = lines.find((one) => one.startsWith('# '))?.slice(2) ?? page

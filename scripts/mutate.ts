@@ -1,8 +1,7 @@
 /**
- * Takes each rule out of the source in turn and runs the test that guards it, which must turn red. `npm run mutate [id …]`.
- * Exits 1 when a rule can be taken out unnoticed, or when a test is red with all rules in place.
- *
- * Vitest is started once per core and stays; between two runs only the file with the rule is read anew.
+ * Removes each rule from the source in turn and runs its test, which must fail: `npm run mutate [id …]`. Exits with 1 if a rule can be
+ * removed without a failing test, or if a test fails with all rules in place. Vitest is started once per worker and keeps running; between
+ * two runs, only the file with the rule is reloaded.
  */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -14,20 +13,20 @@ import { mutation as takesOut } from './mutations/plugin.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 
-/** A test hangs without its rule, and is red, after this many milliseconds and so many times what it takes with the rule. */
+/** Without its rule, a test hangs and counts as failed after this many milliseconds plus this multiple of its normal duration. */
 const HANGS_AFTER = 10_000
 const TIMES_LONGER = 3
 
 interface Outcome {
   readonly passed: number
   readonly failed: number
-  /** Of the longest test of a name, in milliseconds. */
+  /** Duration of the longest test with that name, in milliseconds. */
   readonly longest: (name: string) => number
   readonly trouble?: string
 }
 
 interface Runner extends AsyncDisposable {
-  /** Runs the tests of those names, with the rule taken out. */
+  /** Runs the tests with these names, without the rule. */
   readonly run: (
     file: string,
     names: readonly string[],
@@ -51,7 +50,7 @@ async function createRunner(): Promise<Runner> {
     const testNamePattern = new RegExp(names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'))
     const specification = project.createSpecification(root + file, { testNamePattern })
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications([specification])
-    // Vitest's result has the files of earlier runs too.
+    // Vitest's result also contains the files of earlier runs.
     return outcomeOf(
       testModules.filter(({ moduleId }) => moduleId === root + file),
       unhandledErrors,
@@ -70,7 +69,7 @@ function outcomeOf(modules: readonly TestModule[], unhandled: readonly unknown[]
   return { passed: count('passed'), failed: count('failed'), longest, ...(trouble && { trouble: trouble.slice(0, 600) }) }
 }
 
-/** In order, each by whichever runner is free. */
+/** In order, each by the next free runner. */
 async function inParallel<T>(runners: readonly Runner[], items: readonly T[], work: (item: T, runner: Runner) => Promise<void>) {
   const queue = [...items]
   await Promise.all(
@@ -83,7 +82,7 @@ async function inParallel<T>(runners: readonly Runner[], items: readonly T[], wo
 const asked = process.argv.slice(2)
 const chosen = asked.length > 0 ? MUTATIONS.filter(({ id }) => asked.includes(id)) : MUTATIONS
 const problems: string[] = []
-const runners = await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen.length) }, createRunner))
+const runners = await Promise.all(Array.from({ length: Math.min(availableParallelism() + 1, chosen.length) }, createRunner))
 
 const groups = [...Map.groupBy(chosen, ({ test }) => test.file)].sort(([, one], [, other]) => other.length - one.length)
 await inParallel(runners, groups, async ([file, mutations], { run }) => {

@@ -1,13 +1,13 @@
 /**
- * How much of the rows in some files comes out right, by `mulligan parse --jsonl`: `npm run rates -- FILE…`. A row says
- * what is expected of it, in one of these ways:
+ * Measures how many rows of some files `mulligan parse --jsonl` parses correctly: `npm run rates -- FILE…`. A row states what is
+ * expected of it in one of these ways:
  *
- * - `{ id, raw, tools, expected_calls, family?, kind? }`: a reply as text, and the calls that are in it
+ * - `{ id, raw, tools, expected_calls, family?, kind? }`: a reply as text, and the calls in it
  * - `{ id, call, tools, expected: { action: 'call' | 'calls' | 'error', … } }`: a reported call
- * - `{ id, raw, expected, cut? }`: the text of one call's arguments, and the object; `cut`: to refuse it is right too
+ * - `{ id, raw, expected, cut? }`: the text of one call's arguments, and the object; `cut`: refusing it is correct too
  *
- * Of a folder (`npm run rates -- DIR`) it prints, for each model, what its official reader and what this one reads of its
- * recorded replies: see `recorded.ts`. `--write` puts that table into docs/repair.md.
+ * For a folder (`npm run rates -- DIR`), it prints how many recorded replies of each model are parsed correctly by the model's official
+ * parser and by this one: see `recorded.ts`. `--write` puts that table into docs/repair.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ if (positionals.length === 0) {
 
 const isArguments = (row: Row): boolean => row.raw !== undefined && row.tools === undefined
 
-/** Arguments alone become the call of a tool that takes any object, once as a read and once as an effect. */
+/** Arguments alone become a call of a tool that accepts any object, once as a read and once as an effect. */
 function asked(row: Row, effect: string): object {
   const { id, raw } = row
   if (!isArguments(row)) return row
@@ -73,7 +73,7 @@ function verdict(row: Row, { calls, refused }: Result): Verdict {
   const { expected } = row
   const says = JSON.stringify(refused ?? '')
   if (expected?.action === 'error' && refused && expected.must_mention?.every((word) => says.includes(word))) return 'right'
-  // A wrong parameter name may be told or repaired, where the repaired call fits.
+  // A wrong parameter name may be reported, or repaired if the repaired call is valid.
   if (expected?.action === 'error' && calls.length > 0 && /^alias-/.test((row as { category?: string }).category ?? '')) return 'right'
   const wanted = expected?.action === 'calls' ? expected.calls : expected?.action === 'call' ? [expected as unknown as Call] : undefined
   return wanted && same(wanted) ? 'right' : calls.length > 0 ? 'wrong' : 'refused'
@@ -122,13 +122,13 @@ for (const file of positionals.filter((path) => !folders.includes(path))) {
 if (Object.keys(table).length > 0) console.table(table)
 
 interface Rates {
-  /** Replies to questions that a call answers. */
+  /** Replies to questions that require a call. */
   of: number
   official: number
   ours: number
   recovered: number
   lost: number
-  /** Replies where no call is right, and where ours sees one that the official reader does not. */
+  /** Replies for which no call is correct, and in which our parser finds one that the official parser does not. */
   none: number
   falseCalls: number
 }

@@ -1,12 +1,12 @@
 /**
- * Recorded replies of real models, from a folder that is not part of the repository. It holds, each plain or packed with xz:
+ * Reads recorded replies of real models from a folder outside the repository. It contains these files, plain or compressed with xz:
  *
- * - `results.jsonl`: `{ model, cat, i, raw, ok, … }`: a reply to question `i` of category `cat`, and whether the reader that
- *   was written for that model read it right. `raw` is text, or a list of calls (`{ name: arguments }`) and texts
- * - `questions.jsonl`: `{ cat, i, functions, … }`: the tools of each question. In `relevance` none fits: no call is right
- * - `check.mjs`: exports `check(question, calls, underscored)`, undefined where the calls are right, and
- *   `toTool(function, underscored)`, a tool out of one of the functions
- * - `underscored.json`, optional: models that were given names with `_` for `.`
+ * - `results.jsonl`: `{ model, cat, i, raw, ok, … }`: a reply to question `i` of category `cat`, and whether the parser that
+ *   was written for that model parsed it correctly. `raw` is text, or a list of calls (`{ name: arguments }`) and texts
+ * - `questions.jsonl`: `{ cat, i, functions, … }`: the tools of each question. In `relevance` no tool fits, so no call is correct
+ * - `check.mjs`: exports `check(question, calls, underscored)`, undefined if the calls are correct, and
+ *   `toTool(function, underscored)`, a tool made from one of the functions
+ * - `underscored.json`, optional: models that got names with `_` instead of `.`
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -30,12 +30,12 @@ type Raw = string | readonly (string | Readonly<Record<string, unknown>>)[]
 export interface RecordedReply {
   readonly model: string
   readonly cat: string
-  /** The reply, or each of its parts. */
+  /** The reply, or its parts. */
   readonly raw: Raw
-  /** The official reader of its model read it right. */
+  /** The official parser of its model parsed it correctly. */
   readonly ok: boolean
   readonly tools: readonly ToolSpec[]
-  /** Whether these calls are the right ones. */
+  /** Whether these calls are correct. */
   readonly isRight: (calls: readonly Call[]) => boolean
 }
 
@@ -44,7 +44,7 @@ interface Checker {
   readonly toTool: (fn: object, underscored: boolean) => ToolSpec
 }
 
-/** @throws when a file is missing, or is packed and there is no xz */
+/** @throws if a file is missing, or is compressed and xz is not installed */
 export async function recordedIn(dir: string, effect: 'read' | 'write' | 'external' = 'read'): Promise<readonly RecordedReply[]> {
   const { check, toTool } = (await import(pathToFileURL(join(dir, 'check.mjs')).href)) as Checker
   const questions = new Map((rowsOf(dir, 'questions.jsonl') as Question[]).map((one) => [`${one.cat}|${one.i}`, one]))
@@ -66,7 +66,7 @@ export async function recordedIn(dir: string, effect: 'read' | 'write' | 'extern
   )
 }
 
-/** The calls that come out of a reply. */
+/** The calls that are parsed from a reply. */
 export const callsIn = ({ raw, tools }: RecordedReply): readonly Call[] =>
   (typeof raw === 'string' ? [raw] : raw).flatMap((part) =>
     typeof part === 'string'

@@ -1,4 +1,4 @@
-/** `npm run site [FOLDER]`: the documentation as a site of plain files. Default: `site/`. */
+/** `npm run site [FOLDER]`: builds the documentation as a static website. Default: `site/`. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ export function buildSite(folder: string): void {
   cpSync(join(ROOT, 'scripts', 'site', 'style.css'), join(folder, 'style.css'))
 }
 
-/** Files of the repository that a page links to and that are not pages: examples, the license. */
+/** Files of the repository that pages link to, but that are not pages: examples, the license. */
 const filesIn = (page: string, html: string): readonly string[] =>
   [...html.matchAll(/<a [^>]*href="([^"#:]+)/g)]
     .map(([, link = '']) => join(dirname(page), link))

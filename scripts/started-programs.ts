@@ -1,14 +1,14 @@
 /**
- * How shipped code starts processes and threads: programs by `startProgram` and `runProgram` of the sandbox, which take an absolute
- * path and nothing else; workers from a file beside the one that starts them. So no program of a project can be meant by a name.
+ * Checks how shipped code starts processes and threads. Programs are started with `startProgram` and `runProgram` of the sandbox, which
+ * accept only absolute paths, and workers from a file next to the one that starts them, so that a name never runs a project's program.
  */
 import { globSync, readFileSync } from 'node:fs'
 
-/** The one file that may call `node:child_process`; the launcher runs before there is anything else, and starts a Node by its path. */
+/** The one file that may call `node:child_process`. The launcher runs before anything else, and starts Node by its path. */
 const STARTER = 'packages/sandbox/src/program.ts'
 const LAUNCHER = 'packages/cli/bin/mulligan.js'
 
-/** Any mention of the module but an import of types: a loader by another name is found as well. */
+/** Any mention of the module except in a type import, so that a renamed loader is found too. */
 const MODULE = /(?<!^import type [^\n]*)['"`](?:node:)?(?:child_process|cluster)['"`]/gm
 const WORKER = /new\s+(?:\w+\.)?(?:Worker|SharedWorker)\(\s*([^,)]*)/g
 

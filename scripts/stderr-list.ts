@@ -1,4 +1,4 @@
-/** The lines of `text` that no pattern of the list allows. `#` begins a comment in the list. */
+/** The lines of `text` that match no pattern of the list. `#` begins a comment in the list. */
 export function unexpected(text: string, list: string): string[] {
   const patterns = list
     .split('\n')

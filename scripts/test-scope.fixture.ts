@@ -1,7 +1,7 @@
-/** How much the tests do. `npm test` draws few cases; `npm run test:all` draws more, and runs what is the same on another backend or in another place. */
+/** The extent of the tests. `npm test` draws few cases; `npm run test:all` draws more, and repeats tests on other backends and in other places. */
 
-/** Set by `npm run test:all`. */
+/** True in `npm run test:all`. */
 export const isAll = process.env['TESTS'] === 'all'
 
-/** Random cases to draw. `SAMPLES=10` draws ten times as many. */
+/** The number of random cases to draw. `SAMPLES=10` draws ten times as many. */
 export const samples = (few: number, many: number): number => Math.ceil((isAll ? many : few) * Number(process.env['SAMPLES'] ?? 1))

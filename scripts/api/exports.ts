@@ -1,4 +1,4 @@
-/** What a built package exports, as its declaration files say it. */
+/** Reads the exports of a built package from its declaration files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { API, type Project, SymbolFlags } from 'typescript/unstable/sync'
 export interface Exported {
   readonly name: string
   readonly kind: 'function' | 'class' | 'type' | 'value'
-  /** The JSDoc comment without its stars; empty if there is none. */
+  /** The JSDoc comment without asterisks; empty if there is none. */
   readonly doc: string
-  /** The declarations, one each line or block, without the comment that is before them. */
+  /** The declarations, one per line or block, without the comment above them. */
   readonly declaration: string
-  /** Where it is declared: an absolute path. */
+  /** Absolute path of the file that declares it. */
   readonly file: string
 }
 
@@ -57,7 +57,7 @@ function exportsIn({ program, checker, ...rest }: Project, entry: string): reado
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** A variable is declared by the statement around it. */
+/** A variable is declared by the enclosing statement. */
 function statementOf(node: Node): Node {
   let at = node
   while (at.kind === SyntaxKind.VariableDeclaration || at.kind === SyntaxKind.VariableDeclarationList) at = at.parent
@@ -70,7 +70,7 @@ function kindOf(flags: number): Exported['kind'] {
   return flags & SymbolFlags.Variable ? 'value' : 'type'
 }
 
-/** The last comment before a declaration is its own; one before that is the file's. */
+/** The last comment before a declaration belongs to it; an earlier one belongs to the file. */
 function split(text: string): { readonly doc: string; readonly rest: string } {
   let rest = text.trim()
   let doc = ''
@@ -78,6 +78,7 @@ function split(text: string): { readonly doc: string; readonly rest: string } {
     doc = (comment[1] ?? '').replace(/^\s*\* ?/gm, '').trim()
     rest = rest.slice(comment[0].length)
   }
-  return { doc, rest: rest.replace(/^export (?:declare )?/, '') }
+  // The compiler writes an inferred type that is not imported as `import("./file.ts").Name`.
+  return { doc, rest: rest.replace(/^export (?:declare )?/, '').replace(/\bimport\("[^"]*"\)\./g, '') }
 }
 const LEADING = /^(?:\/\*\*?([\s\S]*?)\*\/|\/\/.*)\s*/

@@ -1,4 +1,4 @@
-/** The page of a package: pure, from its exports to Markdown. */
+/** Renders the exports of a package as a Markdown page. Pure. */
 import type { Exported } from './exports.ts'
 
 const SECTIONS = [
@@ -12,7 +12,7 @@ export interface PageOptions {
   /** `@mulligan/core` */
   readonly name: string
   readonly description: string
-  /** The package that an export comes from, where it is another one. */
+  /** The package that an export comes from, if it is another one. */
   readonly from: (one: Exported) => string | undefined
 }
 
@@ -37,14 +37,14 @@ export function pageOf(all: readonly Exported[], { name, description, from }: Pa
   return `${[...head, ...sections].join('\n\n')}\n`
 }
 
-/** `@mulligan/ai-sdk` → `ai-sdk.md`. */
-export const fileName = (name: string): string => `${name.split('/').at(-1)}.md`
+/** `@mulligan/core/executor` → `core-executor.md`. */
+export const fileName = (name: string): string => `${name.split('/').slice(1).join('-')}.md`
 
 function entryOf({ name, doc, declaration }: Exported): string {
   return [`### ${name}`, ...textOf(doc), `\`\`\`ts\n${declaration}\n\`\`\``].join('\n\n')
 }
 
-/** A JSDoc comment as Markdown: what it says, then its tags. */
+/** A JSDoc comment as Markdown: its text, then its tags. */
 function textOf(doc: string): string[] {
   const [says = '', ...tags] = doc.split(/^(?=@\w+)/m)
   return [says, ...tags.map(tagText)].map((text) => linksAsCode(text).trim()).filter((text) => text !== '')

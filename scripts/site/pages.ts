@@ -1,4 +1,4 @@
-/** The pages of the site, in the order in which they are read. A page of docs/ that stands nowhere here fails the tests. */
+/** The pages of the site, in reading order. A page of docs/ that is missing here fails the tests. */
 
 export interface Section {
   readonly title: string
@@ -25,6 +25,7 @@ export const SECTIONS: readonly Section[] = [
     title: 'Build on it',
     pages: [
       'docs/library.md',
+      'docs/adapters.md',
       'docs/contract.md',
       'docs/sessions.md',
       'docs/host.md',
@@ -36,7 +37,22 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'API',
-    pages: ['core', 'repair', 'ai-sdk', 'agent', 'host', 'eval', 'tools', 'sandbox', 'testing'].map((name) => `docs/api/${name}.md`),
+    pages: [
+      'core',
+      'core-executor',
+      'core-adapter',
+      'repair',
+      'ai-sdk',
+      'langchain',
+      'openai-agents',
+      'mastra',
+      'agent',
+      'host',
+      'eval',
+      'tools',
+      'sandbox',
+      'testing',
+    ].map((name) => `docs/api/${name}.md`),
   },
   { title: 'The project', pages: ['docs/stability.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
 ]

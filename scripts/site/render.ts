@@ -1,4 +1,4 @@
-/** A page of the documentation as HTML: no script, no request to anywhere, light or dark as the reader has it. */
+/** Renders a page of the documentation as HTML, without scripts or external requests, in the reader's light or dark mode. */
 import { dirname, join, relative } from 'node:path/posix'
 import { Marked, type Tokens } from 'marked'
 import { htmlPath, PAGES, SECTIONS } from './pages.ts'
@@ -56,7 +56,7 @@ function bodyOf(page: string, markdown: string, linkTo: (other: string) => strin
   return marked.parse(markdown, { async: false })
 }
 
-/** A link to another page goes to its HTML; one to a file that is not a page stays as it is, for who reads a clone. */
+/** A link to another page leads to its HTML; a link to another file stays as it is, for readers of a clone. */
 function linkOf(page: string, href: string, linkTo: (other: string) => string): string {
   if (/^(?:[a-z]+:|#)/i.test(href)) return href
   const [path = '', anchor] = href.split('#')
@@ -64,7 +64,7 @@ function linkOf(page: string, href: string, linkTo: (other: string) => string): 
   return PAGES.includes(target) ? linkTo(target) + (anchor === undefined ? '' : `#${anchor}`) : href
 }
 
-/** As code hosts make them: lower case, blanks as hyphens, no other punctuation; a number where one stands twice. */
+/** As on code hosts: lower case, hyphens for spaces, no other punctuation, and a number if the same anchor occurs again. */
 export function slug(heading: string, taken: Map<string, number>): string {
   const base = heading
     .toLowerCase()
