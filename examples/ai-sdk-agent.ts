@@ -4,7 +4,7 @@
  */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { mulligan } from '@mulligan/ai-sdk' // ←
-import { generateText, tool } from 'ai'
+import { generateText, isStepCount, tool } from 'ai'
 import { z } from 'zod'
 
 const provider = createOpenAICompatible({ name: 'local', baseURL: process.env['BASE_URL'] ?? 'http://localhost:8080/v1' })
@@ -20,6 +20,7 @@ const tools = {
 const settings = {
   model: provider(process.env['MODEL'] ?? 'qwen3'),
   prompt: 'Do I need an umbrella in Lisbon in the next two days?',
+  stopWhen: isStepCount(5),
 }
 const { text, steps } = await generateText(mulligan(tools).turn(settings)) // ← was: generateText({ ...settings, tools })
 

@@ -27,6 +27,7 @@ const tools = {
 export type ChatMessage = UIMessage<never, never, InferUITools<typeof tools>>
 
 const engine = mulligan(tools, {
+  preset: 'full',
   tools: { findPeople: { effect: 'read' }, sendMail: { effect: 'external', target: ({ to }) => to } },
   log: ({ tool: name, error }) => console.error(name, error),
 })

@@ -17,7 +17,7 @@ const tools = {
   }),
 }
 
-const engine = mulligan(tools, { defaults: { effect: 'read' }, limits: { requests: 5 } })
+const engine = mulligan(tools, { preset: 'full', defaults: { effect: 'read' }, limits: { requests: 5 } })
 const agentOf = ({ BASE_URL, MODEL }: Env) =>
   new ToolLoopAgent(
     engine.agent({ model: createOpenAICompatible({ name: 'remote', baseURL: BASE_URL })(MODEL), instructions: 'Be brief.' }),
