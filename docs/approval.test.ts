@@ -1,11 +1,11 @@
 /** docs/approval.md is held against the code: modes, keys of a rule, answers, what asks whatever the mode. */
-import { MODES, type Mode, type PolicyRequest } from '@mulligan/core'
+import { MODES, type Mode, type PolicyRequest } from '@mulligan/core/executor'
 import { createWorkspace, fileTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
-import { LETTERS } from '../packages/cli/src/approval/answers.ts'
+import { LETTERS } from '../packages/cli/src/approval/approval.ts'
 import { effectivePolicy } from '../packages/host/src/approval/policy.ts'
 import { shellApproval } from '../packages/host/src/approval/shell.ts'
-import { approvalFields } from '../packages/host/src/config/approval-fields.ts'
+import { TABLE } from '../packages/host/src/config/schema.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 import { ROOT } from './run.fixture.ts'
 
@@ -31,12 +31,12 @@ describe('docs/approval.md', () => {
   })
 
   it('names the tools that edit', () => {
-    const [, named = ''] = /Edits are those of (.*?):/.exec(page) ?? []
+    const [, named = ''] = /File edits are the changes made by (.*?)\./.exec(page) ?? []
     expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name)).toEqual([...EDITS])
   })
 
   it('every key of a rule, and every answer', () => {
-    const keys = Object.keys(approvalFields().policy.element.shape)
+    const keys = Object.keys(TABLE.policy.type().element.shape)
     expect(
       tableUnder(page, 'Rules')
         .map(([key]) => key)

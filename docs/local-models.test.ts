@@ -24,7 +24,7 @@ describe('docs/local-models.md', () => {
     expect(tableUnder(page, 'Profiles')).toEqual(
       PROFILES.map(({ name, sampling, families, thinks, tools }) => [
         name,
-        sampling ? sampled(sampling) : 'as the server has it',
+        sampling ? sampled(sampling) : 'server default',
         families?.join(' ') ?? 'all',
         thinks,
         tools ? 'yes' : '',

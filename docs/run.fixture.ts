@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Ended, endOf, NO_SERVERS } from '../packages/cli/src/fixtures/cli.ts'
+import { type Ended, endOf, NO_SERVERS } from '../packages/cli/test/cli.fixture.ts'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -38,6 +38,7 @@ export function run(command: string, args: readonly string[], cwd: string): Prom
       PATH: `${join(ROOT, 'node_modules', '.bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
       HOME: dirname(cwd),
       MULLIGAN_DATA_DIR: join(dirname(cwd), 'data'),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       ...NO_SERVERS,
     },
   })

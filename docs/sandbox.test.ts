@@ -3,7 +3,7 @@ import { BACKENDS, DEFAULT_SANDBOX_LIMITS, type Enforced, type Limits, type Reas
 import { describe, expect, it } from 'vitest'
 import { SANDBOX_EXIT, sizeText } from '../packages/cli/src/commands/sandbox/run.ts'
 import { refusedIn } from '../packages/host/src/config/admit.ts'
-import { type SandboxFields, sandboxFields } from '../packages/host/src/config/sandbox.ts'
+import { ROWS, type SandboxFields } from '../packages/host/src/config/schema.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 
 const page = pageText('docs/sandbox.md')
@@ -36,7 +36,7 @@ describe('docs/sandbox.md', () => {
 
   it('every setting, with its defaults', () => {
     const rows = new Map(tableUnder(page, 'Settings').map(([key = '', ...rest]) => [key, rest]))
-    expect([...rows.keys()].sort()).toEqual(Object.keys(sandboxFields().shape).sort())
+    expect([...rows.keys()].sort()).toEqual(ROWS.flatMap(([, [group, name]]) => (group === 'sandbox' ? [name] : [])).sort())
     const shown: readonly [string, keyof Limits, (value: number) => string][] = [
       ['memory', 'memory', sizeText],
       ['cpus', 'cpus', String],
@@ -50,7 +50,7 @@ describe('docs/sandbox.md', () => {
   })
 
   it('what a project may not set', () => {
-    const [, says = ''] = /What would loosen it \(([^)]*)\)/.exec(page) ?? []
+    const [, says = ''] = /Settings that would loosen the sandbox \(([^)]*)\)/.exec(page) ?? []
     const told = listed(says.replace(/`"network": "bridge"`/, '`network`'))
     const values: SandboxFields = {
       network: 'bridge',

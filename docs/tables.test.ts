@@ -1,9 +1,10 @@
 /** The tables in the pages are those of the code: statuses, error types, exit codes, flags, variables, parameters. */
 import { globSync } from 'node:fs'
-import { createExecutor, DEFAULT_STATUS, defineTool, notOk, type Status } from '@mulligan/core'
+import { defineTool, notOk } from '@mulligan/core'
+import { createExecutor, DEFAULT_STATUS, type Status } from '@mulligan/core/executor'
 import { createWorkspace, fileTools, gitTools, shellTools, thinkTools, webTools } from '@mulligan/tools'
 import { describe, expect, it } from 'vitest'
-import { EXIT } from '../packages/cli/src/exit.ts'
+import { EXIT } from '../packages/cli/src/process.ts'
 import { commandsIn, flagsIn, help } from './help.fixture.ts'
 import { pageText, tableUnder } from './page.fixture.ts'
 import { ROOT } from './run.fixture.ts'
@@ -80,7 +81,11 @@ describe('docs/cli.md', () => {
   it('every environment variable that is read', () => {
     const sources = globSync('packages/{cli,host}/src/**/*.ts', { cwd: ROOT }).filter((file) => !/\.test\.ts$|fixtures?/.test(file))
     const read = sources.flatMap((file) =>
-      [...pageText(file).matchAll(/\benv\['(\w+)'\]|requiredKey\(request, '(\w+)'/g)].map(([, a, b]) => a ?? b),
+      [
+        ...pageText(file).matchAll(
+          /\benv\['(\w+)'\]|(?:\bvariable: |\bownFolder\(.*?)'([A-Z_]+)'|\bkeys: \[('[A-Z_]+'(?:, '[A-Z_]+')*)\]/g,
+        ),
+      ].flatMap(([, read, named, keys = '']) => (read || named ? [read ?? named] : keys.replaceAll("'", '').split(', '))),
     )
     const told = tableUnder(page, 'Environment').map(([name]) => name)
     expect(told.toSorted()).toEqual([...new Set(read)].filter((name) => !NOT_TOLD.has(name ?? '')).toSorted())
