@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -6,18 +7,24 @@ const source = (name: string): string => fileURLToPath(new URL(`./packages/${nam
 export default defineConfig({
   resolve: {
     alias: [
-      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'agent', 'testing', 'host', 'eval'].map((name) => ({
-        find: new RegExp(`^@mulligan/${name}$`),
-        replacement: source(name),
-      })),
+      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'agent', 'testing', 'host', 'eval'].map(
+        (name) => ({
+          find: new RegExp(`^@mulligan/${name}$`),
+          replacement: source(name),
+        }),
+      ),
+      { find: '@mulligan/core/executor', replacement: fileURLToPath(new URL('./packages/core/src/executor.ts', import.meta.url)) },
+      { find: '@mulligan/core/adapter', replacement: fileURLToPath(new URL('./packages/core/src/adapter.ts', import.meta.url)) },
       { find: /^@mulligan\/host\/(light|parts)$/, replacement: fileURLToPath(new URL('./packages/host/src/$1.ts', import.meta.url)) },
     ],
   },
   test: {
     fsModuleCache: true,
     include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'docs/**/*.test.ts', 'bench/**/*.test.ts'],
+    // One more than the cores, because tests mostly wait for processes, timers and disks. The default is one fewer.
+    maxWorkers: availableParallelism() + 1,
     // Nothing is held to its time: this ends what hangs, on a busy machine too.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })
