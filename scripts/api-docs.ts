@@ -2,28 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ENTRIES } from './api/entries.ts'
 import { exportsOf } from './api/exports.ts'
 import { fileName, pageOf } from './api/page.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** The entry points: a package, or a package and the name of a further entry. */
-const ENTRIES = [
-  'core',
-  'core/executor',
-  'core/adapter',
-  'repair',
-  'ai-sdk',
-  'langchain',
-  'openai-agents',
-  'mastra',
-  'agent',
-  'host',
-  'eval',
-  'tools',
-  'sandbox',
-  'testing',
-]
-
 interface Manifest {
   readonly name: string
   readonly description: string

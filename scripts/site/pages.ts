@@ -1,4 +1,5 @@
 /** The pages of the site, in reading order. A page of docs/ that is missing here fails the tests. */
+import { ENTRIES } from '../api/entries.ts'
 
 export interface Section {
   readonly title: string
@@ -37,22 +38,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'API',
-    pages: [
-      'core',
-      'core-executor',
-      'core-adapter',
-      'repair',
-      'ai-sdk',
-      'langchain',
-      'openai-agents',
-      'mastra',
-      'agent',
-      'host',
-      'eval',
-      'tools',
-      'sandbox',
-      'testing',
-    ].map((name) => `docs/api/${name}.md`),
+    pages: ENTRIES.map((entry) => `docs/api/${entry.replace('/', '-')}.md`),
   },
   { title: 'The project', pages: ['docs/stability.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
 ]

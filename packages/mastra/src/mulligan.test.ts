@@ -1,45 +1,28 @@
 import { createTool } from '@mastra/core/tools'
-import { call, calls, type ScriptedCall, say, scriptedModel } from '@mulligan/testing'
+import { call, calls, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { barrier, HEALTHY, OK } from '../../core/src/adapter/healthy.fixture.ts'
 import { agentOf, run, toldIn } from './agent.fixture.ts'
 import { mulligan, type TurnEvent } from './index.ts'
 
-const OK = { query: 'notes', limit: 3 }
-
 describe('a healthy agent', () => {
-  it.each([
-    ['an answer', [say('  Hello,\n\nworld <b>.')]],
-    ['a call', [call('search', OK), say('Found.')]],
-    ['text beside a call', [{ text: 'I search.', calls: [{ name: 'search', input: OK }] }, say('Found.')]],
-    ['parallel calls', [calls(['search', OK], ['send_mail', { to: 'a' }]), say('Done.')]],
-    ['a parameter that the schema drops', [call('search', { ...OK, extra: 1 }), say('Found.')]],
-    ['the same call ten times', [...Array.from({ length: 10 }, () => call('search', OK)), say('Found.')]],
-  ])('is not changed: %s', async (_, script) => {
-    const fixed = script.map((turn, at) => ({
-      ...turn,
-      ...('calls' in turn && { calls: (turn.calls as readonly ScriptedCall[]).map((one, n) => ({ ...one, id: `call_${at}_${n}` })) }),
-    }))
-    const [plain, adopted] = [await run(fixed, false), await run(fixed)]
+  it.each(HEALTHY)('is not changed: %s', async (_, script) => {
+    const [plain, adopted] = [await run(script, false), await run(script)]
     expect(adopted).toEqual(plain)
   })
 
   it('keeps the concurrency of its tools', async () => {
-    let running = 0
-    let most = 0
+    const together = barrier(2)
     const wait = createTool({
       id: 'wait',
       description: 'Waits.',
       inputSchema: z.object({ n: z.int() }),
-      execute: async () => {
-        most = Math.max(most, ++running)
-        await new Promise((resolve) => setTimeout(resolve, 50))
-        running--
-      },
+      execute: () => together().then(() => 'done'),
     })
     await using server = await scriptedModel([calls(['wait', { n: 1 }], ['wait', { n: 2 }]), say('Done.')])
     await agentOf(server, [], {}, { tools: { wait } }).generate('Wait.')
-    expect(most).toBe(2)
+    expect(server.requests).toHaveLength(2)
   })
 })
 

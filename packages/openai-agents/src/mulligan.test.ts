@@ -1,26 +1,14 @@
-import { call, calls, type ScriptedCall, say, scriptedModel } from '@mulligan/testing'
+import { call, calls, say, scriptedModel } from '@mulligan/testing'
 import { Agent, Runner, tool } from '@openai/agents'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { HEALTHY, OK } from '../../core/src/adapter/healthy.fixture.ts'
 import { agentOf, type Ran, run, runnerOf, toldIn } from './agent.fixture.ts'
 import { mulligan, type TurnEvent } from './index.ts'
 
-const OK = { query: 'notes', limit: 3 }
-
 describe('a healthy agent', () => {
-  it.each([
-    ['an answer', [say('  Hello,\n\nworld <b>.')]],
-    ['a call', [call('search', OK), say('Found.')]],
-    ['text beside a call', [{ text: 'I search.', calls: [{ name: 'search', input: OK }] }, say('Found.')]],
-    ['parallel calls', [calls(['search', OK], ['send_mail', { to: 'a' }]), say('Done.')]],
-    ['a parameter that the schema drops', [call('search', { ...OK, extra: 1 }), say('Found.')]],
-    ['the same call ten times', [...Array.from({ length: 10 }, () => call('search', OK)), say('Found.')]],
-  ])('is not changed: %s', async (_, script) => {
-    const fixed = script.map((turn, at) => ({
-      ...turn,
-      ...('calls' in turn && { calls: (turn.calls as readonly ScriptedCall[]).map((one, n) => ({ ...one, id: `call_${at}_${n}` })) }),
-    }))
-    const [plain, adopted] = [await run(fixed, false), await run(fixed)]
+  it.each(HEALTHY)('is not changed: %s', async (_, script) => {
+    const [plain, adopted] = [await run(script, false), await run(script)]
     expect(adopted).toEqual(plain)
   })
 

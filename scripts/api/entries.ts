@@ -1,0 +1,17 @@
+/** The entry points with a page in docs/api: a package, or a package and the name of a further entry. */
+export const ENTRIES = [
+  'core',
+  'core/executor',
+  'core/adapter',
+  'repair',
+  'ai-sdk',
+  'langchain',
+  'openai-agents',
+  'mastra',
+  'agent',
+  'host',
+  'eval',
+  'tools',
+  'sandbox',
+  'testing',
+]
