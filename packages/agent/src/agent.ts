@@ -95,7 +95,8 @@ export function createAgent(options: AgentOptions): Agent {
       if (last?.status === 'running') await close(last, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
-      const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: prompt, ...carries }
+      const news = isNew || !options.news ? [] : await options.news(id, await store.history(id))
+      const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = await emitter(id, turnId)
       const created = isNew ? [{ type: 'session.created', cwd } as const] : []

@@ -2,6 +2,7 @@
 import type { ApprovalDecision, ApprovalRequest, ErrorDisclosure, Limits, Policy, Tool } from '@mulligan/core'
 import type { Breakers, Spill } from '@mulligan/core/executor'
 import type { AgentEvent } from './events.ts'
+import type { Message } from './history/message.ts'
 import type { AgentModel } from './model/model.ts'
 import type { Store } from './store/store.ts'
 
@@ -47,6 +48,8 @@ export interface AgentOptions {
   /** Returns the workspace's instructions, nearest file last. Read at the start of each turn. */
   readonly instructions?: () => readonly Instructions[]
   readonly skills?: () => readonly Skill[]
+  /** Returns what happened outside the conversation since the last turn, as sentences that precede the next message. */
+  readonly news?: (sessionId: string, history: readonly Message[]) => Promise<readonly string[]>
   readonly limits?: Partial<Limits>
   readonly spill?: Spill
   readonly breakers?: Breakers

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
-import { type Ask as AskUser, createSpill } from '@mulligan/tools'
+import { type Ask as AskUser, createChangeLog, createSpill } from '@mulligan/tools'
 import { roleOf, unknownTools } from './agents/agents.ts'
 import { projectInstructions } from './agents/instructions.ts'
 import { projectSkills } from './agents/skills.ts'
@@ -17,7 +17,7 @@ import { UsageError } from './common/errors.ts'
 import { type DataPaths, openDataDir } from './common/paths.ts'
 import { oneLine } from './common/sanitize.ts'
 import { limitsOf } from './config/settings.ts'
-import { recoverChanges } from './data/changes.ts'
+import { recoverChanges, undoNews } from './data/changes.ts'
 import { fileLog } from './data/log.ts'
 import { openStoreAt } from './data/store.ts'
 import type { Notice } from './notice.ts'
@@ -167,6 +167,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
       ...(settings.lean && { lean: settings.lean.value }),
       ...(agentsMd && { instructions: () => projectInstructions(cwd) }),
       skills: () => skills,
+      news: (id, history) => undoNews(createChangeLog({ dir: data.changes, root: cwd }), id, history),
       limits: limitsOf(settings),
       spill: (text, callId) => createSpill(outputDir())(text, callId),
       policy: approval.policy,

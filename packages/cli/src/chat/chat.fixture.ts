@@ -10,7 +10,7 @@ import { thoughtLine } from '../ui/events-to-lines.ts'
 import { openChat } from './chat.ts'
 import type { Chat, ChatState } from './chat-types.ts'
 import { chatPorts } from './command.ts'
-import type { Item } from './view.ts'
+import type { Card, Item } from './view.ts'
 
 export interface Talk extends AsyncDisposable {
   readonly chat: Chat
@@ -92,12 +92,19 @@ export function itemText(item: Item): string {
     case 'thinking':
       return thoughtLine(item.characters, plain)
     case 'call':
-      return [`${item.card.mark} ${item.card.head}`, ...item.card.repairs, ...(item.card.display === '' ? [] : [item.card.display])].join(
-        '\n',
-      )
+      return cardText(item.card)
     case 'rows':
       return item.rows.map((row) => row.join('  ')).join('\n')
     default:
       return item.lines.join('\n')
   }
 }
+
+const cardText = ({ mark, head, repairs, earlier, display, more }: Card): string =>
+  [
+    `${mark} ${head}`,
+    ...repairs,
+    ...(earlier > 0 ? [`… ${earlier} earlier`] : []),
+    ...(display === '' ? [] : [display]),
+    ...(more > 0 ? [`… ${more} more`] : []),
+  ].join('\n')

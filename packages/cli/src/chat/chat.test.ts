@@ -64,6 +64,28 @@ describe('a chat', () => {
     expect(await chat.send('/redo')).toContain('there is nothing to redo in this session')
   })
 
+  it('shows the output of an approved command, with the true number of the lines above it', async () => {
+    const command = 'seq 100; echo new > a.txt'
+    await using set = await scene([call('bash', { command }), say('Done.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('count')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.answer('y')
+    expect(await chat.until(/Done\./)).toMatch(/✓ bash [^\n]*\n… 84 earlier\n```\n85\n[\s\S]*\n100\n```\nDone\./)
+  })
+
+  it('shows the end of a failed command, and how many lines are above it', async () => {
+    await using set = await scene([call('bash', { command: 'seq 50; exit 3' }), say('It failed.')])
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('count')).toMatch(/✗ bash [^\n]*code 3[^\n]*\n… 34 earlier\n```\n35\n[\s\S]*\n50\n```\nIt failed\./)
+  })
+
+  it('shows what progress_update says', async () => {
+    await using set = await scene([call('progress_update', { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' }), say('On it.')])
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('go')).toContain('progress_update reading: Read 3 of 9 files (33 %)')
+  })
+
   it('names changes to ignored files once, and /keep brings them in', async () => {
     await using set = await scene([say('One.'), say('Two.'), say('Three.')])
     let paths: readonly string[] = ['dist']

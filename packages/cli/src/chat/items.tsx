@@ -61,11 +61,12 @@ function Rows({ rows, columns, colors }: { readonly rows: readonly Row[] } & Loo
 /** Replaces tabs, because Ink counts a tab as zero columns. */
 const untabbed = (text: string): string => text.replaceAll('\t', '    ')
 
-function CardView({ card: { mark, head, repairs, display, more, isRead }, ...look }: { readonly card: Card } & Look): ReactNode {
+function CardView({ card: { mark, head, repairs, display, earlier, more, isRead }, ...look }: { readonly card: Card } & Look): ReactNode {
   const { columns, colors } = look
   const tint = isRead ? colors.dim : (line: string) => line
   const body = [
     ...(repairs.length > 0 ? wrapped(colors.dim(repairs.join(', ')), columns - 2) : []),
+    ...(earlier > 0 ? [colors.dim(`… ${plural(earlier, 'earlier line')}`)] : []),
     ...(display === '' ? [] : bodyLines(display, look).map(tint)),
     ...(more > 0 ? [colors.dim(`… ${plural(more, 'more line')}`)] : []),
   ]

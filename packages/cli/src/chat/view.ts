@@ -126,8 +126,9 @@ export function step(view: View, event: AgentEvent, style: LineStyle): StepView 
       const isOpening = ({ tool, until }: Closed): boolean => event.result.ok && until === 'other_success' && tool !== event.tool
       const closed = view.closed.filter((one) => !isOpening(one))
       const doing = calls.length === 0 ? { what: 'waiting' as const, since: at } : view.doing
-      const isSeen = seen?.isAsked && event.effect === 'write'
-      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, display: '', more: 0 } : card }])
+      // The question already showed this diff.
+      const isSeen = seen?.isAsked && event.result.ok && isDiff(card)
+      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, ...NO_BODY } : card }])
     }
     case 'context.compacted':
       return to({ contextUsed: event.after, contextTokens: event.contextTokens }, notice())
@@ -212,7 +213,9 @@ export interface Card {
   readonly repairs: readonly string[]
   /** Markdown, sanitized for the terminal. */
   readonly display: string
-  /** Number of lines left out. */
+  /** Number of lines left out above the display. */
+  readonly earlier: number
+  /** Number of lines left out below the display. */
   readonly more: number
   /** Whether the call only read. */
   readonly isRead: boolean
@@ -227,29 +230,45 @@ function cardOf(seen: SeenCall | undefined, event: ResultEvent, style: LineStyle
   const { dim } = style.colors
   const { mark, name, said, notes, repairs } = resultParts(seen, event, style, SLOW)
   const about = [event.result.ok ? dim(said) : said, ...notes.map(dim)].filter(isSome).join(dim(' · '))
-  const body = folded(event.result.display, MAX_LINES[event.effect], event.tool === 'bash')
+  const most = event.result.ok ? MAX_LINES[event.effect] : MAX_LINES.write
+  const body = folded(event.result.display, most, event.tool === 'bash')
   return { mark, head: [name, about].filter(isSome).join('  '), repairs: [...new Set(repairs)], ...body, isRead: event.effect === 'read' }
 }
 
 const isSome = (text: string): boolean => text !== ''
+
+type CardBody = Pick<Card, 'display' | 'earlier' | 'more'>
+
+const NO_BODY: CardBody = { display: '', earlier: 0, more: 0 }
+const isDiff = ({ display }: Card): boolean => /^`{3,}diff\n/.test(display)
+
+/** How a tool says that its display begins in the middle. */
+const EARLIER = /^\[(\d+) earlier lines?\]$/
 
 /**
  * Returns the body of a display without its heading, which the card's line already shows.
  *
  * @param fromEnd whether to keep the end, which has the result of a command
  */
-export function folded(display: string | undefined, most: number, fromEnd = false): Pick<Card, 'display' | 'more'> {
-  if (display === undefined) return { display: '', more: 0 }
+export function folded(display: string | undefined, most: number, fromEnd = false): CardBody {
+  if (display === undefined) return NO_BODY
   const text = sanitize(display)
     .trim()
     .replace(/^\*\*[^\n]*\n+/, '')
   const fence = /^(`{3,})([^\n]*)\n([\s\S]*?)\n?\1$/.exec(text)
   const [, ticks = '', lang = '', inner] = fence ?? []
-  const lines = withoutNames((inner ?? text).split('\n'), lang)
-  const more = Math.max(0, lines.length - most)
-  const shown = fromEnd && more > 0 ? lines.slice(-most) : lines.slice(0, most)
-  const body = shown.map((line) => (line.length > 400 ? `${line.slice(0, 399)}…` : line)).join('\n')
-  return { display: fence ? `${ticks}${lang}\n${body}\n${ticks}` : body, more }
+  const all = withoutNames((inner ?? text).split('\n'), lang)
+  const notShown = Number(EARLIER.exec(all[0] ?? '')?.[1] ?? 0)
+  const lines = notShown > 0 ? all.slice(1) : all
+  const left = Math.max(0, lines.length - most)
+  const body = (fromEnd ? lines.slice(left) : lines.slice(0, most))
+    .map((line) => (line.length > 400 ? `${line.slice(0, 399)}…` : line))
+    .join('\n')
+  return {
+    display: fence ? `${ticks}${lang}\n${body}\n${ticks}` : body,
+    earlier: notShown + (fromEnd ? left : 0),
+    more: fromEnd ? 0 : left,
+  }
 }
 
 /** Removes the file headers from a diff of one file, whose name is already in the card's line. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, wr
 import { join } from 'node:path'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { type CliFixture, place, using } from '../../test/cli.fixture.ts'
+import { type CliFixture, place, trusted, using } from '../../test/cli.fixture.ts'
 
 const text = ({ dir }: CliFixture, path: string): string => readFileSync(join(dir, path), 'utf8')
 
@@ -35,6 +35,37 @@ describe('undo', () => {
     expect(here.has('new')).toBe(false)
     expect((await here.run(['redo'])).code).toBe(0)
     expect(text(here, 'new/b.txt')).toBe('b\n')
+  })
+
+  it('does not take back an earlier turn for one whose command changed files; named by its number, it does, and the model is told', async () => {
+    using here = trusted(place({ 'a.txt': 'one\n' }))
+    await using model = await scriptedModel([
+      call('edit_file', edit('a.txt', 'one', 'two')),
+      say('Changed.'),
+      call('bash', { command: 'echo new > b.txt', writes: 'direct' }),
+      say('Made.'),
+      say('I see.'),
+      say('And now?'),
+    ])
+    await here.run(['change it', '--yes', ...using(model)])
+    await here.run(['make it', '--last', '--yes', ...using(model)])
+    expect(here.has('b.txt')).toBe(true)
+    const refused = await here.run(['undo'])
+    expect([refused.code, text(here, 'a.txt')]).toEqual([2, 'two\n'])
+    expect(refused.stderr).toMatch(/the latest changes can't be undone, because they were not recorded: bash .*mulligan undo \S+\/1\n/s)
+    expect(await here.run(['undo', '1'])).toMatchObject({ code: 0 })
+    expect(text(here, 'a.txt')).toBe('one\n')
+    expect((await here.run(['sessions', 'show', '--last'])).stdout).toMatch(/changed {2}edit_file a\.txt\n\n\*The changes to files were undone\.\*/)
+    const sentLast = (): string => JSON.stringify((model.requests.at(-1)?.body as { readonly messages: readonly unknown[] }).messages.at(-1))
+    await here.run(['go on', '--last', ...using(model)])
+    expect(sentLast()).toMatch(/I have undone the changes that you made in turn \S+\/1: a\.txt\. Read .*go on/)
+    // Told once.
+    await here.run(['go on', '--last', ...using(model)])
+    expect(sentLast()).not.toContain('undone')
+    await here.run(['redo', '1'])
+    model.push(say('Fine.'))
+    await here.run(['go on', '--last', ...using(model)])
+    expect(sentLast()).toMatch(/I have restored the changes/)
   })
 
   it('says which commits of the turn stay; the ledger names them', async () => {

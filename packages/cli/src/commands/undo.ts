@@ -1,5 +1,5 @@
 /** `mulligan undo`, `redo` and `diff` revert, restore and show what a turn changed. */
-import type { AgentEvent } from '@mulligan/agent'
+import type { AgentEvent, Store } from '@mulligan/agent'
 import { isMulliganError, nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
 import { openStoreIfAny, recoverChanges } from '@mulligan/host/parts'
@@ -163,7 +163,44 @@ async function chooseTurn(
   if (asked !== undefined) return namedTurn(turns, fits, wholeId(asked, turns), purpose, () => nothing(cwd, data, purpose))
   const chosen = (purpose === 'diff' ? fits.findLast(({ undone }) => !undone) : undefined) ?? fits.at(-1)
   if (!chosen) throw await nothing(cwd, data, purpose)
+  if (purpose === 'undo') {
+    const store = await openStoreIfAny(data, process.env)
+    await checkLatest(store, chosen, turns, cwd, 'mulligan undo').finally(() => store?.close())
+  }
   return chosen
+}
+
+const MAX_EFFECTS = 3
+
+/**
+ * Checks that no later turn had effects that can't be undone, such as those of a command outside the sandbox: the person who says "undo"
+ * means those. Reverting the earlier turn has to be asked for by its id.
+ *
+ * @throws UsageError
+ */
+export async function checkLatest(
+  store: Store | undefined,
+  { turn, at }: ChangedTurn,
+  turns: readonly ChangedTurn[],
+  cwd: string,
+  command: string,
+): Promise<void> {
+  if (!store) return
+  const isRecorded = new Set(turns.map((one) => one.turn))
+  const [latest] = await store.sessions({ cwd, limit: 1 })
+  const sessions = new Set([turn.split('/')[0] ?? '', ...(latest ? [latest.id] : [])])
+  const effects: string[] = []
+  for (const sessionId of sessions)
+    for (const event of await store.events({ sessionId }).catch(() => []))
+      if (event.type === 'turn.ended' && event.at > at && !isRecorded.has(event.turnId))
+        effects.push(...event.outcome.ledger.changed.map((one) => oneLine(`${one.tool} ${one.target}`, 100)))
+  if (effects.length === 0) return
+  const more = effects.length - MAX_EFFECTS
+  const named = `${effects.slice(-MAX_EFFECTS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  throw new UsageError(
+    `the latest changes can't be undone, because they were not recorded: ${named}`,
+    `The turn before them can: ${command} ${turn}`,
+  )
 }
 
 /** @throws UsageError if the recorded changes cannot be read */
@@ -180,10 +217,12 @@ export async function readTurns(log: RecordedChanges): Promise<readonly ChangedT
   }
 }
 
-/** Completes an unambiguous id prefix. */
+/** Completes the number of a turn in the latest session, or an unambiguous id prefix. */
 function wholeId(asked: string, turns: readonly ChangedTurn[]): string {
   const ids = turns.map(({ turn }) => turn)
   if (ids.includes(asked)) return asked
+  const [latest] = ids.at(-1)?.split('/') ?? []
+  if (ids.includes(`${latest}/${asked}`)) return `${latest}/${asked}`
   const begun = ids.filter((id) => id.startsWith(asked) || id.startsWith(`call/${asked}`))
   if (asked !== '' && begun.length > 1)
     throw new UsageError(

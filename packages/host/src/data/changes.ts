@@ -1,5 +1,6 @@
-/** Reverts a change that an interrupted run left unfinished. */
-import { createChangeLog } from '@mulligan/tools'
+/** Reverts a change that an interrupted run left unfinished, and tells the model which changes were undone. */
+import type { Message } from '@mulligan/agent'
+import { type ChangedTurn, createChangeLog, type RecordedChanges } from '@mulligan/tools'
 import type { DataPaths } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
 
@@ -29,3 +30,33 @@ function listed(paths: readonly string[]): string {
       .join(', ') + more
   )
 }
+
+const UNDID = 'I have undone the changes that you made in turn'
+const REDID = 'I have restored the changes that you made in turn'
+const NEWS = new RegExp(`^(${UNDID}|${REDID}) (\\S+):`, 'gm')
+
+/**
+ * Returns, as the user's words, which turns of a session were undone or restored and not mentioned yet.
+ *
+ * @param history the conversation, which contains what was mentioned
+ */
+export async function undoNews(
+  log: Pick<RecordedChanges, 'turns'>,
+  sessionId: string,
+  history: readonly Message[],
+): Promise<readonly string[]> {
+  const turns = await log.turns(sessionId).catch(() => [])
+  if (turns.length === 0) return []
+  const saidUndone = new Set<string>()
+  for (const message of history)
+    if (message.role === 'user')
+      for (const [, words, turn = ''] of message.text.matchAll(NEWS)) {
+        if (words === UNDID) saidUndone.add(turn)
+        else saidUndone.delete(turn)
+      }
+  return turns
+    .filter(({ turn, undone }) => undone !== saidUndone.has(turn))
+    .map((turn) => `${turn.undone ? UNDID : REDID} ${turn.turn}: ${filesOf(turn)}. Read a file again before you change it.`)
+}
+
+const filesOf = ({ changes }: ChangedTurn): string => listed(changes.map(({ path }) => path))

@@ -16,7 +16,7 @@ import { planInHand, type Restored, recoverAll } from './perform.ts'
 import { toSteps } from './planner.ts'
 import { inverse, type Step } from './state.ts'
 import { notRecorded } from './tree.ts'
-import { isUndone, type TurnRecord, turnsOf } from './turns.ts'
+import { isUndone, readableGroup, type TurnRecord, turnsOf } from './turns.ts'
 import { type Conflict, movedSince, planUndo } from './undo-plan.ts'
 
 export interface ChangeLogOptions {
@@ -58,8 +58,8 @@ export interface UndoResult {
 export interface RecordedChanges extends ChangeLog {
   /** Rolls back changes that a crashed process left incomplete, and prunes old turns. Also done before each change. */
   readonly recover: () => Promise<Restored>
-  /** Sorted by change, oldest first. */
-  readonly turns: () => Promise<readonly ChangedTurn[]>
+  /** Sorted by change, oldest first. @param session only the turns of this session. Default: all */
+  readonly turns: (session?: string) => Promise<readonly ChangedTurn[]>
   /**
    * Restores the state before a turn. If others have changed any of it since, reports those conflicts and does nothing.
    *
@@ -148,8 +148,9 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     await pruneOnce()
   }
 
-  const changesets = async () => {
-    const entries = await journal.list('done')
+  const changesets = async (session?: string) => {
+    const all = await journal.list('done')
+    const entries = session === undefined ? all : all.filter(({ group }) => readableGroup(group).startsWith(`${session}/`))
     return Promise.all(entries.map(async (entry) => ({ entry, changeset: await journal.read('done', entry.name) })))
   }
 
@@ -179,7 +180,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     recover,
     apply: (callId, changes, signal) => make(callId, () => toSteps(root, changes, blobs), signal),
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
-    turns: async () => turnsOf(await changesets()).map(changedTurn),
+    turns: async (session) => turnsOf(await changesets(session)).map(changedTurn),
     undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
     redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,

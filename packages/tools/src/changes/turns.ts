@@ -46,7 +46,8 @@ const unreadable = ({ group, name }: Entry): TurnRecord => ({
   damaged: true,
 })
 
-function readableGroup(group: string): string {
+/** The id of the turn that a group in the journal belongs to. */
+export function readableGroup(group: string): string {
   try {
     return decodeURIComponent(group)
   } catch {

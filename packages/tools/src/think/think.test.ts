@@ -97,12 +97,11 @@ describe('todo', () => {
 })
 
 test('progress is shown to the person, cut where it is too long', async () => {
-  const shown: string[] = []
-  const ctx = { ...context(), progress: (message: string) => void shown.push(message) }
   const tool = make()('progress_update')
-  await run(tool, { message: 'Half\nway', pct: 50, stage: 'tests' }, ctx)
-  expect(await run(tool, { message: 'x'.repeat(300) }, ctx)).toMatchObject({ notes: ['The message was cut to 200 characters.'] })
-  expect(shown).toEqual(['tests: Half way (50 %)', `${'x'.repeat(199)}…`])
+  expect(tool.subject?.({ message: 'Half\nway', pct: 50, stage: 'tests' } as never)).toBe('tests: Half way (50 %)')
+  expect(tool.subject?.({ message: 'x'.repeat(300) } as never)).toBe(`${'x'.repeat(199)}…`)
+  expect(await run(tool, { message: 'x'.repeat(300) })).toMatchObject({ notes: ['The message was cut to 200 characters.'] })
+  expect((await run(tool, { message: 'x'.repeat(200) })).notes).toBeUndefined()
 })
 
 describe('ask_user', () => {

@@ -101,7 +101,7 @@ export const diff: SlashCommand = {
   description: 'show what the last turn changed',
   run: async (turn, chat) => {
     const { diffCommand } = await import('../../commands/undo.ts')
-    await diffCommand(turn || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
+    await diffCommand(numbered(turn, chat) || (await lastOf(chat, 'diff')), { cwd: chat.cwd }, chat.output)
   },
 }
 
@@ -120,13 +120,16 @@ export const keep: SlashCommand = {
 async function undoOrRedo(kind: 'undo' | 'redo', args: string, chat: ChatControl): Promise<void> {
   const { undoCommand } = await import('../../commands/undo.ts')
   const words = args.split(/\s+/)
-  const turn = words.filter((word) => word !== '--force').join(' ')
+  const turn = numbered(words.filter((word) => word !== '--force').join(' '), chat)
   await undoCommand(kind, turn || (await lastOf(chat, kind)), { cwd: chat.cwd, force: words.includes('--force') }, chat.output)
 }
 
+/** Completes the number of a turn of this session to its id. */
+const numbered = (turn: string, { session }: ChatControl): string => (/^\d+$/.test(turn) ? `${session()}/${turn}` : turn)
+
 /** Returns the last turn of this session that can be undone, redone or shown. Changes of other sessions are only undone if named. */
-async function lastOf({ cwd, data, session }: ChatControl, purpose: Purpose): Promise<string> {
-  const { readTurns } = await import('../../commands/undo.ts')
+async function lastOf({ cwd, data, session, store }: ChatControl, purpose: Purpose): Promise<string> {
+  const { checkLatest, readTurns } = await import('../../commands/undo.ts')
   const turns = await readTurns(createChangeLog({ dir: data.changes, root: cwd }))
   const mine = turns.filter(({ turn }) => turn.startsWith(`${session()}/`))
   const fits = mine.filter(({ undone, redoable }) => (purpose === 'redo' ? redoable : !undone))
@@ -137,5 +140,6 @@ async function lastOf({ cwd, data, session }: ChatControl, purpose: Purpose): Pr
       `there is nothing to ${what} in this session`,
       'mulligan undo --list shows the turns of all sessions of this folder; name one here.',
     )
+  if (purpose === 'undo') await checkLatest(store, found, turns, cwd, '/undo')
   return found.turn
 }

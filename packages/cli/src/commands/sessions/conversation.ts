@@ -10,14 +10,23 @@ import { localTime, plural } from '../../ui/text.ts'
 
 type Step = { readonly type: 'text'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
 type Event<Type> = Extract<AgentEvent, { type: Type }>
-type ShownTurn = ReturnType<typeof turnOf>
+type ShownTurn = ReturnType<typeof turnOf> & { readonly undone: boolean }
 
 const NOTHING: Ledger = { changed: [], failed: [], unknown: [] }
 
-export function conversationOf(session: SessionRow, history: readonly Message[], events: readonly AgentEvent[]) {
+/** @param undone ids of the turns whose changes were undone */
+export function conversationOf(
+  session: SessionRow,
+  history: readonly Message[],
+  events: readonly AgentEvent[],
+  undone: ReadonlySet<string> = new Set(),
+) {
   const ends = new Map(events.flatMap((event) => (event.type === 'turn.ended' ? [[event.turnId, event.outcome] as const] : [])))
   const starts = events.flatMap((event) => (event.type === 'turn.started' && !event.resumed ? [event] : []))
-  return { session, turns: starts.map((event) => turnOf(event, ends.get(event.turnId), history)) }
+  return {
+    session,
+    turns: starts.map((event) => ({ ...turnOf(event, ends.get(event.turnId), history), undone: undone.has(event.turnId) })),
+  }
 }
 
 function turnOf(
@@ -59,7 +68,7 @@ export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>
 }
 
 function turnLines(turn: ShownTurn, at: number): readonly string[] {
-  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error } = turn
+  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error, undone } = turn
   const about = [localTime(turn.at), `${oneLine(model, 120)} on ${oneLine(where, 80)}`]
   const quoted = linesIn(prompt).map((line) => `> ${line}`.trimEnd())
   const under = ledgerLines({ ledger, calls: steps.flatMap((step) => (step.type === 'call' ? [step.call] : [])) }, plain)
@@ -68,6 +77,7 @@ function turnLines(turn: ShownTurn, at: number): readonly string[] {
     [...about, ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`])].join(' · '),
     ...['', ...quoted, ...stepLines(steps)],
     ...(under.length === 0 ? [] : ['', ...under.map((line) => `- ${line}`)]),
+    ...(undone ? ['', '*The changes to files were undone.*'] : []),
     ...(status === 'answered' ? [] : ['', `*${status.replaceAll('_', ' ')}${error === undefined ? '' : `: ${oneLine(error, 300)}`}*`]),
   ]
 }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { isPostgresUrl, NoStore, redact, repairStore, type SessionRow, type Store, type StoreRepair } from '@mulligan/agent'
 import { type DataPaths, oneLine, safeJson, UsageError } from '@mulligan/host/light'
 import { openStoreAt, storePlace } from '@mulligan/host/parts'
+import { createChangeLog } from '@mulligan/tools'
 import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
 import { EXIT } from '../../process.ts'
 import { findSession, latestSession } from '../../session.ts'
@@ -66,7 +67,11 @@ async function conversation(store: Store, id: string | undefined, { cwd, last = 
     )
   const session = id === undefined ? await latestSession(store, folder) : await findSession(store, folder, id)
   const events = await store.events({ sessionId: session.id })
-  const shown = conversationOf(session, await store.history(session.id), events)
+  const turns = await createChangeLog({ dir: openDataDir().changes, root: session.cwd })
+    .turns()
+    .catch(() => [])
+  const undone = new Set(turns.flatMap((one) => (one.undone ? [one.turn] : [])))
+  const shown = conversationOf(session, await store.history(session.id), events, undone)
   return { id: session.id, events, markdown: markdownOf(shown), json: { ...session, turns: shown.turns } }
 }
 

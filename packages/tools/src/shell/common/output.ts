@@ -2,7 +2,7 @@
 import { constants } from 'node:os'
 import type { Completed } from '@mulligan/sandbox'
 import { withoutColours } from '../../diagnostics/colours.ts'
-import { size } from '../../files/common/page.ts'
+import { plural, size } from '../../files/common/page.ts'
 import { fenced } from '../../files/common/unified-diff.ts'
 
 /** Output is binary if more than this share of its first `SAMPLE` characters is unreadable. */
@@ -38,11 +38,13 @@ export function isBinary(printed: string): boolean {
   return odd > sample.length * UNREADABLE
 }
 
+const linesIn = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
+
 /** Returns the last non-blank lines, each cut to `width`. */
-export function lastLines(text: string, most: number, width: number): string[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.slice(-most).map((line) => (line.length > width ? `${line.slice(0, width)}…` : line))
-}
+export const lastLines = (text: string, most: number, width: number): string[] =>
+  linesIn(text)
+    .slice(-most)
+    .map((line) => (line.length > width ? `${line.slice(0, width)}…` : line))
 
 type Printed = Pick<Completed, 'stdout' | 'stderr'>
 
@@ -55,10 +57,14 @@ const stream = (printed: string): string =>
 export const outputText = ({ stdout, stderr }: Printed): string =>
   stderr === '' ? stdout : `${stdout === '' ? '' : `${stdout}\n`}[stderr]\n${stderr}`
 
-/** Shows the user the end of the output, where programs report how it went. */
+/** Shows the user the end of the output, where programs report how it went, below the number of lines that came before. */
 export function shownToPerson(printed: Printed): { readonly display?: string } {
-  const lines = lastLines(outputText(printed), SHOWN_LINES, SHOWN_WIDTH)
-  return lines.length === 0 ? {} : { display: fenced(lines.join('\n')) }
+  const text = outputText(printed)
+  const lines = lastLines(text, SHOWN_LINES, SHOWN_WIDTH)
+  const earlier = linesIn(text).length - lines.length
+  return lines.length === 0
+    ? {}
+    : { display: fenced([...(earlier > 0 ? [`[${plural(earlier, 'earlier line')}]`] : []), ...lines].join('\n')) }
 }
 
 /** Notes what the output does not show: how much of it was dropped, and which files were moved away. */

@@ -12,7 +12,13 @@ const input = z.object({
   stage: z.string().trim().min(1).max(MAX_STAGE).optional().describe('name of the phase'),
 })
 
-/** Creates the tool that shows one line to the user. The display is responsible for making it safe for a terminal. */
+/** The message as one line, cut if it is too long. */
+const shown = (message: string): string => {
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line
+}
+
+/** Creates the tool that shows one line to the user: its subject. The display is responsible for making it safe for a terminal. */
 export function progressUpdateTool(): Tool {
   return defineTool({
     name: 'progress_update',
@@ -25,19 +31,16 @@ export function progressUpdateTool(): Tool {
     aliases: ['progress', 'report_progress', 'update_progress'],
     parameterAliases: { message: ['text', 'status', 'summary'], pct: ['percent', 'percentage', 'progress'], stage: ['phase', 'step'] },
     target: () => 'progress',
+    subject: ({ message, pct, stage }) =>
+      `${stage === undefined ? '' : `${stage}: `}${shown(message)}${pct === undefined ? '' : ` (${Math.round(pct)} %)`}`,
     examples: [
       { outcome: 'ok', input: { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' } },
       { outcome: 'retry', input: { message: 'Nearly there', pct: 140 }, why: 'above 100' },
     ],
-    execute: ({ message, pct, stage }, ctx) => {
-      const line = message.replaceAll(/\s+/g, ' ')
-      const cut = line.length > MAX_CHARS
-      const shown = cut ? `${line.slice(0, MAX_CHARS - 1)}…` : line
-      ctx.progress(`${stage === undefined ? '' : `${stage}: `}${shown}${pct === undefined ? '' : ` (${Math.round(pct)} %)`}`)
-      return ok(
-        { message: shown, ...(pct === undefined ? {} : { pct }), ...(stage === undefined ? {} : { stage }) },
-        { content: 'Shown.', ...(cut ? { notes: [`The message was cut to ${MAX_CHARS} characters.`] } : {}) },
-      )
+    execute: (given) => {
+      const message = shown(given.message)
+      const isCut = message !== given.message.replaceAll(/\s+/g, ' ').trim()
+      return ok({ ...given, message }, { content: 'Shown.', ...(isCut && { notes: [`The message was cut to ${MAX_CHARS} characters.`] }) })
     },
   })
 }
