@@ -72,7 +72,11 @@ export function createAgent(options: AgentOptions): Agent {
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
     )
-  const who = { model: model.id, where: model.where, ...(options.role && { agent: options.role.name }) }
+  const who = {
+    ...{ model: model.id, where: model.where },
+    ...(options.role && { agent: options.role.name }),
+    ...(model.reopen && { reopen: model.reopen }),
+  }
   const breakers = options.breakers ?? createBreakers()
   const calibration = createCalibration(model.contextTokens)
   /** The latest event id of each session: one counter, which late events of an earlier turn also use. */

@@ -1,6 +1,7 @@
 /** The typed event stream for the CLI, `--json-stream` and logs. */
 import type { ToolEvent } from '@mulligan/core'
 import type { AssistantMessage, StoppedBy, Usage } from './history/message.ts'
+import type { Reopen } from './model/model.ts'
 import type { TurnOutcome } from './outcome.ts'
 
 /** The stored record of a compaction, so that a later process sends the same bytes. */
@@ -34,13 +35,14 @@ export interface ContextUse {
 
 export type TurnEvent =
   | { readonly type: 'session.created'; readonly cwd: string }
-  /** `agent` is the name of the role. */
+  /** `agent` is the name of the role. `reopen` is present if the person named the model. */
   | {
       readonly type: 'turn.started'
       readonly prompt: string
       readonly model: string
       readonly where: string
       readonly agent?: string
+      readonly reopen?: Reopen
       readonly resumed: boolean
     }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }

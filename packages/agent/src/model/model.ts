@@ -6,6 +6,13 @@ import type { Family } from '@mulligan/repair'
 /** Sampling parameters. Omitted ones are left to the server. */
 export type Sampling = Readonly<Pick<LanguageModelV4CallOptions, 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty'>>
 
+/** What opens a model again, besides its id. */
+export interface Reopen {
+  /** The server's address, without credentials. */
+  readonly baseUrl?: string
+  readonly opensInReasoning?: true
+}
+
 /** A model and the facts a turn needs about it. */
 export interface AgentModel {
   /** `PROVIDER/NAME`, as given by the person. */
@@ -13,6 +20,8 @@ export interface AgentModel {
   readonly model: LanguageModelV4
   /** Where it runs, as shown to the person: "this machine" or a host. */
   readonly where: string
+  /** What the person named besides the id, so that the session can be continued with it. Absent if they named no model. */
+  readonly reopen?: Reopen
   /** Size of its context in tokens. A result may use at most 15 % of it. */
   readonly contextTokens: number
   /** Model families whose call formats are recognised in its text: `[glm]`. Default: all of them. */

@@ -1,5 +1,5 @@
 /** The effective model, agent and mode: set by flags at the start and changed later by the front end. */
-import type { Store } from '@mulligan/agent'
+import type { AgentEvent, Store } from '@mulligan/agent'
 import { chooseAgent, readAgents } from '../agents/agents.ts'
 import type { NamedAgent } from '../agents/built-in.ts'
 import type { Ask } from '../common/ask.ts'
@@ -41,11 +41,13 @@ export interface ChooseOptions {
 }
 
 /** @throws UsageError */
-export async function choose(cwd: string, flags: ChoiceFlags, { env, before, session, store, ask, trust }: ChooseOptions): Promise<Choice> {
+export async function choose(cwd: string, given: ChoiceFlags, { env, before, session, store, ask, trust }: ChooseOptions): Promise<Choice> {
+  const started = session === undefined ? undefined : await lastStart(store, session)
+  const flags = { ...(isOpen(given) && modelOf(started)), ...given }
   const read = async () => {
     const settings = readSettings(cwd, flags, env)
     const agents = await readAgents(cwd, settings, env)
-    return { settings, agents, named: chooseAgent(agents, await effectiveAgent(store, session, settings)) }
+    return { settings, agents, named: chooseAgent(agents, effectiveAgent(started, settings)) }
   }
   const { settings, named } = trust ? await settled(cwd, read, { env, ...trust }) : await read()
   const isSame =
@@ -60,21 +62,23 @@ export async function choose(cwd: string, flags: ChoiceFlags, { env, before, ses
   }
 }
 
-/** Returns the agent of a session's last turn; undefined if it is not known. */
-async function agentOfSession(store: Store, sessionId: string): Promise<string | undefined> {
+type Started = Extract<AgentEvent, { type: 'turn.started' }>
+
+/** Returns how the session's last turn began; undefined if that is not known. */
+export async function lastStart(store: Store, sessionId: string): Promise<Started | undefined> {
   const last = await store.lastTurn(sessionId)
   if (!last) return undefined
-  const started = (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
-  return started?.type === 'turn.started' ? started.agent : undefined
+  return (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
 }
 
+/** Whether the flags leave the model to the session. A named agent may have a model of its own. */
+const isOpen = ({ model, baseUrl, agent }: ChoiceFlags): boolean => model === undefined && baseUrl === undefined && agent === undefined
+
+/** Returns the flags that open the session's model again. */
+const modelOf = (started: Started | undefined): ChoiceFlags => (started?.reopen ? { model: started.model, ...started.reopen } : {})
+
 /** Keeps a session's agent from its last turn unless another one is named. */
-export async function effectiveAgent(
-  store: Store,
-  session: string | undefined,
-  { agent }: Pick<Settings, 'agent'>,
-): Promise<Setting<string>> {
-  if (session === undefined || agent.origin === 'flag') return agent
-  const kept = await agentOfSession(store, session)
-  return kept === undefined ? agent : { value: kept, origin: 'default', from: `session ${session}` }
+export function effectiveAgent(started: Started | undefined, { agent }: Pick<Settings, 'agent'>): Setting<string> {
+  if (agent.origin === 'flag' || started?.agent === undefined) return agent
+  return { value: started.agent, origin: 'default', from: `session ${started.sessionId}` }
 }

@@ -1,12 +1,13 @@
 /** Determines the effective model. A project's values have already been filtered; this file decides where the API key is sent. */
 
+import type { AgentModel } from '@mulligan/agent'
 import type { Ask } from '../common/ask.ts'
 import type { Env } from '../common/env.ts'
 import { UsageError } from '../common/errors.ts'
 import { fromHome } from '../common/paths.ts'
 import type { Setting } from '../common/setting.ts'
 import type { Settings } from '../config/settings.ts'
-import { HERE } from '../models/base-url.ts'
+import { HERE, normalBaseUrl } from '../models/base-url.ts'
 import { type ConfiguredModel, openModel } from '../models/open.ts'
 import { isCloud, isProvider, providerEntry } from '../models/registry.ts'
 
@@ -38,18 +39,36 @@ export async function openEffectiveModel(
   const model = settings.model?.origin === 'flag' ? settings.model : (named ?? settings.model)
   const safe = (await isKeyFor(model, settings, env)) ? env : { ...env, MULLIGAN_API_KEY: undefined }
   const found = await findModel(model, baseUrl, safe, person)
-  const opened = await openModel(
+  const configured = await openModel(
     { model: found.model, ...(baseUrl?.origin === 'flag' && { baseUrl: baseUrl.value }), opensInReasoning },
     { ...safe, ...found.env, MULLIGAN_BASE_URL: baseUrl?.value },
     settings.models,
   )
-  const { id, where } = opened.model
+  const { id, where } = configured.model
+  const reopen = reopenOf(id, model, baseUrl, opensInReasoning)
+  const opened = { ...configured, model: { ...configured.model, ...(reopen && { reopen }) } }
   if (model && opened.passedOn && !isCloud(id)) mayPassOn(model, where, settings, env)
   const withoutKey =
     env['MULLIGAN_API_KEY'] && !safe.MULLIGAN_API_KEY ? ', without MULLIGAN_API_KEY, which is sent only to a server that you name' : ''
   if (found.how !== undefined) return { ...opened, notice: `${id} on ${where}, ${found.how}${withoutKey}` }
   const told = [model, isCloud(id) || opened.passedOn ? undefined : baseUrl].find((one) => one?.origin === 'project')
   return { ...opened, ...(told && { notice: `${id} on ${where}, from ${told.from}${withoutKey}` }) }
+}
+
+/**
+ * Returns what a session remembers of the model; nothing if a project's file or discovery chose it, which would lift the limits on where
+ * keys and the conversation may go. A cloud provider's other address is remembered only if the command line named it.
+ */
+function reopenOf(
+  id: string,
+  model: Setting<string> | undefined,
+  baseUrl: Setting<string> | undefined,
+  opensInReasoning: boolean,
+): AgentModel['reopen'] {
+  const named = [model, baseUrl].filter((one) => one !== undefined)
+  if (named.length === 0 || named.some(({ origin }) => origin === 'project')) return undefined
+  const isUsed = baseUrl !== undefined && (baseUrl.origin === 'flag' || !providerEntry(providerOf(id)).cloud)
+  return { ...(isUsed && { baseUrl: normalBaseUrl(baseUrl.value) }), ...(opensInReasoning && { opensInReasoning: true }) }
 }
 
 /**

@@ -5,7 +5,7 @@ import { openStore, type Store } from '@mulligan/agent'
 import { notOk, ok } from '@mulligan/core'
 import { call, say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
-import { BIN, type CliFixture, place, using } from '../../../test/cli.fixture.ts'
+import { BIN, type CliFixture, place, trusted, using } from '../../../test/cli.fixture.ts'
 import { inProcess } from '../../../test/in-process.fixture.ts'
 import { hasTerminal } from '../../../test/terminal.fixture.ts'
 
@@ -88,6 +88,30 @@ it('one is continued, by the beginning of its id or as the latest', async () => 
   const resumed = await here.run(['sessions', 'resume', 'on', 'More.', ...using(model)])
   expect([resumed.code, resumed.stdout]).toEqual([0, 'There.\n'])
   expect(JSON.parse((await sessions(here, '--json')).stdout).sessions).toMatchObject([{ id: 'one', turns: 2 }])
+})
+
+describe('the model of a session', () => {
+  it('answers again without being named, at its server; another one can be named', async () => {
+    using here = place()
+    await using model = await scriptedModel([say('One.'), say('Two.')])
+    await using other = await scriptedModel([say('Three.')])
+    await here.run(['first', ...using(model)])
+    expect(await here.run(['and?', '--last'])).toMatchObject({ code: 0, stdout: 'Two.\n' })
+    expect(await here.run(['and?', '--last', ...using(other)])).toMatchObject({ code: 0, stdout: 'Three.\n' })
+    model.push(say('Not asked.'))
+    other.push(say('Four.'))
+    expect(await here.run(['and?', '--last'])).toMatchObject({ code: 0, stdout: 'Four.\n' })
+  })
+
+  it('is not remembered if a project chose it', async () => {
+    await using model = await scriptedModel([say('One.')])
+    using here = trusted(place({ 'mulligan.json': JSON.stringify({ model: 'scripted', baseUrl: model.url }) }))
+    expect(await here.run(['first'])).toMatchObject({ code: 0, stdout: 'One.\n' })
+    rmSync(join(here.dir, 'mulligan.json'))
+    const { code, stderr } = await here.run(['and?', '--last'])
+    expect(code, stderr).not.toBe(0)
+    expect(model.requests).toHaveLength(1)
+  })
 })
 
 describe('mulligan sessions show and export', () => {
