@@ -72,6 +72,8 @@ export interface Workspace extends AsyncDisposable {
   readonly sessions: Store
   /** The session that was continued. */
   readonly session: string | undefined
+  /** Whether what the policy asks about is allowed, except where only the user may. */
+  readonly yes: boolean
   /** Settings, agent and model at the time of opening. */
   readonly choice: Choice
   readonly tools: readonly Tool[]
@@ -192,7 +194,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     await store.close()
   }
   return {
-    ...{ cwd, data, sessions: store, session: goesOn, choice, tools: openedTools.tools, ignored: openedTools.ignored, agent, close },
+    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, tools: openedTools.tools, ignored: openedTools.ignored, agent, close },
     choose: (next, id, before) => choose(cwd, next, { env, store, session: id, before }),
     run: async (turn) => {
       own ??= agent()

@@ -46,6 +46,8 @@ export interface ChatState {
   /** Submitted messages waiting for their turn. */
   readonly queued: readonly string[]
   readonly choice: Choice
+  /** Whether the chat was started with `--yes`. */
+  readonly yes: boolean
   readonly sandbox: string | undefined
   /** Whether the next Ctrl-C leaves the chat. */
   readonly isLeavingNext: boolean

@@ -80,6 +80,14 @@ describe('a chat', () => {
     expect(await chat.send('count')).toMatch(/✗ bash [^\n]*code 3[^\n]*\n… 34 earlier\n```\n35\n[\s\S]*\n50\n```\nIt failed\./)
   })
 
+  it('shows that --yes answers the questions of the mode', async () => {
+    await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('Written.')])
+    await using chat = await talk(set.here, set.model, { yes: true })
+    expect(await chat.send('/status')).toMatch(/mode {2}ask --yes \(/)
+    expect(await chat.send('/mode')).toMatch(/^> \/mode\nStarted with --yes: [^\n]*\n[\s\S]*> +ask/)
+    expect(await chat.send('write')).toContain('✓ write_file a.txt')
+  })
+
   it('shows what progress_update says', async () => {
     await using set = await scene([call('progress_update', { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' }), say('On it.')])
     await using chat = await talk(set.here, set.model)

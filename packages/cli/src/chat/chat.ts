@@ -16,7 +16,7 @@ import { endItems, type Item, NO_VIEW, step } from './view.ts'
 /** @throws UsageError */
 export async function openChat(options: ChatOptions): Promise<Chat> {
   const { workspace, colors } = options
-  const { cwd, data, sessions: store, tools, ignored } = workspace
+  const { cwd, data, sessions: store, tools, ignored, yes } = workspace
   let items: readonly Item[] = [{ kind: 'output', lines: options.welcome }]
   let view = NO_VIEW
   let choice = workspace.choice
@@ -39,7 +39,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     () => changed(),
   )
   const { state, subscribe, changed, flush } = createChatStore<ChatState>(() => ({
-    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, sandbox, isLeavingNext },
+    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, yes, sandbox, isLeavingNext },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
   const style: LineStyle = { colors, subject: subjectOf(tools) }
@@ -164,7 +164,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools, ignored, turn, leave, agent: agentNow },
+    ...{ cwd, data, store, colors, tools, ignored, yes, turn, leave, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,

@@ -17,6 +17,7 @@ import { trustInWords } from '../trust.ts'
 import { askInTerminal } from '../ui/ask.ts'
 import { type Colors, colorsFor } from '../ui/colors.ts'
 import type { Output } from '../ui/output.ts'
+import { modeText } from '../ui/text.ts'
 import type { ChatEnds, Left } from './chat-types.ts'
 
 export type ChatFlags = Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'>
@@ -40,7 +41,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     const { openChat, showChat, openHistory, mentionsIn, completerFor } = await loadParts()
     const { choice, sessions, data } = workspace
     const chat = await openChat({
-      ...{ workspace, connect, colors, welcome: welcome(cwd, choice, colors) },
+      ...{ workspace, connect, colors, welcome: welcome(cwd, choice, workspace.yes, colors) },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
     })
     try {
@@ -81,13 +82,13 @@ function needTerminal(): void {
     throw new UsageError('this terminal (TERM=dumb) cannot show the chat', 'To run one turn: mulligan "what to do"')
 }
 
-function welcome(cwd: string, { configured, named, settings }: Choice, { bold, dim }: Colors): string[] {
+function welcome(cwd: string, { configured, named, settings }: Choice, yes: boolean, { bold, dim }: Colors): string[] {
   const { id, where } = configured.model
   const agent = named.name === 'build' ? '' : ` · agent ${oneLine(named.name, 40)}`
   return [
     `${bold('Mulligan')} ${version()}`,
     `${oneLine(id, 120)} on ${oneLine(where, 80)}${agent}`,
-    dim(`${oneLine(fromHome(cwd), 200)} · mode ${settings.approval.mode.value} · ${sandboxText(settings.sandbox.backend?.value)}`),
+    dim(`${oneLine(fromHome(cwd), 200)} · mode ${modeText(settings, yes)} · ${sandboxText(settings.sandbox.backend?.value)}`),
     ...(configured.notice ? [dim(`The model is ${oneLine(configured.notice, 300)}.`)] : []),
     dim('/help lists the commands'),
   ]

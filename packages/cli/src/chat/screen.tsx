@@ -2,6 +2,7 @@
 import { Box, render, Static, Text, useWindowSize } from 'ink'
 import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
+import { modeText } from '../ui/text.ts'
 import type { Chat, ChatState, Left } from './chat-types.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
@@ -156,13 +157,13 @@ const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
 const NO_COMPLETION: Completer = async () => undefined
 
 function Status({ state, columns, colors }: { readonly state: ChatState } & Look): ReactNode {
-  const { choice, view, sandbox, isLeavingNext, busy } = state
+  const { choice, yes, view, sandbox, isLeavingNext, busy } = state
   const { settings, named, configured } = choice
   if (isLeavingNext) return <Text wrap="truncate-end">{colors.yellow('  press Ctrl-C again, /quit or Ctrl-D to quit')}</Text>
   const text = statusText(
     {
       ...{ model: configured.model.id, where: configured.model.where, contextTokens: view.contextTokens ?? configured.model.contextTokens },
-      ...{ agent: named.name, mode: settings.approval.mode.value, sandbox, contextUsed: view.contextUsed },
+      ...{ agent: named.name, mode: modeText(settings, yes), sandbox, contextUsed: view.contextUsed },
       requestsLeft: busy?.with === 'turn' ? settings.limits.requests.value - view.requests : undefined,
     },
     columns - 2,

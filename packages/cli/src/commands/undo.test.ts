@@ -55,8 +55,11 @@ describe('undo', () => {
     expect(refused.stderr).toMatch(/the latest changes can't be undone, because they were not recorded: bash .*mulligan undo \S+\/1\n/s)
     expect(await here.run(['undo', '1'])).toMatchObject({ code: 0 })
     expect(text(here, 'a.txt')).toBe('one\n')
-    expect((await here.run(['sessions', 'show', '--last'])).stdout).toMatch(/changed {2}edit_file a\.txt\n\n\*The changes to files were undone\.\*/)
-    const sentLast = (): string => JSON.stringify((model.requests.at(-1)?.body as { readonly messages: readonly unknown[] }).messages.at(-1))
+    expect((await here.run(['sessions', 'show', '--last'])).stdout).toMatch(
+      /changed {2}edit_file a\.txt\n\n\*The changes to files were undone\.\*/,
+    )
+    const sentLast = (): string =>
+      JSON.stringify((model.requests.at(-1)?.body as { readonly messages: readonly unknown[] }).messages.at(-1))
     await here.run(['go on', '--last', ...using(model)])
     expect(sentLast()).toMatch(/I have undone the changes that you made in turn \S+\/1: a\.txt\. Read .*go on/)
     // Told once.

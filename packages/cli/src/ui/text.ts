@@ -1,5 +1,6 @@
 /** Prints command output: one JSON object for programs, otherwise lines and tables. */
 import { safeJson } from '@mulligan/host/light'
+import type { Settings } from '@mulligan/host/parts'
 import type { Output } from './output.ts'
 
 /** The flags that most commands have. */
@@ -26,3 +27,6 @@ export const plural = (count: number, what: string): string => `${count} ${what}
 
 /** Formats a time in local time, to the minute: `2026-11-22 07:05`. */
 export const localTime = (at: number): string => new Date(at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+
+/** Returns the mode, and whether `--yes` answers its questions. */
+export const modeText = ({ approval }: Pick<Settings, 'approval'>, yes: boolean): string => `${approval.mode.value}${yes ? ' --yes' : ''}`

@@ -51,14 +51,17 @@ const MODE_SAYS: Readonly<Record<(typeof MODES)[number], string>> = {
   auto: 'asks only when it must',
 }
 
+const YES_SAYS = 'Started with --yes: what a mode would ask about is allowed, except where only you may decide.'
+
 export const mode: SlashCommand = {
   name: 'mode',
   usage: '[MODE]',
   description: 'show or change how much runs without asking',
-  run: async (asked, { change, choice, say, colors }) => {
+  run: async (asked, { change, choice, say, colors, yes }) => {
     if (asked !== '') await change({ mode: asked })
     const now = choice().settings.approval.mode.value
     say(
+      ...(yes ? [YES_SAYS] : []),
       ...table(MODES.map((one) => [one === now ? '>' : ' ', one, MODE_SAYS[one]])).map((line) =>
         line.startsWith('>') ? colors.bold(line) : line,
       ),

@@ -8,7 +8,7 @@ import { type Choice, type ChoiceChanges, roleOf, type WorkspaceTools } from '@m
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { localTime, table } from '../../ui/text.ts'
+import { localTime, modeText, table } from '../../ui/text.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 
@@ -53,6 +53,8 @@ export interface ChatControl {
   readonly tools: readonly Tool[]
   readonly ignored: WorkspaceTools['ignored']
   readonly session: () => string | undefined
+  /** Whether the chat was started with `--yes`. */
+  readonly yes: boolean
   readonly choice: () => Choice
   readonly view: () => View
   /** The backend, or undefined until a command has opened the sandbox. */
@@ -133,16 +135,15 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'status',
     description: 'show model, folder, mode, sandbox, context and session',
     anytime: true,
-    run: (_, { choice, cwd, sandbox, session, view, sayRows }) => {
+    run: (_, { choice, cwd, sandbox, session, view, yes, sayRows }) => {
       const { configured, named, settings } = choice()
       const { id, where } = configured.model
       const contextTokens = view().contextTokens ?? configured.model.contextTokens
       const used = view().contextUsed
-      const { value, from } = settings.approval.mode
       sayRows([
         ['model', `${oneLine(id, 120)} on ${oneLine(where, 80)}`],
         ['agent', oneLine(named.name, 40)],
-        ['mode', `${value} (${oneLine(from, 80)})`],
+        ['mode', `${modeText(settings, yes)} (${oneLine(settings.approval.mode.from, 80)})`],
         ['folder', oneLine(fromHome(cwd), 200)],
         ['sandbox', sandbox() ?? 'not open yet: the first command opens it'],
         [
