@@ -69,6 +69,12 @@ describe('usage errors', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['an unknown flag', ['run', 'hi', '--jsn'], /unknown option '--jsn'\nDid you mean --json\?/],
     ['an unknown command', ['toosl', 'list'], /unknown command "toosl"; did you mean tools\?/],
+    [
+      'a longer command with a letter missing',
+      ['sesions', 'list'],
+      /unknown command "sesions"; did you mean sessions\?\n.*mulligan run sesions/,
+    ],
+    ['a longer command with a typo', ['comletion'], /unknown command "comletion"; did you mean completion\?/],
     ['an unknown subcommand', ['tools', 'lst'], /unknown command 'lst'\nDid you mean list\?/],
     ['help for no command', ['help', 'tolls'], /unknown command "tolls"\nmulligan --help lists/],
     ['tools alone', ['tools'], /Usage: mulligan tools/],

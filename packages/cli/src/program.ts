@@ -8,6 +8,9 @@ import { HIDDEN } from './program/definitions.ts'
 import { addHelp } from './program/help.ts'
 import type { Output } from './ui/output.ts'
 
+/** Letters from which a command may have two typos: shorter ones would be close to ordinary words. */
+const LONG = 6
+
 const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 
 /** @returns the exit code. @throws UsageError */
@@ -39,9 +42,13 @@ async function withCommand(argv: readonly string[]): Promise<readonly string[]> 
   const commands = [...COMMANDS, 'help']
   if (first === 'help') return helpOf(argv.slice(1), commands)
   if (first !== undefined && (commands.includes(first) || NO_COMMAND.has(first))) return argv
-  if (first !== undefined && /^[a-z]{2,6}$/i.test(first)) {
+  if (first === 'version') return ['--version']
+  if (first !== undefined && /^[a-z]{2,12}$/i.test(first)) {
     const { editDistance } = await import('@mulligan/core/executor')
-    const meant = commands.find((command) => editDistance(command, first.toLowerCase()) <= 1)
+    const meant = commands
+      .map((command) => [command, editDistance(command, first.toLowerCase())] as const)
+      .filter(([{ length }, distance]) => distance <= (length < LONG ? 1 : 2))
+      .sort(([, one], [, other]) => one - other)[0]?.[0]
     if (meant) throw new UsageError(`unknown command "${first}"; did you mean ${meant}?`, `To send it as a prompt: mulligan run ${first}`)
   }
   return [opensChat(argv) ? 'chat' : 'run', ...argv]

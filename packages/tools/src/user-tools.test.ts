@@ -103,11 +103,13 @@ describe('loadUserTools', () => {
     put(dir, {
       'a.mjs': 'await new Promise(() => {})',
       'b.mjs': 'export default () => new Promise(() => {})',
-      'c.mjs': `export default ${named('good')}`,
+      'c.mjs': 'for (;;);',
+      'd.ts': 'export default () => { for (;;); }',
+      'e.mjs': `export default ${named('good')}`,
     })
-    const { tools, problems } = await loadUserTools(dir, { seconds: 0.2 })
+    const { tools, problems } = await loadUserTools(dir, { seconds: 1 })
     expect(tools.map((tool) => tool.name)).toEqual(['good'])
-    expect(problems.map(({ error }) => error)).toEqual(Array(2).fill('it did not finish loading within 0.2 s.'))
+    expect(problems.map(({ error }) => error)).toEqual(Array(4).fill('it did not finish loading within 1 s.'))
   })
 
   test('no folder, no tools', async () => expect(await loadUserTools('/no/such/folder')).toEqual({ tools: [], problems: [] }))

@@ -4,6 +4,7 @@ import { basename, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineTool, empty, ModelRetry, ok, type Tool, type ToolDefinition, ToolFailure, TransientError } from '@mulligan/core'
 import { findUserTools, type UserToolFiles } from './user-tools-files.ts'
+import { endlessFiles } from './user-tools-probe.ts'
 
 export interface UserToolProblem {
   /** Name of the file. */
@@ -33,8 +34,8 @@ type Kit = Awaited<ReturnType<typeof kit>>
 /**
  * Loads every `.ts`, `.js` and `.mjs` file of a folder, by name. A default export is a tool, a definition, a list of those, or a function
  * of `{ defineTool, ModelRetry, ToolFailure, TransientError, ok, empty, z }` that returns one. A missing description is read from the `.md`
- * file of the same name. A file that is broken or does not finish loading is reported as a problem and throws no exception. Only regular
- * files are read, and files may only import those files from their folder that were found.
+ * file of the same name. A file that is broken or does not finish loading, also in an endless loop, is reported as a problem and throws no
+ * exception; to find out, each file is first loaded in a thread. Only regular files are read, and files may only import those files from their folder that were found.
  *
  * @param from the folder, or the result of {@link findUserTools}
  * @example
@@ -47,10 +48,11 @@ export async function loadUserTools(from: string | UserToolFiles, options: UserT
   const tools: Tool[] = []
   const problems: UserToolProblem[] = [...found.problems]
   const origin = new Map<string, string>()
-  if (files.length > 0) ownPackagesFor(found)
+  const endless = await endlessFiles(found, seconds)
   for (const file of files) {
     try {
-      const loading = around(file, () => toolsOf(join(folder, file), found))
+      if (endless.has(file)) throw unfinished(seconds)
+      const loading = around(file, () => loadFile(file, found))
       for (const tool of await inTime(seconds, loading)) {
         const other = origin.get(tool.name)
         if (other !== undefined) throw new TypeError(`the tool ${JSON.stringify(tool.name)} is defined in ${other} already`)
@@ -66,11 +68,16 @@ export async function loadUserTools(from: string | UserToolFiles, options: UserT
 
 async function inTime<T>(seconds: number, loading: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`it did not finish loading within ${seconds} s`)), seconds * 1000)
+  const timer = setTimeout(() => reject(unfinished(seconds)), seconds * 1000)
   return Promise.race([loading, late]).finally(() => clearTimeout(timer))
 }
 
-async function toolsOf(path: string, found: UserToolFiles): Promise<Tool[]> {
+const unfinished = (seconds: number): Error => new Error(`it did not finish loading within ${seconds} s`)
+
+/** Returns the tools of a file. @throws whatever is wrong with it */
+export async function loadFile(file: string, found: UserToolFiles): Promise<Tool[]> {
+  ownPackagesFor(found)
+  const path = join(found.folder, file)
   const module = await load(path)
   if (!('default' in module) || module['default'] === undefined) throw new TypeError('it has no default export')
   let exported: unknown = module['default']
