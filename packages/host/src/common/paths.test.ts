@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { configDir, dataDir, fromHome } from './paths.ts'
+import { configDir, dataDir, fromHome, openDataDir } from './paths.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -31,4 +31,8 @@ it.skipIf(process.platform === 'win32')('data folder: a home that is set to noth
   expect(homedir()).toBe('')
   expect(dataDir({}, 'linux')).toBe(join(userInfo().homedir, '.local/share/mulligan'))
   expect(fromHome('/var/x', {})).toBe('/var/x')
+})
+
+it.runIf(process.platform === 'linux')('a data folder in /proc is refused', () => {
+  expect(() => openDataDir({ MULLIGAN_DATA_DIR: '/proc/x/y' })).toThrow("the data folder /proc/x/y can't be created: ENOENT")
 })

@@ -1,7 +1,7 @@
 /** The folders and files that data is kept in. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { isAbsolute, join, sep } from 'node:path'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 import type { Env } from './env.ts'
 import { UsageError } from './errors.ts'
 
@@ -61,11 +61,25 @@ function homeOf(env: Env): string {
   }
 }
 
+/** Creates a folder and those above it. Node's own `recursive` never returns where a file system reports a new folder as missing: /proc. */
+function makeFolder(dir: string): void {
+  const missing: string[] = []
+  for (let at = dir; !existsSync(at); at = dirname(at)) missing.unshift(at)
+  for (const one of missing)
+    try {
+      mkdirSync(one, { mode: 0o700 })
+    } catch (error) {
+      // Another process was faster.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  readdirSync(dir)
+}
+
 /** Creates the folder, readable by the user only. @throws UsageError */
 export function openDataDir(env: Env): DataPaths {
   const dir = dataDir(env)
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolder(dir)
   } catch (error) {
     throw new UsageError(
       `the data folder ${dir} can't be created: ${(error as Error).message}`,

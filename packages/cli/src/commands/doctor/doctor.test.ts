@@ -135,8 +135,12 @@ describe('mulligan doctor', () => {
     expect(stdout).toMatch(/^✗ sandbox +the workspace .* contains the whole home folder.*\n +Start in the folder of one project\.$/m)
   })
 
-  it('a wrong configuration is not a report', async () => {
+  it('a broken configuration is one of the findings', async () => {
     using here = place({ 'mulligan.json': '{ "sandbox": { "netwrok": "none" } }' })
-    expect(await here.run(['doctor'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "network"?') })
+    const { code, stdout, stderr } = await here.run(['doctor'])
+    expect([code, stderr]).toEqual([1, ''])
+    expect(stdout).toMatch(/^✗ config +.*netwrok[\s\S]*did you mean "network"\?[\s\S]*^✓ node/m)
+    const json = JSON.parse((await here.run(['doctor', '--json'])).stdout)
+    expect(json).toMatchObject({ usable: false, checks: expect.arrayContaining([expect.objectContaining({ name: 'config', state: 'missing' })]) })
   })
 })

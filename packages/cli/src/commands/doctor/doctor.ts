@@ -12,17 +12,35 @@ import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, print, table } from '../../ui/text.ts'
 
-/** @returns 1 if something required is missing. @throws UsageError if a configuration file is invalid */
+/** @returns 1 if something required is missing or the configuration is invalid */
 export async function doctor(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const settings = readSettings(cwd, {}, process.env)
+  const { settings, broken } = configured(cwd)
   const options = sandboxOptions(settings.sandbox, cwd, process.env)
   const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(cwd), model(settings), data()])
-  const checks = [...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
+  const checks = [...broken, ...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
   const lines = checks.flatMap((check) => linesOf(check, colorsFor(process.stdout)))
   print(output, flags.json, { usable: isUsable, checks, sandbox }, lines)
   return isUsable ? EXIT.ok : EXIT.failed
+}
+
+/** Returns the settings, or the defaults and what is wrong with the configuration. */
+function configured(cwd: string): { readonly settings: Settings; readonly broken: readonly Check[] } {
+  try {
+    return { settings: readSettings(cwd, {}, process.env), broken: [] }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const none = mkdtempSync(join(tmpdir(), 'mulligan-doctor-'))
+    const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MULLIGAN_') && name !== 'XDG_CONFIG_HOME')
+    try {
+      const settings = readSettings(none, {}, { ...Object.fromEntries(others), HOME: none })
+      const remedy = `${error.hint}\nThe other checks are made with the defaults.`.trimStart()
+      return { settings, broken: [{ name: 'config', state: 'missing', says: error.message, remedy }] }
+    } finally {
+      rmdirSync(none)
+    }
+  }
 }
 
 const WIDTH = 10
