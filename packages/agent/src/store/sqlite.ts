@@ -18,6 +18,9 @@ const PRAGMAS = ['journal_mode = WAL', 'synchronous = NORMAL', 'busy_timeout = 5
  */
 const PASSING = new Set([5, 6, 8, 10, 13, 14])
 
+/** SQLite's CORRUPT and NOTADB. */
+const isDamage = (error: Error): boolean => [11, 26].includes(Number((error as { readonly errcode?: unknown }).errcode) & 0xff)
+
 /** The end of a statement that inserts a row of a session; with {@link IF_FENCED}, it inserts nothing if the session was claimed again. */
 const OF_SESSION = ' FROM sessions WHERE id = ?'
 const IF_FENCED = ' AND fence = ?'
@@ -79,7 +82,17 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
     return statement
   }
 
-  const rows = <Row>(sql: string, parameters: readonly Value[]): readonly Row[] => prepare(sql).all(...parameters) as Row[]
+  /** Runs a statement. The message of an error about a damaged file names the file. */
+  function naming<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (error instanceof Error && isDamage(error) && !error.message.includes(path)) error.message = `${path}: ${error.message}`
+      throw error
+    }
+  }
+
+  const rows = <Row>(sql: string, parameters: readonly Value[]): readonly Row[] => naming(() => prepare(sql).all(...parameters)) as Row[]
 
   /**
    * Writes a batch of one row, as nearly all are, with one statement that also checks the fence. @returns false if it is not such a
@@ -105,7 +118,7 @@ export function openSqlite(path: string, onWarning: (text: string) => void): Dri
         if (lost !== undefined) throw new SessionTakenOver(lost)
         for (const one of batch) checkInserted(one, prepare(one.sql).run(...one.parameters).changes)
       }
-      if (!insertFenced(batch, fences)) transaction(database, checked, (sql) => prepare(sql))
+      naming(() => insertFenced(batch, fences) || transaction(database, checked, (sql) => prepare(sql)))
     } finally {
       if (durable) database.exec('PRAGMA synchronous = NORMAL')
     }

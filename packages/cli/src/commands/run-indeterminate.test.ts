@@ -25,6 +25,19 @@ const statuses = ({ calls }: Told) => calls.map(({ tool, result }) => `${tool} $
 const lines = (text: string): number => text.split('\n').filter(Boolean).length
 
 describe.skipIf(!(await sandboxThere()))('in a sandbox', () => {
+  it('after a kill, the person is told which command to check', async () => {
+    using here = place()
+    await using model = await scriptedModel([bash('echo paid >> ledger; touch begun; sleep 60', { writes: 'direct' })])
+    const { child, ended } = here.start(['Pay.', '--yes', ...using(model)])
+    while (!here.has('begun')) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill('SIGKILL')
+    await ended
+    model.push(say('It needs your word.'))
+    const { stderr } = await here.run(['Go on.', '--yes', '--last', ...using(model)])
+    expect(stderr).toMatch(/^unknown {2}bash .*“echo paid >> ledger; touch begun; sleep 60.*”: bash was cut off/m)
+    expect((await here.run(['sessions', 'show', '--last'])).stdout).toMatch(/unknown {2}bash .*“echo paid >> ledger; touch begun/)
+  })
+
   it.each([
     ['stopped', 'SIGINT'],
     ['killed', 'SIGKILL'],

@@ -141,6 +141,9 @@ describe('mulligan doctor', () => {
     expect([code, stderr]).toEqual([1, ''])
     expect(stdout).toMatch(/^✗ config +.*netwrok[\s\S]*did you mean "network"\?[\s\S]*^✓ node/m)
     const json = JSON.parse((await here.run(['doctor', '--json'])).stdout)
-    expect(json).toMatchObject({ usable: false, checks: expect.arrayContaining([expect.objectContaining({ name: 'config', state: 'missing' })]) })
+    expect(json).toMatchObject({
+      usable: false,
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'config', state: 'missing' })]),
+    })
   })
 })

@@ -261,6 +261,11 @@ it('a damaged store says what to do, and is repaired', async () => {
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mulligan sessions repair')])
   expect(await inProcess(here, ['sessions', 'repair'])).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be repaired") })
 
+  // A damaged page behind an intact first one: named by the file too.
+  writeFileSync(path, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0xff)]))
+  const late = await sessions(here, 'list')
+  expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/mulligan\.db: .*malformed\n.*mulligan sessions repair/)])
+
   writeFileSync(path, whole)
   const { code, stdout } = await inProcess(here, ['sessions', 'repair'])
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^Saved 1 session and \d+ turns?\. All of it could be read\.\n/)])
