@@ -31,6 +31,8 @@ describe('readPrompt', () => {
     ['none in a terminal', undefined, false, terminal, /there is no prompt/],
     ['an empty one', ' ', false, terminal, /the prompt is empty/],
     ['nothing on stdin', undefined, false, piped('\n'), /on stdin is empty/],
+    ['binary data besides a prompt', 'Why?', false, piped('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), /piped in is not text/],
+    ['binary data as the prompt', undefined, false, piped('\ufffd\x1f\x03'.repeat(50)), /piped in is not text/],
     ['- with nothing on stdin', '-', true, piped(''), /on stdin is empty/],
   ])('refuses %s', async (_, given, resumes, source, says) => {
     await expect(readPrompt(given, resumes, source)).rejects.toThrow(says)

@@ -29,6 +29,7 @@ export async function readPrompt(given: string | undefined, resumes: boolean, st
     const piped = await stdin.readIfAny()
     if (piped === undefined)
       return { text: given, warning: 'Nothing arrived on stdin, so the prompt is sent without it (redirect < /dev/null to skip the wait).' }
+    checkText(piped)
     return { text: piped.trim() === '' ? given : `${given}\n\n${piped.trimEnd()}` }
   }
   if (given === undefined && stdin.isTerminal) {
@@ -36,8 +37,23 @@ export async function readPrompt(given: string | undefined, resumes: boolean, st
     throw new UsageError('there is no prompt', HINT)
   }
   const text = resumes && given === undefined ? ((await stdin.readIfAny()) ?? '') : await stdin.read()
+  checkText(text)
   if (text.trim() === '' && !(resumes && given === undefined)) throw new UsageError('the prompt on stdin is empty', HINT)
   return { text: text.trim() }
+}
+
+/** A larger share of characters that are no text means a binary file. */
+const UNREADABLE = 0.1
+
+/** @throws UsageError if binary data was piped in */
+function checkText(piped: string): void {
+  const sample = piped.slice(0, 4000)
+  const odd = sample.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/g)?.length ?? 0
+  if (sample.includes('\0') || odd > sample.length * UNREADABLE)
+    throw new UsageError(
+      'what was piped in is not text',
+      'Name the file in the prompt instead; the model can read PDF files and notebooks.',
+    )
 }
 
 /** Milliseconds to wait for the first byte if stdin only adds to a prompt. Some programs leave it open without writing. */

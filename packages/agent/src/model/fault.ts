@@ -52,6 +52,14 @@ export class OversizedReply extends Error {
   }
 }
 
+/** The server answered with a web page: something other than a model's API is there. Thrown by the code that reads the bytes. */
+export class WebPageReply extends Error {
+  constructor(url: string) {
+    super(`${url} answered with a web page instead of a model's reply: is the address right? Most end with /v1.`)
+    this.name = 'WebPageReply'
+  }
+}
+
 /** The model keeps thinking without reaching an answer, even after it was told to. */
 export class EndlessThinking extends Error {
   constructor(tokens: number) {
@@ -96,8 +104,8 @@ const TOO_LONG = 'Start a new session, give the server a larger context, or use 
 /** Classifies an error. The message never contains a secret, whatever the server says. */
 export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
   if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
-  const oversized = oversizedIn(error)
-  if (oversized) return { message: oversized.message, retryable: false }
+  const unread = unreadIn(error)
+  if (unread) return { message: redact(unread.message, secrets), retryable: false }
   if (error instanceof SilentStream) return { message: error.message, retryable: error.begun }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown
@@ -206,11 +214,11 @@ function sentence(body: unknown): string | undefined {
   }
 }
 
-/** Finds the error that cut off the body, which provider packages wrap. */
-function oversizedIn(error: unknown, depth = 0): OversizedReply | undefined {
-  if (error instanceof OversizedReply || depth > 5) return error instanceof OversizedReply ? error : undefined
+/** Finds the error of the code that reads the bytes, which provider packages wrap. */
+function unreadIn(error: unknown, depth = 0): OversizedReply | WebPageReply | undefined {
+  if (error instanceof OversizedReply || error instanceof WebPageReply) return error
   const cause = (error as { cause?: unknown } | undefined)?.cause
-  return cause === undefined ? undefined : oversizedIn(cause, depth + 1)
+  return cause === undefined || depth > 5 ? undefined : unreadIn(cause, depth + 1)
 }
 
 /**

@@ -29,6 +29,8 @@ export interface ChatEnds {
 
 export interface Busy {
   readonly with: 'turn' | 'command' | 'shell'
+  /** The end of what the user's own command has printed so far, unsanitized. */
+  readonly printed?: string
   readonly what: string
   /** Milliseconds since 1970. */
   readonly since: number

@@ -1,6 +1,7 @@
 /** Tests a chat with a real workspace and a scripted model over HTTP, without a screen. */
 
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -86,6 +87,34 @@ describe('a chat', () => {
     expect(await chat.send('/status')).toMatch(/mode {2}ask --yes \(/)
     expect(await chat.send('/mode')).toMatch(/^> \/mode\nStarted with --yes: [^\n]*\n[\s\S]*> +ask/)
     expect(await chat.send('write')).toContain('✓ write_file a.txt')
+  })
+
+  it('shows the beginning of a long pasted message, and sends the whole', async () => {
+    await using set = await scene([say('Read.')])
+    await using chat = await talk(set.here, set.model)
+    const pasted = Array.from({ length: 30 }, (_, at) => `row ${at}`).join('\n')
+    expect(await chat.send(pasted)).toMatch(/^> row 0\n[\s\S]*row 9\n {2}\(… 20 more lines\)\nRead\./)
+    expect(lastPrompt(set.model)).toBe(pasted)
+  })
+
+  it('shows what a command of the user has printed while it runs', async () => {
+    await using set = await scene([])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('!echo begun; until [ -e go ]; do sleep 0.02; done; echo over')
+    await chat.until(({ busy }) => busy?.printed === 'begun\n')
+    writeFileSync(join(set.here.dir, 'go'), '')
+    expect(await chat.until(/exit code 0/)).toMatch(/\nbegun\nover\nexit code 0/)
+    expect(chat.chat.state().busy?.printed).toBeUndefined()
+  })
+
+  it('/model lists the other models of the server, and switches to one of them', async () => {
+    await using set = await scene([say('One.')])
+    await using model = await scriptedModel([say('Two.')], { models: ['scripted', 'other'] })
+    await using chat = await talk(set.here, model)
+    expect(await chat.send('/model')).toMatch(/openai-compatible\/other +on 127\.0\.0\.1/)
+    expect(await chat.send('/model openai-compatible/other')).toContain('From now on openai-compatible/other')
+    expect(await chat.send('hi')).toContain('Two.')
+    expect(model.requests.at(-1)?.body).toMatchObject({ model: 'other' })
   })
 
   it('shows what progress_update says', async () => {

@@ -8,7 +8,7 @@ import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
 import { type ChatControl, findCommand } from './commands/table.ts'
-import { ownRunLines, runInOwnShell } from './own-shell.ts'
+import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
@@ -151,7 +151,10 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   async function ownShell(line: string): Promise<void> {
     show({ kind: 'user', text: `!${sanitize(line)}` })
     begin('shell', line)
-    const ran = await runInOwnShell(line, cwd, stop.signal)
+    const ran = await runInOwnShell(line, cwd, stop.signal, (text) => {
+      if (busy) busy = { ...busy, printed: liveTail(busy.printed ?? '', text) }
+      changed()
+    })
     ownRuns = [...ownRuns, ran]
     show({ kind: 'output', lines: ownRunLines(ran, colors) })
   }

@@ -8,6 +8,7 @@ import { plural } from '../ui/text.ts'
 import type { ChatState } from './chat-types.ts'
 import { markdownLines } from './markdown/lines.ts'
 import { cutLine, hanging, wrapped } from './markdown/wrap.ts'
+import { tidy } from './own-shell.ts'
 import { doingText, passed, tailText } from './status.ts'
 import { type Card, hasGap, type Item, type OpenCall, type Row } from './view.ts'
 
@@ -116,6 +117,8 @@ export interface LiveProps extends Look {
 
 /** Maximum lines of a call's progress output. */
 const PROGRESS = 3
+/** Maximum lines of the user's own command while it runs. */
+const PRINTED = 8
 /** Maximum number of running calls shown. More than this rarely run in parallel. */
 const CALLS = 4
 /** Lines reserved for the input, the status line and the gaps. */
@@ -138,6 +141,7 @@ export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNo
         <Running key={call.id} call={call} subject={subject} now={now} {...look} />
       ))}
       {running.length > CALLS && <Text>{colors.dim(`  and ${running.length - CALLS} more`)}</Text>}
+      {busy?.printed !== undefined && <Progress text={tidy(busy.printed)} lines={PRINTED} {...look} />}
       {busy && !question && (
         <Box marginTop={1}>
           <Text wrap="truncate-end">{colors.dim(busyText(state, now) + (isStopping ? '' : ' · Ctrl-C stops'))}</Text>
@@ -167,19 +171,24 @@ type RunningProps = Pick<LiveProps, 'subject' | 'now'> & { readonly call: OpenCa
 function Running({ call, subject, now, ...look }: RunningProps): ReactNode {
   const { columns, colors } = look
   const head = `${colors.bold(oneLine(call.tool, 64))} ${oneLine(subject(call.tool, call.input), 100)}`
-  const lines = call.progress
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .slice(-PROGRESS)
   return (
     <>
       <Hanging mark={colors.cyan('○')} text={cutLine(head, columns - 14) + colors.dim(passed(call.startedAt ?? now, now))} {...look} />
-      {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn again each time
-        <Text key={at} wrap="truncate-end">
-          {colors.dim(`  ${line.replaceAll('\t', ' ')}`)}
-        </Text>
-      ))}
+      <Progress text={call.progress} lines={PROGRESS} {...look} />
     </>
   )
+}
+
+/** Renders the last lines of a text that is still growing. */
+function Progress({ text, lines, colors }: { readonly text: string; readonly lines: number } & Look): ReactNode {
+  const shown = text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-lines)
+  return shown.map((line, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: they are drawn again each time
+    <Text key={at} wrap="truncate-end">
+      {colors.dim(`  ${line.replaceAll('\t', ' ')}`)}
+    </Text>
+  ))
 }

@@ -14,8 +14,13 @@ const KEPT = 6000
 const GRACE = 2000
 const DRAIN = 100
 
-/** Runs the command. Never throws. */
-export function runInOwnShell(command: string, cwd: string, signal: AbortSignal): Promise<OwnRun> {
+/** Runs the command. Never throws. @param onOutput receives what is printed, unsanitized */
+export function runInOwnShell(
+  command: string,
+  cwd: string,
+  signal: AbortSignal,
+  onOutput: (text: string) => void = () => undefined,
+): Promise<OwnRun> {
   const output = boundedText(KEPT)
   return new Promise((resolve) => {
     const end = (ended: string): void => resolve({ command, ended, output: tidy(output.text()) })
@@ -26,7 +31,11 @@ export function runInOwnShell(command: string, cwd: string, signal: AbortSignal)
       end(`it could not be started: ${(error as Error).message}`)
       return
     }
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output.add)
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        output.add(text)
+        onOutput(text)
+      })
     const stop = (): void => {
       killTree(child, 'SIGTERM')
       setTimeout(() => killTree(child, 'SIGKILL'), GRACE).unref()
@@ -106,8 +115,14 @@ export function boundedText(most: number): { readonly add: (piece: string) => vo
   }
 }
 
+/** Characters kept for {@link liveTail}. */
+const LIVE = 4000
+
+/** Returns the end of the output so far, for showing it while the command runs. */
+export const liveTail = (before: string, more: string): string => (before + more).slice(-LIVE)
+
 /** Sanitizes output. A progress bar keeps only its last state. */
-const tidy = (text: string): string =>
+export const tidy = (text: string): string =>
   sanitize(
     text
       .replace(/\r+\n/g, '\n')

@@ -147,9 +147,14 @@ export function step(view: View, event: AgentEvent, style: LineStyle): StepView 
 
 const contextOf = ({ contextUsed, contextTokens }: View): Pick<View, 'contextUsed' | 'contextTokens'> => ({ contextUsed, contextTokens })
 
+/** Lines of a message shown in the transcript. The rest is what was pasted. */
+const MAX_PROMPT = 10
+
 function userItem(prompt: string): Item {
   const { text, notes } = shownPrompt(sanitize(prompt))
-  return { kind: 'user', text, notes }
+  const lines = text.split('\n')
+  if (lines.length <= MAX_PROMPT) return { kind: 'user', text, notes }
+  return { kind: 'user', text: lines.slice(0, MAX_PROMPT).join('\n'), notes: [`… ${lines.length - MAX_PROMPT} more lines`, ...notes] }
 }
 
 const answer = ({ text, gap }: MarkdownBlock): Item => ({ kind: 'answer', text: sanitize(text), gap })

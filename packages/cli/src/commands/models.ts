@@ -11,6 +11,7 @@ import {
   isCloud,
   isHere,
   isProvider,
+  modelsAt,
   PROVIDERS,
   probeServers,
   profileOf,
@@ -56,8 +57,11 @@ export async function modelsCommand(flags: ModelsFlags, { out, err }: Output, en
   const clouds = Object.entries(PROVIDERS).flatMap(([provider, { cloud }]) =>
     cloud ? [{ provider, cloud, key: cloud.keys.find((name) => env[name]?.trim()) }] : [],
   )
-  const lines = [...asTable(candidates, clouds, chosen), '', ...serverLines(reports), ...chosenLines(chosen)]
-  print({ out }, flags.json, asJson(candidates, reports, clouds, chosen), lines)
+  const { baseUrl } = settings
+  const names = baseUrl ? await modelsAt(baseUrl.value, env, baseUrl.origin !== 'project') : []
+  const configured = names.map((name) => ({ id: `openai-compatible/${name}`, server: baseUrl?.value ?? '' }))
+  const lines = [...asTable(candidates, clouds, chosen, configured), '', ...serverLines(reports), ...chosenLines(chosen)]
+  print({ out }, flags.json, { ...asJson(candidates, reports, clouds, chosen), configured }, lines)
   return chosen ? 0 : 1
 }
 
@@ -102,7 +106,13 @@ function chosenOf(named: Chosen | undefined, candidates: readonly Candidate[], b
 
 const HEAD = ['MODEL', 'WHERE', 'CONTEXT', 'SIZE', 'TOOLS', 'STATE']
 
-function asTable(candidates: readonly Candidate[], clouds: readonly CloudRow[], chosen: Chosen | undefined): readonly string[] {
+function asTable(
+  candidates: readonly Candidate[],
+  clouds: readonly CloudRow[],
+  chosen: Chosen | undefined,
+  configured: readonly { readonly id: string; readonly server: string }[],
+): readonly string[] {
+  const own = configured.map(({ id, server }) => [oneLine(id, 80), oneLine(server, 60), '?', '', '?', 'at the configured address'])
   const rows = candidates.map((one) => [
     `${oneLine(idOf(one), 80)}${idOf(one) === chosen?.id ? ' *' : ''}`,
     oneLine(one.where, 40),
@@ -119,7 +129,7 @@ function asTable(candidates: readonly Candidate[], clouds: readonly CloudRow[], 
     'yes',
     key === undefined ? `asks for ${keys[0]}` : `${key} is set; used only when named`,
   ])
-  return table([HEAD, ...rows, ...others])
+  return table([HEAD, ...own, ...rows, ...others])
 }
 
 const GB = 1_000_000_000
@@ -148,7 +158,7 @@ const asJson = (
   reports: readonly ServerReport[],
   clouds: readonly CloudRow[],
   chosen: Chosen | undefined,
-): unknown => ({
+) => ({
   models: candidates.map(({ address, passedTo: _, chat: __, ...one }) => ({
     id: idOf(one),
     ...one,

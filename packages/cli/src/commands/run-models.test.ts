@@ -1,5 +1,8 @@
 /** Tests which model a run uses, and the message when a request fails permanently. */
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { say, scriptedModel } from '@mulligan/testing'
 import { describe, expect, it } from 'vitest'
@@ -100,5 +103,30 @@ describe('a request that fails for good', () => {
     await using model = await scriptedModel([{ fault }], { models: ['glm-4.7-flash', 'phi4'] })
     const { code, stderr } = await here.run(['Hello there', '--model', 'vllm/glm-4.7-flsh'], { env: { MULLIGAN_VLLM_URL: model.url } })
     expect([code, stderr]).toEqual([1, expect.stringMatching(/Did you mean vllm\/glm-4\.7-flash\? Its server has glm-4\.7-flash, phi4\./)])
+  })
+})
+
+it('an address with a web page instead of a model is named, and asked once', async () => {
+  using here = place()
+  let requests = 0
+  const server = createServer(({ method }, response) => {
+    if (method === 'POST') requests++
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Welcome</html>')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/app`
+  const { code, stderr } = await here.run(['hi', '--model', 'x', '--base-url', url])
+  expect([code, requests]).toEqual([1, 1])
+  expect(stderr).toContain(`${url}/chat/completions answered with a web page instead of a model's reply: is the address right?`)
+  server.close()
+})
+
+it('mulligan models lists the models at the configured address', async () => {
+  using here = place()
+  await using model = await scriptedModel([], { models: ['one', 'two'] })
+  const { stdout } = await here.run(['models'], { env: { MULLIGAN_BASE_URL: model.url } })
+  expect(stdout).toMatch(/^openai-compatible\/one +.*configured address$/m)
+  expect(JSON.parse((await here.run(['models', '--json'], { env: { MULLIGAN_BASE_URL: model.url } })).stdout)).toMatchObject({
+    configured: [{ id: 'openai-compatible/one' }, { id: 'openai-compatible/two' }],
   })
 })

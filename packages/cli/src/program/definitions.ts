@@ -203,6 +203,7 @@ export const DEFINITIONS: readonly Definition[] = [
     LAST,
     flag('--format <which>', 'Markdown, one JSON object, or one JSON event per line (default: md)').choices(['md', 'json', 'jsonl']),
     flag('-o, --output <file>', 'the output file (default: stdout)'),
+    flag('--force', 'overwrite the output file'),
     flag('--cwd <dir>', 'the folder to work in'),
   ],
   ['sandbox', 'run a command in the sandbox, as the model would'],

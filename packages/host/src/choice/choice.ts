@@ -65,7 +65,7 @@ export async function choose(cwd: string, given: ChoiceFlags, { env, before, ses
 type Started = Extract<AgentEvent, { type: 'turn.started' }>
 
 /** Returns how the session's last turn began; undefined if that is not known. */
-export async function lastStart(store: Store, sessionId: string): Promise<Started | undefined> {
+async function lastStart(store: Store, sessionId: string): Promise<Started | undefined> {
   const last = await store.lastTurn(sessionId)
   if (!last) return undefined
   return (await store.events({ sessionId, turnId: last.id })).findLast((event) => event.type === 'turn.started')
@@ -78,7 +78,7 @@ const isOpen = ({ model, baseUrl, agent }: ChoiceFlags): boolean => model === un
 const modelOf = (started: Started | undefined): ChoiceFlags => (started?.reopen ? { model: started.model, ...started.reopen } : {})
 
 /** Keeps a session's agent from its last turn unless another one is named. */
-export function effectiveAgent(started: Started | undefined, { agent }: Pick<Settings, 'agent'>): Setting<string> {
+function effectiveAgent(started: Started | undefined, { agent }: Pick<Settings, 'agent'>): Setting<string> {
   if (agent.origin === 'flag' || started?.agent === undefined) return agent
   return { value: started.agent, origin: 'default', from: `session ${started.sessionId}` }
 }

@@ -21,6 +21,17 @@ export async function modelAt(baseUrl: string, env: Env, signal?: AbortSignal): 
   throw new UsageError(`no model was named, and ${base} has ${names.length}`, ['Name one of them:', ...shown, ...rest].join('\n'))
 }
 
+/** Returns the chat models of a server; none if it does not list them. @param isOwn whether the user, and not a project, named it */
+export async function modelsAt(baseUrl: string, env: Env, isOwn: boolean): Promise<readonly string[]> {
+  try {
+    const headers = isOwn ? bearer(env['MULLIGAN_API_KEY']) : {}
+    const names = await modelNames(createGet(normalBaseUrl(baseUrl), { headers }))
+    return names.filter((name) => isChat({ provider: '', name }))
+  } catch {
+    return []
+  }
+}
+
 async function namesAt(base: string, env: Env, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const get = createGet(base, { headers: bearer(env['MULLIGAN_API_KEY']), ...(signal && { signal }) })
   try {

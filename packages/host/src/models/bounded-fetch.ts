@@ -3,7 +3,7 @@
  * provider packages) joins chunks until a line or an event is complete, and would otherwise do so until memory runs out. Bytes are counted
  * after decompression. Headers are limited by Node, to 16 kB.
  */
-import { OversizedReply } from '@mulligan/agent'
+import { OversizedReply, WebPageReply } from '@mulligan/agent'
 
 const MB = 1024 * 1024
 
@@ -25,11 +25,24 @@ export const REPLY_LIMITS: ReplyLimits = { event: 4 * MB, line: 4 * MB, reply: 6
 /** The unit that must end within its limit: an event, which ends with a blank line, or a line. */
 export type Unit = 'event' | 'line'
 
-/** Wraps `fetch`: bodies that exceed a limit fail with an {@link OversizedReply}, and error bodies are truncated. */
+/** The address without its query, which may contain a key. */
+function pathOf(input: Parameters<typeof fetch>[0]): string {
+  const { origin, pathname } = new URL(input instanceof Request ? input.url : input)
+  return origin + pathname
+}
+
+/**
+ * Wraps `fetch`: bodies that exceed a limit fail with an {@link OversizedReply}, web pages with a {@link WebPageReply}, and error bodies
+ * are truncated.
+ */
 export function boundedFetch(fetch: typeof globalThis.fetch, unit: Unit = 'event', limits: ReplyLimits = REPLY_LIMITS): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
     if (!response.body) return response
+    if (response.ok && response.headers.get('content-type')?.startsWith('text/html')) {
+      await response.body.cancel()
+      throw new WebPageReply(pathOf(input))
+    }
     const body = response.ok ? bounded(response.body, unit, limits) : cut(response.body, limits)
     const { status, statusText, headers, url, redirected } = response
     // A constructed response does not have these.

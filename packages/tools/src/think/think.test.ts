@@ -114,10 +114,24 @@ describe('ask_user', () => {
     [{ answer: ' blue ' }, { answer: 'blue', by: 'person' }],
     [{ answer: '2' }, { answer: 'green', by: 'person', option: 1 }],
     [{ answer: 'RED' }, { answer: 'red', by: 'person', option: 0 }],
-    [{ answer: '7' }, { answer: '7', by: 'person' }],
+    [{ answer: 'pink' }, { answer: 'pink', by: 'person' }],
   ])('%j', async (answer, data) => {
     const tool = make({ ask: answers(answer) })('ask_user')
     expect((await run(tool, { question: 'Which?', options: ['red', 'green'] })).data).toEqual(data)
+  })
+
+  test('the number of an option that does not exist is asked about again; given twice, it is the answer', async () => {
+    const asked: string[] = []
+    const ask =
+      (...all: string[]): Ask =>
+      async ({ question }) => {
+        asked.push(question)
+        return { answer: all.shift() as string }
+      }
+    const call = { question: 'Which?', options: ['red', 'green', 'blue'] }
+    expect((await run(make({ ask: ask('5', '2') })('ask_user'), call)).data).toEqual({ answer: 'green', by: 'person', option: 1 })
+    expect(asked).toEqual(['Which?', 'There is no option 5; the same again sends it as it is. Which?'])
+    expect((await run(make({ ask: ask('5', '5') })('ask_user'), call)).data).toEqual({ answer: '5', by: 'person' })
   })
 
   test('a blank answer is asked again, but not for ever', async () => {

@@ -1,7 +1,7 @@
 /** `/model`, `/mode` and `/agent` change the choice for the next turn; `/undo`, `/redo`, `/diff` and `/keep` manage changed files. */
 import { MODES } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { candidatesOf, idOf, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
+import { type Choice, candidatesOf, idOf, isProvider, modelsAt, probeServers, readAgents, WAYS } from '@mulligan/host/parts'
 import { createChangeLog } from '@mulligan/tools'
 import { table } from '../../ui/text.ts'
 import type { ChatControl, SlashCommand } from './table.ts'
@@ -13,7 +13,8 @@ export const model: SlashCommand = {
   run: async (args, chat) => {
     const [name, baseUrl] = args.split(/\s+/)
     if (name) {
-      const kept = name.includes('/') ? undefined : chat.choice().flags.baseUrl
+      const [provider = ''] = name.split('/', 1)
+      const kept = isProvider(provider) && provider !== COMPATIBLE ? undefined : chat.choice().flags.baseUrl
       await chat.change({ model: name, baseUrl: baseUrl ?? kept }).catch((error: unknown) => {
         throw error instanceof UsageError && error.hint === WAYS ? unnamed(name) : error
       })
@@ -37,9 +38,21 @@ export async function foundModels(): Promise<readonly { readonly value: string; 
   return candidatesOf(await probeServers(process.env)).map((one) => ({ value: idOf(one), description: `on ${one.where}` }))
 }
 
+const COMPATIBLE = 'openai-compatible'
+
+/** Returns the other models of the server whose address is configured. */
+async function atConfigured({ settings, flags }: Choice) {
+  const { baseUrl } = settings
+  const url = flags.baseUrl ?? baseUrl?.value
+  if (url === undefined) return []
+  const names = await modelsAt(url, process.env, baseUrl?.origin !== 'project')
+  return names.map((name) => ({ value: `${COMPATIBLE}/${name}`, description: `on ${new URL(url).host}` }))
+}
+
 async function otherLines({ choice, colors }: ChatControl): Promise<readonly string[]> {
-  const others = (await foundModels()).filter(({ value }) => value !== choice().configured.model.id)
-  if (others.length === 0) return [colors.dim('No other model is available on this machine. Use /model PROVIDER/NAME for another one.')]
+  const all = (await Promise.all([atConfigured(choice()), foundModels()])).flat()
+  const others = all.filter(({ value }) => value !== choice().configured.model.id)
+  if (others.length === 0) return [colors.dim('No other model is available. Use /model PROVIDER/NAME for another one.')]
   const rows = others.map(({ value, description }) => [`  ${oneLine(value, 120)}`, oneLine(description, 80)])
   return ['', 'Also available:', ...table(rows), colors.dim('/model PROVIDER/NAME switches to one.')]
 }

@@ -153,6 +153,8 @@ describe('mulligan sessions show and export', () => {
     const lines = (await exported('--format', 'jsonl')).stdout.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).type)).toEqual(['session.created', 'turn.started', 'turn.ended'])
     expect(await exported('-o', file)).toMatchObject({ code: 0, stdout: '' })
+    expect(await exported('-o', file)).toMatchObject({ code: 2, stderr: expect.stringContaining('add --force to overwrite it') })
+    expect(await exported('-o', file, '--force')).toMatchObject({ code: 0 })
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([(await exported()).stdout, 0o600])
     expect(await exported('-o', join(here.dir, 'no/such/folder'))).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') })
   })

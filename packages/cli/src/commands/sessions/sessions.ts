@@ -87,6 +87,8 @@ export interface ExportFlags extends SessionFlags {
   readonly format?: 'md' | 'json' | 'jsonl'
   /** Default: stdout. */
   readonly output?: string
+  /** Overwrites the output file. */
+  readonly force?: boolean
 }
 
 const SECRET = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i
@@ -107,17 +109,18 @@ export async function exportSession(asked: string | undefined, flags: ExportFlag
   const text = redact(texts[format](), secretsIn(process.env))
   if (path === '-') output.out(text)
   else {
-    writeTo(path, text)
+    writeTo(path, text, flags.force === true)
     output.err(`Session ${id} was written to ${path}.\n`)
   }
   return EXIT.ok
 }
 
-function writeTo(path: string, text: string): void {
+function writeTo(path: string, text: string, overwrites: boolean): void {
   try {
-    writeFileSync(resolve(path), text, { mode: 0o600 })
+    writeFileSync(resolve(path), text, { mode: 0o600, flag: overwrites ? 'w' : 'wx' })
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw new UsageError(`${path} exists already`, 'Name another file, or add --force to overwrite it.')
     throw new UsageError(`${path} can't be written: ${code}`, 'Name another file with -o.')
   }
 }

@@ -64,15 +64,22 @@ export function askUserTool(ask: Ask = async () => ({ declined: 'nobody' })): To
 
 async function askOne(ask: Ask, call: Input, signal: AbortSignal): Promise<ToolOk> {
   const { question, options } = call
+  let before: string | undefined
   for (let blank = 0; blank < MAX_BLANK; blank++) {
+    const again = before === undefined ? '' : `There is no option ${before}; the same again sends it as it is. `
     // `ask` may ignore the signal.
-    const given = await untilAborted(signal, () => ask({ question, ...(options.length > 0 ? { options } : {}) }, signal))
+    const given = await untilAborted(signal, () => ask({ question: again + question, ...(options.length > 0 ? { options } : {}) }, signal))
     if ('declined' in given) return unanswered(call, WHY[given.declined])
     const answer = given.answer.trim()
-    if (answer !== '') return answered(answer, options)
+    if (isSlip(answer, options) && answer !== before) before = answer
+    else if (answer !== '') return answered(answer, options)
   }
   return unanswered(call, 'The person gave no answer.')
 }
+
+/** Whether the answer is the number of an option that does not exist. */
+const isSlip = (answer: string, options: readonly string[]): boolean =>
+  options.length > 0 && /^\d{1,2}$/.test(answer) && options[Number(answer) - 1] === undefined && !options.some((one) => /\d/.test(one))
 
 /** Builds the result. `option` is the answer's index among the options, from 0, if it is one of them. */
 function answered(text: string, options: readonly string[]): ToolOk {
