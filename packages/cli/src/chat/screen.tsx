@@ -8,6 +8,7 @@ import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
+import { createReflow } from './reflow.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
 
@@ -64,7 +65,11 @@ const writer = (take: (text: string) => void, after: (done: () => void) => void)
 
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
 function screenOf(output: Output): NodeJS.WriteStream {
-  const write = writer(output.out, (done) => void output.flush().then(done))
+  const reflow = createReflow(() => process.stdout.columns)
+  const write = writer(
+    (text) => output.out(reflow(text)),
+    (done) => void output.flush().then(done),
+  )
   return new Proxy(process.stdout, {
     get: (stream, key) => {
       if (key === 'write') return write

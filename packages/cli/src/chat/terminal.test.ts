@@ -157,6 +157,33 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect((await screen.text()).replaceAll('\n', '')).toMatch(/To continue: mulligan chat --session \d{8}-\S+$/)
   })
 
+  it('a resize while an answer streams leaves no copy of the live area', async ({ expect }) => {
+    using here = place()
+    await using model = await scriptedModel([say('I begin, and then', { fault: { hang: 'mid-text' } })])
+    await using screen = await start(here, ['chat', ...using(model)], { columns: 100, rows: 30 })
+    await screen.ready('What should be done?')
+    // The live area is at the bottom of a full screen: tmux moves rows of a screen that is not full out of reach.
+    await screen.type('/help')
+    await screen.keys('Enter')
+    await screen.until('//TEXT')
+    await screen.type('hang')
+    await screen.keys('Enter')
+    await screen.until('I begin')
+    const typed = 'a message that is typed meanwhile, and that is longer than a narrow terminal is wide'
+    await screen.type(typed)
+    await screen.until('terminal is wide')
+    for (const columns of [60, 40, 90, 50]) {
+      await screen.resize(columns, 30)
+      // Drawn for this width.
+      await screen.until((text) => text.includes(`\n${`> ${typed}`.slice(0, columns - 1).trimEnd()}\n`))
+    }
+    const all = await screen.all()
+    expect([...all.matchAll(/Ctrl-C stops/g)].length, all).toBe(1)
+    expect([...all.matchAll(/I begin/g)].length, all).toBe(1)
+    expect([...all.matchAll(/a message that is/g)].length, all).toBe(1)
+    expect([...all.matchAll(/^ {2}scripted on/gm)].length, all).toBe(1)
+  })
+
   it('another day: the conversation continues; a signal stops the call, and the terminal is as it was', async ({ expect }) => {
     using here = trusted(place({ '.mulligan/tools/loud.mjs': LOUD }))
     await using model = await scriptedModel(SCRIPT)
