@@ -1,7 +1,6 @@
 /** The typed event stream for the CLI, `--json-stream` and logs. */
 import type { ToolEvent } from '@mulligan/core'
 import type { AssistantMessage, StoppedBy, Usage } from './history/message.ts'
-import type { Reopen } from './model/model.ts'
 import type { TurnOutcome } from './outcome.ts'
 
 /** The stored record of a compaction, so that a later process sends the same bytes. */
@@ -31,6 +30,13 @@ export type CompactionReason = 'full' | 'refused' | 'asked'
 export interface ContextUse {
   readonly contextUsed: number
   readonly contextTokens: number
+}
+
+/** What opens a model again, besides its id. */
+export interface Reopen {
+  /** The server's address, without credentials. */
+  readonly baseUrl?: string
+  readonly opensInReasoning?: true
 }
 
 export type TurnEvent =

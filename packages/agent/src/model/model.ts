@@ -2,16 +2,10 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { Repair } from '@mulligan/core/executor'
 import type { Family } from '@mulligan/repair'
+import type { Reopen } from '../events.ts'
 
 /** Sampling parameters. Omitted ones are left to the server. */
 export type Sampling = Readonly<Pick<LanguageModelV4CallOptions, 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty'>>
-
-/** What opens a model again, besides its id. */
-export interface Reopen {
-  /** The server's address, without credentials. */
-  readonly baseUrl?: string
-  readonly opensInReasoning?: true
-}
 
 /** A model and the facts a turn needs about it. */
 export interface AgentModel {
