@@ -98,6 +98,23 @@ test('only the line that is to change does; the reverse edit gives an exact one 
   expect([...used].sort()).toEqual(['exact', 'indentation-shifted', 'line-trimmed', 'punctuation', 'quotes', 'spacing', 'typography'])
 })
 
+test('texts that were escaped once too often change what the texts themselves would, or nothing', () => {
+  const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
+  let applied = 0
+  fc.assert(
+    fc.property(copied, ({ lines, old, next }) => {
+      const text = lines.join('')
+      const planned = plan(text, [edit(escaped(old), escaped(next))])
+      if (!planned.ok || planned.applied[0]?.strategy.name !== 'escaped') return
+      applied++
+      const meant = plan(text, [edit(old, next)])
+      expect(planned.text).toBe(meant.ok ? meant.text : undefined)
+    }),
+    { numRuns: 2000 },
+  )
+  expect(applied).toBeGreaterThan(100)
+})
+
 test('on disk, in any encoding: the planned bytes, or every byte as it was', async () => {
   const { root, tool } = fixture({ 'a.txt': '' })
   const path = join(root, 'a.txt')

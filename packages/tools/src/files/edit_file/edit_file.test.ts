@@ -69,7 +69,7 @@ describe('edit_file', () => {
     ['no change but of line ends', 'a\r\nb', [one('a\r\nb', 'a\nb')], { parameter: 'edits[0].new_text' }],
     ['overlap', 'abc', [one('ab', 'x'), one('bc', 'y')], { parameter: 'edits[1].old_text' }],
     ['the second of two', 'abc', [one('a', 'x'), one('nowhere', 'y')], { parameter: 'edits[1].old_text' }],
-    ['indentation that can not be told', ' a\n   b\n', [one('a\nb\n', 'c\nd\n')], { parameter: 'edits[0].old_text' }],
+    ['indentation that can not be told', ' a\n   b\n', [one('a\nb\n', 'a\nc\nb\n')], { parameter: 'edits[0].old_text' }],
     ['a placeholder', 'a', [one('a', 'b\n// ... existing code ...')], { parameter: 'edits[0].new_text' }],
   ])('refuses %s, and writes nothing', async (_, text, edits, details) => {
     const { root, tool } = fixture({ 'a.txt': text })

@@ -45,10 +45,13 @@ function fitLines(given: Lines, { changed = (next) => next, moves = () => true, 
       else if (stands.has(line)) result.push(stands.get(line) as string)
       else if (line.trim() === '') result.push(line)
       else {
-        const indented = indent(line)
-        if (indented === undefined) return undefined
         const pair = stretch.oldCount === stretch.nextCount
-        result.push(pair ? changed(indented, old[stretch.old + at] as string, theirs) : indented)
+        const ours = old[stretch.old + at] as string
+        // A line that replaces another is indented as that one is in the file, also where the indentation is not uniform.
+        const isAlike = pair && indentOf(line) === indentOf(ours)
+        const indented = isAlike ? indentOf(theirs) + line.trimStart() : indent(line)
+        if (indented === undefined) return undefined
+        result.push(pair ? changed(indented, ours, theirs) : indented)
       }
     }
   }

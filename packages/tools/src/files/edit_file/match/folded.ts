@@ -58,15 +58,15 @@ const SEQUENCES = /[\u1100-\u11ff\uac00-\ud7ff]+|[^\n\p{M}]\p{M}+|[^\p{ASCII}]/g
 
 export const isAscii = (text: string): boolean => !/[^\p{ASCII}]/u.test(text)
 
-/** Replaces typographic characters with plain ones. */
+/** Replaces typographic characters with plain ones, and full-width and other compatibility forms with ordinary ones (Unicode's NFKC). */
 export function fold(text: string): Folded {
   if (isAscii(text)) return { text, original: (offset) => offset }
   const plain = new Map<string, string>()
-  return replaced(text, text.normalize('NFC') === text ? TYPOGRAPHIC : SEQUENCES, (sequence) => {
+  return replaced(text, text.normalize('NFKC') === text ? TYPOGRAPHIC : SEQUENCES, (sequence) => {
     const known = plain.get(sequence)
     if (known !== undefined) return known
     const composed = sequence.normalize('NFC')
-    const folded = TABLE.get(composed) ?? composed
+    const folded = TABLE.get(composed) ?? composed.normalize('NFKC')
     plain.set(sequence, folded)
     return folded
   })

@@ -20,6 +20,28 @@ const APPLIED: readonly Row[] = [
     'if (x) {\n  z()\n}',
     '  if (x) {\n    z()\n  }\n',
   ],
+  [
+    'indentation that is not uniform: each line keeps that of the file',
+    'indentation-shifted',
+    'a:\n    b\n      c\n    d\n',
+    'a:\n  b\n  c\n  d',
+    'a:\n  b\n  C\n  d',
+    'a:\n    b\n      C\n    d\n',
+  ],
+  ['an escaped line break', 'escaped', 'f(a)\ng(b)\nh(c)\n', 'f(a)\\ng(b)', 'f(a)\\ng(x)', 'f(a)\ng(x)\nh(c)\n'],
+  ['escaped quotes', 'escaped', 'print("a", \'b\')\n', 'print(\\"a\\", \'b\')', 'print(\\"c\\", \'b\')', 'print("c", \'b\')\n'],
+  ['an escaped variable', 'escaped', 'x = `a $b`\n', 'x = \\`a \\$b\\`', 'x = \\`a \\$c\\`', 'x = `a $c`\n'],
+  ['escaped backslashes', 'escaped', "s = 'a\\n'\n", "s = 'a\\\\n'", "s = 'b\\\\n'", "s = 'b\\n'\n"],
+  [
+    'escaped and indented otherwise',
+    'escaped',
+    '  if (x) {\n    y("a")\n  }\n',
+    'if (x) {\n  y(\\"a\\")\n}',
+    'if (x) {\n  z(\\"a\\")\n}',
+    '  if (x) {\n    z("a")\n  }\n',
+  ],
+  ['full-width forms', 'typography', 'ｆ（１，２）；\nx\n', 'f(1,2);', 'f(1,3);', 'ｆ（１，3）；\nx\n'],
+  ['ligatures', 'typography', 'the ﬁle is oﬃcial\nx\n', 'the file is official', 'the file is unofficial', 'the ﬁle is unoﬃcial\nx\n'],
   ['too much', 'indentation-shifted', 'if x:\n    y\n', '    if x:\n        y', '    if x:\n        z', 'if x:\n    z\n'],
   [
     'another width',
@@ -129,7 +151,9 @@ test.each(APPLIED)('%s (%s)', (_, strategy, file, old, next, after) => {
 })
 
 test.each([
-  ['one depth stands for several', 'if x:\n    a\n        b\n', 'if x:\na\nb', 'if x:\na\nc'],
+  ['an inserted line where one depth stands for several', 'if x:\n    a\n        b\n', 'if x:\na\nb', 'if x:\na\nc\nb'],
+  ['an escape that the old text lacks', 'print("a")\n', 'print(\\"a\\")', 'print(\\"a\\n\\")'],
+  ['punctuation that was escaped', '"$"\n', '\\"\\$\\"', 'x'],
   ['a line of several depths, one of which goes', '  }\n    }\nx\n', '}\n}\nx', '}\nx'],
   ['a space between two words more', 'return x\n', 'returnx\n', 'y\n'],
   ['a space between two words less', 'go to\n', 'g o to\n', 'y\n'],

@@ -61,7 +61,7 @@ const madePlain = (
 /** Replaces typographic characters with plain ones. */
 const typography: Strategy = {
   name: 'typography',
-  note: 'matched apart from typographic quotes, dashes and spaces; those of the file were kept where the text stays',
+  note: 'matched apart from typographic quotes, dashes, spaces and full-width forms; those of the file were kept where the text stays',
   find: madePlain(
     (text) => text,
     foldedSource,
@@ -213,5 +213,41 @@ function sound({ old: first, oldCount, next: from, nextCount }: Stretch, { old, 
   return has(last, sign(first - 1)) && has(last, sign(first))
 }
 
+/** Escapes that models write once too often, and what they stand for. A line break is what a JSON string would have for it. */
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '`': '`', $: '$', '\\': '\\' }
+const ESCAPE = /\\([ntr"'`$\\])/g
+
+const escapesIn = (text: string): ReadonlySet<string> => new Set([...text.matchAll(ESCAPE)].map(([, sign = '']) => sign))
+
+/** Resolves the escapes of these kinds; the others stay. */
+const unescaped = (text: string, kinds: ReadonlySet<string>): string =>
+  text.replace(ESCAPE, (whole, sign: string) => (kinds.has(sign) ? (ESCAPES[sign] as string) : whole))
+
+/**
+ * Matches an old text that was escaped once too often: `\\n`, `\\"`, `\\$`. The new text is taken to be escaped in the same way; if it
+ * has an escape that the old text lacks, it is unclear whether that one is meant.
+ */
+const escaped: Strategy = {
+  name: 'escaped',
+  note: 'matched after its escapes (backslashes) were resolved once; those of the new text were too',
+  find(source, oldText, most) {
+    const kinds = escapesIn(oldText)
+    const wanted = unescaped(oldText, kinds)
+    // Without letters or digits, the text does not identify a place.
+    if (kinds.size === 0 || !/[\p{L}\p{N}]/u.test(wanted)) return []
+    const found = textOccurrences(source, wanted, most).map((start) => ({ start, end: start + wanted.length }))
+    return found.length > 0 ? found : findLines(source, wanted, most, trimmedLines, (line) => line.trim())
+  },
+  fit(found, oldText, newText) {
+    const kinds = escapesIn(oldText)
+    if (![...escapesIn(newText)].every((kind) => kinds.has(kind))) return undefined
+    const [old, next] = [unescaped(oldText, kinds), unescaped(newText, kinds)]
+    return found === old ? next : fit(found, old, next)
+  },
+}
+
 /** In the order they are tried: from the safest to the most lenient. */
-export const STRATEGIES: readonly Strategy[] = [exact, lineTrimmed, indentationShifted, typography, quotes, spacing, punctuation]
+export const STRATEGIES: readonly Strategy[] = [
+  ...[exact, lineTrimmed, indentationShifted, typography, quotes, escaped],
+  ...[spacing, punctuation],
+]
