@@ -117,6 +117,22 @@ describe('a chat', () => {
     expect(model.requests.at(-1)?.body).toMatchObject({ model: 'other' })
   })
 
+  it('/status tells how the calls of the model work, and frequent repairs are told of once', async () => {
+    const leaked = (path: string) => say(`<tool_call>{"name":"read_file","arguments":{"path":"${path}"}}</tool_call>`)
+    const again = call('read_file', { path: 'a.txt', offset: 'x' })
+    await using set = await scene([leaked('a.txt'), leaked('b.txt'), leaked('c.txt'), leaked('d.txt'), again, say('Done.')], {
+      ...{ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c', 'd.txt': 'd' },
+    })
+    await using chat = await talk(set.here, set.model)
+    const shown = await chat.send('read')
+    expect([...shown.matchAll(/The model's calls needed a repair 3 times \(calls found in the text\)/g)]).toHaveLength(1)
+    const status = await chat.send('/status')
+    expect(status).toMatch(
+      /calls {2}5 calls; repaired: 4 calls found in the text.*; made again: 1 validation\n {2}What would help: the server does not read/,
+    )
+    expect(await chat.send('/status')).toContain('5 calls')
+  })
+
   it('shows what progress_update says', async () => {
     await using set = await scene([call('progress_update', { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' }), say('On it.')])
     await using chat = await talk(set.here, set.model)

@@ -8,6 +8,7 @@ import { type LineStyle, linesOf, NEW_VIEW, type ResultEvent, resultParts, type 
 import { endLines, ledgerLines } from '../ui/ledger.ts'
 import { plural } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
+import { countCall, type Health, healthNotice, NO_HEALTH } from './health.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
 
 /** A finished item, which never changes. Its texts are sanitized for the terminal. */
@@ -58,6 +59,8 @@ export interface View {
   readonly contextUsed: number | undefined
   /** Context size in tokens, if the server turned out to have a different one than expected. */
   readonly contextTokens: number | undefined
+  /** How well the model's calls work in this session. */
+  readonly health: Health
   /** Tools disabled in this turn (`tool.closed`), and until when. */
   readonly closed: readonly Closed[]
 }
@@ -73,6 +76,7 @@ export const NO_VIEW: View = {
   requests: 0,
   contextUsed: undefined,
   contextTokens: undefined,
+  health: NO_HEALTH,
   closed: [],
 }
 
@@ -81,7 +85,15 @@ export interface StepView {
   readonly done: readonly Item[]
 }
 
-export function step(view: View, event: AgentEvent, style: LineStyle): StepView {
+export function step(before: View, event: AgentEvent, style: LineStyle): StepView {
+  const health = countCall(before.health, event)
+  const told = healthNotice(before.health, health)
+  const stepped = stepIn({ ...before, health }, event, style)
+  if (told === undefined) return stepped
+  return { ...stepped, done: [...stepped.done, { kind: 'notice', lines: [style.colors.yellow(told)] }] }
+}
+
+function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
   const at = event.at
   const now = (what: Doing['what']): Doing => (view.doing?.what === what ? view.doing : { what, since: at })
   const to = (change: Partial<View>, done: readonly Item[] = []): StepView => ({ view: { ...view, ...change }, done })
@@ -145,7 +157,10 @@ export function step(view: View, event: AgentEvent, style: LineStyle): StepView 
   }
 }
 
-const contextOf = ({ contextUsed, contextTokens }: View): Pick<View, 'contextUsed' | 'contextTokens'> => ({ contextUsed, contextTokens })
+/** What stays from turn to turn. */
+const contextOf = ({ contextUsed, contextTokens, health }: View): Pick<View, 'contextUsed' | 'contextTokens' | 'health'> => ({
+  ...{ contextUsed, contextTokens, health },
+})
 
 /** Lines of a message shown in the transcript. The rest is what was pasted. */
 const MAX_PROMPT = 10

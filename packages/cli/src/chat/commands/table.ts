@@ -9,6 +9,7 @@ import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { localTime, modeText, table } from '../../ui/text.ts'
+import { healthLines } from '../health.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 
@@ -133,7 +134,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'status',
-    description: 'show model, folder, mode, sandbox, context and session',
+    description: 'show model, folder, mode, sandbox, context, how the calls of the model work, and session',
     anytime: true,
     run: (_, { choice, cwd, sandbox, session, view, yes, sayRows }) => {
       const { configured, named, settings } = choice()
@@ -151,6 +152,7 @@ export const COMMANDS: readonly SlashCommand[] = [
           `${used === undefined ? 'nothing' : used.toLocaleString('en-US')} of ${contextTokens.toLocaleString('en-US')} tokens used`,
         ],
         ['requests', `${settings.limits.requests.value} a turn at most (${oneLine(settings.limits.requests.from, 80)})`],
+        ...healthLines(view().health).map((line, at): Row => [at === 0 ? 'calls' : '', line]),
         ['session', session() ?? 'none yet: the first message starts it'],
       ])
     },
