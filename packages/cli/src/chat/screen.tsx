@@ -1,6 +1,6 @@
 /** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
 import { Box, render, Static, Text, useWindowSize } from 'ink'
-import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import type { Chat, ChatState, Left } from './chat-types.ts'
@@ -8,6 +8,7 @@ import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
+import { inOneKey, isOneKeyAnswer } from './one-key.ts'
 import { createReflow } from './reflow.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
@@ -109,6 +110,10 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
   const now = useNow(state.busy !== undefined)
   const [draft, setDraft] = useState('')
   const { items, question } = state
+  const lastKey = useRef(0)
+  const onKey = (): void => {
+    lastKey.current = Date.now()
+  }
   // Text being typed is not an answer: it must be sent or cleared first.
   const isAnswering = question !== undefined && draft === ''
   const look = { columns, colors }
@@ -122,13 +127,15 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
         {!question && <Queued state={state} {...look} />}
         {question && (
           <>
-            {question.line.trim() !== '>' && <Text>{question.line}</Text>}
+            {question.line.trim() !== '>' && <Text>{inOneKey(question.line)}</Text>}
             {isAnswering ? (
               <Prompt
                 key="answer"
                 isActive
                 history={NO_HISTORY}
                 complete={NO_COMPLETION}
+                onKey={onKey}
+                isAnswer={(key) => isOneKeyAnswer(key, question.line, Date.now() - lastKey.current)}
                 onSubmit={chat.answer}
                 onInterrupt={chat.interrupt}
                 onExit={chat.interrupt}
@@ -145,6 +152,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             isActive={!isAnswering}
             placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
+            onKey={onKey}
             history={history}
             complete={complete}
             onSubmit={chat.submit}

@@ -5,6 +5,7 @@ import { call, type RecordedRequest, type Script, say, scriptedModel, think } fr
 import { describe, expect, it } from 'vitest'
 import { BIN, type CliFixture, NO_SERVERS, place, trusted, using } from '../../test/cli.fixture.ts'
 import { hasScreen, openScreen, type ScreenOptions } from '../../test/screen.fixture.ts'
+import { QUIET } from './one-key.ts'
 
 const start = (here: CliFixture, args: readonly string[], { env = {}, ...options }: ScreenOptions = {}) =>
   openScreen([process.execPath, BIN, ...args], {
@@ -32,7 +33,7 @@ const stable = (screen: string): string =>
 const after = (screen: string, text: string): string => screen.slice(screen.lastIndexOf('\n', screen.lastIndexOf(text)) + 1)
 
 /** The open question. Earlier ones are followed by their answers. */
-const ASKS = /\[n\]o and why:\n> *$/m
+const ASKS = /\[N\]o and why:\n> *$/m
 
 const kept = (name: string): string => join(import.meta.dirname, 'screens', `${name}.txt`)
 
@@ -101,7 +102,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.keys('Enter')
     await screen.until(ASKS)
     await expect(stable(await screen.text())).toMatchFileSnapshot(kept('question'))
-    await screen.type('n not there')
+    await screen.type('N not there')
     await screen.keys('Enter')
     await screen.until(/denied[\s\S]*2 requests/)
     expect(here.has('a.txt')).toBe(false)
@@ -109,8 +110,9 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.type('write it now')
     await screen.keys('Enter')
     await screen.until(ASKS)
+    // One key answers only when nobody has been typing.
+    await new Promise((resolve) => setTimeout(resolve, QUIET + 100))
     await screen.type('y')
-    await screen.keys('Enter')
     await screen.until(/changed {2}write_file[\s\S]*2 requests/)
     expect(here.read('a.txt')).toBe('one\ntwo\n')
     await screen.type('/undo')

@@ -23,6 +23,7 @@ export const KEYS: readonly Row[] = [
   ['Ctrl-R', 'searches earlier messages'],
   ['Tab', 'completes a command or a path'],
   ['Esc', 'closes the list of completions; twice, clears the input'],
+  ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],
   ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],

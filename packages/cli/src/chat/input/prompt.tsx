@@ -38,6 +38,10 @@ export interface PromptProps {
   /** Called on Ctrl-L. */
   readonly onClear?: () => void
   readonly onChange?: (text: string) => void
+  /** Called on every key and paste. */
+  readonly onKey?: () => void
+  /** Returns whether this key, typed into empty input, is submitted at once and not added to the history. */
+  readonly isAnswer?: (key: string) => boolean
 }
 
 const MARK_WIDTH = 2
@@ -182,7 +186,20 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     complete(textOf(cells), textOf(cells.slice(0, cursor)).length, running.signal).then(settle, () => settle(undefined))
   }
 
-  useInput((input, key) => take(toKeys(input, key)), { isActive })
-  usePaste((text) => take([{ name: 'paste', text }]), { isActive })
+  function typed(input: string, keys: readonly EditorKey[]): void {
+    const isAnswer = state.current.cells.length === 0 && props.isAnswer?.(input) === true
+    props.onKey?.()
+    if (isAnswer) props.onSubmit(input)
+    else take(keys)
+  }
+
+  useInput((input, key) => typed(input, toKeys(input, key)), { isActive })
+  usePaste(
+    (text) => {
+      props.onKey?.()
+      take([{ name: 'paste', text }])
+    },
+    { isActive },
+  )
   return state.current
 }
