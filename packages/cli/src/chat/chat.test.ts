@@ -133,6 +133,39 @@ describe('a chat', () => {
     expect(await chat.send('/status')).toContain('5 calls')
   })
 
+  it('sends the text of a command of the project, with its arguments', async () => {
+    const files = {
+      '.mulligan/commands/fix.md':
+        '---\ndescription: fix an issue\nargument-hint: "[ISSUE]"\n---\nFix issue $1 as .env says. All: $ARGUMENTS',
+      '.mulligan/commands/help.md': 'Never sent.',
+      '.mulligan/commands/Bad Name.md': 'Never sent.',
+      '.mulligan/commands/plain.md': 'Say hello.',
+      '.env': 'KEY=hunter2',
+    }
+    await using set = await scene([call('read_file', { path: '.env' }), say('Fixed.'), say('Hello.')], files)
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('/help')).toMatch(
+      /\/fix \[ISSUE\] {2}fix an issue \(\.mulligan\/commands\/fix\.md\)[\s\S]*Left out: .*Bad Name\.md: its name must/,
+    )
+    chat.chat.submit('/fix 12 "now please"')
+    // The file that the command's text names is not one that the user named.
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.answer('n')
+    expect(await chat.until(/Fixed\./)).toContain('Fix issue 12 as .env says. All: 12 "now please"')
+    await chat.until(({ busy }) => busy === undefined)
+    await chat.send('/plain to Ann')
+    expect(lastPrompt(set.model)).toBe('Say hello.\n\nto Ann')
+    expect(await chat.send('/nothing')).toContain('unknown command /nothing')
+    expect(await chat.send('/skills')).toContain('There are no skills here.')
+  })
+
+  it('/init lets the model write an AGENTS.md', async () => {
+    await using set = await scene([call('write_file', { path: 'AGENTS.md', content: '# Here\n' }), say('Written.')])
+    await using chat = await talk(set.here, set.model, { yes: true })
+    expect(await chat.send('/init')).toContain('✓ write_file AGENTS.md')
+    expect(JSON.stringify(set.model.requests[0]?.body)).toContain('Write the file AGENTS.md for this project')
+  })
+
   it('shows what progress_update says', async () => {
     await using set = await scene([call('progress_update', { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' }), say('On it.')])
     await using chat = await talk(set.here, set.model)

@@ -1,13 +1,13 @@
 /** The chat: messages, commands and questions, independent of rendering. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceFlags, withChanges } from '@mulligan/host/parts'
+import { type Choice, type ChoiceFlags, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
 import { ignoredLine } from '../ignored.ts'
 import { chooseSession } from '../session.ts'
 import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
-import { type ChatControl, findCommand } from './commands/table.ts'
+import { type ChatControl, findCommand, isBuiltIn } from './commands/table.ts'
 import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
@@ -93,7 +93,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   async function take(said: ChatInput): Promise<void> {
-    if (said.kind === 'message') await turn((signal) => send(said.text, signal))
+    if (said.kind === 'message') await turn((signal) => send(said.text, options.mentioned(said.text), signal))
     else if (said.kind === 'command') await command(said.name, said.args)
     else if (said.kind === 'shell') await ownShell(said.command)
   }
@@ -134,8 +134,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     toldOfIgnored = line
   }
 
-  function send(text: string, signal: AbortSignal): Promise<TurnOutcome> {
-    const mentions = options.mentioned(text)
+  /** @param mentions files that the user named; those in the text of a project's command don't count */
+  function send(text: string, mentions: readonly string[], signal: AbortSignal): Promise<TurnOutcome> {
     const prompt = promptOf(text, ownRuns, mentions)
     const attached = ownRuns.length > 0
     ownRuns = []
@@ -161,17 +161,20 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   async function command(name: string, args: string): Promise<void> {
     show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
+    const own = isBuiltIn(name) ? undefined : (await promptCommands(cwd, process.env)).commands.find((one) => one.name === name)
+    if (own) return turn((signal) => send(promptFor(own, args), options.mentioned(args), signal))
     const found = findCommand(name)
     if (!found.anytime) begin('command', `/${found.name}`)
     await found.run(args, control)
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools, ignored, yes, turn, leave, agent: agentNow },
+    ...{ cwd, data, store, colors, tools, ignored, yes, turn, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,
     sandbox: () => sandbox,
+    send: (text) => turn((signal) => send(text, [], signal)),
     signal: () => stop.signal,
     say: (...lines) => show({ kind: 'output', lines }),
     sayRows: (rows) => show({ kind: 'rows', rows }),

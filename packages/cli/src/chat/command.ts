@@ -46,7 +46,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     })
     try {
       const history = openHistory(data.dir, cwd)
-      const left = await showChat({ chat, colors, history, complete: completerFor(chat, sessions, cwd) }, output)
+      const left = await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd) }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))

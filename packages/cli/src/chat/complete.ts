@@ -2,17 +2,17 @@
 
 import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core/executor'
-import { readAgents } from '@mulligan/host/parts'
+import { promptCommands, readAgents } from '@mulligan/host/parts'
 import { localTime } from '../ui/text.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
-import { COMMANDS } from './commands/table.ts'
+import { COMMANDS, isBuiltIn } from './commands/table.ts'
 import { type CommandChoice, type Completer, createCompleter, type Choice as Value } from './input/completion.ts'
 import { workspaceFiles } from './input/files.ts'
 
 const SESSIONS = 20
 
-export function completerFor(chat: Chat, store: Store, cwd: string): Completer {
+export async function completerFor(chat: Chat, store: Store, cwd: string): Promise<Completer> {
   const values: Readonly<Record<string, CommandChoice['values']>> = {
     model: () => foundModels(),
     mode: () => MODES.map((value) => ({ value })),
@@ -28,5 +28,8 @@ export function completerFor(chat: Chat, store: Store, cwd: string): Completer {
   const commands = COMMANDS.map(({ name, description, usage }): CommandChoice => {
     return { name, description, values: values[name], takesText: usage !== undefined }
   })
-  return createCompleter({ commands, files: workspaceFiles(cwd) })
+  const own = (await promptCommands(cwd, process.env)).commands
+    .filter(({ name }) => !isBuiltIn(name))
+    .map(({ name, description }): CommandChoice => ({ name, description, takesText: true }))
+  return createCompleter({ commands: [...commands, ...own], files: workspaceFiles(cwd) })
 }

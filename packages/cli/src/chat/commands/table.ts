@@ -4,7 +4,7 @@ import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceChanges, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
+import { type Choice, type ChoiceChanges, projectSkills, promptCommands, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
@@ -13,7 +13,7 @@ import { healthLines } from '../health.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 
-export const usageOf = ({ name, usage }: SlashCommand): string => (usage ? `/${name} ${usage}` : `/${name}`)
+export const usageOf = ({ name, usage }: Pick<SlashCommand, 'name' | 'usage'>): string => (usage ? `/${name} ${usage}` : `/${name}`)
 
 /** Keys and input other than commands, for the help and the documentation page on the chat. */
 export const KEYS: readonly Row[] = [
@@ -30,6 +30,9 @@ export const KEYS: readonly Row[] = [
   ['@PATH', 'mentions a file; the model reads it if needed'],
   ['//TEXT', 'sends a message that starts with a slash'],
 ]
+
+/** Whether a built-in command has exactly this name or alias. */
+export const isBuiltIn = (name: string): boolean => COMMANDS.some((one) => one.name === name || one.aliases?.includes(name) === true)
 
 /** Finds a command by its name, an alias or an unambiguous prefix. @throws UsageError */
 export function findCommand(name: string): SlashCommand {
@@ -63,6 +66,8 @@ export interface ChatControl {
   readonly sandbox: () => string | undefined
   /** Shows lines unchanged; they must already be sanitized for the terminal. */
   readonly say: (...lines: readonly string[]) => void
+  /** Shows a dim note. */
+  readonly tell: (text: string) => void
   /** Shows rows in two columns. */
   readonly sayRows: (rows: readonly Row[]) => void
   /** Output for functions of CLI commands: shows what they print. */
@@ -74,6 +79,8 @@ export interface ChatControl {
   readonly agent: () => Agent
   /** The signal that Ctrl-C aborts. */
   readonly signal: () => AbortSignal
+  /** Sends a message that the user did not type. */
+  readonly send: (text: string) => Promise<void>
   readonly turn: (run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>) => Promise<void>
   readonly leave: () => void
 }
@@ -89,6 +96,13 @@ export interface SlashCommand {
   /** @throws UsageError */
   readonly run: (args: string, chat: ChatControl) => Promise<void> | void
 }
+
+/** The message of `/init`. */
+const INIT = [
+  'Write the file AGENTS.md for this project: what somebody who works on it has to know and can not see at once.',
+  'First look at the README, the manifests, the scripts, the configuration of tests and linters, and the source folders. If there is an AGENTS.md, improve it and keep what is still true.',
+  'State the commands to install, build, run, check and test everything and one single test; where things are; and the rules of style that the code follows. Only what you have seen, at most 60 lines.',
+].join('\n')
 
 const LISTED = 15
 
@@ -112,7 +126,12 @@ export const COMMANDS: readonly SlashCommand[] = [
     aliases: ['?'],
     description: 'show the commands and keys',
     anytime: true,
-    run: (_, { sayRows }) => sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ['', ''], ...KEYS]),
+    run: async (_, { sayRows, tell, cwd }) => {
+      const { commands, problems } = await promptCommands(cwd, process.env)
+      const own = commands.filter(({ name }) => !isBuiltIn(name)).map((one): Row => [usageOf(one), `${one.description} (${one.from})`])
+      sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ...own, ['', ''], ...KEYS])
+      for (const { file, error } of problems) tell(`Left out: ${file}: ${error}`)
+    },
   },
   model,
   mode,
@@ -157,6 +176,22 @@ export const COMMANDS: readonly SlashCommand[] = [
         ['session', session() ?? 'none yet: the first message starts it'],
       ])
     },
+  },
+  {
+    name: 'skills',
+    description: 'list the skills, which the model reads when it needs them',
+    anytime: true,
+    run: async (_, { cwd, say, colors }) => {
+      const { skills } = await projectSkills(cwd)
+      if (skills.length === 0) return say('There are no skills here.', colors.dim('They are in .mulligan/skills/NAME/SKILL.md.'))
+      const [head = '', ...lines] = table([['SKILL', 'DESCRIPTION', 'FILE'], ...skills.map((one) => [one.name, one.description, one.path])])
+      say(colors.dim(head), ...lines)
+    },
+  },
+  {
+    name: 'init',
+    description: 'let the model write an AGENTS.md for this project',
+    run: (_, { send }) => send(INIT),
   },
   undo,
   redo,
