@@ -16,7 +16,7 @@ const NO_COMMAND = new Set(['-h', '--help', '-V', '--version'])
 /** @returns the exit code. @throws UsageError */
 export async function runProgram(argv: readonly string[], version: string, output: Output): Promise<number> {
   let code: number = EXIT.ok
-  const args = await withCommand(argv)
+  const args = await withCommand(withLast(argv))
   const [first = ''] = args
   // Registering all of them takes milliseconds.
   const only = COMMANDS.includes(first) && first !== HIDDEN ? first : undefined
@@ -32,6 +32,14 @@ export async function runProgram(argv: readonly string[], version: string, outpu
     if (error.code === 'commander.help') return args[1] === 'help' ? EXIT.ok : EXIT.usage
     throw (await noInnerCommand(error, args, program)) ?? usageError(error, args, program)
   }
+}
+
+/** `-c` and `--continue`, as other agents call it, are `--last` of a run or a chat. */
+function withLast(argv: readonly string[]): readonly string[] {
+  const [first = ''] = argv
+  if (COMMANDS.includes(first) && first !== 'run' && first !== 'chat') return argv
+  const end = argv.indexOf('--')
+  return argv.map((arg, at) => ((arg === '-c' || arg === '--continue') && (end === -1 || at < end) ? '--last' : arg))
 }
 
 /**

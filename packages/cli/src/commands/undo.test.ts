@@ -48,7 +48,7 @@ describe('undo', () => {
       say('And now?'),
     ])
     await here.run(['change it', '--yes', ...using(model)])
-    await here.run(['make it', '--last', '--yes', ...using(model)])
+    await here.run(['make it', '-c', '--yes', ...using(model)])
     expect(here.has('b.txt')).toBe(true)
     const refused = await here.run(['undo'])
     expect([refused.code, text(here, 'a.txt')]).toEqual([2, 'two\n'])
@@ -60,7 +60,7 @@ describe('undo', () => {
     )
     const sentLast = (): string =>
       JSON.stringify((model.requests.at(-1)?.body as { readonly messages: readonly unknown[] }).messages.at(-1))
-    await here.run(['go on', '--last', ...using(model)])
+    await here.run(['go on', '--continue', ...using(model)])
     expect(sentLast()).toMatch(/I have undone the changes that you made in turn \S+\/1: a\.txt\. Read .*go on/)
     // Told once.
     await here.run(['go on', '--last', ...using(model)])

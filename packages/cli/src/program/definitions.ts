@@ -43,7 +43,7 @@ const TURN_JSON: readonly Option[] = [
 ]
 const TAKE_OVER = flag('--take-over', 'take the session over from another process, which stops before its next effect')
 const SESSION = flag('--session <id>', 'continue this session')
-const LAST_SESSION = flag('--last', 'continue the latest session in this folder').conflicts('session')
+const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
 
 /** Accepts the values of a configuration key. They are looked up only if the flag is given, so that startup does not read the schema. */
 const oneOf =
