@@ -159,6 +159,21 @@ describe('a chat', () => {
     expect(await chat.send('/skills')).toContain('There are no skills here.')
   })
 
+  it('/cost shows what each model of the session took', async () => {
+    await using set = await scene([say('One.'), say('Two.')])
+    await using other = await scriptedModel([say('Three.')], { models: ['other'] })
+    await using chat = await talk(set.here, set.model)
+    expect(await chat.send('/cost')).toContain('No turn of this session has ended yet.')
+    await chat.send('one')
+    await chat.send('two')
+    expect(await chat.send('/cost')).toMatch(
+      /MODEL +TURNS +REQUESTS +TOKENS IN +TOKENS OUT\nopenai-compatible\/scripted +2 +2 +[\d,]+ +[\d,]+$/,
+    )
+    await chat.send(`/model other ${other.url}`)
+    await chat.send('three')
+    expect(await chat.send('/cost')).toMatch(/scripted +2 +2 [\s\S]*other +1 +1 [\s\S]*total +3 +3 /)
+  })
+
   it('/init lets the model write an AGENTS.md', async () => {
     await using set = await scene([call('write_file', { path: 'AGENTS.md', content: '# Here\n' }), say('Written.')])
     await using chat = await talk(set.here, set.model, { yes: true })

@@ -1,6 +1,6 @@
 /** The slash commands, in the order of the help. To add one, add a line here. */
 
-import type { Agent, Store, TurnOutcome } from '@mulligan/agent'
+import type { Agent, AgentEvent, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
@@ -95,6 +95,22 @@ export interface SlashCommand {
   readonly anytime?: true
   /** @throws UsageError */
   readonly run: (args: string, chat: ChatControl) => Promise<void> | void
+}
+
+/** Returns the usage of a session: a row for each model, and their total if there are several. */
+function usageRows(events: readonly AgentEvent[]): readonly (readonly string[])[] {
+  const models = new Map(events.flatMap((event) => (event.type === 'turn.started' ? [[event.turnId, event.model] as const] : [])))
+  const sums = new Map<string, readonly [turns: number, requests: number, input: number, output: number]>()
+  const add = (model: string, requests: number, input: number, output: number): void => {
+    const [turns, ...before] = sums.get(model) ?? [0, 0, 0, 0]
+    sums.set(model, [turns + 1, before[0] + requests, before[1] + input, before[2] + output])
+  }
+  const ended = events.flatMap((event) => (event.type === 'turn.ended' ? [event] : []))
+  for (const { turnId, outcome } of ended)
+    add(models.get(turnId) ?? 'unknown', outcome.requests, outcome.usage.inputTokens, outcome.usage.outputTokens)
+  const isMixed = sums.size > 1
+  if (isMixed) for (const { outcome } of ended) add('total', outcome.requests, outcome.usage.inputTokens, outcome.usage.outputTokens)
+  return [...sums].map(([model, counts]) => [oneLine(model, 80), ...counts.map((count) => count.toLocaleString('en-US'))])
 }
 
 /** The message of `/init`. */
@@ -192,6 +208,18 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'init',
     description: 'let the model write an AGENTS.md for this project',
     run: (_, { send }) => send(INIT),
+  },
+  {
+    name: 'cost',
+    description: 'show the requests and tokens of this session, by model',
+    anytime: true,
+    run: async (_, { store, session, say, colors }) => {
+      const id = session()
+      const rows = usageRows(id === undefined ? [] : await store.events({ sessionId: id }))
+      if (rows.length === 0) return say('No turn of this session has ended yet.')
+      const [head = '', ...lines] = table([['MODEL', 'TURNS', 'REQUESTS', 'TOKENS IN', 'TOKENS OUT'], ...rows])
+      say(colors.dim(head), ...lines)
+    },
   },
   undo,
   redo,
