@@ -136,7 +136,7 @@ describe('a chat', () => {
   it('sends the text of a command of the project, with its arguments', async () => {
     const files = {
       '.mulligan/commands/fix.md':
-        '---\ndescription: fix an issue\nargument-hint: "[ISSUE]"\n---\nFix issue $1 as .env says. All: $ARGUMENTS',
+        '---\ndescription: fix an issue\nargument-hint: "[ISSUE]"\n---\nFix issue $1 as @.env says. All: $ARGUMENTS',
       '.mulligan/commands/help.md': 'Never sent.',
       '.mulligan/commands/Bad Name.md': 'Never sent.',
       '.mulligan/commands/plain.md': 'Say hello.',
@@ -151,7 +151,7 @@ describe('a chat', () => {
     // The file that the command's text names is not one that the user named.
     await chat.until(({ question }) => question !== undefined)
     chat.chat.answer('n')
-    expect(await chat.until(/Fixed\./)).toContain('Fix issue 12 as .env says. All: 12 "now please"')
+    expect(await chat.until(/Fixed\./)).toContain('Fix issue 12 as @.env says. All: 12 "now please"')
     await chat.until(({ busy }) => busy === undefined)
     await chat.send('/plain to Ann')
     expect(lastPrompt(set.model)).toBe('Say hello.\n\nto Ann')

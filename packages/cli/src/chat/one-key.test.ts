@@ -7,7 +7,7 @@ it.each([
   ['y', LINE, QUIET, true],
   ['n', LINE, QUIET, true],
   ['1', '  [1], [2], [n]othing: ', QUIET, true],
-  ['a key while somebody types', LINE, 0, false],
+  ['y', LINE, 0, false],
   ['y', LINE, QUIET - 1, false],
   ['a', LINE, QUIET, false],
   ['N', LINE, QUIET, false],
