@@ -28,9 +28,12 @@ describe.runIf(process.platform === 'linux')('an owner', () => {
   })
 
   test('is gone as soon as it is dead, though nobody has asked for its exit code', async () => {
-    const parent = spawn('bash', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const parent = spawn('bash', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
     const [line] = await once(parent.stdout, 'data')
     const pid = Number(line)
+    // The shell would ask for the exit code; what takes its place never does.
+    await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'latin1') === 'sleep\n')
+    process.kill(pid, 'SIGKILL')
     await until(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')))
     expect(isGone(label(pid))).toBe(true)
     parent.kill('SIGKILL')

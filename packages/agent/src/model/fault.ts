@@ -105,7 +105,8 @@ const TOO_LONG = 'Start a new session, give the server a larger context, or use 
 export function requestFault(error: unknown, secrets: readonly string[] = []): RequestFault {
   if (error instanceof EndlessReply || error instanceof EndlessThinking) return { message: error.message, retryable: false }
   const unread = unreadIn(error)
-  if (unread) return { message: redact(unread.message, secrets), retryable: false }
+  // A proxy's page may be gone in a moment; what is too long stays so.
+  if (unread) return { message: redact(unread.message, secrets), retryable: unread instanceof WebPageReply }
   if (error instanceof SilentStream) return { message: error.message, retryable: error.begun }
   const { statusCode, responseHeaders, responseBody, message, name } = (error ?? {}) as {
     statusCode?: unknown

@@ -106,7 +106,7 @@ describe('a request that fails for good', () => {
   })
 })
 
-it('an address with a web page instead of a model is named, and asked once', async () => {
+it('an address with a web page instead of a model is named', async () => {
   using here = place()
   let requests = 0
   const server = createServer(({ method }, response) => {
@@ -116,7 +116,7 @@ it('an address with a web page instead of a model is named, and asked once', asy
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/app`
   const { code, stderr } = await here.run(['hi', '--model', 'x', '--base-url', url])
-  expect([code, requests]).toEqual([1, 1])
+  expect([code, requests > 1]).toEqual([1, true])
   expect(stderr).toContain(`${url}/chat/completions answered with a web page instead of a model's reply: is the address right?`)
   server.close()
 })
