@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
 import { configJsonSchema } from '../packages/host/src/config/json-schema.ts'
 import { parseJsonc } from '../packages/host/src/config/jsonc.ts'
-import { STARTER } from '../packages/host/src/config/starter.ts'
+import { starter } from '../packages/host/src/config/starter.ts'
 import { PAGE, pageWithKeys, SCHEMA_FILE } from './config-reference.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
@@ -22,7 +22,7 @@ it('docs/configuration.md has the keys as they are', () => {
 it('the schema takes what we take, and notices a slip', () => {
   const { $id: _, ...schema } = JSON.parse(read(SCHEMA_FILE)) as Record<string, unknown>
   const check = new Ajv({ strict: false, formats: { uri: true } }).compile(schema)
-  const fine = parseJsonc(STARTER.replace(/^( {2})\/\/ ("|\})/gm, '$1$2'))
+  const fine = parseJsonc(starter().replace(/^( {2})\/\/ ("|\})/gm, '$1$2'))
   expect(fine).toMatchObject({ ok: true, value: { model: 'ollama/NAME', policy: [{}] } })
   expect([check(fine.ok && fine.value), check.errors]).toEqual([true, null])
   for (const wrong of [{ modell: 'x' }, { limits: { requests: 0 } }, { mode: 'yolo' }, { sandbox: { memory: 'lots' } }])

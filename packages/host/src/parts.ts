@@ -24,7 +24,7 @@ export { type SandboxFlags, type SandboxSettings, sandboxOptions } from './confi
 export type { ConfiguredRule } from './config/schema.ts'
 export { projectRule } from './config/schema.ts'
 export { DEFAULT_AGENT, readSettings, type Settings } from './config/settings.ts'
-export { STARTER } from './config/starter.ts'
+export { starter } from './config/starter.ts'
 export { recoverChanges } from './data/changes.ts'
 export { fileLog, type LogEntry } from './data/log.ts'
 export { openStoreAt, openStoreIfAny, storePlace } from './data/store.ts'

@@ -4,14 +4,14 @@ import { memoize } from '../common/memoize.ts'
 import type { SchemaNode } from './keys.ts'
 import { configSchema } from './schema.ts'
 
-/** URL that the schema is published at. `$schema` in a file refers to it. */
-export const SCHEMA_URL = 'https://unpkg.com/mulligan/mulligan.schema.json'
+/** The file of the schema in the package. */
+const SCHEMA_FILE = 'mulligan.schema.json'
 
 /** The schema, as draft 7, which editors support best. */
 export const configJsonSchema = memoize(
   () =>
     ({
-      $id: SCHEMA_URL,
+      $id: SCHEMA_FILE,
       title: 'The configuration of Mulligan',
       ...z.toJSONSchema(configSchema(), { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
     }) as SchemaNode,

@@ -1,11 +1,8 @@
 /** The file that `mulligan config init` creates. */
-import { SCHEMA_URL } from './json-schema.ts'
 
-export const STARTER = `{
-  // Lets editors complete and check the keys.
-  "$schema": "${SCHEMA_URL}",
-
-  // Uncomment the settings you want. mulligan config explain lists all keys.
+/** @param schema the URL of the schema on this machine; absent in a project's file, which is shared with other machines */
+export const starter = (schema?: string): string => `{
+${schema === undefined ? '' : `  // Lets editors complete and check the keys.\n  "$schema": ${JSON.stringify(schema)},\n\n`}  // Uncomment the settings you want. mulligan config explain lists all keys.
 
   // "model": "ollama/NAME",
   // "baseUrl": "http://localhost:8080/v1",

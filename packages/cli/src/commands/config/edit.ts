@@ -19,8 +19,8 @@ import {
   refuseAllowing,
   rowsOf,
   type Settings,
-  STARTER,
   setIn,
+  starter,
   textOf,
   unsetIn,
   valuesOf,
@@ -76,6 +76,8 @@ export async function unsetConfig(key: string, flags: EditFlags, output: Output)
   return EXIT.ok
 }
 
+const SCHEMA = new URL('../../../mulligan.schema.json', import.meta.url)
+
 /** @throws UsageError if the file already exists */
 export async function initConfig(flags: EditFlags, output: Output): Promise<number> {
   const place = placeOf(workingFolder(flags.cwd), flags)
@@ -85,7 +87,7 @@ export async function initConfig(flags: EditFlags, output: Output): Promise<numb
         `${place.shown} already exists`,
         'mulligan config set KEY VALUE changes it; mulligan config explain lists the keys.',
       )
-    await replaceFile(place.path, STARTER, modeOf(place))
+    await replaceFile(place.path, starter(flags.project ? undefined : SCHEMA.href), modeOf(place))
   })
   print(output, flags.json, { file: place.path }, [oneLine(`Made ${place.shown}`, 500)])
   return EXIT.ok
