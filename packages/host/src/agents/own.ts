@@ -1,23 +1,16 @@
 /** User-defined agents, from the configuration and from Markdown files whose text is the prompt. */
-import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Env } from '../common/env.ts'
 import { fromHome } from '../common/paths.ts'
-import { oneLine } from '../common/sanitize.ts'
 import type { Origin } from '../common/setting.ts'
 import { admit, type Withheld } from '../config/admit.ts'
 import { checkWith } from '../config/check.ts'
 import { ownPath } from '../config/places.ts'
 import { agentFields } from '../config/schema.ts'
 import type { ConfiguredAgent, Settings } from '../config/settings.ts'
-import { frontMatter } from './front-matter.ts'
-import { readText } from './read-text.ts'
+import { type FileProblem, markdownFiles } from './markdown-files.ts'
 
-export interface AgentProblem {
-  readonly file: string
-  /** One sentence. */
-  readonly error: string
-}
+export type AgentProblem = FileProblem
 
 const NAME = /^[\w-]{1,40}$/
 
@@ -62,37 +55,14 @@ function countingOf(
 
 type Read = { readonly file: string; readonly agent: ConfiguredAgent } | AgentProblem
 
-/** Reads the agents in a folder. @param root folder that the files must be in; the user's own files may be links to anywhere */
-async function filesIn(folder: string, origin: Origin, shown: string, root?: string): Promise<readonly Read[]> {
-  return Promise.all(
-    markdownIn(folder).map(async (entry): Promise<Read> => {
-      const file = join(shown, entry)
-      const name = basename(entry, '.md')
-      try {
-        if (!NAME.test(name)) throw new Error('its name must consist of letters, digits, _ and -')
-        const { text, problem } = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error(problem ?? 'it does not exist')
-        const { fields, body } = await frontMatter(text)
-        const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
-        if (!checked.ok) throw new Error(checked.error)
-        return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
-      } catch (error) {
-        return { file, error: oneLine((error as Error).message, 300) }
-      }
-    }),
-  )
-}
+const filesIn = (folder: string, origin: Origin, shown: string, root?: string): Promise<readonly Read[]> =>
+  markdownFiles(folder, shown, root, ({ name, file, fields, body }) => {
+    if (!NAME.test(name)) throw new Error('its name must consist of letters, digits, _ and -')
+    const checked = checkWith(agentFields(), { ...fields, ...toolsList(fields['tools']) })
+    if (!checked.ok) throw new Error(checked.error)
+    return { file, agent: { ...checked.value, prompt: body, name, origin, from: file } }
+  })
 
 /** Turns `tools: read_file, grep`, a string in YAML, into a list. */
 const toolsList = (tools: unknown): { readonly tools?: readonly string[] } =>
   typeof tools === 'string' ? { tools: tools.split(/[\s,]+/).filter((name) => name !== '') } : {}
-
-function markdownIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
-      .sort()
-  } catch {
-    return []
-  }
-}

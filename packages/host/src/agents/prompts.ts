@@ -1,13 +1,10 @@
 /** Slash commands of the user and the project: Markdown files whose text is sent as a message. */
-import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Env } from '../common/env.ts'
 import { fromHome } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { ownPath } from '../config/places.ts'
-import { frontMatter } from './front-matter.ts'
-import type { AgentProblem } from './own.ts'
-import { readText } from './read-text.ts'
+import { type FileProblem, markdownFiles } from './markdown-files.ts'
 
 export interface PromptCommand {
   /** Its name without the slash: that of the file. */
@@ -22,7 +19,6 @@ export interface PromptCommand {
 }
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/
-const MAX_FILES = 100
 
 /**
  * Reads the commands in `commands` of the user's configuration folder and in `.mulligan/commands` of the project. The user's come first:
@@ -31,14 +27,14 @@ const MAX_FILES = 100
 export async function promptCommands(
   cwd: string,
   env: Env,
-): Promise<{ readonly commands: readonly PromptCommand[]; readonly problems: readonly AgentProblem[] }> {
+): Promise<{ readonly commands: readonly PromptCommand[]; readonly problems: readonly FileProblem[] }> {
   const personal = ownPath('commands', env)
   const read = [
     ...(personal === undefined ? [] : await commandsIn(personal, fromHome(personal, env))),
     ...(await commandsIn(join(cwd, '.mulligan', 'commands'), join('.mulligan', 'commands'), cwd)),
   ]
   const kept = new Map<string, PromptCommand>()
-  const problems: AgentProblem[] = []
+  const problems: FileProblem[] = []
   for (const one of read) {
     if ('error' in one) problems.push(one)
     else if (kept.has(one.name)) problems.push({ file: one.from, error: `/${one.name} is already defined in ${kept.get(one.name)?.from}` })
@@ -47,37 +43,14 @@ export async function promptCommands(
   return { commands: [...kept.values()], problems }
 }
 
-function commandsIn(folder: string, shown: string, root?: string): Promise<readonly (PromptCommand | AgentProblem)[]> {
-  return Promise.all(
-    markdownIn(folder).map(async (entry) => {
-      const from = join(shown, entry)
-      const name = basename(entry, '.md')
-      try {
-        if (!NAME.test(name)) throw new Error('its name must consist of a-z, 0-9, - and _')
-        const { text, problem } = readText(root, join(folder, entry))
-        if (text === undefined) throw new Error(problem ?? 'it is not readable text')
-        const { fields, body } = await frontMatter(text)
-        if (body === '') throw new Error('it has no text')
-        const field = (key: string): string => (typeof fields[key] === 'string' ? oneLine(fields[key] as string, 200) : '')
-        const usage = field('argument-hint')
-        return { name, description: field('description') || oneLine(body, 60), ...(usage !== '' && { usage }), text: body, from }
-      } catch (error) {
-        return { file: from, error: oneLine((error as Error).message, 300) }
-      }
-    }),
-  )
-}
-
-function markdownIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
-      .sort()
-      .slice(0, MAX_FILES)
-  } catch {
-    return []
-  }
-}
+const commandsIn = (folder: string, shown: string, root?: string): Promise<readonly (PromptCommand | FileProblem)[]> =>
+  markdownFiles(folder, shown, root, ({ name, file, fields, body }) => {
+    if (!NAME.test(name)) throw new Error('its name must consist of a-z, 0-9, - and _')
+    if (body === '') throw new Error('it has no text')
+    const field = (key: string): string => (typeof fields[key] === 'string' ? oneLine(fields[key] as string, 200) : '')
+    const usage = field('argument-hint')
+    return { name, description: field('description') || oneLine(body, 60), ...(usage !== '' && { usage }), text: body, from: file }
+  })
 
 /** An argument in quotes, or without blanks. */
 const ARGUMENT = /"([^"]*)"|'([^']*)'|(\S+)/g
