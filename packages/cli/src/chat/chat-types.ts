@@ -67,6 +67,8 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
   readonly answer: (line: string) => void
   /** Handles Ctrl-C: stops the running work. Leaves the chat on the second press, or on two presses while nothing is running. */
   readonly interrupt: () => void
+  /** Changes to the next mode, from the next turn on. */
+  readonly cycleMode: () => void
   /** Stops the running work, waits for it to end, and leaves. */
   readonly leave: () => void
   readonly left: Promise<Left>

@@ -181,6 +181,19 @@ describe('a chat', () => {
     expect(JSON.stringify(set.model.requests[0]?.body)).toContain('Write the file AGENTS.md for this project')
   })
 
+  it('changes to the next mode, and from the last one to the first', async () => {
+    await using set = await scene([])
+    await using chat = await talk(set.here, set.model)
+    const mode = () => chat.chat.state().choice.settings.approval.mode.value
+    expect(mode()).toBe('ask')
+    chat.chat.cycleMode()
+    chat.chat.cycleMode()
+    await chat.until(({ choice }) => choice.settings.approval.mode.value === 'auto')
+    chat.chat.cycleMode()
+    await chat.until(({ choice }) => choice.settings.approval.mode.value === 'read-only')
+    expect(await chat.send('/status')).toMatch(/mode {2}read-only/)
+  })
+
   it('shows what progress_update says', async () => {
     await using set = await scene([call('progress_update', { message: 'Read 3 of 9 files', pct: 33, stage: 'reading' }), say('On it.')])
     await using chat = await talk(set.here, set.model)

@@ -1,5 +1,6 @@
 /** The chat: messages, commands and questions, independent of rendering. */
 import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
+import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
 import { ignoredLine } from '../ignored.ts'
@@ -241,6 +242,15 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     changed()
   }
 
+  /** Changes follow one another, so that none is lost while the choice is being made. */
+  let cycling: Promise<unknown> = Promise.resolve()
+  function cycleMode(): void {
+    cycling = cycling
+      .then(() => control.change({ mode: nextMode(choice.settings.approval.mode.value) }))
+      .catch(complain)
+      .then(changed)
+  }
+
   function leave(): void {
     isLeaving = true
     if (busy) stop.abort(new Error('interrupted'))
@@ -253,6 +263,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     subscribe,
     submit,
     interrupt,
+    cycleMode,
     leave,
     tell,
     subject: style.subject,
@@ -262,6 +273,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     close: workspace.close,
   }
 }
+
+const nextMode = (mode: Mode): Mode => MODES[(MODES.indexOf(mode) + 1) % MODES.length] as Mode
 
 function isAnytime(name: string): boolean {
   try {

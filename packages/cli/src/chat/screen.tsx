@@ -157,6 +157,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             complete={complete}
             onSubmit={chat.submit}
             onInterrupt={chat.interrupt}
+            onCycle={chat.cycleMode}
             onExit={chat.leave}
           />
         </Box>

@@ -132,6 +132,10 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await expect(stable(after(await screen.text(), 'policy'))).toMatchFileSnapshot(kept('always'))
     expect(here.read('../.config/mulligan/config.json')).toContain('"write_file"')
 
+    await screen.keys('BTab')
+    await screen.until('mode auto-edit')
+    await screen.keys('BTab', 'BTab', 'BTab')
+    await screen.until('mode ask')
     await screen.type('hang')
     await screen.keys('Enter')
     await screen.until('I begin')

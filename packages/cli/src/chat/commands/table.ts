@@ -22,6 +22,7 @@ export const KEYS: readonly Row[] = [
   ['Up, Down', 'earlier messages'],
   ['Ctrl-R', 'searches earlier messages'],
   ['Tab', 'completes a command or a path'],
+  ['Shift-Tab', 'the next mode, from the next turn on'],
   ['Esc', 'closes the list of completions; twice, clears the input'],
   ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],

@@ -15,7 +15,7 @@ export const KEY_TABLE = [
   { name: 'enter', keys: ['Enter', 'Ctrl-M'], does: 'send; in the menu, accept the selection' },
   { name: 'newline', keys: ['Alt-Enter', 'Shift-Enter', 'Ctrl-J', '\\ Enter'], does: 'a new line' },
   { name: 'tab', keys: ['Tab', 'Ctrl-I'], does: 'complete a command, a value or a file' },
-  { name: 'backtab', keys: ['Shift-Tab'], does: 'previous menu item' },
+  { name: 'backtab', keys: ['Shift-Tab'], does: 'previous menu item; without a menu, the next mode' },
   { name: 'escape', keys: ['Escape'], does: 'close the menu; twice, clear the text' },
   { name: 'interrupt', keys: ['Ctrl-C'], does: 'clear the text; if empty, interrupt' },
   { name: 'delete-or-exit', keys: ['Ctrl-D'], does: 'delete forward; if empty, quit' },

@@ -37,6 +37,8 @@ export interface PromptProps {
   readonly onExit: () => void
   /** Called on Ctrl-L. */
   readonly onClear?: () => void
+  /** Called on Shift-Tab without an open menu. */
+  readonly onCycle?: () => void
   readonly onChange?: (text: string) => void
   /** Called on every key and paste. */
   readonly onKey?: () => void
@@ -190,6 +192,7 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     const isAnswer = state.current.cells.length === 0 && props.isAnswer?.(input) === true
     props.onKey?.()
     if (isAnswer) props.onSubmit(input)
+    else if (keys[0]?.name === 'backtab' && !state.current.menu) props.onCycle?.()
     else take(keys)
   }
 
