@@ -1,5 +1,5 @@
 /** Runs a chat on the terminal until the user leaves. However it ends, the terminal is restored. */
-import { Box, render, Static, Text, useWindowSize } from 'ink'
+import { Box, render, Static, Text, useStdout, useWindowSize } from 'ink'
 import { createElement, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
@@ -111,6 +111,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
   const [draft, setDraft] = useState('')
   const { items, question } = state
   const lastKey = useRef(0)
+  const { write } = useStdout()
   const onKey = (): void => {
     lastKey.current = Date.now()
   }
@@ -158,6 +159,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             onSubmit={chat.submit}
             onInterrupt={chat.interrupt}
             onCycle={chat.cycleMode}
+            onClear={() => write(CLEAR)}
             onExit={chat.leave}
           />
         </Box>
@@ -167,6 +169,8 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
   )
 }
 
+/** Clears the screen and moves the cursor to its first row. */
+const CLEAR = '\x1b[2J\x1b[H'
 const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
 const NO_COMPLETION: Completer = async () => undefined
 

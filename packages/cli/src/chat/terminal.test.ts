@@ -132,7 +132,10 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await expect(stable(after(await screen.text(), 'policy'))).toMatchFileSnapshot(kept('always'))
     expect(here.read('../.config/mulligan/config.json')).toContain('"write_file"')
 
-    await screen.keys('BTab')
+    await screen.type('kept')
+    await screen.keys('C-l')
+    await screen.until(/^\n?> kept\n {2}scripted on/)
+    await screen.keys('C-u', 'BTab')
     await screen.until('mode auto-edit')
     await screen.keys('BTab', 'BTab', 'BTab')
     await screen.until('mode ask')
