@@ -49,6 +49,8 @@ export interface Run {
   readonly server: ScriptedModel
   readonly agent: ReturnType<typeof createAgent>
   readonly events: AgentEvent[]
+  readonly store: Store
+  readonly options: AgentOptions
 }
 
 /** The stores on which the turn tests run. */
@@ -63,14 +65,15 @@ export const stores: { open: () => Promise<Store> } = { open: async () => memory
 export async function start(script: Script, protocol: Protocol = 'openai', options: Partial<AgentOptions> = {}): Promise<Run> {
   const server = await scriptedModel(script)
   const events: AgentEvent[] = []
-  const agent = createAgent({
+  const store = options.store ?? (await stores.open())
+  const whole: AgentOptions = {
     model: agentModel(server, protocol),
     tools: [search, save],
-    store: options.store ?? (await stores.open()),
+    store,
     cwd: '/home/ann/notes',
     approve: async () => ({ answer: 'once' }),
     ...options,
     onEvent: (event) => events.push(event),
-  })
-  return { server, agent, events }
+  }
+  return { server, agent: createAgent(whole), events, store, options: whole }
 }

@@ -1,5 +1,4 @@
 /** Runs turns of sessions over one store. Front ends use this. */
-import { randomInt } from 'node:crypto'
 import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { CompactionReport } from './events.ts'
@@ -7,6 +6,9 @@ import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
+import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
+import { currentOf } from './rewound.ts'
+import { newSessionId } from './session-id.ts'
 import type { TurnRow } from './store/store.ts'
 import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
@@ -44,6 +46,12 @@ export interface Agent {
    * full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
    */
   readonly compact: (sessionId: string) => Promise<CompactionReport | undefined>
+  /**
+   * Takes the conversation, the files or both back to before an earlier message, between two turns. Nothing is deleted, and the next
+   * message tells the model. If the process is killed meanwhile, the next turn or rewind of the session completes it.
+   * @throws UnknownSession, SessionBusy, UnknownTurn, RewindConflict
+   */
+  readonly rewind: (sessionId: string, options: RewindOptions) => Promise<RewindReport>
 }
 
 /** There is no session with this id. */
@@ -97,9 +105,10 @@ export function createAgent(options: AgentOptions): Agent {
     return exclusively(id, takeOver, async () => {
       const last = isNew ? undefined : await store.lastTurn(id)
       if (last?.status === 'running') await close(last, await emitter(id, last.id))
+      if (last) await finishRewind({ store, files: options.files }, id, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
       const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
-      const news = isNew || !options.news ? [] : await options.news(id, await store.history(id))
+      const news = last ? await newsFor(id, last) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
       const emit = await emitter(id, turnId)
@@ -128,13 +137,38 @@ export function createAgent(options: AgentOptions): Agent {
       if (!last) return undefined
       const emit = await emitter(sessionId, last.id)
       if (last.status === 'running') await close(last, emit)
-      const history = await store.history(sessionId)
+      const history = await conversation(sessionId)
       const compaction = await store.compaction(sessionId)
       const effective = effectiveModel()
       const prefix = createRequestPrefix({ ...options, model: effective, history })
       return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, prefix).compact()
     })
   }
+
+  async function newsFor(id: string, last: TurnRow): Promise<readonly string[]> {
+    const rewound = await rewindNews({ store, files: options.files }, id, last.id)
+    return [...rewound, ...((await options.news?.(id, await conversation(id))) ?? [])]
+  }
+
+  const rewindTo = (sessionId: string, asked: RewindOptions): Promise<RewindReport> =>
+    between(sessionId, (emit) => rewind({ store, files: options.files }, sessionId, asked, emit))
+
+  /** Runs `work` while holding a session with no open turn or rewind. @throws UnknownSession, SessionBusy, UnknownTurn */
+  async function between<T>(sessionId: string, work: (emit: (event: TurnEvent) => Promise<void>) => Promise<T>): Promise<T> {
+    await known(sessionId)
+    return exclusively(sessionId, false, async () => {
+      const last = await store.lastTurn(sessionId)
+      if (!last) throw new UnknownTurn(`${sessionId}/1`)
+      const emit = await emitter(sessionId, last.id)
+      if (last.status === 'running') await close(last, emit)
+      await finishRewind({ store, files: options.files }, sessionId, emit)
+      return work(emit)
+    })
+  }
+
+  /** Returns the conversation without what was taken back. */
+  const conversation = async (sessionId: string): Promise<readonly Message[]> =>
+    currentOf(await store.history(sessionId), await store.rewinds(sessionId))
 
   /** Gives a result to each open call of a turn whose process ended. */
   const close = ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
@@ -155,11 +189,12 @@ export function createAgent(options: AgentOptions): Agent {
     const all = await store.history(sessionId)
     const isMine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
     const mine = all.filter(isMine)
-    const history = all.filter((message) => !isMine(message))
+    const others = all.filter((message) => !isMine(message))
+    const history = currentOf(others, await store.rewinds(sessionId))
     const past = again ? await store.events({ sessionId, turnId }) : []
     const journal = await store.journal(turnId, mine)
     const compaction = await store.compaction(sessionId)
-    const indeterminate = await indeterminateCalls(store, sessionId, history)
+    const indeterminate = await indeterminateCalls(store, sessionId, others)
     for (const event of opening) await emit(event)
     return runTurn({
       ...options,
@@ -198,7 +233,7 @@ export function createAgent(options: AgentOptions): Agent {
       } catch {
         // The listener failed; ignore.
       }
-      if (id !== undefined) await store.append([placed], isIntent(event))
+      if (id !== undefined) await store.append([placed], isIntent(event) || event.type === 'session.rewound')
     }
   }
 
@@ -218,7 +253,7 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  return { run, resume, compact }
+  return { run, resume, compact, rewind: rewindTo }
 }
 
 /** Collects what happened in a turn before a restart, apart from its journal. */
@@ -249,11 +284,3 @@ const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/'
 
 const TITLE = 60
 const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)
-
-/** Returns a new session id, which sorts by time and is easy to type: `20261121-2330-k3f9x2`. */
-function newSessionId(): string {
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
-  return `${stamp}-${randomInt(36 ** 6)
-    .toString(36)
-    .padStart(6, '0')}`
-}

@@ -32,6 +32,23 @@ export interface ContextUse {
   readonly contextTokens: number
 }
 
+export type RewindScope = 'conversation' | 'files' | 'both'
+
+/** The stored record of a rewind. */
+export interface Rewind {
+  /** The id of the first turn that is taken back. */
+  readonly from: string
+  readonly scope: RewindScope
+  /** The turns whose changes to files are to be undone, in this order. */
+  readonly undo: readonly string[]
+}
+
+/** A file that can't be restored, and why. */
+export interface FileConflict {
+  readonly path: string
+  readonly why: string
+}
+
 /** What opens a model again, besides its id. */
 export interface Reopen {
   /** The server's address, without credentials. */
@@ -86,6 +103,10 @@ export type TurnEvent =
       readonly contextTokens: number
     } & CompactionReport &
       Compaction)
+  /** From the turn `from` to `turnId`, the conversation is taken back, the files are to be, or both. The turns stay in the store. */
+  | ({ readonly type: 'session.rewound' } & Rewind)
+  /** The files of the latest `session.rewound` were restored. `left` could not be. */
+  | { readonly type: 'session.restored'; readonly undone: readonly string[]; readonly left: readonly FileConflict[] }
   | { readonly type: 'finish-step'; readonly step: number; readonly finishReason: string; readonly calls: number }
   /** Something the person should know. The turn continues. */
   | { readonly type: 'warning'; readonly message: string }

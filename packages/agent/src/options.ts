@@ -4,6 +4,7 @@ import type { Breakers, Spill } from '@mulligan/core/executor'
 import type { AgentEvent } from './events.ts'
 import type { Message } from './history/message.ts'
 import type { AgentModel } from './model/model.ts'
+import type { RecordedFiles } from './rewinds.ts'
 import type { Store } from './store/store.ts'
 
 /** A file with instructions: `AGENTS.md`. */
@@ -50,6 +51,8 @@ export interface AgentOptions {
   readonly skills?: () => readonly Skill[]
   /** Returns what happened outside the conversation since the last turn, as sentences that precede the next message. */
   readonly news?: (sessionId: string, history: readonly Message[]) => Promise<readonly string[]>
+  /** The recorded changes to files, which rewinds undo. Default: a rewind takes back only the conversation. */
+  readonly files?: RecordedFiles
   readonly limits?: Partial<Limits>
   readonly spill?: Spill
   readonly breakers?: Breakers

@@ -17,7 +17,7 @@ import { UsageError } from './common/errors.ts'
 import { type DataPaths, openDataDir } from './common/paths.ts'
 import { oneLine } from './common/sanitize.ts'
 import { limitsOf } from './config/settings.ts'
-import { recoverChanges, undoNews } from './data/changes.ts'
+import { recordedFiles, recoverChanges, undoNews } from './data/changes.ts'
 import { fileLog } from './data/log.ts'
 import { openStoreAt } from './data/store.ts'
 import type { Notice } from './notice.ts'
@@ -170,6 +170,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
       ...(agentsMd && { instructions: () => projectInstructions(cwd) }),
       skills: () => skills,
       news: (id, history) => undoNews(createChangeLog({ dir: data.changes, root: cwd }), id, history),
+      files: recordedFiles(createChangeLog({ dir: data.changes, root: cwd })),
       limits: limitsOf(settings),
       spill: (text, callId) => createSpill(outputDir())(text, callId),
       policy: approval.policy,

@@ -4,6 +4,7 @@ import type { AgentEvent } from '../events.ts'
 import type { AssistantMessage, UserMessage } from '../history/message.ts'
 import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
+import { currentCompaction, isRewind } from '../rewound.ts'
 import { joinHistory } from './log.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
 
@@ -85,12 +86,35 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
     },
     events: async ({ sessionId, turnId, after = 0 }) =>
       get(sessionId).events.filter((event) => (event.id ?? 0) > after && (turnId === undefined || event.turnId === turnId)),
-    compaction: async (sessionId) => get(sessionId).events.findLast((event) => event.type === 'context.compacted'),
+    compaction: async (sessionId) => currentCompaction(get(sessionId).events),
+    rewinds: async (sessionId) => get(sessionId).events.filter(isRewind),
+    branch: async (sessionId, { id, turns }) => {
+      const { row, ...from } = get(sessionId)
+      const isCopied = (turnId: string): boolean => turns.includes(turnId)
+      const turnRows = [...from.turns.values()].filter((turn) => isCopied(turn.id))
+      const renamed = <T>(value: T): T => renameIn(value, sessionId, id)
+      const byId = <T extends { readonly id: string }>(all: readonly T[]): Map<string, T> =>
+        new Map(renamed(all).map((one) => [one.id, one]))
+      kept.set(id, {
+        row: { ...row, id, createdAt: Date.now(), updatedAt: Date.now(), turns: turnRows.length },
+        turns: byId(turnRows),
+        messages: byId([...from.messages.values()].filter(({ turnId }) => isCopied(turnId))),
+        calls: byId([...from.calls.values()].filter((call) => isCopied(turnOf(call.id)))),
+        events: [...renamed(from.events.filter(({ turnId }) => isCopied(turnId)))],
+      })
+    },
     lastEventId: async (sessionId) => get(sessionId).events.at(-1)?.id ?? 0,
     journal: async (turnId) => (strict ? strictJournal(of(logs, turnId, () => [])) : journalOf(of(values, turnId, () => new Map()))),
     close: async () => undefined,
   }
 }
+
+/** The turn of a call: its id is `session/turn/step/ordinal`. */
+const turnOf = (callId: string): string => callId.split('/').slice(0, 2).join('/')
+
+/** Replaces a session's id at the beginning of ids by another, as the SQL of a branch does. */
+const renameIn = <T>(value: T, from: string, to: string): T =>
+  JSON.parse(JSON.stringify(value).replaceAll(`${from}/`, `${to}/`).replaceAll(`"sessionId":"${from}"`, `"sessionId":"${to}"`)) as T
 
 /** Returns the value of a key, creating it if needed. */
 function of<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {

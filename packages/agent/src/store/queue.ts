@@ -1,7 +1,7 @@
 /** Queues the writes of a store: everything that arrives together goes to disk in one transaction, in order. */
 import type { Driver, Fences, SessionWrite } from './driver.ts'
 import { type LogEntry, shortIds } from './log.ts'
-import { keyOf, LAST_ROW } from './schema.ts'
+import { keyOf, LAST_ROW, MARKED } from './schema.ts'
 import { SessionTakenOver } from './store.ts'
 
 type Queued = SessionWrite | LogEntry
@@ -149,11 +149,11 @@ function withRows(queued: readonly Queued[], lastRows: Map<string, number>): rea
     }
     const { sessionId, turnId } = first
     let { line: body, event } = first
-    let compacted = isCompaction(event)
+    let compacted = isMarked(event)
     for (let next = queued[at]; next && 'line' in next && next.turnId === turnId && body.length < MAX_ROW; next = queued[++at]) {
       body += `\n${next.line}`
       event = next.event ?? event
-      compacted ||= isCompaction(next.event)
+      compacted ||= isMarked(next.event)
     }
     const values = [turnId, event?.id ?? null, shortIds(body, turnId), compacted ? 1 : null, sessionId]
     const last = lastRows.get(sessionId)
@@ -167,4 +167,4 @@ function withRows(queued: readonly Queued[], lastRows: Map<string, number>): rea
   return writes
 }
 
-const isCompaction = (event: LogEntry['event']): boolean => event?.type === 'context.compacted'
+const isMarked = (event: LogEntry['event']): boolean => event !== undefined && MARKED.includes(event.type)

@@ -4,7 +4,7 @@
  * The rows of a session in the log are a range of its key: the session's number times this, plus the row's number. So a session needs
  * no index, and a new row changes few pages.
  */
-const ROWS = 2 ** 32
+export const ROWS = 2 ** 32
 
 /** Joins a session and its rows. */
 export const OF_SESSION = `log.seq > sessions.number * ${ROWS} AND log.seq < (sessions.number + 1) * ${ROWS}`
@@ -22,8 +22,9 @@ export const LAST_ROW = `coalesce((SELECT max(seq) FROM log WHERE ${OF_SESSION})
 /** The last event id of a session, or null. */
 export const LAST_EVENT = `(SELECT event_id FROM log WHERE ${OF_SESSION} AND event_id IS NOT NULL ORDER BY seq DESC LIMIT 1)`
 
-/** Marks rows with a compaction, so that opening a session need not search all of its rows. */
-export const MARK_COMPACTED = `UPDATE log SET compacted = 1 WHERE body LIKE '%\tcontext.compacted\t%'`
+/** Events that change what is sent of a session. Their rows are marked, so that opening a session need not search all of its rows. */
+export const MARKED: readonly string[] = ['context.compacted', 'session.rewound', 'session.restored']
+export const MARK_COMPACTED = `UPDATE log SET compacted = 1 WHERE ${MARKED.map((type) => `body LIKE '%\t${type}\t%'`).join(' OR ')}`
 
 /**
  * One list of statements per version, in SQLite's dialect. Since the third, the whole conversation is in the log, so that a commit

@@ -3,6 +3,7 @@
  * be stored before something happens (the intent before an effect) waits for the disk.
  */
 import { recordedJournal } from '../journal/journal.ts'
+import { currentCompaction, isRewind } from '../rewound.ts'
 import { type ClaimWrites, claimOf, claimSession, LEASE, RENEW_EVERY } from './claim.ts'
 import type { Driver, SessionWrite, Value } from './driver.ts'
 import {
@@ -20,7 +21,7 @@ import {
   wholeSteps,
 } from './log.ts'
 import { createQueue } from './queue.ts'
-import { LAST_EVENT, LAST_ROW, OF_SESSION } from './schema.ts'
+import { LAST_EVENT, LAST_ROW, OF_SESSION, ROW_NUMBER, ROWS } from './schema.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
@@ -47,6 +48,12 @@ export function sqlStore(driver: Driver): Store {
     const [where, values] = turnId === undefined ? ['', []] : [' AND turn_id = ?', [turnId]]
     const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ?${where} ORDER BY seq`, sessionId, ...values)
     return entriesOf(sessionId, rows, kinds)
+  }
+
+  /** Reads the events that change what is sent of a session, from the rows marked for them. */
+  async function marked(sessionId: string): Promise<Entries['events']> {
+    const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ? AND compacted = 1 ORDER BY seq`, sessionId)
+    return entriesOf(sessionId, rows, ['event']).events
   }
 
   const written = (): Promise<void> =>
@@ -174,9 +181,11 @@ export function sqlStore(driver: Driver): Store {
     },
     events: async ({ sessionId, turnId, after = 0 }) =>
       wholeEvents(await logOf(sessionId, ['message', 'call', 'event'], turnId)).filter(({ id = 0 }) => id > after),
-    compaction: async (sessionId) => {
-      const rows = await read<LogRow>(`${ROWS_OF} WHERE sessions.id = ? AND compacted = 1 ORDER BY seq DESC LIMIT 1`, sessionId)
-      return entriesOf(sessionId, rows, ['event']).events.findLast((event) => event.type === 'context.compacted')
+    compaction: async (sessionId) => currentCompaction(await marked(sessionId)),
+    rewinds: async (sessionId) => (await marked(sessionId)).filter(isRewind),
+    branch: async (sessionId, { id, turns }) => {
+      await written()
+      await driver.write(branchOf(driver, sessionId, id, turns), new Map(), true)
     },
     lastEventId: async (sessionId) => {
       const [row] = await read<{ last: number | null }>(`SELECT ${LAST_EVENT} AS last FROM sessions WHERE id = ?`, sessionId)
@@ -226,3 +235,28 @@ const deletionOf = (id: string): readonly SessionWrite[] =>
     sql: `DELETE FROM ${rows}`,
     parameters: [id],
   }))
+
+/** Returns the statements that copy turns to a new session. Ids and paths that contain the session's id get the new one. */
+function branchOf({ now }: Driver, from: string, to: string, turns: readonly string[]): readonly SessionWrite[] {
+  const at = Date.now()
+  const marks = turns.map(() => '?').join(', ')
+  const renamed = (column: string): string =>
+    `replace(replace(${column}, CAST(? AS TEXT), CAST(? AS TEXT)), CAST(? AS TEXT), CAST(? AS TEXT))`
+  const names = [`${from}/`, `${to}/`, `"sessionId":"${from}"`, `"sessionId":"${to}"`]
+  const log = `INSERT INTO log (seq, turn_id, event_id, body, compacted)
+    SELECT (SELECT number FROM sessions WHERE id = ?) * ${ROWS} + log.${ROW_NUMBER}, ${renamed('turn_id')}, event_id, ${renamed('body')}, compacted
+    FROM sessions JOIN log ON ${OF_SESSION} WHERE sessions.id = ? AND turn_id IN (${marks})`
+  return [
+    {
+      sql: `INSERT INTO sessions (id, cwd, title, created_at, updated_at, lease_until, fence) SELECT CAST(? AS TEXT), cwd, title, CAST(? AS BIGINT), CAST(? AS BIGINT), ${now}, 0 FROM sessions WHERE id = ?`,
+      parameters: [to, at, at, from],
+      creates: true as const,
+    },
+    {
+      sql: `INSERT INTO turns (id, session_id, prompt, model, status, answer, outcome, started_at, ended_at)
+        SELECT ${renamed('id')}, CAST(? AS TEXT), prompt, model, status, answer, ${renamed('outcome')}, started_at, ended_at FROM turns WHERE id IN (${marks}) ORDER BY seq`,
+      parameters: [...names, to, ...names, ...turns],
+    },
+    { sql: log, parameters: [to, ...names, ...names, from, ...turns] },
+  ].map((write) => ({ ...write, sessionId: to }))
+}

@@ -164,6 +164,41 @@ describe.each([
     await store.close()
   })
 
+  it('copies turns to a new session with ids of its own, and keeps its rewinds', async () => {
+    const store = await open()
+    const [from, to] = ['20261123-2300-aaaaaa', '20261123-2301-bbbbbb']
+    const renamed = <T>(value: T, id: string): T =>
+      JSON.parse(JSON.stringify(value).replaceAll('"s/', `"${id}/`).replaceAll('"s"', `"${id}"`)) as T
+    const user = (turn: number) => ({ role: 'user' as const, id: `${from}/${turn}/0`, turnId: `${from}/${turn}`, text: `go ${turn}` })
+    await store.createSession({ id: from, cwd: '/w', title: 'go' })
+    for (const turn of [1, 2]) await store.startTurn({ id: `${from}/${turn}`, sessionId: from, prompt: 'go', model: 'p/m' }, user(turn))
+    await store.saveMessage(from, renamed(message, from))
+    await store.saveCall(from, `${from}/1`, renamed(record, from))
+    await store.append(renamed(events, from), true)
+    const outcome = { sessionId: from, turnId: `${from}/1`, status: 'answered' as const, answer: 'Done.', requests: 1 }
+    await store.endTurn({ ...outcome, usage: message.usage, ledger: { changed: [], failed: [], unknown: [] } })
+    const rewound = { type: 'session.rewound' as const, from: `${from}/2`, scope: 'both' as const, undo: [] }
+    await store.append([{ ...rewound, id: 9, sessionId: from, turnId: `${from}/2`, at: 6 }], true)
+
+    await store.branch(from, { id: to, turns: [`${from}/1`] })
+    expect(await store.session(to)).toMatchObject({ id: to, cwd: '/w', title: 'go', turns: 1 })
+    expect(await store.lastTurn(to)).toMatchObject({ id: `${to}/1`, sessionId: to, status: 'answered' })
+    const copied = [await store.history(to), await store.events({ sessionId: to })]
+    expect(plain(copied[0])).toEqual(
+      plain([
+        { ...user(1), id: `${to}/1/0`, turnId: `${to}/1` },
+        ...renamed([message, { role: 'results', turnId: 's/1', step: 1, records: [record] }], to),
+      ]),
+    )
+    expect(plain(copied[1])).toEqual(plain(renamed(events, to)))
+    expect([await store.rewinds(to), await store.lastEventId(to)]).toEqual([[], 4])
+    expect(await store.rewinds(from)).toMatchObject([{ id: 9, from: `${from}/2` }])
+    // The copy does not depend on the original.
+    await store.deleteSession(from)
+    expect(await store.history(to)).toHaveLength(3)
+    await store.close()
+  })
+
   it('a finished step is not run again', async () => {
     const store = await open()
     await fill(store)

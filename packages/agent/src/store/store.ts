@@ -4,6 +4,7 @@ import type { AgentEvent, Compaction } from '../events.ts'
 import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { RewindEvent } from '../rewound.ts'
 
 export interface SessionRow {
   readonly id: string
@@ -82,8 +83,17 @@ export interface Store {
     readonly turnId?: string
     readonly after?: number
   }) => Promise<readonly AgentEvent[]>
-  /** Returns the session's latest compaction, from the event `context.compacted`. */
+  /** Returns the latest compaction of what is still part of the conversation, from the events `context.compacted`. */
   readonly compaction: (sessionId: string) => Promise<Compaction | undefined>
+  /** Returns the events `session.rewound` and `session.restored` of a session, in order. */
+  readonly rewinds: (sessionId: string) => Promise<readonly RewindEvent[]>
+  /**
+   * Copies turns of a session with everything stored of them into a new session of the same folder, all at once or not at all. The ids of
+   * the copied turns, messages and calls begin with the new session's id.
+   *
+   * @param turns the ids of at least one turn
+   */
+  readonly branch: (sessionId: string, branch: { readonly id: string; readonly turns: readonly string[] }) => Promise<void>
   /** Returns the last event id; 0 if there is none yet. */
   readonly lastEventId: (sessionId: string) => Promise<number>
   /**

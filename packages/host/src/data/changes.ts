@@ -1,5 +1,5 @@
 /** Reverts a change that an interrupted run left unfinished, and tells the model which changes were undone. */
-import type { Message } from '@mulligan/agent'
+import type { Message, RecordedFiles } from '@mulligan/agent'
 import { type ChangedTurn, createChangeLog, type RecordedChanges } from '@mulligan/tools'
 import type { DataPaths } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
@@ -47,6 +47,8 @@ export async function undoNews(
 ): Promise<readonly string[]> {
   const turns = await log.turns(sessionId).catch(() => [])
   if (turns.length === 0) return []
+  // Of turns that a rewind took out of the conversation, the model knows nothing.
+  const known = new Set(history.map(({ turnId }) => turnId))
   const saidUndone = new Set<string>()
   for (const message of history)
     if (message.role === 'user')
@@ -55,8 +57,24 @@ export async function undoNews(
         else saidUndone.delete(turn)
       }
   return turns
-    .filter(({ turn, undone }) => undone !== saidUndone.has(turn))
+    .filter(({ turn, undone }) => known.has(turn) && undone !== saidUndone.has(turn))
     .map((turn) => `${turn.undone ? UNDID : REDID} ${turn.turn}: ${filesOf(turn)}. Read a file again before you change it.`)
 }
 
 const filesOf = ({ changes }: ChangedTurn): string => listed(changes.map(({ path }) => path))
+
+/** Returns the recorded changes of a workspace as a rewind needs them. */
+export const recordedFiles = (log: RecordedChanges): RecordedFiles => ({
+  changes: async (sessionId) =>
+    (await log.turns(sessionId)).map(({ turn, undone, changes }) => ({
+      turn,
+      paths: undone ? [] : changes.map(({ path }) => oneLine(path, 120)),
+    })),
+  conflicts: log.conflicts,
+  undo: async (turn) => {
+    const found = (await log.turns(sessionOf(turn))).find((one) => one.turn === turn)
+    return !found || found.undone ? [] : (await log.undo(turn)).conflicts
+  },
+})
+
+const sessionOf = (turn: string): string => turn.slice(0, turn.lastIndexOf('/'))

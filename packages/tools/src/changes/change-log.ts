@@ -66,6 +66,8 @@ export interface RecordedChanges extends ChangeLog {
    * @param force overwrites changes by others
    */
   readonly undo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
+  /** Returns what would prevent undoing these turns one after another, latest first, without undoing anything. */
+  readonly conflicts: (turns: readonly string[]) => Promise<readonly Conflict[]>
   /** The reverse of `undo`, for a turn that was undone. */
   readonly redo: (turn: string, options?: { readonly force?: boolean }) => Promise<UndoResult>
   /** Returns a stored content by its hash. @throws Lost */
@@ -170,6 +172,18 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
       return { done, turn, changes: netChanges(plan.steps), conflicts }
     })
 
+  const conflictsOf = (turns: readonly string[]): Promise<readonly Conflict[]> =>
+    serially(async () => {
+      await ready()
+      const all = await changesets()
+      const found = turnsOf(all).filter(({ turn }) => turns.includes(turn))
+      const since = Math.min(...found.map((one) => one.since))
+      const later = all.slice(since + 1).flatMap(({ changeset }) => (changeset && !turns.includes(changeset.turn) ? [changeset] : []))
+      const present = found.toSorted((a, b) => a.since - b.since).flatMap((one) => one.present)
+      const { conflicts } = await planUndo(root, present, blobs, (path) => movedSince(later, path))
+      return [...conflicts, ...(found.some(({ damaged }) => damaged) ? [DAMAGED] : [])]
+    })
+
   const make = (callId: string, plan: () => Promise<readonly Step[]>, signal?: AbortSignal): Promise<void> =>
     serially(async () => {
       await ready()
@@ -182,6 +196,7 @@ export function createChangeLog({ dir, root, retention, now = Date.now, lockWait
     adopt: (callId, open, changes) => make(callId, () => adoptionSteps(root, open, changes, blobs)),
     turns: async (session) => turnsOf(await changesets(session)).map(changedTurn),
     undo: (turn, { force = false } = {}) => undoOrRedo('undo', turn, force),
+    conflicts: conflictsOf,
     redo: (turn, { force = false } = {}) => undoOrRedo('redo', turn, force),
     content: blobs.bytes,
   }

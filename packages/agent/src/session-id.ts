@@ -1,0 +1,10 @@
+/** Session ids. */
+import { randomInt } from 'node:crypto'
+
+/** Returns a new session id, which sorts by time and is easy to type: `20261121-2330-k3f9x2`. */
+export function newSessionId(): string {
+  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 13)
+  return `${stamp}-${randomInt(36 ** 6)
+    .toString(36)
+    .padStart(6, '0')}`
+}
