@@ -51,6 +51,8 @@ export interface ChatState {
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
   readonly sandbox: string | undefined
+  /** A text for the input, which is put there once if the input is empty. */
+  readonly draft: { readonly text: string } | undefined
   /** Whether the next Ctrl-C leaves the chat. */
   readonly isLeavingNext: boolean
 }
@@ -72,6 +74,8 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
   /** Stops the running work, waits for it to end, and leaves. */
   readonly leave: () => void
   readonly left: Promise<Left>
+  /** Returns the id of the session. */
+  readonly session: () => string | undefined
   readonly subject: LineStyle['subject']
   /** Shows general messages. */
   readonly tell: (text: string) => void

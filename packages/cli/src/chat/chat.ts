@@ -27,6 +27,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let stop = new AbortController()
   let queued: readonly string[] = []
   let serverSays: string | undefined
+  let draft: ChatState['draft']
   let isLeavingNext = false
   let isLeaving = false
   let agent: { readonly of: Choice; readonly agent: Agent } | undefined
@@ -40,7 +41,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     () => changed(),
   )
   const { state, subscribe, changed, flush } = createChatStore<ChatState>(() => ({
-    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, yes, sandbox, isLeavingNext },
+    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, yes, sandbox, isLeavingNext, draft },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
   const style: LineStyle = { colors, subject: subjectOf(tools) }
@@ -176,6 +177,10 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     view: () => view,
     sandbox: () => sandbox,
     send: (text) => turn((signal) => send(text, [], signal)),
+    draft: (text) => {
+      draft = { text }
+      changed()
+    },
     signal: () => stop.signal,
     say: (...lines) => show({ kind: 'output', lines }),
     sayRows: (rows) => show({ kind: 'rows', rows }),
@@ -269,6 +274,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     subject: style.subject,
     answer: questions.answer,
     left: left.promise,
+    session: () => session,
     ignored,
     close: workspace.close,
   }

@@ -153,6 +153,8 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             isActive={!isAnswering}
             placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
+            draft={state.draft}
+            onTwoEscapes="/rewind "
             onKey={onKey}
             history={history}
             complete={complete}

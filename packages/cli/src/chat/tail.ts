@@ -1,6 +1,6 @@
 /** Renders the end of a resumed session as it originally appeared. */
 
-import type { Store } from '@mulligan/agent'
+import { type Store, takenBack } from '@mulligan/agent'
 import type { Settings } from '@mulligan/host/parts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import { plural } from '../ui/text.ts'
@@ -12,12 +12,14 @@ const MAX_TURNS = 3
 export async function tailOf(store: Store, sessionId: string, style: LineStyle, limits: Settings['limits']) {
   const last = await store.lastTurn(sessionId)
   if (!last) return { items: [] as readonly Item[], view: NO_VIEW as View }
+  const isGone = takenBack(await store.rewinds(sessionId))
   const count = Number(last.id.slice(last.id.lastIndexOf('/') + 1))
-  const first = Math.max(1, count - MAX_TURNS + 1)
+  const turns = Array.from({ length: count }, (_, at) => `${sessionId}/${at + 1}`).filter((turn) => !isGone(turn))
   let view = NO_VIEW
-  const items: Item[] = first > 1 ? [{ kind: 'notice', lines: [style.colors.dim(`… ${plural(first - 1, 'turn')} before`)] }] : []
-  for (let at = first; at <= count; at++) {
-    const events = await store.events({ sessionId, turnId: `${sessionId}/${at}` })
+  const items: Item[] =
+    turns.length > MAX_TURNS ? [{ kind: 'notice', lines: [style.colors.dim(`… ${plural(turns.length - MAX_TURNS, 'turn')} before`)] }] : []
+  for (const turnId of turns.slice(-MAX_TURNS)) {
+    const events = await store.events({ sessionId, turnId })
     const isStopped = events.some((event) => event.type === 'turn.ended' && event.outcome.status === 'cancelled')
     for (const event of events) {
       if (isStopped && event.type === 'message.discarded') continue

@@ -166,6 +166,29 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect((await screen.text()).replaceAll('\n', '')).toMatch(/To continue: mulligan chat --session \d{8}-\S+$/)
   })
 
+  it('Escape twice offers the messages to go back to; the text of the chosen one is in the input', async () => {
+    using here = place()
+    await using model = await scriptedModel([say('One.'), say('Two.'), say('Three.')])
+    await using screen = await start(here, using(model))
+    await screen.until('on this machine · mode')
+    for (const [text, answer] of [
+      ['first thing', 'One.'],
+      ['second thing', 'Two.'],
+    ] as const) {
+      await screen.type(text)
+      await screen.keys('Enter')
+      await screen.until((shown) => shown.includes(answer) && !shown.includes('Ctrl-C stops'))
+    }
+    await screen.keys('Escape')
+    await screen.keys('Escape')
+    await screen.until(/› 2 +second thing/)
+    await screen.keys('Enter', 'Enter')
+    await screen.until(/Taken back 1 message[\s\S]*\n> second thing$/m)
+    await screen.keys('Enter')
+    await screen.until('Three.')
+    expect(userText(model.requests.at(-1) as RecordedRequest)).toMatch(/I have taken our conversation back[\s\S]*second thing$/)
+  })
+
   it('a resize while an answer streams leaves no copy of the live area', async ({ expect }) => {
     using here = place()
     await using model = await scriptedModel([say('I begin, and then', { fault: { hang: 'mid-text' } })])

@@ -168,7 +168,7 @@ export const DEFINITIONS: readonly Definition[] = [
     ...IN_FOLDER,
     flag('--stat', 'show only the number of changed lines per file'),
   ],
-  ['sessions', 'list, show, resume, delete, export or repair sessions'],
+  ['sessions', 'list, show, resume, branch, delete, export or repair sessions'],
   [
     'sessions list',
     'list the sessions in this folder, latest first',
@@ -185,6 +185,14 @@ export const DEFINITIONS: readonly Definition[] = [
     TAKE_OVER,
     ...TURN_FLAGS,
     ...TURN_JSON,
+  ],
+  [
+    'sessions branch',
+    'copy a conversation, or the part before a message, to a new session',
+    arg('[id]', WHICH),
+    ...IN_FOLDER,
+    LAST,
+    flag('--at <n>', 'leave out message n and everything after it').argParser(whole(1)),
   ],
   [
     'sessions delete',

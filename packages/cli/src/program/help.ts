@@ -37,6 +37,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'sessions list': ['mulligan sessions', 'mulligan sessions list --all --limit 10'],
   'sessions show': ['mulligan sessions show --last', 'mulligan sessions show 20261121-2356'],
   'sessions resume': ['mulligan sessions resume', 'mulligan sessions resume 20261121-2356 "and now the tests"'],
+  'sessions branch': ['mulligan sessions branch --last', 'mulligan sessions branch 20261121-2356 --at 3'],
   'sessions delete': ['mulligan sessions delete 20261121-2356', 'mulligan sessions delete --older-than 30d --yes'],
   'sessions repair': ['mulligan sessions repair'],
   'sessions export': [

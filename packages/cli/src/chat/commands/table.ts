@@ -12,6 +12,7 @@ import { localTime, modeText, table } from '../../ui/text.ts'
 import { healthLines } from '../health.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
+import { branch, rewind } from './rewind.ts'
 
 export const usageOf = ({ name, usage }: Pick<SlashCommand, 'name' | 'usage'>): string => (usage ? `/${name} ${usage}` : `/${name}`)
 
@@ -23,7 +24,7 @@ export const KEYS: readonly Row[] = [
   ['Ctrl-R', 'searches earlier messages'],
   ['Tab', 'completes a command or a path'],
   ['Shift-Tab', 'the next mode, from the next turn on'],
-  ['Esc', 'closes the list of completions; twice, clears the input'],
+  ['Esc', 'closes the list of completions; twice, clears the input or, if it is empty, begins /rewind'],
   ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],
@@ -84,6 +85,8 @@ export interface ChatControl {
   readonly send: (text: string) => Promise<void>
   readonly turn: (run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>) => Promise<void>
   readonly leave: () => void
+  /** Puts a text into the input, if that is empty. */
+  readonly draft: (text: string) => void
 }
 
 export interface SlashCommand {
@@ -224,6 +227,8 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   undo,
   redo,
+  rewind,
+  branch,
   diff,
   keep,
   {

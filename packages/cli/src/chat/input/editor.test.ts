@@ -40,6 +40,18 @@ const paste = (text: string): EditorKey => ({ name: 'paste', text })
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
 const sent = (ran: Ran): string[] => ran.effects.flatMap((effect) => (effect.type === 'submit' ? [effect.text] : []))
 
+describe('Escape twice', () => {
+  test.each<[string[], Effect[], string]>([
+    [['escape', 'escape'], [{ type: 'escape' }], '|'],
+    [['escape'], [], '|'],
+    [['a', 'escape', 'escape'], [], '|'],
+    [['escape', 'a', 'backspace', 'escape'], [], '|'],
+  ])('%j', (keys, effects, text) => {
+    const ran = run(keys)
+    expect([ran.effects, seen(ran)]).toEqual([effects, text])
+  })
+})
+
 describe('keys', () => {
   test.each<[what: string, keys: (string | EditorKey)[], text: string]>([
     ['text and moves', ['abc', 'left', 'left', 'X', 'right', 'Y'], 'aXbY|c'],

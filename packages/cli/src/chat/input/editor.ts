@@ -60,6 +60,9 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
     }
     case 'interrupt':
       return isEmpty ? { state, effect: { type: 'interrupt' } } : { state: cleared(state) }
+    case 'escape':
+      if (isEmpty && state.last === 'escape') return { state: cleared(state), effect: { type: 'escape' } }
+      return { state: isEmpty || state.last !== 'escape' ? { ...moved(state, state.cursor), last: 'escape' } : cleared(state) }
     case 'clear':
       return { state, effect: { type: 'clear' } }
     case 'delete-or-exit':
@@ -72,12 +75,11 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
 /** Keys that only move or edit. */
 const EDITS: Readonly<
   Record<
-    Exclude<KeyName, 'enter' | 'tab' | 'interrupt' | 'clear' | 'delete-or-exit'>,
+    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'delete-or-exit'>,
     (state: EditorState, context: EditorContext) => EditorState
   >
 > = {
   newline: (state) => edited(state, inserted(state, ['\n'])),
-  escape: (state) => (state.last === 'escape' ? cleared(state) : { ...moved(state, state.cursor), last: 'escape' }),
   backspace: (state) => without(state, -1, 0),
   delete: (state) => without(state, 0, 1),
   left: (state) => moved(state, Math.max(0, state.cursor - 1)),

@@ -16,7 +16,7 @@ export const KEY_TABLE = [
   { name: 'newline', keys: ['Alt-Enter', 'Shift-Enter', 'Ctrl-J', '\\ Enter'], does: 'a new line' },
   { name: 'tab', keys: ['Tab', 'Ctrl-I'], does: 'complete a command, a value or a file' },
   { name: 'backtab', keys: ['Shift-Tab'], does: 'previous menu item; without a menu, the next mode' },
-  { name: 'escape', keys: ['Escape'], does: 'close the menu; twice, clear the text' },
+  { name: 'escape', keys: ['Escape'], does: 'close the menu; twice, clear the text or, without one, begin /rewind' },
   { name: 'interrupt', keys: ['Ctrl-C'], does: 'clear the text; if empty, interrupt' },
   { name: 'delete-or-exit', keys: ['Ctrl-D'], does: 'delete forward; if empty, quit' },
   { name: 'up', keys: ['Up', 'Ctrl-P'], does: 'previous line; from the first line, previous message' },

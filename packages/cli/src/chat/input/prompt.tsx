@@ -40,6 +40,10 @@ export interface PromptProps {
   /** Called on Shift-Tab without an open menu. */
   readonly onCycle?: () => void
   readonly onChange?: (text: string) => void
+  /** A text that is put into the input if that is empty, once for each object. */
+  readonly draft?: { readonly text: string } | undefined
+  /** Typed when Escape is pressed twice in empty input. */
+  readonly onTwoEscapes?: string
   /** Called on every key and paste. */
   readonly onKey?: () => void
   /** Returns whether this key, typed into empty input, is submitted at once and not added to the history. */
@@ -140,6 +144,13 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     return () => search.current?.abort()
   }, [isActive])
 
+  const given = useRef<PromptProps['draft']>(undefined)
+  useEffect(() => {
+    if (given.current === props.draft) return
+    given.current = props.draft
+    if (props.draft && state.current.cells.length === 0) take([{ name: 'paste', text: props.draft.text }])
+  })
+
   function settled(before: EditorState): void {
     if (state.current.cells !== before.cells) props.onChange?.(textOf(state.current.cells))
     redraw()
@@ -165,7 +176,9 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     } else if (effect.type === 'complete') lookUp(effect.takes)
     else if (effect.type === 'interrupt') props.onInterrupt()
     else if (effect.type === 'exit') props.onExit()
-    else props.onClear?.()
+    else if (effect.type === 'escape') {
+      if (props.onTwoEscapes) take([{ name: 'text', text: props.onTwoEscapes }])
+    } else props.onClear?.()
   }
 
   function lookUp(takes?: Takes): void {

@@ -1,5 +1,5 @@
 /** Renders a session: its turns with messages and the results of calls, as data and as Markdown. Pure. */
-import { type AgentEvent, type Ledger, type Message, type SessionRow, textOf } from '@mulligan/agent'
+import { type AgentEvent, isRewind, type Ledger, type Message, type SessionRow, takenBack, textOf } from '@mulligan/agent'
 import type { CallRecord } from '@mulligan/core'
 import { oneLine, sanitize } from '@mulligan/host/light'
 import { DEFAULT_AGENT } from '@mulligan/host/parts'
@@ -10,7 +10,7 @@ import { localTime, plural } from '../../ui/text.ts'
 
 type Step = { readonly type: 'text'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
 type Event<Type> = Extract<AgentEvent, { type: Type }>
-type ShownTurn = ReturnType<typeof turnOf> & { readonly undone: boolean }
+type ShownTurn = ReturnType<typeof turnOf> & { readonly undone: boolean; readonly rewound: boolean }
 
 const NOTHING: Ledger = { changed: [], failed: [], unknown: [] }
 
@@ -23,9 +23,14 @@ export function conversationOf(
 ) {
   const ends = new Map(events.flatMap((event) => (event.type === 'turn.ended' ? [[event.turnId, event.outcome] as const] : [])))
   const starts = events.flatMap((event) => (event.type === 'turn.started' && !event.resumed ? [event] : []))
+  const isGone = takenBack(events.filter(isRewind))
   return {
     session,
-    turns: starts.map((event) => ({ ...turnOf(event, ends.get(event.turnId), history), undone: undone.has(event.turnId) })),
+    turns: starts.map((event) => ({
+      ...turnOf(event, ends.get(event.turnId), history),
+      undone: undone.has(event.turnId),
+      rewound: isGone(event.turnId),
+    })),
   }
 }
 
@@ -68,7 +73,7 @@ export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>
 }
 
 function turnLines(turn: ShownTurn, at: number): readonly string[] {
-  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error, undone } = turn
+  const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error, undone, rewound } = turn
   const about = [localTime(turn.at), `${oneLine(model, 120)} on ${oneLine(where, 80)}`]
   const quoted = linesIn(prompt).map((line) => `> ${line}`.trimEnd())
   const under = ledgerLines({ ledger, calls: steps.flatMap((step) => (step.type === 'call' ? [step.call] : [])) }, plain)
@@ -77,6 +82,7 @@ function turnLines(turn: ShownTurn, at: number): readonly string[] {
     [...about, ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`])].join(' · '),
     ...['', ...quoted, ...stepLines(steps)],
     ...(under.length === 0 ? [] : ['', ...under.map((line) => `- ${line}`)]),
+    ...(rewound ? ['', '*Taken out of the conversation by a rewind.*'] : []),
     ...(undone ? ['', '*The changes to files were undone.*'] : []),
     ...(status === 'answered' ? [] : ['', `*${status.replaceAll('_', ' ')}${error === undefined ? '' : `: ${oneLine(error, 300)}`}*`]),
   ]

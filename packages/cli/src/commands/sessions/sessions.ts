@@ -1,4 +1,4 @@
-/** `mulligan sessions` lists, shows, exports, deletes and repairs sessions. */
+/** `mulligan sessions` lists, shows, branches, exports, deletes and repairs sessions. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl, NoStore, redact, repairStore, type SessionRow, type Store, type StoreRepair } from '@mulligan/agent'
@@ -11,6 +11,7 @@ import { findSession, latestSession } from '../../session.ts'
 import { askInTerminal, isAttendedFor, isConfirmed } from '../../ui/ask.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, localTime, plural, print, table } from '../../ui/text.ts'
+import { branchAt } from './branch.ts'
 import { conversationOf, markdownOf } from './conversation.ts'
 
 async function withStore<T>({ err }: Output, use: (store: Store) => Promise<T>): Promise<T> {
@@ -57,7 +58,8 @@ export interface SessionFlags extends FolderFlags {
   readonly last?: boolean
 }
 
-async function conversation(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags) {
+/** @throws UsageError */
+async function sessionNamed(store: Store, id: string | undefined, { cwd, last = false }: SessionFlags): Promise<SessionRow> {
   const folder = workingFolder(cwd)
   if (id !== undefined && last) throw new UsageError('a session was named together with --last', 'Use only one of them.')
   if (id === undefined && !last)
@@ -65,7 +67,29 @@ async function conversation(store: Store, id: string | undefined, { cwd, last = 
       'no session was named',
       'Name one by its id, or the latest of this folder with --last. mulligan sessions lists them.',
     )
-  const session = id === undefined ? await latestSession(store, folder) : await findSession(store, folder, id)
+  return id === undefined ? latestSession(store, folder) : findSession(store, folder, id)
+}
+
+export interface BranchFlags extends SessionFlags {
+  /** The number of the first message that is left out. */
+  readonly at?: number
+}
+
+/** @throws UsageError */
+export async function branchCommand(asked: string | undefined, flags: BranchFlags, output: Output): Promise<number> {
+  const { from, id } = await withStore(output, async (store) => {
+    const session = await sessionNamed(store, asked, flags)
+    return { from: session.id, id: await branchAt(store, openDataDir(), session.id, flags.at) }
+  })
+  print(output, flags.json, { session: id, from }, [
+    `A new session, ${id}; ${from} stays as it is.`,
+    `To continue: mulligan chat --session ${id}`,
+  ])
+  return EXIT.ok
+}
+
+async function conversation(store: Store, id: string | undefined, flags: SessionFlags) {
+  const session = await sessionNamed(store, id, flags)
   const events = await store.events({ sessionId: session.id })
   const turns = await createChangeLog({ dir: openDataDir().changes, root: session.cwd })
     .turns()
