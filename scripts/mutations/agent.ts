@@ -228,4 +228,28 @@ export const AGENT: readonly Mutation[] = [
     replace: `return undefined`,
     test: { file: 'packages/agent/src/context/window.test.ts', name: 'a message that does not fit alone' },
   },
+  {
+    id: 'rewind-is-told',
+    rule: 'rewind: the model is told which files keep changes that it no longer sees',
+    file: 'packages/agent/src/rewinds.ts',
+    find: `isGone(one.turn) ? one.paths : []`,
+    replace: `[]`,
+    test: { file: 'packages/cli/src/chat/rewind.test.ts', name: 'of the conversation leaves the files' },
+  },
+  {
+    id: 'rewind-is-completed',
+    rule: 'rewind: one that was cut off is completed by the next turn',
+    file: 'packages/agent/src/agent.ts',
+    find: `if (last) await finishRewind(`,
+    replace: `if (!id) await finishRewind(`,
+    test: { file: 'packages/agent/src/rewinds.test.ts', name: 'is completed by the next turn' },
+  },
+  {
+    id: 'rewind-conflict',
+    rule: 'rewind: nothing is taken back if a file was changed since by others',
+    file: 'packages/agent/src/rewinds.ts',
+    find: `if (conflicts.length > 0) throw new RewindConflict(conflicts)`,
+    replace: ``,
+    test: { file: 'packages/cli/src/chat/rewind.test.ts', name: 'does nothing if a file was changed since' },
+  },
 ]
