@@ -17,6 +17,7 @@ export {
   validateJson,
 } from '@mulligan/repair'
 export type { ReadPart, ReadReply, SentCall, SentPart, TextDelta } from './api/api.ts'
+export { type HintTool, invalidInput } from './call/hint.ts'
 export type { Decided, HeldCall, Performed, Prepared, PreparedCall } from './call/prepared-call.ts'
 export type { ParsedCall } from './call/resolve-call.ts'
 export { createExecutor } from './create-executor.ts'

@@ -3,8 +3,13 @@ import { canonical, type Issue, issuesText, type NameIndex, pathText, withPath }
 import { type ErrorDetails, notOk, type SuggestedCall, type ToolError } from '../result.ts'
 import type { Tool } from '../tool.ts'
 
+/** The properties of a tool that a hint is made of. */
+export interface HintTool extends Pick<Tool, 'name' | 'examples'> {
+  readonly check: Pick<Tool['check'], 'check'>
+}
+
 /** Returns the `retry` result for an input that does not fit its schema. */
-export async function invalidInput(tool: Tool, input: Record<string, unknown>, issues: readonly Issue[]): Promise<ToolError> {
+export async function invalidInput(tool: HintTool, input: Record<string, unknown>, issues: readonly Issue[]): Promise<ToolError> {
   const first = issues.find((issue) => issue.meantKey !== undefined) ?? issues[0]
   if (!first) throw new RangeError('no issue to tell')
   const fixed = fix(input, issues)

@@ -1,0 +1,65 @@
+/** The server's tools, as its latest `tools/list` described them. */
+import { indexNames, isRecord, type JsonSchema, type NameIndex, refuseExplosivePatterns, type ToolSpec } from '@mulligan/repair'
+
+export interface ListedTool extends ToolSpec {
+  /** The schema with its top level closed, so that unknown parameters are noticed. Absent: the server's schema can't be used. */
+  readonly parameters?: JsonSchema
+  /** The server's own schema. */
+  readonly schema?: JsonSchema
+  readonly outputSchema?: JsonSchema
+  /** Whether the server says that the tool changes nothing. It is believed only where being wrong does no harm. */
+  readonly saysReadOnly: boolean
+}
+
+export interface Catalog {
+  readonly index: NameIndex<ListedTool>
+  readonly get: (name: string) => ListedTool | undefined
+  /** Whether the server lists no tools, or its list could not be read. */
+  readonly isEmpty: boolean
+}
+
+/** Reads the tools of a server. What is not understood is left alone: such a tool is passed through unchecked. */
+export function catalogOf(listed: readonly unknown[]): Catalog {
+  const tools = new Map<string, ListedTool>()
+  for (const one of listed) {
+    if (!isRecord(one) || typeof one['name'] !== 'string') continue
+    const { name, inputSchema, outputSchema, annotations } = one
+    const saysReadOnly = isRecord(annotations) && annotations['readOnlyHint'] === true
+    const schema = usable(inputSchema)
+    const output = isRecord(outputSchema) ? usable(outputSchema) : undefined
+    tools.set(name as string, {
+      name: name as string,
+      saysReadOnly,
+      effect: saysReadOnly ? 'read' : 'external',
+      ...(schema ? { parameters: closed(schema), schema } : { repair: 'off' as const }),
+      ...(output && { outputSchema: output }),
+    })
+  }
+  return { index: indexNames([...tools.values()]), get: (name) => tools.get(name), isEmpty: tools.size === 0 }
+}
+
+function usable(schema: unknown): JsonSchema | undefined {
+  if (!isRecord(schema)) return undefined
+  try {
+    refuseExplosivePatterns(schema)
+    return schema
+  } catch {
+    return undefined
+  }
+}
+
+/** Keywords by which a schema may declare parameters elsewhere than in `properties`. */
+const ELSEWHERE = [
+  'additionalProperties',
+  'patternProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  '$ref',
+  'unevaluatedProperties',
+  'propertyNames',
+]
+
+const closed = (schema: JsonSchema): JsonSchema =>
+  isRecord(schema['properties']) && !ELSEWHERE.some((keyword) => keyword in schema) ? { ...schema, additionalProperties: false } : schema
