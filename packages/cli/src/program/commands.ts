@@ -43,6 +43,8 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'sessions delete': async (ids, flags) => (await import('../commands/sessions/sessions.ts')).deleteSessions(ids, flags, output),
   'sessions repair': async (flags) => (await import('../commands/sessions/sessions.ts')).repairSessions(flags, output),
   'sessions export': async (id, flags) => (await import('../commands/sessions/sessions.ts')).exportSession(id, flags, output),
+  'mcp proxy': async (command, flags) => (await import('../commands/mcp/proxy.ts')).proxyCommand(command, flags, output),
+  'mcp resolve': async (id, flags) => (await import('../commands/mcp/resolve.ts')).resolveCommand(id, flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),
   'sandbox pull': async (image, flags) => (await import('../commands/sandbox/run.ts')).sandboxPull(image, flags, output),
   doctor: async (flags) => (await import('../commands/doctor/doctor.ts')).doctor(flags, output),
@@ -82,7 +84,7 @@ export function addCommands(
       if (part instanceof Argument) command.addArgument(part)
       else command.addOption(part)
     }
-    if (name === 'sandbox run') command.usage('[options] -- COMMAND…')
+    if (name === 'sandbox run' || name === 'mcp proxy') command.usage('[options] -- COMMAND…')
     const run = handlers[name]
     if (run) command.action((...given) => act(() => run(...given)))
   }

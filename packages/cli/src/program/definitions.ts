@@ -83,6 +83,9 @@ function age(text: string): number {
   return Number(number) * (MILLISECONDS[unit] as number)
 }
 
+/** Collects the values of a flag that can be repeated. */
+const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
+
 /** The hidden command that the scripts of `mulligan completion` call. */
 export const HIDDEN = '__complete'
 
@@ -214,6 +217,26 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--force', 'overwrite the output file'),
     flag('--cwd <dir>', 'the folder to work in'),
   ],
+  ['mcp', 'put repair, timeouts and guards in front of an MCP server'],
+  [
+    'mcp proxy',
+    'run an MCP server behind the proxy, on stdin and stdout',
+    arg('[command...]', 'the command of the server, after --'),
+    flag('--url <url>', 'the address of a server that is reached by Streamable HTTP, in place of a command'),
+    flag('--header <header>', 'a header for --url, as "Name: value"; can be repeated').argParser(several),
+    flag('--env <name>', 'pass this variable to the server, or NAME=VALUE; can be repeated').argParser(several),
+    flag('--cwd <dir>', 'the folder the server starts in'),
+    flag('--timeout <s>', 'give up a call without an answer or progress (default: 60)').argParser(seconds),
+    flag('--max-time <s>', 'give up a call even if it reports progress (default: 600)').argParser(seconds),
+    flag('--max-output <n>', 'characters of a result, the rest is read in pages (default: 100000)').argParser(whole(1000)),
+    flag('--safe <tool>', 'this tool may be called again after it was cut off; can be repeated').argParser(several),
+    flag('--trust-annotations', 'tools that say they only read may be called again after they were cut off'),
+    flag('--restarts <n>', 'start the server again at most this often in ten minutes (default: 5)').argParser(whole(0)),
+    flag('--observe', 'change nothing; report at the end what would have been done'),
+    flag('--report', 'report at the end what was done, on stderr'),
+    flag('--record <file>', 'append what happens to each call to this file, one JSON object a line'),
+  ],
+  ['mcp resolve', 'list calls that may have taken effect, or allow one to be made again', arg('[id]', 'the id of the call'), JSON_FLAG],
   ['sandbox', 'run a command in the sandbox, as the model would'],
   [
     'sandbox run',

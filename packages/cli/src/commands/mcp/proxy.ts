@@ -1,0 +1,118 @@
+/** `mulligan mcp proxy` runs an MCP server behind the proxy, on stdin and stdout. */
+import { appendFileSync, closeSync, openSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { createProxy, lineReader, type OpenServer, openJournal, type ProxyEvent } from '@mulligan/mcp'
+import { openDataDir } from '../../paths.ts'
+import { EXIT, watchInterrupts } from '../../process.ts'
+import type { Output } from '../../ui/output.ts'
+import { createReport } from './report.ts'
+import { secretsIn, withoutSecrets } from './secrets.ts'
+
+export interface ProxyFlags {
+  readonly url?: string
+  readonly header?: readonly string[]
+  readonly env?: readonly string[]
+  readonly cwd?: string
+  readonly timeout?: number
+  readonly maxTime?: number
+  readonly maxOutput?: number
+  readonly safe?: readonly string[]
+  readonly trustAnnotations?: boolean
+  readonly restarts?: number
+  readonly observe?: boolean
+  readonly report?: boolean
+  readonly record?: string
+}
+
+/** Longest message of a client, in bytes. */
+const MAX_LINE = 64 * 1024 * 1024
+
+/** @throws UsageError */
+export async function proxyCommand(command: readonly string[], flags: ProxyFlags, output: Output): Promise<number> {
+  const { url, record, observe = false, report: isReported = false, env: _, header: __, cwd: ___, ...options } = flags
+  if ((command.length === 0) === (url === undefined))
+    throw new UsageError('mcp proxy needs a server', 'Name its command after --, or its address with --url.')
+  const redact = withoutSecrets(secretsIn(process.env))
+  const report = createReport(observe)
+  const file = record === undefined ? undefined : openRecord(record)
+  const note = (event: ProxyEvent): void => {
+    report.add(event)
+    if (file !== undefined) appendFileSync(file, `${redact(JSON.stringify({ at: new Date().toISOString(), ...event }))}\n`)
+  }
+  const server = url ?? command.join(' ')
+  const journal = observe ? undefined : openJournal(join(openDataDir().dir, 'mcp-calls.db'))
+  const gone = Promise.withResolvers<void>()
+  const proxy = createProxy({
+    ...options,
+    ...(journal && { journal }),
+    ...{ server: redact(server), observe, redact, onEvent: note, onEnd: () => gone.resolve() },
+    open: await serverOf(command, flags, (line) => output.err(`${redact(oneLine(line, 1000))}\n`)),
+    toClient: (line) => output.out(`${line}\n`),
+  })
+  const reader = lineReader(MAX_LINE, proxy.fromClient, ({ bytes }) => output.err(`mulligan: a message of ${bytes} bytes was left out\n`))
+  const interrupt = watchInterrupts(() => gone.resolve())
+  process.stdin.on('data', reader.push)
+  process.stdin.on('end', gone.resolve)
+  process.stdin.on('error', gone.resolve)
+  output.closed.addEventListener('abort', () => gone.resolve())
+  await gone.promise
+  process.stdin.pause()
+  await proxy.end()
+  interrupt.dispose()
+  journal?.close()
+  if (file !== undefined) closeSync(file)
+  if (isReported || observe) output.err(report.text())
+  return EXIT.ok
+}
+
+function openRecord(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    throw new UsageError(`${path} can't be written: ${(error as Error).message}`, 'Name another file with --record.')
+  }
+}
+
+async function serverOf(
+  command: readonly string[],
+  { url, header = [], env = [], cwd }: ProxyFlags,
+  log: (line: string) => void,
+): Promise<OpenServer> {
+  if (url !== undefined)
+    return (await import('@mulligan/mcp')).httpServer({ url: addressOf(url), headers: Object.fromEntries(header.map(headerOf)) })
+  const [program = '', ...args] = command
+  const [{ processServer }, { resolveProgram, startProgram }] = await Promise.all([import('@mulligan/mcp'), import('@mulligan/sandbox')])
+  const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)
+  if (file === undefined)
+    throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Name it with its path, or install it.')
+  const variables = { ...childEnv(process.env), ...Object.fromEntries(env.map(variableOf)) }
+  return processServer({ command: file, args, env: variables, ...(cwd !== undefined && { cwd }), spawn: startProgram, log })
+}
+
+function addressOf(url: string): string {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
+  throw new UsageError(`${JSON.stringify(url)} is not an address of a server`, 'It begins with http:// or https://.')
+}
+
+function headerOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw new UsageError(`${JSON.stringify(text)} is not a header`, 'Write it as --header "Name: value".')
+  return [name, value]
+}
+
+function variableOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  const value = process.env[text]
+  if (value === undefined) throw new UsageError(`the variable ${text} is not set`, `Set it, or write --env ${text}=VALUE.`)
+  return [text, value]
+}
+
+/** Variables that programs need to run. Others may be secrets, and are passed on only by name. */
+const PASSED =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SystemRoot|SystemDrive|ComSpec|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE|ProgramFiles|NODE_EXTRA_CA_CERTS)$/i
+
+const childEnv = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (PASSED.test(name) && value !== undefined ? [[name, value]] : [])))
