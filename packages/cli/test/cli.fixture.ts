@@ -1,5 +1,5 @@
 /** Runs the real command with a separate folder and data, in a new process or in the test's process. */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -35,14 +35,14 @@ export function endOf(child: ChildProcessByStdio<Writable | null, Readable, Read
 }
 
 export interface Running {
-  readonly child: ChildProcess
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly ended: Promise<Ended>
 }
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Text for stdin. Default: empty. */
-  readonly stdin?: string
+  /** Text for stdin, or `open` to write to it later. Default: empty. */
+  readonly stdin?: string | { readonly open: true }
   readonly execArgv?: readonly string[]
   readonly bin?: string
 }
@@ -67,7 +67,7 @@ export function place(files: Readonly<Record<string, string>> = {}): CliFixture 
   function start(args: readonly string[], { env = {}, stdin = '', execArgv = [], bin = BIN }: StartOptions = {}): Running {
     const child = spawn(process.execPath, [...execArgv, bin, ...args], { cwd: dir, env: environment(env) })
     child.stdin.on('error', () => undefined)
-    child.stdin.end(stdin)
+    if (typeof stdin === 'string') child.stdin.end(stdin)
     const ended = endOf(child)
     return { child, ended }
   }
@@ -82,7 +82,7 @@ export function place(files: Readonly<Record<string, string>> = {}): CliFixture 
     ...folders,
     start,
     run: (args, options = {}) =>
-      inProcess(args, options)
+      inProcess(args, options) && typeof options.stdin !== 'object'
         ? runCli(args, { cwd: dir, env: environment(options.env ?? {}), stdin: options.stdin ?? '' })
         : start(args, options).ended,
   }

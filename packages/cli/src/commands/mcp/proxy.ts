@@ -7,7 +7,7 @@ import { openDataDir } from '../../paths.ts'
 import { EXIT, watchInterrupts } from '../../process.ts'
 import type { Output } from '../../ui/output.ts'
 import { createReport } from './report.ts'
-import { secretsIn, withoutSecrets } from './secrets.ts'
+import { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
 
 export interface ProxyFlags {
   readonly url?: string
@@ -33,7 +33,9 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
   const { url, record, observe = false, report: isReported = false, env: _, header: __, cwd: ___, ...options } = flags
   if ((command.length === 0) === (url === undefined))
     throw new UsageError('mcp proxy needs a server', 'Name its command after --, or its address with --url.')
-  const redact = withoutSecrets(secretsIn(process.env))
+  const variables = Object.fromEntries((flags.env ?? []).map(variableOf))
+  const headers = Object.fromEntries((flags.header ?? []).map(headerOf))
+  const redact = withoutSecrets([...secretsIn({ ...process.env, ...variables }), ...secretsOfHeaders(headers)])
   const report = createReport(observe)
   const file = record === undefined ? undefined : openRecord(record)
   const note = (event: ProxyEvent): void => {
@@ -47,7 +49,7 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
     ...options,
     ...(journal && { journal }),
     ...{ server: redact(server), observe, redact, onEvent: note, onEnd: () => gone.resolve() },
-    open: await serverOf(command, flags, (line) => output.err(`${redact(oneLine(line, 1000))}\n`)),
+    open: await serverOf({ command, url, headers, variables, cwd: flags.cwd }, (line) => output.err(`${redact(oneLine(line, 1000))}\n`)),
     toClient: (line) => output.out(`${line}\n`),
   })
   const reader = lineReader(MAX_LINE, proxy.fromClient, ({ bytes }) => output.err(`mulligan: a message of ${bytes} bytes was left out\n`))
@@ -74,20 +76,23 @@ function openRecord(path: string): number {
   }
 }
 
-async function serverOf(
-  command: readonly string[],
-  { url, header = [], env = [], cwd }: ProxyFlags,
-  log: (line: string) => void,
-): Promise<OpenServer> {
-  if (url !== undefined)
-    return (await import('@mulligan/mcp')).httpServer({ url: addressOf(url), headers: Object.fromEntries(header.map(headerOf)) })
+interface Server {
+  readonly command: readonly string[]
+  readonly url: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly variables: Readonly<Record<string, string>>
+  readonly cwd: string | undefined
+}
+
+async function serverOf({ command, url, headers, variables, cwd }: Server, log: (line: string) => void): Promise<OpenServer> {
+  if (url !== undefined) return (await import('@mulligan/mcp')).httpServer({ url: addressOf(url), headers })
   const [program = '', ...args] = command
   const [{ processServer }, { resolveProgram, startProgram }] = await Promise.all([import('@mulligan/mcp'), import('@mulligan/sandbox')])
   const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)
   if (file === undefined)
     throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Name it with its path, or install it.')
-  const variables = { ...childEnv(process.env), ...Object.fromEntries(env.map(variableOf)) }
-  return processServer({ command: file, args, env: variables, ...(cwd !== undefined && { cwd }), spawn: startProgram, log })
+  const env = { ...childEnv(process.env), ...variables }
+  return processServer({ command: file, args, env, ...(cwd !== undefined && { cwd }), spawn: startProgram, log })
 }
 
 function addressOf(url: string): string {
