@@ -1,6 +1,6 @@
 /** A server that is reached by Streamable HTTP. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { type Id, messageOf } from './messages.ts'
+import { type Id, idKey, messageOf } from './messages.ts'
 import type { OpenServer } from './server.ts'
 
 export interface HttpOptions {
@@ -20,16 +20,21 @@ export function httpServer({ url, headers = {} }: HttpOptions): OpenServer {
     transport.onmessage = (message) => {
       const { result } = message as { readonly result?: { readonly protocolVersion?: unknown } }
       if (typeof result?.protocolVersion === 'string') transport.setProtocolVersion?.(result.protocolVersion)
+      if ('id' in message && !('method' in message)) open.delete(idKey(message.id as Id))
       events.line(JSON.stringify(message))
     }
     transport.onclose = () => events.closed('the connection was closed')
+    /** Requests whose answer may still come. From protocol version 2026-07-28 on, one is cancelled by closing its stream. */
+    const open = new Map<string, AbortController>()
     async function post(line: string, id: Id | undefined): Promise<void> {
+      const stream = new AbortController()
+      if (id !== undefined) open.set(idKey(id), stream)
       try {
         await started
-        await transport.send(JSON.parse(line))
+        await transport.send(JSON.parse(line), { requestSignal: stream.signal })
       } catch (error) {
         const why = reasonOf(error)
-        if (id !== undefined) events.lost(id, why, UNSENT.has(codeOf(error)))
+        if (id !== undefined && !stream.signal.aborted) events.lost(id, why, UNSENT.has(codeOf(error)))
         // The server has forgotten the session: a new one is opened.
         if ((error as { readonly status?: unknown }).status === 404 || /\b404\b/.test(why)) void transport.close()
       }
@@ -38,6 +43,11 @@ export function httpServer({ url, headers = {} }: HttpOptions): OpenServer {
       send(line) {
         const message = messageOf(JSON.parse(line))
         void post(line, message.kind === 'request' ? message.id : undefined)
+        if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+          const key = idKey(message.params['requestId'] as Id)
+          open.get(key)?.abort()
+          open.delete(key)
+        }
       },
       async close() {
         await transport.terminateSession().catch(() => undefined)
@@ -54,5 +64,8 @@ const codeOf = (error: unknown): string => {
 
 const reasonOf = (error: unknown): string => {
   const { message, cause } = error as Error
+  const status = (error as { readonly status?: unknown }).status
+  if (status === 401 || status === 403) return `it answered with HTTP ${status} (its credentials are set with a header): ${message}`
+  if (typeof status === 'number') return `it answered with HTTP ${status}: ${message}`
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }

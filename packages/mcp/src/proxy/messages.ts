@@ -56,8 +56,8 @@ export const request = (id: Id, method: string, params: Params): string => JSON.
 export const notification = (method: string, params?: Params): string =>
   JSON.stringify({ jsonrpc: '2.0', method, ...(params && { params }) })
 
-/** The result of a call that failed, as the model reads it. */
-export const errorResult = (says: string): CallResult => ({ content: [text(says)], isError: true })
+/** The result of a call that failed, as the model reads it. From protocol version 2026-07-28 on, a result names its type. */
+export const errorResult = (says: string): CallResult => ({ resultType: 'complete', content: [text(says)], isError: true })
 
 /** Ids of different types are different ids. */
 export const idKey = (id: Id): string => `${typeof id} ${id}`

@@ -57,7 +57,10 @@ export function createOutputs(pageSize: number): Outputs {
       const number = Number(page)
       if (!Number.isInteger(number) || number < 1 || number > pages) return errorResult(`"page" must be a whole number from 1 to ${pages}.`)
       const next = number < pages ? ` Next: ${readCall(String(output), number + 1)}` : ''
-      return { content: [text(whole.slice((number - 1) * pageSize, number * pageSize)), text(`[Page ${number} of ${pages}.${next}]`)] }
+      return {
+        resultType: 'complete',
+        content: [text(whole.slice((number - 1) * pageSize, number * pageSize)), text(`[Page ${number} of ${pages}.${next}]`)],
+      }
     },
     isUsed: () => count > 0,
   }
