@@ -8,6 +8,7 @@ import { CONFIG } from './config.ts'
 import { CONTRACT } from './contract.ts'
 import { EGRESS } from './egress.ts'
 import { LAYER } from './layer.ts'
+import { MCP } from './mcp.ts'
 import { MODEL_SERVERS } from './model-servers.ts'
 import type { Mutation } from './mutation.ts'
 import { OLLAMA } from './ollama.ts'
@@ -36,4 +37,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...EGRESS,
   ...TRUST,
   ...TURN,
+  ...MCP,
 ]

@@ -10,8 +10,7 @@ const ERROR_LINE = /^\s*(?:(?:MCP )?error(?: -?\d+)?|[A-Z]\w{0,40}(?:Error|Excep
 const TRACEBACK = /^\s*Traceback \(most recent call last\):/
 
 /**
- * @param call `repeatable`: whether the call had arguments that the model could change
- * @param notes sentences for the model
+ * @param call whether the call had arguments, which the model could change, and notes for the model: sentences
  */
 export function mendResult(
   given: CallResult,

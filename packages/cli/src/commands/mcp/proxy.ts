@@ -6,6 +6,7 @@ import { createProxy, lineReader, type OpenServer, openJournal, type ProxyEvent 
 import { openDataDir } from '../../paths.ts'
 import { EXIT, watchInterrupts } from '../../process.ts'
 import type { Output } from '../../ui/output.ts'
+import { serverEnv } from './environment.ts'
 import { createReport } from './report.ts'
 import { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
 
@@ -91,7 +92,7 @@ async function serverOf({ command, url, headers, variables, cwd }: Server, log: 
   const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)
   if (file === undefined)
     throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Name it with its path, or install it.')
-  const env = { ...childEnv(process.env), ...variables }
+  const env = serverEnv(process.env, variables)
   return processServer({ command: file, args, env, ...(cwd !== undefined && { cwd }), spawn: startProgram, log })
 }
 
@@ -114,10 +115,3 @@ function variableOf(text: string): readonly [string, string] {
   if (value === undefined) throw new UsageError(`the variable ${text} is not set`, `Set it, or write --env ${text}=VALUE.`)
   return [text, value]
 }
-
-/** Variables that programs need to run. Others may be secrets, and are passed on only by name. */
-const PASSED =
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SystemRoot|SystemDrive|ComSpec|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE|ProgramFiles|NODE_EXTRA_CA_CERTS)$/i
-
-const childEnv = (env: NodeJS.ProcessEnv): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (PASSED.test(name) && value !== undefined ? [[name, value]] : [])))
