@@ -18,5 +18,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ readonly bench: Be
   memory: () => import('./memory.ts'),
   'session-memory': () => import('./session-memory.ts'),
   sandbox: () => import('./sandbox.ts'),
+  'mcp-proxy': () => import('./mcp-proxy/bench.ts'),
   questions: () => import('./questions.ts'),
 }
