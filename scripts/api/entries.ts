@@ -8,6 +8,7 @@ export const ENTRIES = [
   'langchain',
   'openai-agents',
   'mastra',
+  'mcp',
   'agent',
   'host',
   'eval',

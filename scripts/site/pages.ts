@@ -33,6 +33,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/own-tools.md',
       'docs/testing.md',
       'docs/repair.md',
+      'docs/mcp.md',
       'docs/telemetry.md',
     ],
   },

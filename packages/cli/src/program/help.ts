@@ -44,6 +44,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan sessions export --last > session.md',
     'mulligan sessions export 20261121-2356 --format json -o session.json',
   ],
+  mcp: ['mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes', 'mulligan mcp resolve'],
+  'mcp proxy': [
+    'mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+    'mulligan mcp proxy --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"',
+    'mulligan mcp proxy --observe -- my-server',
+  ],
+  'mcp resolve': ['mulligan mcp resolve', 'mulligan mcp resolve 12'],
   sandbox: ['mulligan sandbox run -- npm test', 'mulligan sandbox pull'],
   'sandbox pull': ['mulligan sandbox pull', 'mulligan sandbox pull docker.io/library/python:3.13-bookworm --backend podman'],
   doctor: ['mulligan doctor', 'mulligan doctor --json'],
