@@ -1,5 +1,6 @@
 /** A proxy in front of any MCP server. */
 
+export { serverEnv } from './environment.ts'
 export { type HttpOptions, httpServer } from './proxy/http.ts'
 export { type Journal, openJournal, type UnknownCall } from './proxy/journal.ts'
 export { type LineReader, type LongLine, lineReader } from './proxy/lines.ts'
@@ -9,3 +10,8 @@ export * from './proxy/options.ts'
 export { type ProcessOptions, processServer } from './proxy/process.ts'
 export { createProxy, type McpProxy } from './proxy/proxy.ts'
 export type { OpenServer, ServerConnection, ServerEvents } from './proxy/server.ts'
+export { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
+export { expanded, type McpServer, type McpToolSettings } from './use/config.ts'
+export type { AskPerson } from './use/elicit.ts'
+export { type Known, type McpServerStatus, type McpServers, type McpServersOptions, openMcpServers, type ToolCache } from './use/servers.ts'
+export type { LeftOut, ListedTool } from './use/tools.ts'

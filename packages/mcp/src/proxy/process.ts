@@ -38,6 +38,7 @@ export function processServer({ command, args, env, cwd, spawn, log, maxLine = M
       log(line)
     }
     function onEnd(why: string): void {
+      process.off('exit', killNow)
       kill('SIGKILL')
       ended.resolve()
       events.closed(lastLog === '' ? why : `${why}; its log ends with: ${lastLog.slice(0, 300)}`)
@@ -56,6 +57,9 @@ export function processServer({ command, args, env, cwd, spawn, log, maxLine = M
     // The end of the process says what there is to say of a broken pipe.
     child.stdin.on('error', () => undefined)
     child.on('error', (error) => child.pid === undefined && onEnd(startText(command, error)))
+    // A server that ignores the end of its input must not outlive this process.
+    const killNow = (): void => kill('SIGKILL')
+    process.once('exit', killNow)
     child.on('exit', (code, signal) => {
       // What is still in the pipes is read first; something in the background may hold them open, though.
       const timer = setTimeout(end, DRAIN)
@@ -69,9 +73,10 @@ export function processServer({ command, args, env, cwd, spawn, log, maxLine = M
 
     return {
       send: (line) => void (child.stdin.writable && child.stdin.write(`${line}\n`)),
-      async close() {
+      async close(now = false) {
         child.stdin.end()
-        const timers = [setTimeout(() => kill('SIGTERM'), GRACE), setTimeout(() => kill('SIGKILL'), 2 * GRACE)]
+        if (now) kill('SIGTERM')
+        const timers = [setTimeout(() => kill('SIGTERM'), GRACE), setTimeout(() => kill('SIGKILL'), now ? GRACE : 2 * GRACE)]
         await ended.promise
         for (const timer of timers) clearTimeout(timer)
       },

@@ -14,8 +14,8 @@ export interface ServerEvents {
 
 export interface ServerConnection {
   readonly send: (line: string) => void
-  /** Ends the connection and waits until nothing of it is left. */
-  readonly close: () => Promise<void>
+  /** Ends the connection and waits until nothing of it is left. @param now it has nothing to finish */
+  readonly close: (now?: boolean) => Promise<void>
 }
 
 export type OpenServer = (events: ServerEvents) => ServerConnection
