@@ -14,7 +14,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   mastra: ['core', 'repair'],
   agent: ['core', 'repair'],
   mcp: ['core', 'repair'],
-  host: ['repair', 'core', 'sandbox', 'tools', 'agent'],
+  host: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp'],
   eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
   cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'host', 'eval', 'testing'],
 }

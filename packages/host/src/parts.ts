@@ -2,6 +2,8 @@
  * The parts that the command's subcommands use, such as `mulligan config`. These exports are not a stable API: they change with the
  * command.
  */
+
+export type { McpServerStatus } from '@mulligan/mcp'
 export { type Agents, chooseAgent, readAgents, roleOf, unknownTools } from './agents/agents.ts'
 export type { NamedAgent } from './agents/built-in.ts'
 export { type PromptCommand, promptCommands, promptFor } from './agents/prompts.ts'
@@ -37,7 +39,8 @@ export { type Cloud, isCloud, isProvider, PROVIDERS } from './models/registry.ts
 export { idOf } from './models/servers/server.ts'
 export type { Notice } from './notice.ts'
 export { builtInTools } from './tools/built-in-tools.ts'
-export { type AroundOwnCode, openTools, problemText, type WorkspaceTools } from './tools/open-tools.ts'
+export { openServers } from './tools/mcp-servers.ts'
+export { type AroundOwnCode, leftOutText, leftOutTexts, openTools, problemText, type WorkspaceTools } from './tools/open-tools.ts'
 export { folderSandbox, nameOf, sandboxLine } from './tools/sandbox.ts'
 export { changeTrust, type FolderTools, folderTools, needsTrust, readTrust } from './trust/store.ts'
 export { openWorkspace, type Ports, type Workspace, type WorkspaceOptions } from './workspace.ts'

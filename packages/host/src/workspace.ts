@@ -22,7 +22,7 @@ import { fileLog } from './data/log.ts'
 import { openStoreAt } from './data/store.ts'
 import type { Notice } from './notice.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
-import { type AroundOwnCode, openTools, problemText, type WorkspaceTools } from './tools/open-tools.ts'
+import { type AroundOwnCode, leftOutTexts, openTools, type WorkspaceTools } from './tools/open-tools.ts'
 import { sandboxLine } from './tools/sandbox.ts'
 import { sessionState } from './tools/session-state.ts'
 
@@ -79,6 +79,8 @@ export interface Workspace extends AsyncDisposable {
   readonly tools: readonly Tool[]
   /** Changes that commands made to files that git ignores: they are not in the workspace until they are kept. */
   readonly ignored: WorkspaceTools['ignored']
+  /** The configured MCP servers, as they are now. */
+  readonly servers: WorkspaceTools['servers']
   /**
    * Chooses model, agent and mode again.
    * @param session the session to continue, with its agent
@@ -154,7 +156,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
   const { skills, problems } = await projectSkills(cwd)
   const told = [...problems]
   projectInstructions(cwd, (problem) => told.push(problem))
-  for (const problem of [...openedTools.problems.map(problemText), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
+  for (const problem of [...leftOutTexts(openedTools), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
     say('left-out')(`Left out: ${problem}`)
 
   function agent({ settings, named, configured }: Choice = choice): Agent {
@@ -195,7 +197,8 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     await store.close()
   }
   return {
-    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, tools: openedTools.tools, ignored: openedTools.ignored, agent, close },
+    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, tools: openedTools.tools, agent, close },
+    ...{ ignored: openedTools.ignored, servers: openedTools.servers },
     choose: (next, id, before) => choose(cwd, next, { env, store, session: id, before }),
     run: async (turn) => {
       own ??= agent()

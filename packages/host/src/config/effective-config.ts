@@ -2,7 +2,7 @@
 import { sizeText } from '@mulligan/sandbox'
 import type { Setting } from '../common/setting.ts'
 import { keyText } from './keys.ts'
-import type { Settings } from './settings.ts'
+import type { ConfiguredServer, Settings } from './settings.ts'
 import { valueAt, withValue } from './value-at.ts'
 
 const AUTO: Setting<string> = { value: 'auto', origin: 'default', from: 'default' }
@@ -17,8 +17,24 @@ export interface Row {
 
 /** Returns one row for each effective value; a key whose values are merged has several. */
 export function rowsOf(settings: Settings): readonly Row[] {
-  const { model, baseUrl, models, agent, lean, off, limits, webSearch, diagnostics, sandbox, approval, agents, remoteHosts, files, store } =
-    settings
+  const {
+    model,
+    baseUrl,
+    models,
+    agent,
+    lean,
+    off,
+    limits,
+    webSearch,
+    diagnostics,
+    sandbox,
+    approval,
+    agents,
+    remoteHosts,
+    files,
+    store,
+    mcpServers,
+  } = settings
   const row = (key: string, setting: Setting<unknown> | undefined): Row[] =>
     setting ? [{ key, value: setting.value, from: setting.from }] : []
   return [
@@ -36,6 +52,7 @@ export function rowsOf(settings: Settings): readonly Row[] {
       .flatMap(([key, setting]) => row(`limits.${key}`, setting)),
     ...row('web.search', webSearch),
     ...diagnostics.flatMap((setting) => row('diagnostics', setting)),
+    ...mcpServers.map(({ value: { name, server }, from }) => ({ key: keyText(['mcpServers', name]), value: withoutValues(server), from })),
     ...row('store', store && { ...store, value: withoutPassword(store.value) }),
     ...row('mode', approval.mode),
     ...Object.entries({ ...sandbox, backend: sandbox.backend ?? AUTO, network: sandbox.network ?? NO_NETWORK }).flatMap(([key, setting]) =>
@@ -49,6 +66,18 @@ export function rowsOf(settings: Settings): readonly Row[] {
   ]
 }
 
+/** Hides the values of a server's variables and headers, which are often keys. */
+const withoutValues = (server: ConfiguredServer): ConfiguredServer => {
+  const hidden = (values: Record<string, string>) => Object.fromEntries(Object.keys(values).map((name) => [name, '[secret]']))
+  const { env, headers, url } = server
+  return {
+    ...server,
+    ...(env && { env: hidden(env) }),
+    ...(headers && { headers: hidden(headers) }),
+    ...(url !== undefined && { url: withoutPassword(url) }),
+  }
+}
+
 /** Hides the credentials and passwords in a URL. */
 export const withoutPassword = (url: string): string =>
   url.replace(/\/\/[^/]*@/, '//[secret]@').replace(/([?&]\w*password=)[^&]*/gi, '$1[secret]')
@@ -59,13 +88,14 @@ export function effectiveConfig(settings: Settings): unknown {
   const whole: Readonly<Record<string, object>> = {
     models: Object.assign({}, ...settings.models.map(({ value }) => value).toReversed()) as object,
     agents: Object.fromEntries(agents.map(({ name, origin: _, from: __, ...fields }) => [name, fields])),
+    mcpServers: Object.fromEntries(settings.mcpServers.map(({ value: { name, server } }) => [name, withoutValues(server)])),
     'tools.off': [...new Set(off.map(({ value }) => value))],
     diagnostics: settings.diagnostics.flatMap(({ value }) => value),
     policy: [...new Set([...approval.rules, ...approval.projectRules])].map(({ value }) => value),
     trustedProjects: files.flatMap(({ values }) => values.trustedProjects ?? []),
     remoteHosts: [...remoteHosts],
   }
-  const single = rowsOf(settings).filter(({ key }) => !(key in whole) && !/^(?:agents|models)\b/.test(key))
+  const single = rowsOf(settings).filter(({ key }) => !(key in whole) && !/^(?:agents|models|mcpServers)\b/.test(key))
   const entries: readonly (readonly [string, unknown])[] = [
     ...single.map(({ key, value }) => [key, value] as const),
     ...Object.entries(whole).filter(([, value]) => Object.keys(value).length > 0),

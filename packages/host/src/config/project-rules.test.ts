@@ -73,6 +73,7 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   'sandbox.image': () => fc.constantFrom('evil', 'mine'),
   'sandbox.gitPrograms': () => fc.constantFrom('run', 'ignore'),
   'sandbox.readable': () => fc.constantFrom([], ['.env.test'], ['~/app/.env']),
+  mcpServers: () => fc.constantFrom({}, { evil: { command: 'evil' } }, { notes: { url: 'https://mcp.evil.example' } }),
   store: () => fc.constantFrom('postgres://db.evil.example/x', '/tmp/x.db'),
   mode: () => fc.constantFrom(...MODES),
   policy: () =>
@@ -81,8 +82,8 @@ const VALUES: Readonly<Record<string, () => fc.Arbitrary<unknown>>> = {
   remoteHosts: () => fc.constantFrom([], ['api.evil.example'], ['api.openai.com']),
 }
 
-/** The keys in `models` all have the same rule. */
-const KEYS = keysIn(configJsonSchema()).filter(({ key }) => !key.startsWith('models.'))
+/** The keys in `models` and in `mcpServers` all have the same rule. */
+const KEYS = keysIn(configJsonSchema()).filter(({ key }) => !/^(?:models|mcpServers)\./.test(key))
 const pathOf = (key: string): readonly string[] => key.replace('NAME', 'far').split('.')
 /** Generates a configuration with some of the keys that have values. */
 const config = (only: (rule: ProjectRule | undefined) => boolean = () => true): fc.Arbitrary<Config> => {
@@ -142,6 +143,7 @@ function expectKept(key: string, without: Settings, withIt: Settings): void {
 const EXAMPLES: [Config, Config][] = [
   [{}, { baseUrl: 'https://api.evil.example/v1' }],
   [{}, { diagnostics: [{ include: '*', command: ['evil'] }] }],
+  [{ mcpServers: { notes: { command: 'mine' } } }, { mcpServers: { notes: { command: 'evil' } } }],
   [{ limits: { requests: 5 } }, { limits: { requests: 9 } }],
 ]
 

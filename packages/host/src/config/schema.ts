@@ -87,6 +87,37 @@ const mountFields = () =>
     mode: z.enum(['read-only', 'read-write']).optional(),
   })
 
+/** The shape that other clients use. What they add to it is left alone. */
+const serverFields = () =>
+  z
+    .looseObject({
+      command: text().describe('The program.'),
+      args: z.array(z.string()).describe('Its arguments.'),
+      env: z.record(text(), z.string()).describe('Its variables, besides those that every program needs.'),
+      cwd: text().describe('The folder it starts in. Default: the workspace.'),
+      url: z.string().describe('In place of a program: the address of a server that is reached by Streamable HTTP.'),
+      headers: z.record(text(), z.string()).describe('Headers of each request to it.'),
+      disabled: z.boolean().describe('Leaves it out.'),
+      trustAnnotations: z.boolean().describe('Believes tools that say they only read, so that they run without asking.'),
+      trustResults: z
+        .boolean()
+        .describe('Takes its results for no hostile content. Otherwise each effect after one needs a person, even with `--yes`.'),
+      tools: z
+        .record(
+          text(),
+          z
+            .strictObject({
+              effect: z.enum(['read', 'write', 'external']).describe('What a call does. Default: `external`, which asks.'),
+              timeout: z.number().positive().max(3600).describe('Seconds a call may take without progress.'),
+              retries: z.int().min(0).max(10).describe('How often the model may retry after a wrong call.'),
+            })
+            .partial(),
+        )
+        .describe('Settings of its tools, by name with `*`.'),
+    })
+    .partial()
+    .refine(({ command, url }) => (command === undefined) !== (url === undefined), 'either a command or a url')
+
 /** For the JSON Schema, which cannot represent the check. */
 const SIZE = {
   anyOf: [
@@ -161,6 +192,11 @@ export const TABLE = {
     () => z.array(checkFields()),
     trusted('may add some after your approval (`mulligan trust`)', 'names commands that run automatically'),
     'Commands that check a file after a change, in the sandbox. The lists of all files are combined, yours first.',
+  ),
+  mcpServers: row(
+    () => z.record(name(), serverFields()),
+    trusted('may add some after your approval (`mulligan trust`)', 'starts programs outside the sandbox, or sends data elsewhere'),
+    'MCP servers whose tools the model may use, by name, in the shape that other clients use. Variables in braces are replaced, as in a shell.',
   ),
   store: row(
     text,

@@ -36,6 +36,8 @@ export interface Settings {
   readonly webSearch: Setting<ValueOf<'web.search'>> | undefined
   /** From all files, the user's first. */
   readonly diagnostics: readonly Setting<ValueOf<'diagnostics'>>[]
+  /** From all files; the user's server counts where names are equal. */
+  readonly mcpServers: readonly Setting<{ readonly name: string; readonly server: ConfiguredServer }>[]
   readonly store: Setting<string> | undefined
   readonly sandbox: SandboxSettings
   readonly approval: ApprovalSettings
@@ -77,6 +79,7 @@ export function readSettings(cwd: string, flags: SettingFlags, env: Env): Settin
       all('web.search').find(({ origin }) => origin !== 'env'),
     ),
     diagnostics: all('diagnostics').toReversed(),
+    mcpServers: serversOf(all('mcpServers')),
     store: all('store')[0],
     sandbox: sandboxSettings(layers),
     approval: approvalSettings(layers, word.isTrusted, cwd, env),
@@ -106,6 +109,17 @@ function countingOf(files: readonly ConfigFile[], word: Word): readonly [readonl
   const { sandbox, ...rest } = project.values
   const { values, withheld } = admit({ ...rest, ...(sandbox && { sandbox: withProfile(sandbox) }) }, project.shown, word)
   return [files.map((file) => (file === project ? { ...file, values } : file)), withheld]
+}
+
+export type ConfiguredServer = ValueOf<'mcpServers'>[string]
+
+function serversOf(given: readonly Setting<ValueOf<'mcpServers'>>[]): Settings['mcpServers'] {
+  const byName = new Map(
+    given.flatMap(({ value, ...rest }) =>
+      Object.entries(value).map(([name, server]) => [name, { value: { name, server }, ...rest }] as const),
+    ),
+  )
+  return [...byName.values()]
 }
 
 type Search = Settings['webSearch']

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { FIND_TOOLS } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
+import type { LeftOut, McpServerStatus } from '@mulligan/mcp'
 import type { Sandbox } from '@mulligan/sandbox'
 import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolFiles, type UserToolProblem } from '@mulligan/tools'
 import type { Env } from '../common/env.ts'
@@ -10,20 +11,25 @@ import { oneLine } from '../common/sanitize.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { type FolderTools, folderTools, needsTrust } from '../trust/store.ts'
 import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
+import { openServers } from './mcp-servers.ts'
 
 /** The agent adds this tool itself. Only the type is imported, because listing tools does not need the agent. */
 const FINDER: typeof FIND_TOOLS = 'find_tools'
 
-export interface WorkspaceTools {
+export interface WorkspaceTools extends AsyncDisposable {
   readonly tools: readonly Tool[]
   /** Names of the user-defined tools. */
   readonly own: ReadonlySet<string>
   /** The folder's own tools that were not loaded because the user has not trusted them. */
   readonly untrusted?: FolderTools
+  /** MCP servers and tools of theirs that can't be used. */
+  readonly leftOut: readonly LeftOut[]
   /** What was left out: files that could not be loaded, and user-defined tools with the name of a built-in one. */
   readonly problems: readonly UserToolProblem[]
   readonly ignored: BuiltInTools['ignored']
-  /** Ends running commands and closes the sandbox. */
+  /** The configured MCP servers. */
+  readonly servers: () => readonly McpServerStatus[]
+  /** Ends running commands and MCP servers, and closes the sandbox. */
   readonly close: () => Promise<void>
 }
 
@@ -72,24 +78,42 @@ export async function openTools(
     tools.filter(({ name }) => !names.has(name)),
     (run, input, ctx, { name }) => around(`the tool ${name}`, () => run(input, ctx)),
   )
-  const taken = tools
+  const renamed = tools
     .filter(({ name }) => names.has(name))
     .map(({ name }) => ({
       file: fileThatDefines(files.found, name),
       error: `it defines "${name}", the name of a built-in tool: rename it`,
     }))
+  const taken = [...names, ...own.map(({ name }) => name)]
+  const mcp = await openServers(cwd, settings, { env, taken, ...(session?.ask && { ask: session.ask }) })
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([close(), mcp.close()])
+  }
   return {
-    tools: [...builtIn, ...own],
+    tools: [...builtIn, ...own, ...mcp.tools],
     own: new Set(own.map(({ name }) => name)),
-    problems: [...problems, ...taken],
+    problems: [...problems, ...renamed],
+    leftOut: mcp.leftOut,
+    servers: mcp.status,
     ...(needsTrust(files) && { untrusted: files }),
     ignored,
-    close,
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
   }
 }
 
+/** Describes everything that was left out, a line each, safe for a terminal. */
+export const leftOutTexts = ({ problems, leftOut }: Pick<WorkspaceTools, 'problems' | 'leftOut'>): readonly string[] => [
+  ...problems.map(problemText),
+  ...leftOut.map(leftOutText),
+]
+
 /** Formats a problem on one line, safe for a terminal. */
 export const problemText = ({ file, error }: UserToolProblem): string => oneLine(`${join(TOOLS_FOLDER, file)}: ${error}`, 400)
+
+/** Formats what was left out of an MCP server on one line, safe for a terminal. */
+export const leftOutText = ({ server, tool, why }: LeftOut): string =>
+  oneLine(`${tool === undefined ? '' : `${tool} of `}the MCP server ${server}: ${why}`, 400)
 
 /** Finds the file with the tool's name, otherwise the one that contains it. */
 function fileThatDefines({ folder, files, contents }: UserToolFiles, name: string): string {
