@@ -17,7 +17,7 @@ import { endItems, type Item, NO_VIEW, step } from './view.ts'
 /** @throws UsageError */
 export async function openChat(options: ChatOptions): Promise<Chat> {
   const { workspace, colors } = options
-  const { cwd, data, sessions: store, tools, ignored, yes } = workspace
+  const { cwd, data, sessions: store, tools, ignored, servers, yes } = workspace
   let items: readonly Item[] = [{ kind: 'output', lines: options.welcome }]
   let view = NO_VIEW
   let choice = workspace.choice
@@ -171,7 +171,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools, ignored, yes, turn, leave, tell, agent: agentNow },
+    ...{ cwd, data, store, colors, tools, ignored, servers, yes, turn, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,

@@ -65,7 +65,8 @@ function agentWarning(agents: Agents, { agent }: Settings): readonly string[] {
  */
 async function toolWarnings(cwd: string, { all }: Agents, settings: Settings): Promise<readonly string[]> {
   try {
-    const { tools, untrusted } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+    await using opened = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+    const { tools, untrusted } = opened
     return untrusted ? [] : unknownTools(all, settings, tools)
   } catch (error) {
     return [saying(error)]

@@ -43,6 +43,10 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'sessions delete': async (ids, flags) => (await import('../commands/sessions/sessions.ts')).deleteSessions(ids, flags, output),
   'sessions repair': async (flags) => (await import('../commands/sessions/sessions.ts')).repairSessions(flags, output),
   'sessions export': async (id, flags) => (await import('../commands/sessions/sessions.ts')).exportSession(id, flags, output),
+  'mcp list': async (flags) => (await import('../commands/mcp/servers.ts')).listServers(flags, output),
+  'mcp add': async (name, command, flags) => (await import('../commands/mcp/servers.ts')).addServer(name, command, flags, output),
+  'mcp remove': async (name, flags) => (await import('../commands/mcp/servers.ts')).removeServer(name, flags, output),
+  'mcp test': async (name, flags) => (await import('../commands/mcp/servers.ts')).testServers(name, flags, output),
   'mcp proxy': async (command, flags) => (await import('../commands/mcp/proxy.ts')).proxyCommand(command, flags, output),
   'mcp resolve': async (id, flags) => (await import('../commands/mcp/resolve.ts')).resolveCommand(id, flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),
@@ -56,7 +60,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
 })
 
 /** The commands that run if only their group is named. */
-const DEFAULTS = new Set(['config show', 'sessions list'])
+const DEFAULTS = new Set(['config show', 'sessions list', 'mcp list'])
 
 /** The names of the commands, without subcommands. */
 export const COMMANDS: readonly string[] = DEFINITIONS.flatMap(([name]) => (name.includes(' ') ? [] : [name]))
@@ -85,6 +89,7 @@ export function addCommands(
       else command.addOption(part)
     }
     if (name === 'sandbox run' || name === 'mcp proxy') command.usage('[options] -- COMMAND…')
+    if (name === 'mcp add') command.usage('[options] NAME -- COMMAND…')
     const run = handlers[name]
     if (run) command.action((...given) => act(() => run(...given)))
   }

@@ -44,7 +44,18 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan sessions export --last > session.md',
     'mulligan sessions export 20261121-2356 --format json -o session.json',
   ],
-  mcp: ['mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes', 'mulligan mcp resolve'],
+  mcp: [
+    'mulligan mcp add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+    'mulligan mcp test',
+    'mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+  ],
+  'mcp list': ['mulligan mcp', 'mulligan mcp list --json'],
+  'mcp add': [
+    'mulligan mcp add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+    'mulligan mcp add tickets --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"',
+  ],
+  'mcp remove': ['mulligan mcp remove notes'],
+  'mcp test': ['mulligan mcp test', 'mulligan mcp test notes'],
   'mcp proxy': [
     'mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
     'mulligan mcp proxy --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"',

@@ -5,6 +5,7 @@ import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceChanges, projectSkills, promptCommands, roleOf, type WorkspaceTools } from '@mulligan/host/parts'
+import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
@@ -59,6 +60,7 @@ export interface ChatControl {
   readonly colors: Colors
   readonly tools: readonly Tool[]
   readonly ignored: WorkspaceTools['ignored']
+  readonly servers: WorkspaceTools['servers']
   readonly session: () => string | undefined
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
@@ -195,6 +197,19 @@ export const COMMANDS: readonly SlashCommand[] = [
         ...healthLines(view().health).map((line, at): Row => [at === 0 ? 'calls' : '', line]),
         ['session', session() ?? 'none yet: the first message starts it'],
       ])
+    },
+  },
+  {
+    name: 'mcp',
+    description: 'show the MCP servers and their tools',
+    anytime: true,
+    run: (_, { servers, tools, say, colors }) => {
+      const found = servers()
+      if (found.length === 0) return say('There are no MCP servers.', colors.dim('mulligan mcp add NAME -- COMMAND… adds one.'))
+      for (const server of found) {
+        const ofServer = tools.filter(({ service }) => service === `mcp ${server.name}`).map(({ name }) => name)
+        say(oneLine(statusText(server), 300), ...(ofServer.length > 0 ? [colors.dim(`  ${oneLine(ofServer.join(', '), 500)}`)] : []))
+      }
     },
   },
   {

@@ -52,6 +52,18 @@ export async function setConfig(key: string, text: string, flags: EditFlags, out
   return EXIT.ok
 }
 
+/** Sets a value that is not text. @returns the file, for display. @throws UsageError if the value is not valid for the key */
+export async function setValue(path: readonly string[], value: unknown, flags: EditFlags): Promise<string> {
+  const place = placeOf(workingFolder(flags.cwd), flags)
+  await edit(place, async () => {
+    const changed = setIn(textOf(place) ?? '', path, value)
+    if (changed === undefined) throw untouchable(place)
+    check(place, changed)
+    await replaceFile(place.path, changed, modeOf(place))
+  })
+  return place.shown
+}
+
 /** @returns 1 if the key is not set. @throws UsageError */
 export async function unsetConfig(key: string, flags: EditFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)

@@ -3,22 +3,25 @@ import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { nameOf, openEffectiveModel, readSettings, type Settings, sandboxOptions } from '@mulligan/host/parts'
+import { nameOf, openEffectiveModel, openServers, readSettings, type Settings, sandboxOptions } from '@mulligan/host/parts'
 import { type Enforcement, type LayerSupport, resolveProgram, runProgram, type SandboxError, type SandboxOptions } from '@mulligan/sandbox'
 import { ripgrep } from '@mulligan/tools'
 import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
 import { EXIT } from '../../process.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { type FolderFlags, print, table } from '../../ui/text.ts'
+import { type FolderFlags, plural, print, table } from '../../ui/text.ts'
 
 /** @returns 1 if something required is missing or the configuration is invalid */
 export async function doctor(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { settings, broken } = configured(cwd)
   const options = sandboxOptions(settings.sandbox, cwd, process.env)
-  const [sandbox, ...around] = await Promise.all([probeSandbox(options), node(), ripgrepCheck(), git(cwd), model(settings), data()])
-  const checks = [...broken, ...around, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
+  const [sandbox, servers, ...around] = await Promise.all([
+    ...([probeSandbox(options), mcpServers(cwd, settings)] as const),
+    ...([node(), ripgrepCheck(), git(cwd), model(settings), data()] as const),
+  ])
+  const checks = [...broken, ...around, ...servers, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
   const lines = checks.flatMap((check) => linesOf(check, colorsFor(process.stdout)))
   print(output, flags.json, { usable: isUsable, checks, sandbox }, lines)
@@ -118,6 +121,24 @@ export function data(): Check {
     const isUsage = error instanceof UsageError
     const says = isUsage ? error.message : `the data folder can't be written: ${(error as NodeJS.ErrnoException).code}`
     return { name: 'data', state: 'missing', says, remedy: isUsage ? error.hint : 'Set MULLIGAN_DATA_DIR to a writable folder.' }
+  }
+}
+
+/** Seconds to wait for MCP servers. */
+const MCP_WAIT = 20
+
+/** Starts the configured MCP servers. One that can't be used costs its tools, and nothing else. */
+async function mcpServers(cwd: string, settings: Settings): Promise<readonly Check[]> {
+  if (settings.mcpServers.length === 0) return []
+  const opened = await openServers(cwd, settings, { env: process.env, taken: [], fresh: true, wait: MCP_WAIT })
+  try {
+    return opened.status().map(({ name, state, tools, why = `it did not answer in ${MCP_WAIT} s` }): Check => {
+      if (state === 'off') return { name: 'mcp', state: 'unused', says: `${name}: disabled` }
+      if (state === 'running') return { name: 'mcp', state: 'ok', says: `${name}: ${plural(tools, 'tool')}` }
+      return { name: 'mcp', state: 'lacking', says: `${name}: ${why}`, remedy: `mulligan mcp test ${name} tries again.` }
+    })
+  } finally {
+    await opened.close()
   }
 }
 

@@ -2,13 +2,22 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { createProxy, lineReader, type OpenServer, openJournal, type ProxyEvent } from '@mulligan/mcp'
+import {
+  createProxy,
+  lineReader,
+  type OpenServer,
+  openJournal,
+  type ProxyEvent,
+  secretsIn,
+  secretsOfHeaders,
+  serverEnv,
+  withoutSecrets,
+} from '@mulligan/mcp'
 import { openDataDir } from '../../paths.ts'
 import { EXIT, watchInterrupts } from '../../process.ts'
 import type { Output } from '../../ui/output.ts'
-import { serverEnv } from './environment.ts'
+import { headerOf, variableOf } from './named.ts'
 import { createReport } from './report.ts'
-import { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
 
 export interface ProxyFlags {
   readonly url?: string
@@ -99,19 +108,4 @@ async function serverOf({ command, url, headers, variables, cwd }: Server, log: 
 function addressOf(url: string): string {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new UsageError(`${JSON.stringify(url)} is not an address of a server`, 'It begins with http:// or https://.')
-}
-
-function headerOf(text: string): readonly [string, string] {
-  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
-  if (name === undefined || value === undefined)
-    throw new UsageError(`${JSON.stringify(text)} is not a header`, 'Write it as --header "Name: value".')
-  return [name, value]
-}
-
-function variableOf(text: string): readonly [string, string] {
-  const at = text.indexOf('=')
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
-  const value = process.env[text]
-  if (value === undefined) throw new UsageError(`the variable ${text} is not set`, `Set it, or write --env ${text}=VALUE.`)
-  return [text, value]
 }

@@ -25,7 +25,8 @@ export async function auditTools(flags: FolderFlags, output: Output): Promise<nu
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, { err: () => undefined })
   refuseUntrusted(cwd)
-  const { tools, own, problems } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+  await using opened = await openTools(cwd, { env: process.env, settings: { ...settings, mcpServers: [] }, around: ownCodeIn(cwd) })
+  const { tools, own, problems } = opened
   const mine = tools.filter(({ name }) => own.has(name))
   const report = await auditOf(mine, sandboxOptions(settings.sandbox, cwd, process.env))
   const conforms = report.conforms && problems.length === 0

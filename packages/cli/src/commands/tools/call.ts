@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type ApprovalRequest, type CallRecord, render, type Tool } from '@mulligan/core'
 import { createExecutor, type Executor, type HeldCall, indexNames, type Prepared, resolveName } from '@mulligan/core/executor'
 import { oneLine, safeJson, sanitize } from '@mulligan/host/light'
-import { type Approve, fileLog, openApproval, openTools, problemText, recoverChanges, sandboxLine } from '@mulligan/host/parts'
+import { type Approve, fileLog, leftOutTexts, openApproval, openTools, recoverChanges, sandboxLine } from '@mulligan/host/parts'
 import { createSpill } from '@mulligan/tools'
 import { approvalInWords } from '../../approval/approval.ts'
 import { endIgnored } from '../../ignored.ts'
@@ -35,7 +35,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
   const isAttended = isAttendedFor(flags)
   const { settings } = await settledTools(cwd, flags, output)
   const byHand = flags.yes === true || isAttended
-  const openedTools = await openTools(cwd, {
+  await using openedTools = await openTools(cwd, {
     env: process.env,
     outputs: { dir },
     changes: { dir: data.changes },
@@ -45,7 +45,7 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     around: ownCodeIn(cwd),
   })
   if (openedTools.untrusted && !isNamed(name, openedTools.tools)) refuseUntrusted(cwd)
-  for (const problem of openedTools.problems) output.err(`Left out: ${problemText(problem)}\n`)
+  for (const text of leftOutTexts(openedTools)) output.err(`Left out: ${text}\n`)
   const input = json === '-' ? await readStdin() : json
   const interrupt = watchInterrupts(() => undefined)
   const colors = colorsFor(process.stderr)
@@ -75,7 +75,6 @@ export async function callTool(name: string, json: string, flags: CallFlags, out
     return approve(request, signal)
   })
   await endIgnored(openedTools.ignored, flags.yes === true && !interrupt.signal.aborted, output)
-  await openedTools.close()
   interrupt.dispose()
   unwatch()
   print(record, asked, flags, output)

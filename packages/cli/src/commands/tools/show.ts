@@ -2,7 +2,7 @@
 import type { Tool } from '@mulligan/core'
 import { indexNames, resolveName } from '@mulligan/core/executor'
 import { oneLine, safeJson, sanitize, UsageError } from '@mulligan/host/light'
-import { openTools, problemText } from '@mulligan/host/parts'
+import { leftOutTexts, openTools } from '@mulligan/host/parts'
 import { workingFolder } from '../../paths.ts'
 import { ownCodeIn } from '../../process.ts'
 import { liftText, refuseUntrusted, settledTools, toolsText } from '../../trust.ts'
@@ -13,8 +13,9 @@ import { type FolderFlags, print, table } from '../../ui/text.ts'
 export async function showTool(name: string, flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { settings } = await settledTools(cwd, flags, output)
-  const { tools, problems, untrusted } = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
-  for (const problem of problems) output.err(`Left out: ${problemText(problem)}\n`)
+  await using opened = await openTools(cwd, { env: process.env, settings, around: ownCodeIn(cwd) })
+  const { tools, untrusted } = opened
+  for (const text of leftOutTexts(opened)) output.err(`Left out: ${text}\n`)
   if (untrusted && resolveName(name, indexNames(tools)).kind !== 'tool') refuseUntrusted(cwd)
   const tool = toolNamed(name, tools)
   print(output, flags.json, shownTool(tool), [textOf(tool)])
@@ -58,15 +59,19 @@ function textOf(tool: Tool): string {
   return sanitize(lines.join('\n'))
 }
 
+const isOfServer = (service: Tool['service']): service is string => typeof service === 'string' && service.startsWith('mcp ')
+
 export async function listTools(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
-  const { tools, own, problems, untrusted } = await openTools(cwd, { env: process.env, around: ownCodeIn(cwd) })
-  const listed = tools.map(({ name, effect, description }) => ({ name, effect, source: own.has(name) ? 'own' : 'built-in', description }))
+  await using opened = await openTools(cwd, { env: process.env, around: ownCodeIn(cwd) })
+  const { tools, own, problems, untrusted, leftOut } = opened
+  const sourceOf = ({ name, service }: Tool): string => (isOfServer(service) ? service : own.has(name) ? 'own' : 'built-in')
+  const listed = tools.map((tool) => ({ name: tool.name, effect: tool.effect, source: sourceOf(tool), description: tool.description }))
   const rows = listed.map(({ name, effect, source, description }) => [name, effect, source, oneLine(description.split('\n')[0] ?? '', 90)])
   const lines = table([['TOOL', 'EFFECT', 'FROM', 'WHAT IT DOES'], ...rows])
-  print(output, flags.json, { tools: listed, problems, untrusted: untrusted?.found.files }, lines)
+  print(output, flags.json, { tools: listed, problems, ...(leftOut.length > 0 && { leftOut }), untrusted: untrusted?.found.files }, lines)
   if (!flags.json) {
-    for (const problem of problems) output.err(`Left out: ${problemText(problem)}\n`)
+    for (const text of leftOutTexts(opened)) output.err(`Left out: ${text}\n`)
     if (untrusted) output.err(`Not loaded: ${toolsText(untrusted)}. ${liftText(cwd)}\n`)
   }
   return 0

@@ -1,0 +1,12 @@
+/** How an MCP server is, in a line. */
+import { oneLine } from '@mulligan/host/light'
+import type { McpServerStatus } from '@mulligan/host/parts'
+import { plural } from '../../ui/text.ts'
+
+/** One line on a server. */
+export const statusText = ({ name, state, tools, why }: McpServerStatus): string =>
+  state === 'failed' || state === 'starting'
+    ? `✗ ${name}: ${oneLine(why ?? (state === 'starting' ? 'it has not answered yet' : 'it can not be used'), 300)}`
+    : state === 'off'
+      ? `- ${name}: disabled`
+      : `✓ ${name}: ${plural(tools, 'tool')}${state === 'running' ? ', running' : ''}`
