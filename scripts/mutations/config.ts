@@ -20,8 +20,8 @@ export const CONFIG: readonly Mutation[] = [
     id: 'project-checks',
     rule: "configuration: a project's checks run only after the user's approval",
     file: host('config/schema.ts'),
-    find: `trusted('may add some after`,
-    replace: `add('may add some after`,
+    find: `trusted('may add some after your approval (\`mulligan trust\`)', 'names commands`,
+    replace: `add('may add some after your approval', 'names commands`,
     test: layers('its checks run after the person has trusted it'),
   },
   {
