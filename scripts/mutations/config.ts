@@ -77,10 +77,12 @@ export const CONFIG: readonly Mutation[] = [
     rule: 'sessions: a session with a running turn is not deleted',
     file: 'packages/agent/src/store/sql-store.ts',
     find: `if ('busy' in claimed) return claimed
-      try {
-        await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))`,
-    replace: `try {
-        await driver.erase(id, deletionOf(id), new Map())`,
+    try {
+      for (`,
+    replace: `if ('busy' in claimed) await driver.erase(id, deletionOf(id), new Map())
+    if ('busy' in claimed) return {}
+    try {
+      for (`,
     test: store('filters sessions, and deletes one with all that is of it, unless a turn of it runs'),
   },
   {

@@ -320,7 +320,7 @@ export const CONTRACT: readonly Mutation[] = [
     id: 'call-limit',
     rule: 'limits: calls are checked before they are counted',
     file: core('create-executor.ts'),
-    find: `state().calls > maxCalls ?`,
+    find: `state().calls > callsAllowed() ?`,
     replace: `state().calls > Infinity ?`,
     test: contract('calls are checked before they are spent'),
   },

@@ -111,6 +111,8 @@ export type TurnEvent =
   /** Something the person should know. The turn continues. */
   | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'error'; readonly message: string; readonly retryInMs?: number }
+  /** An event of an agent that works on a task, the call `callId`. It is stored in the task's own session, whose id is the call's. */
+  | { readonly type: 'task.event'; readonly callId: string; readonly agent: string; readonly event: TurnEvent }
   | ToolEvent
 
 /** An event with its position. Deltas have no `id` because they are not stored. */
@@ -123,7 +125,7 @@ export type AgentEvent = TurnEvent & {
   readonly at: number
 }
 
-const FLEETING = new Set<string>(['message.part.delta', 'reasoning.delta', 'tool.delta'])
+const FLEETING = new Set<string>(['message.part.delta', 'reasoning.delta', 'tool.delta', 'task.event'])
 
 /** Returns whether an event is stored. */
 export const isDurable = ({ type }: TurnEvent): boolean => !FLEETING.has(type)

@@ -33,6 +33,15 @@ export interface Role {
   readonly withholds?: (tool: Tool) => string | undefined
 }
 
+/** An agent that takes tasks from another. */
+export interface TaskAgent {
+  readonly role: Role
+  /** What it is for, for the model. */
+  readonly description: string
+  /** Whether it has tools that change anything. Of such agents, one works at a time. */
+  readonly changes: boolean
+}
+
 export interface AgentOptions {
   readonly model: AgentModel
   readonly tools: readonly Tool[]
@@ -53,6 +62,8 @@ export interface AgentOptions {
   readonly news?: (sessionId: string, history: readonly Message[]) => Promise<readonly string[]>
   /** The recorded changes to files, which rewinds undo. Default: a rewind takes back only the conversation. */
   readonly files?: RecordedFiles
+  /** The agents to which the model can give tasks, with the tool `task`. Default: none, and there is no such tool. */
+  readonly tasks?: readonly TaskAgent[]
   readonly limits?: Partial<Limits>
   readonly spill?: Spill
   readonly breakers?: Breakers

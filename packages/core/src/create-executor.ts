@@ -50,6 +50,7 @@ const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
 export function createExecutor(options: ExecutorOptions): Executor {
   const { tools, policy = defaultPolicy, signal, graceMs = 1000, clock = systemClock, isNamed = () => false } = options
   const { maxCalls = DEFAULT_LIMITS.calls, breakers = createBreakers(), isUnsupervised = () => false } = options
+  const callsAllowed = (): number => (typeof maxCalls === 'number' ? maxCalls : maxCalls())
   const index = indexes.get(tools) ?? indexNames(tools)
   indexes.set(tools, index)
   const recorder = createRecorder(options, index, clock)
@@ -128,7 +129,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   const overLimit = (): ToolError | undefined =>
-    state().calls > maxCalls ? refuse.overLimit({ limit: 'calls', max: maxCalls }) : undefined
+    state().calls > callsAllowed() ? refuse.overLimit({ limit: 'calls', max: callsAllowed() }) : undefined
 
   const logged =
     ({ id, tool }: PreparedCall) =>

@@ -18,8 +18,8 @@ export interface ExecutorOptions {
   readonly tools: readonly Tool[]
   /** The policy. Default: reads run, everything else asks. */
   readonly policy?: Policy
-  /** Maximum tool calls per turn. Default 200. */
-  readonly maxCalls?: number
+  /** Maximum tool calls per turn, or a function that returns how many it may have made by now. Default 200. */
+  readonly maxCalls?: number | (() => number)
   /** Maximum tokens per result. Default {@link DEFAULT_RESULT_TOKENS}. */
   readonly maxResultTokens?: number
   readonly spill?: Spill

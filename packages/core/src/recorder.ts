@@ -87,7 +87,7 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
       call,
       fitting instanceof Promise ? await fitting : fitting,
       done.counter ?? { name: call.tool, retries: tool?.retries ?? 0 },
-      { attempts, durationMs, ...(attempts > 0 && trustOf(tool)), ...(changed && { changed }) },
+      { attempts, durationMs, ...(attempts > 0 && trustOf(tool, hinted)), ...(changed && { changed }) },
     )
     return { ...rest, input: done.input ?? call.input, attempts, result, durationMs, ...(changed && { changed }) }
   }
@@ -125,7 +125,7 @@ export function createRecorder(options: ExecutorOptions, index: NameIndex<Tool>,
       stillRunning.delete(lockOf(call))
       const result = await boundNow(raw, { maxTokens, spill, callId: `${call.id}-late` })
       lateNews.push(`The earlier call of ${call.tool} that was cut off has since ${result.ok ? 'succeeded' : `failed: ${result.error}`}`)
-      emit({ ...resultEvent(call, result), attempts, durationMs: clock.now() - started, late: true, ...trustOf(toolOf(call)) })
+      emit({ ...resultEvent(call, result), attempts, durationMs: clock.now() - started, late: true, ...trustOf(toolOf(call), result) })
     })
   }
 
@@ -150,7 +150,8 @@ function warnOnce(tool: string, error: unknown): void {
   console.warn(`mulligan: ${tool || 'a call'} threw an exception: ${said}. Pass \`log\` to see the stack, and further exceptions.`)
 }
 
-const trustOf = (tool: Tool | undefined) => tool?.untrusted === true && { untrusted: true }
+const trustOf = (tool: Tool | undefined, result: ToolResult) =>
+  (tool?.untrusted === true || result.untrusted === true) && { untrusted: true }
 
 type ResultEvent = Extract<ToolEvent, { readonly type: 'tool.result' }>
 

@@ -88,9 +88,11 @@ interface Told {
   readonly truncated?: Truncated
   /**
    * The call requested a secret file: from then on, anything that leaves the machine needs a person's approval. Set by the executor,
-   * even if the call was refused.
+   * even if the call was refused; a tool that runs others may set it too.
    */
   readonly secret?: true
+  /** The result contains content from outside the machine although its tool does not always return such content. */
+  readonly untrusted?: true
 }
 
 export interface ToolOk<T = unknown> extends Told {

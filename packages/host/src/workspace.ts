@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { type Ask as AskUser, createChangeLog, createSpill } from '@mulligan/tools'
-import { roleOf, unknownTools } from './agents/agents.ts'
+import { readAgents, roleOf, unknownTools } from './agents/agents.ts'
 import { projectInstructions } from './agents/instructions.ts'
 import { projectSkills } from './agents/skills.ts'
+import { taskAgents } from './agents/tasks.ts'
 import type { AskApproval } from './approval/approve.ts'
 import { openApproval } from './approval/open.ts'
 import { type Choice, type ChoiceFlags, choose } from './choice/choice.ts'
@@ -153,6 +154,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     onSandbox: (sandbox) => report({ kind: 'sandbox', text: sandboxLine(sandbox), sandbox }),
     session: { state: sessionState(data.state, () => session ?? 'new'), ...(options.answer && { ask: options.answer }) },
   })
+  const { all: agents } = await readAgents(cwd, settings, env)
   const { skills, problems } = await projectSkills(cwd)
   const told = [...problems]
   projectInstructions(cwd, (problem) => told.push(problem))
@@ -171,6 +173,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
       ...(settings.lean && { lean: settings.lean.value }),
       ...(agentsMd && { instructions: () => projectInstructions(cwd) }),
       skills: () => skills,
+      tasks: taskAgents(agents, settings.off, openedTools.tools),
       news: (id, history) => undoNews(createChangeLog({ dir: data.changes, root: cwd }), id, history),
       files: recordedFiles(createChangeLog({ dir: data.changes, root: cwd })),
       limits: limitsOf(settings),

@@ -48,12 +48,16 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       [...kept.values()]
         .map(({ row }) => row)
         .filter((row) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
+        // Those of tasks belong to the session that gave them.
+        .filter((row) => idPrefix.includes('/') || !row.id.includes('/'))
         .reverse()
         .slice(0, limit),
     deleteSession: async (id) => {
       if (claims.has(id)) return { busy: 'this process' }
-      for (const turnId of kept.get(id)?.turns.keys() ?? []) for (const journals of [logs, values]) journals.delete(turnId)
-      kept.delete(id)
+      for (const one of [...kept.keys()].filter((key) => key === id || key.startsWith(`${id}/`))) {
+        for (const turnId of kept.get(one)?.turns.keys() ?? []) for (const journals of [logs, values]) journals.delete(turnId)
+        kept.delete(one)
+      }
       return {}
     },
     claim: async (id, { takeOver = false } = {}) => {

@@ -98,6 +98,21 @@ export function sqlStore(driver: Driver): Store {
     }
   }
 
+  async function deleteSession(id: string): Promise<{ readonly busy?: string }> {
+    if ((await read('SELECT id FROM sessions WHERE id = ?', id)).length === 0) return {}
+    const claimed = await claim(id)
+    if ('busy' in claimed) return claimed
+    try {
+      for (const task of await read<{ id: string }>('SELECT id FROM sessions WHERE substr(id, 1, ?) = ?', id.length + 1, `${id}/`))
+        await deleteSession(task.id)
+      await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))
+      for (const known of [fences, lastIds, lastRows]) known.delete(id)
+      return {}
+    } finally {
+      await claimed.release()
+    }
+  }
+
   return {
     createSession: async ({ id, cwd, title }) => {
       const session = { id, cwd, title, at: Date.now() }
@@ -110,6 +125,8 @@ export function sqlStore(driver: Driver): Store {
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
         ...(before === undefined ? [] : [['updated_at < ?', [before]] as const]),
         ['substr(id, 1, ?) = ?', [idPrefix.length, idPrefix]],
+        // Those of tasks belong to the session that gave them.
+        ...(idPrefix.includes('/') ? [] : [["id NOT LIKE '%/%'", []] as const]),
       ]
       const where = filters.map(([condition]) => condition).join(' AND ')
       return read<SessionRow>(
@@ -118,18 +135,7 @@ export function sqlStore(driver: Driver): Store {
         limit,
       )
     },
-    deleteSession: async (id) => {
-      if ((await read('SELECT id FROM sessions WHERE id = ?', id)).length === 0) return {}
-      const claimed = await claim(id)
-      if ('busy' in claimed) return claimed
-      try {
-        await driver.erase(id, deletionOf(id), new Map([[id, claimed.fence]]))
-        for (const known of [fences, lastIds, lastRows]) known.delete(id)
-        return {}
-      } finally {
-        await claimed.release()
-      }
-    },
+    deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
     startTurn: async ({ id, sessionId, prompt, model }, message) => {
       const now = Date.now()

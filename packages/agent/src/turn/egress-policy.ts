@@ -13,18 +13,24 @@ export interface Egress {
   readonly history: readonly Message[]
   /** Records of this turn's calls; grows while it runs. */
   readonly records: readonly CallRecord[]
+  /** What the turn that gave this task has read. */
+  readonly before?: Tainted | undefined
 }
 
 /** Creates the egress policy, computed entirely from the recorded conversation, so later and resumed turns know what was read. */
-export function egressPolicy({ tools, history, records }: Egress) {
+export function egressPolicy({ tools, history, records, before = {} }: Egress) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const earlier = history.flatMap((message) => (message.role === 'results' ? message.records : []))
   const messages = history.filter((message) => message.role === 'user')
-  const isUntrusted = ({ tool, attempts }: CallRecord): boolean => attempts > 0 && byName.get(tool)?.untrusted === true
+  const isUntrusted = ({ tool, attempts, result }: CallRecord): boolean =>
+    attempts > 0 && (byName.get(tool)?.untrusted === true || result.untrusted === true)
   const isSecret = ({ result }: CallRecord): boolean => result.secret === true
   // A tool that no longer exists may have read the workspace. A refusal counts too: its target may have been read in another way.
   const isOfWorkspace = ({ tool }: CallRecord): boolean => byName.get(tool)?.readsWorkspace ?? true
-  const tainted = { untrusted: earlier.some(isUntrusted), secret: earlier.some(isSecret) }
+  const tainted = {
+    untrusted: before.untrusted === true || earlier.some(isUntrusted),
+    secret: before.secret === true || earlier.some(isSecret),
+  }
   const withWorkspace = messages.some(({ attached }) => attached === true) || earlier.some(isOfWorkspace)
 
   const hasReadSecret = (): boolean => tainted.secret || records.some(isSecret)

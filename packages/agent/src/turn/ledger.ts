@@ -3,6 +3,7 @@ import type { CallRecord } from '@mulligan/core'
 import { inputWords, type Status } from '@mulligan/core/executor'
 import { redact } from '../model/secrets.ts'
 import type { Ledger, LedgerEntry } from '../outcome.ts'
+import { taskOf } from '../tasks/task-result.ts'
 
 /** The engine's refusals are not failures of the work. */
 const NOT_TOLD = new Set<Status>(['cancelled', 'blocked', 'closed'])
@@ -22,6 +23,10 @@ export function ledgerOf(records: readonly CallRecord[], { earlier = [], secrets
   const failed: LedgerEntry[] = []
   const unknown: LedgerEntry[] = earlier.map((record) => unknownEntry(record, secrets))
   for (const [at, record] of records.entries()) {
+    const done = taskOf(record)
+    changed.push(...(done?.ledger.changed ?? []))
+    failed.push(...(done?.ledger.failed ?? []))
+    unknown.push(...(done?.ledger.unknown ?? []))
     const { id, tool, effect, target, result } = record
     const entry = { callId: id, tool, effect, target }
     // Even if the command failed: its earlier changes remain.

@@ -1,13 +1,15 @@
 /** The context in which a turn runs. */
 import type { Limits } from '@mulligan/core'
-import type { IndeterminateCall } from '@mulligan/core/executor'
+import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction, TurnEvent } from '../events.ts'
 import type { AssistantMessage, Message } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { AgentOptions } from '../options.ts'
+import type { Ledger } from '../outcome.ts'
 import type { Store } from '../store/store.ts'
+import type { RunningTurns } from '../tasks/running-turn.ts'
 import type { BegunEffect } from './calls.ts'
 
 export interface TurnContext
@@ -19,6 +21,10 @@ export interface TurnContext
   readonly turnId: string
   readonly model: AgentModel
   readonly limits: Partial<Limits> | undefined
+  /** What the turn for which this one does a task has read. */
+  readonly tainted?: Tainted | undefined
+  /** The turns that run, by id, for the tasks that they give. */
+  readonly turns: RunningTurns
   readonly store: Store
   readonly journal: Journal
   /** The conversation up to and including the user's message of this turn. */
@@ -37,6 +43,8 @@ export interface TurnContext
   readonly emitted: ReadonlySet<string>
   /** Set to only give every call a result: the turn's process has ended, and the conversation goes on without it. */
   readonly closing?: boolean
+  /** With `closing`: what the tasks came to that ran when the process ended. */
+  readonly closedTasks?: readonly Ledger[]
   readonly approve: NonNullable<AgentOptions['approve']>
   /** Stores an event and shows it. Await it if the event must be on disk first. */
   readonly emit: (event: TurnEvent) => Promise<void>

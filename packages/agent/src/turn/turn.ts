@@ -11,6 +11,8 @@ import type { RequestFault } from '../model/fault.ts'
 import { redact } from '../model/secrets.ts'
 import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { SessionTakenOver } from '../store/store.ts'
+import { createShares } from '../tasks/running-turn.ts'
+import { taskOf } from '../tasks/task-result.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
@@ -50,7 +52,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** Set if the store could not save the outcome of a call. */
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = false
-  const egress = egressPolicy({ tools: prefix.tools, history: context.history, records })
+  const given = createShares(limits, () => spend(spent, { calls: executor.state().calls }))
+  const egress = egressPolicy({ tools: prefix.tools, history: context.history, records, before: context.tainted })
   const calls = createRecordedCalls({
     executor: {
       tools: prefix.tools,
@@ -58,7 +61,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       effectOf: egress.effectOf,
       tainted: egress.tainted,
       isNamed: namedBy(context.history),
-      maxCalls: limits.calls,
+      maxCalls: () => limits.calls - given.taken().calls,
       maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
       signal: clock.signal,
       indeterminate: context.indeterminate,
@@ -80,6 +83,13 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     emitted: context.emitted,
   })
   const { executor } = calls
+  context.turns.set(turnId, {
+    share: given.share,
+    state: executor.state,
+    signal: clock.signal,
+    approve: context.approve,
+    emit: context.emit,
+  })
 
   async function loop(): Promise<TurnOutcome> {
     let empty = 0
@@ -175,7 +185,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   function spentUp(): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
     const tokens = window.used()
-    return limitReached(spent, { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
+    return limitReached(spend(spent, given.taken()), { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
   /** Settles the reserved tokens with the server's count. If there is none, or it is implausible, the estimate counts. */
@@ -192,8 +202,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** Returns the reason why the next request must be the last, if there is one. */
   function mustConclude(): StoppedBy | undefined {
     if (executor.looping()) return 'loop'
-    if (executor.state().calls >= limits.calls) return 'calls'
-    return spent.requests >= limits.requests ? 'requests' : undefined
+    const taken = given.taken()
+    if (executor.state().calls + taken.calls >= limits.calls) return 'calls'
+    return spent.requests + taken.requests >= limits.requests ? 'requests' : undefined
   }
 
   async function answerCalls(message: AssistantMessage): Promise<void> {
@@ -207,6 +218,13 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     prefix.learn(done)
     window.push(message, { role: 'results', turnId, step: message.step, records: done })
     records.push(...done)
+    for (const record of done) {
+      const task = taskOf(record)
+      if (!task) continue
+      given.use(record.id, task.spent)
+      usage = { inputTokens: usage.inputTokens + task.usage.inputTokens, outputTokens: usage.outputTokens + task.usage.outputTokens }
+      unapproved ||= task.status === 'needs_approval'
+    }
   }
 
   /**
@@ -217,7 +235,10 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     const open = new Set(executor.state().indeterminate.calls.flatMap(({ id, narrowed }) => (narrowed ? [] : [id])))
     const results = open.size > 0 ? context.history.filter((message) => message.role === 'results') : []
     const earlier = results.flatMap(({ records }) => records.filter(({ id }) => open.has(id)))
-    return ledgerOf(records, { earlier, secrets: context.secrets })
+    const mine = ledgerOf(records, { earlier, secrets: context.secrets })
+    const all = [mine, ...(context.closedTasks ?? [])]
+    const of = (kind: keyof Ledger) => all.flatMap((one) => one[kind])
+    return { changed: of('changed'), failed: of('failed'), unknown: of('unknown') }
   }
 
   const summaryOf = (first: string): string => `${first} ${summary(ledger())}`
@@ -244,7 +265,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       ...(needsApproval && { status: 'needs_approval' as const, stoppedBy: ending.stoppedBy ?? ('approval' as const) }),
       ledger: ledger(),
       usage,
-      requests: spent.requests,
+      requests: spent.requests + given.taken().requests,
     }
     if (own) await store.saveMessage(context.sessionId, ownWords(turnId, ending.answer))
     await store.endTurn(outcome)
@@ -269,7 +290,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       error: says,
       ledger: ledger(),
       usage,
-      requests: spent.requests,
+      requests: spent.requests + given.taken().requests,
       calls: records,
     }
   }
@@ -279,6 +300,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   } catch (error) {
     return unsaved(error)
   } finally {
+    context.turns.delete(turnId)
     clock.stop()
   }
 }

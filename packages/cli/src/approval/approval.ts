@@ -32,7 +32,8 @@ export interface Shown {
  * @param whole whether to show everything instead of cutting it
  */
 export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole = false }: Asked, colors: Colors): Shown {
-  const { tool, effect, target, changes } = request
+  const { tool, effect, target, changes, agent } = request
+  const asker = agent === undefined ? '' : `${oneLine(agent, 40)}: `
   const change = diff ?? changes?.diff
   const parts = [
     ...(change === undefined ? [] : [cut(diffLines(change), whole ? Infinity : MAX_LINES, (line) => coloured(line, colors))]),
@@ -40,7 +41,7 @@ export function questionOf(request: ApprovalRequest, { diff, asks, covers, whole
   ]
   const text = [
     '',
-    `${colors.yellow('?')} ${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
+    `${colors.yellow('?')} ${asker}${colors.bold(oneLine(tool, 64))} (${effect}) ${oneLine(visible(target), 200)}`,
     ...(changes ? [`  It has run, but its changes are not kept yet: ${oneLine(visible(changes.summary), 200)}.`] : []),
     ...parts.flatMap(({ lines }) => lines).map((line) => `    ${line}`),
     ...whyLines(request, asks).map((line) => colors.dim(`  ${line}`)),

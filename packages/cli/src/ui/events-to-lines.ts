@@ -1,5 +1,5 @@
 /** Renders the events of a turn as lines. Pure. External text is sanitized for the terminal. */
-import type { AgentEvent } from '@mulligan/agent'
+import type { AgentEvent, TASK as TaskName } from '@mulligan/agent'
 import type { Effect, Tool, ToolError, ToolResult } from '@mulligan/core'
 import { callText, type Repair, tokensIn } from '@mulligan/core/executor'
 import { oneLine, sanitize } from '@mulligan/host/light'
@@ -216,8 +216,17 @@ export function subjectOf(tools: readonly Tool[]): (tool: string, input: unknown
     } catch {
       // Invalid input is shown as it is.
     }
+    if (name === TASK) return taskText(input)
     return typeof input === 'string' ? input : input === undefined || isEmpty(input) ? '' : (JSON.stringify(input) ?? '')
   }
+}
+
+/** The tool for tasks is the agent's own, and not among the tools of the workspace. */
+const TASK: typeof TaskName = 'task'
+
+function taskText(input: unknown): string {
+  const { agent, task } = (input ?? {}) as { readonly agent?: unknown; readonly task?: unknown }
+  return `${String(agent)}: ${String(task).split('\n')[0] ?? ''}`
 }
 
 const isEmpty = (input: unknown): boolean => typeof input === 'object' && input !== null && Object.keys(input).length === 0

@@ -52,6 +52,8 @@ export interface ApprovalRequest {
   readonly asks: readonly AskedTarget[]
   /** The reason for asking, for the person. */
   readonly reason: string
+  /** The agent that asks, if it works on a task for the one that the person talks to. */
+  readonly agent?: string
   /** Only a person may answer, even if the call was approved in advance. */
   readonly forced: boolean
   /** The changes the call made on its layer; the question is whether to keep them. */

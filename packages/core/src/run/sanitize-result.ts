@@ -34,6 +34,8 @@ const FIELDS: Readonly<Record<string, Check>> = {
   content: (content) => text(content) ?? some(content, sanitizePart),
   display: text,
   notes: (notes) => some(notes, text),
+  untrusted: onlyIf((value) => value === true),
+  secret: onlyIf((value) => value === true),
   truncated: (cut) => onlyIf((kept) => isRecord(kept) && 'shown' in kept && 'total' in kept)(isRecord(cut) && pick(cut, TRUNCATED)),
 }
 /** The fields of a success other than its data. */

@@ -1,6 +1,6 @@
 /** Opens the tools of a folder: the built-in ones, and the folder's own if the user trusts them. */
 import { join } from 'node:path'
-import type { FIND_TOOLS } from '@mulligan/agent'
+import type { FIND_TOOLS, TASK } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
 import type { LeftOut, McpServerStatus } from '@mulligan/mcp'
 import type { Sandbox } from '@mulligan/sandbox'
@@ -13,8 +13,9 @@ import { type FolderTools, folderTools, needsTrust } from '../trust/store.ts'
 import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 import { openServers } from './mcp-servers.ts'
 
-/** The agent adds this tool itself. Only the type is imported, because listing tools does not need the agent. */
+/** The agent adds these tools itself. Only the type is imported, because listing tools does not need the agent. */
 const FINDER: typeof FIND_TOOLS = 'find_tools'
+const FOR_TASKS: typeof TASK = 'task'
 
 export interface WorkspaceTools extends AsyncDisposable {
   readonly tools: readonly Tool[]
@@ -73,7 +74,7 @@ export async function openTools(
   const { tools, problems } = needsTrust(files)
     ? { tools: [], problems: files.found.problems }
     : await loadUserTools(files.found, { around: (file, load) => around(`the loading of ${join(TOOLS_FOLDER, file)}`, load) })
-  const names = new Set([...builtIn.map(({ name }) => name), FINDER])
+  const names = new Set([...builtIn.map(({ name }) => name), FINDER, FOR_TASKS])
   const own = wrapTools(
     tools.filter(({ name }) => !names.has(name)),
     (run, input, ctx, { name }) => around(`the tool ${name}`, () => run(input, ctx)),

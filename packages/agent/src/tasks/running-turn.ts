@@ -1,0 +1,57 @@
+/** What a turn gives to those who do its tasks: shares of its limits, its approvals, its event stream. */
+import type { Limits } from '@mulligan/core'
+import { NOTHING_SPENT, type Spent, spend, type TurnState } from '@mulligan/core/executor'
+import type { TurnEvent } from '../events.ts'
+import type { AgentOptions } from '../options.ts'
+
+export interface RunningTurn {
+  /** Reserves limits for a task. @returns undefined if there are not enough requests left */
+  readonly share: (callId: string) => Share | undefined
+  readonly state: () => TurnState
+  readonly signal: AbortSignal
+  readonly approve: NonNullable<AgentOptions['approve']>
+  readonly emit: (event: TurnEvent) => Promise<void>
+}
+
+export type RunningTurns = Map<string, RunningTurn>
+
+export interface Share {
+  readonly limits: Limits
+  /** Gives back what the task did not use. */
+  readonly settle: (used: Spent) => void
+}
+
+/** Requests that a turn keeps for itself, to answer with what its tasks have found. */
+const KEPT = 1
+/** A task needs one request to call a tool, and one to answer. */
+const LEAST = 2
+
+/**
+ * Divides the limits of a turn: each task gets half of what is left, so that however many run at once, the turn stays within its limits.
+ *
+ * @param own what the turn itself has spent
+ */
+export function createShares(limits: Limits, own: () => Spent) {
+  /** What tasks have used or may still use, by call. */
+  const reserved = new Map<string, Spent>()
+  const taken = (): Spent => [...reserved.values()].reduce(spend, NOTHING_SPENT)
+
+  function share(callId: string): Share | undefined {
+    // A task that is resumed gets a new share.
+    reserved.delete(callId)
+    const spent = spend(own(), taken())
+    const half = (limit: keyof Limits, kept = 0): number => (limits[limit] - spent[limit] - kept) / 2
+    const requests = Math.ceil(half('requests', KEPT))
+    const calls = Math.floor(half('calls'))
+    if (requests < LEAST || calls < 1) return undefined
+    const part: Limits = { requests, calls, tokens: half('tokens'), cost: half('cost'), seconds: Number.POSITIVE_INFINITY }
+    const finite = ({ tokens, cost }: Limits): Partial<Spent> => ({
+      ...(Number.isFinite(tokens) && { tokens }),
+      ...(Number.isFinite(cost) && { cost }),
+    })
+    reserved.set(callId, { ...NOTHING_SPENT, requests, calls, ...finite(part) })
+    return { limits: part, settle: (used) => void reserved.set(callId, used) }
+  }
+
+  return { share, taken, use: (callId: string, used: Spent) => void reserved.set(callId, used) }
+}
