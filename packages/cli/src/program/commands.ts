@@ -47,6 +47,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'mcp add': async (name, command, flags) => (await import('../commands/mcp/servers.ts')).addServer(name, command, flags, output),
   'mcp remove': async (name, flags) => (await import('../commands/mcp/servers.ts')).removeServer(name, flags, output),
   'mcp test': async (name, flags) => (await import('../commands/mcp/servers.ts')).testServers(name, flags, output),
+  'mcp serve': async (flags) => (await import('../commands/mcp/serve.ts')).serveCommand(flags, output),
   'mcp proxy': async (command, flags) => (await import('../commands/mcp/proxy.ts')).proxyCommand(command, flags, output),
   'mcp resolve': async (id, flags) => (await import('../commands/mcp/resolve.ts')).resolveCommand(id, flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),

@@ -12,6 +12,7 @@ const IN_FOLDER: readonly Option[] = [CWD, JSON_FLAG]
 const YES = flag('-y, --yes', 'do not ask for confirmation')
 const FORCE = flag('--force', 'overwrite later changes by others')
 
+const MODE = flag('--mode <mode>', 'what runs without asking: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
 const MODEL = flag('-m, --model <provider/name>', 'the model to use (MULLIGAN_MODEL)')
 const BASE_URL = flag('--base-url <url>', 'the URL of the model server (MULLIGAN_BASE_URL)')
 const OPENS_IN_REASONING = flag('--opens-in-reasoning', 'the model starts in thinking mode and the server does not remove the thinking')
@@ -33,7 +34,7 @@ const TURN_FLAGS: readonly Option[] = [
   flag('--no-agents-md', 'ignore AGENTS.md'),
   CWD,
   flag('-y, --yes', 'approve everything except calls that only a person may approve'),
-  flag('--mode <mode>', 'what runs without asking: read-only, ask, auto-edit or auto (MULLIGAN_MODE)'),
+  MODE,
   flag('--max-requests <n>', 'maximum model requests per turn').argParser(whole(1)),
   flag('--timeout <s>', 'time limit for a turn, in seconds').argParser(seconds),
 ]
@@ -245,6 +246,14 @@ export const DEFINITIONS: readonly Definition[] = [
     arg('[name]', 'only this server'),
     flag('--cwd <dir>', 'the folder to work in'),
     JSON_FLAG,
+  ],
+  [
+    'mcp serve',
+    'serve the tools of a folder to any MCP client, on stdin and stdout',
+    flag('--tools <names>', 'only these, with *, separated by commas'),
+    MODE,
+    YES,
+    flag('--cwd <dir>', 'the folder to work in'),
   ],
   [
     'mcp proxy',

@@ -54,6 +54,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan mcp add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
     'mulligan mcp add tickets --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"',
   ],
+  'mcp serve': ['mulligan mcp serve --cwd ~/project', 'mulligan mcp serve --tools "read_file,grep,git_*" --mode read-only'],
   'mcp remove': ['mulligan mcp remove notes'],
   'mcp test': ['mulligan mcp test', 'mulligan mcp test notes'],
   'mcp proxy': [

@@ -1,0 +1,96 @@
+/** `mulligan mcp serve` gives the tools of a folder to any MCP client, on stdin and stdout. */
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Tool } from '@mulligan/core'
+import { indexNames, resolveName } from '@mulligan/core/executor'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { fileLog, leftOutTexts, openApproval, openTools, readSettings, recoverChanges } from '@mulligan/host/parts'
+import { serveTools } from '@mulligan/mcp'
+import { createSpill } from '@mulligan/tools'
+import { openDataDir, version, workingFolder } from '../../paths.ts'
+import { EXIT, ownCodeIn, watchInterrupts } from '../../process.ts'
+import { settled } from '../../trust.ts'
+import type { Output } from '../../ui/output.ts'
+
+export interface ServeFlags {
+  readonly tools?: string
+  readonly mode?: string
+  readonly yes?: boolean
+  readonly cwd?: string
+}
+
+/** @returns 0 when the client has gone. @throws UsageError */
+export async function serveCommand(flags: ServeFlags, output: Output): Promise<number> {
+  const cwd = workingFolder(flags.cwd)
+  const data = openDataDir()
+  const dir = join(data.output, 'mcp')
+  await recoverChanges(cwd, data, (line) => output.err(`${line}\n`))
+  const read = () => ({ settings: readSettings(cwd, flags.mode === undefined ? {} : { mode: flags.mode }, process.env) })
+  const { settings } = await settled(cwd, read, { uses: 'tools', tell: output.err })
+  // Servers that this command itself would use are left to the client.
+  await using opened = await openTools(cwd, {
+    env: process.env,
+    outputs: { dir },
+    changes: { dir: data.changes },
+    settings: { ...settings, mcpServers: [] },
+    around: ownCodeIn(cwd),
+  })
+  for (const text of leftOutTexts(opened)) output.err(`Left out: ${text}\n`)
+  const off = new Set(settings.off.map(({ value }) => value))
+  const tools = chosen(
+    opened.tools.filter(({ name }) => !off.has(name) && !OF_CONVERSATION.has(name)),
+    flags.tools,
+  )
+  const { policy, approve } = openApproval({
+    ...{ settings, cwd, tools, env: process.env, yes: flags.yes === true },
+    tell: (line) => output.err(`${line}\n`),
+  })
+  const served = serveTools({
+    ...{ name: 'mulligan', version: version(), tools, policy, approve, errors: 'class' },
+    // What own tools print must not get between the messages.
+    stdout: new Writable({
+      write: (chunk, _, done) => {
+        output.out(String(chunk))
+        done()
+      },
+    }),
+    spill: createSpill(dir),
+    log: fileLog(data.log),
+    onError: ({ message }) => output.err(`mulligan: ${oneLine(message, 400)}\n`),
+  })
+  output.err(`Serving ${tools.length} tools of ${oneLine(cwd, 200)} on stdin and stdout.\n`)
+  const interrupt = watchInterrupts(() => void served.close())
+  output.closed.addEventListener('abort', () => void served.close())
+  await served.closed
+  interrupt.dispose()
+  return EXIT.ok
+}
+
+/** Tools that belong to a conversation of ours. */
+const OF_CONVERSATION = new Set(['ask_user', 'todo', 'progress_update'])
+
+/** The tools that match the patterns. @throws UsageError for a pattern that matches none */
+function chosen(tools: readonly Tool[], patterns: string | undefined): readonly Tool[] {
+  if (patterns === undefined) return tools
+  const wanted = patterns.split(',').map((one) => one.trim())
+  const matching = (pattern: string): readonly Tool[] => {
+    const regexp = new RegExp(
+      `^${pattern
+        .split('*')
+        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+        .join('.*')}$`,
+    )
+    return tools.filter(({ name }) => regexp.test(name))
+  }
+  for (const pattern of wanted)
+    if (matching(pattern).length === 0) {
+      const found = resolveName(pattern, indexNames(tools))
+      const near = found.kind === 'tool' ? found.tool.name : found.candidates[0]
+      throw new UsageError(
+        `there is no tool ${oneLine(pattern, 60)}${near ? `; did you mean ${near}?` : ''}`,
+        'mulligan tools list lists them.',
+      )
+    }
+  const names = new Set(wanted.flatMap((pattern) => matching(pattern).map(({ name }) => name)))
+  return tools.filter(({ name }) => names.has(name))
+}
