@@ -78,7 +78,7 @@ export class SessionBusy extends Error {
  * @throws TypeError if the model implements another version of the provider contract
  */
 export function createAgent(given: AgentOptions): Agent {
-  const { closeLast: _, ...agent } = agentWith(given, undefined)
+  const { closeLast: _, ...agent } = agentWith(given)
   return agent
 }
 
@@ -87,8 +87,10 @@ interface OpenedAgent extends Agent {
   readonly closeLast: (sessionId: string) => Promise<TurnOutcome | undefined>
 }
 
-/** @param tainted what the turn has read for which this agent does a task */
-function agentWith(given: AgentOptions, tainted: Tainted | undefined): OpenedAgent {
+/** What a task takes over from the turn that gave it: what was read, and what may have taken effect. */
+type Inherited = Tainted & Partial<Pick<TurnContext, 'indeterminate'>>
+
+function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent {
   const { model, store, cwd } = given
   const turns: RunningTurns = new Map()
   const tasks = given.tasks?.length ? [taskTool(given.tasks, turns, runTask, model.prices)] : []
@@ -150,14 +152,14 @@ function agentWith(given: AgentOptions, tainted: Tainted | undefined): OpenedAge
   /** Does a task, or goes on with it if its turn was interrupted together with the one that gave it. */
   async function runTask({ sessionId, prompt, agent, turn, share, onEvent }: Parameters<RunTask>[0]): Promise<TurnOutcome> {
     const { tasks: _, news: __, files: ___, lean: ____, ...rest } = given
-    const { untrusted, secret } = turn.state()
+    const { untrusted, secret, indeterminate } = turn.state()
     const worker = agentWith(
       {
         ...rest,
         ...{ role: within(agent.role, given.role), limits: share.limits, breakers, onEvent },
         approve: (request, signal) => turn.approve({ ...request, agent: agent.role.name }, signal),
       },
-      { untrusted, secret },
+      { untrusted, secret, indeterminate: indeterminate.calls },
     )
     const last = (await store.session(sessionId)) ? await store.lastTurn(sessionId) : undefined
     if (!(await store.session(sessionId))) await store.createSession({ id: sessionId, cwd, title: title(prompt) })
@@ -172,7 +174,7 @@ function agentWith(given: AgentOptions, tainted: Tainted | undefined): OpenedAge
     const ledgers: Ledger[] = []
     for (const { id } of await store.sessions({ idPrefix: `${turnId}/`, limit: MAX_TASKS })) {
       if (recorded.has(id)) continue
-      ledgers.push(((await agentWith(given, undefined).closeLast(id)) ?? (await endedTask(id))).ledger)
+      ledgers.push(((await agentWith(given).closeLast(id)) ?? (await endedTask(id))).ledger)
     }
     return ledgers
   }
@@ -255,13 +257,13 @@ function agentWith(given: AgentOptions, tainted: Tainted | undefined): OpenedAge
     const past = again ? await store.events({ sessionId, turnId }) : []
     const journal = await store.journal(turnId, mine)
     const compaction = await store.compaction(sessionId)
-    const indeterminate = await indeterminateCalls(store, sessionId, others)
+    const indeterminate = [...(inherited.indeterminate ?? []), ...(await indeterminateCalls(store, sessionId, others))]
     for (const event of opening) await emit(event)
     return runTurn({
       ...options,
       model: effectiveModel(),
       breakers,
-      tainted,
+      tainted: inherited,
       turns,
       sessionId,
       turnId,

@@ -25,6 +25,8 @@ export async function agentIn(folder: string, url: string, at: string) {
       die(text)
     },
   })
+  /** Targets that only a person may allow. */
+  const asked: string[] = []
   const opened = await openStore(join(folder, 'store.db'))
   const store: Store = {
     ...opened,
@@ -36,9 +38,12 @@ export async function agentIn(folder: string, url: string, at: string) {
   const agent = createAgent({
     model: agentModel({ url, anthropicUrl: url } as ScriptedModel, 'openai'),
     ...{ tools: [search, append], store, cwd: folder, tasks: [EXPLORE, GENERAL] },
-    approve: async () => ({ answer: 'once' }),
+    approve: async ({ forced, target }) => {
+      if (forced) asked.push(target)
+      return { answer: forced ? 'no' : 'once' }
+    },
   })
-  return { agent, store }
+  return { agent, store, asked }
 }
 
 const { KILL_AT, KILL_DIR, KILL_URL } = process.env

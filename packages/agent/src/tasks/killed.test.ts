@@ -37,10 +37,13 @@ it.each([
 ])('killed at "%s", a new message closes the task, too, and says what it did', async (at, changed, unknown) => {
   await using model = await scriptedModel(script)
   expect(await killed(model.url, at)).toBe('SIGKILL')
-  const { agent, store } = await agentIn(folder, model.url, 'never')
+  const { agent, store, asked } = await agentIn(folder, model.url, 'never')
   const [session] = await store.sessions()
   const id = session?.id ?? ''
+  model.push(call('append', { text: 'two' }), say('Welcome back.'))
   await agent.run({ sessionId: id, prompt: 'something else' })
+  // What may have been done is not done again unasked.
+  expect(asked).toEqual(unknown)
   const ended = (await store.events({ sessionId: id, turnId: `${id}/1` })).find((event) => event.type === 'turn.ended')
   expect(ended?.type === 'turn.ended' && ended.outcome).toMatchObject({
     status: 'interrupted',

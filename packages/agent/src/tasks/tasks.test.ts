@@ -1,5 +1,5 @@
 /** Tasks for other agents: turns within a turn, on each store, against a strict model server. */
-import { defineTool } from '@mulligan/core'
+import { defineTool, ToolFailure } from '@mulligan/core'
 import { call, calls, say } from '@mulligan/testing'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -195,6 +195,37 @@ it('of those that change something, one works at a time', async () => {
         : [],
   )
   expect([most, order]).toEqual([1, ['start', 'end', 'start', 'end']])
+  await server.close()
+})
+
+it('what may have taken effect in a task needs a person in its turn, and the other way round', async () => {
+  const cut = defineTool({
+    name: 'cut',
+    description: 'Writes, and is cut off.',
+    effect: 'write',
+    input: z.object({ to: z.string() }),
+    target: ({ to }) => to,
+    execute: ({ to }) => {
+      throw new ToolFailure('It was cut off.', { errorType: 'network', status: 'indeterminate', details: { to } })
+    },
+  })
+  const model = byTask({
+    'task first': [calls(task('general', 'A: cut')), call('cut', { to: 'x' }), say('Done.')],
+    'A:': [call('cut', { to: 'x' }), say('a.')],
+    'turn first': [call('cut', { to: 'y' }), calls(task('general', 'B: cut')), say('Done.')],
+    'B:': [call('cut', { to: 'y' }), say('b.')],
+    'nothing before': [call('cut', { to: 'z' }), say('Done.')],
+  })
+  const asked: string[] = []
+  const { server, agent } = await start(model, 'openai', {
+    ...{ tasks, tools: [cut], policy: post_allowed },
+    approve: async ({ target }) => {
+      asked.push(target)
+      return { answer: 'no' }
+    },
+  })
+  for (const prompt of ['task first', 'turn first', 'nothing before']) await agent.run({ prompt })
+  expect(asked).toEqual(['x', 'y'])
   await server.close()
 })
 

@@ -1,11 +1,18 @@
 /** Finds effects that were cut off in earlier turns of a session and are still not settled. */
-import type { ToolEvent } from '@mulligan/core'
+import type { CallRecord, ToolEvent } from '@mulligan/core'
 import { type IndeterminateCall, NONE_INDETERMINATE, reduceIndeterminate } from '@mulligan/core/executor'
 import type { Message } from '../history/message.ts'
 import type { Store } from '../store/store.ts'
+import { TASK } from '../tasks/task-result.ts'
+
+/** Tasks of a session that are looked at. */
+const MAX_TASKS = 1000
+
+const recordsIn = (history: readonly Message[]): readonly CallRecord[] =>
+  history.flatMap((message) => (message.role === 'results' ? message.records : []))
 
 /**
- * Returns the calls of a session that may have taken effect. The records show which ones were cut off; the events show their targets,
+ * Returns the calls of a session and its tasks that may have taken effect. The records show which ones were cut off; the events show their targets,
  * later approvals and late outcomes. Uses the same reducer as within a turn.
  */
 export async function indeterminateCalls(
@@ -13,13 +20,16 @@ export async function indeterminateCalls(
   sessionId: string,
   history: readonly Message[],
 ): Promise<readonly IndeterminateCall[]> {
-  const records = history.flatMap((message) => (message.role === 'results' ? message.records : []))
-  const calls = records.flatMap(({ id, tool, input, effect, result }) =>
+  const records = recordsIn(history)
+  const tasks = records.some(({ tool }) => tool === TASK) ? await store.sessions({ idPrefix: `${sessionId}/`, limit: MAX_TASKS }) : []
+  const ofTasks = await Promise.all(tasks.map(async ({ id }) => recordsIn(await store.history(id))))
+  const calls = [...records, ...ofTasks.flat()].flatMap(({ id, tool, input, effect, result }) =>
     effect !== 'read' && !result.ok && result.status === 'indeterminate' ? [{ id, tool, input }] : [],
   )
   // A session has many events, and usually there is nothing to look for.
   if (calls.length === 0) return []
-  const events = (await store.events({ sessionId })) as readonly ToolEvent[]
+  const sessions = [...tasks.map(({ id }) => id), sessionId]
+  const events = (await Promise.all(sessions.map((id) => store.events({ sessionId: id })))).flat() as readonly ToolEvent[]
   const known = events.filter((event) => event.type !== 'tool.result' || event.result !== undefined)
   return known.reduce(reduceIndeterminate, { ...NONE_INDETERMINATE, calls }).calls
 }

@@ -3,13 +3,22 @@
  * always ends with a message, and every call has a result.
  */
 
-import type { CallRecord, Limits, ToolEvent } from '@mulligan/core'
-import { DEFAULT_LIMITS, type LimitReached, limitReached, NOTHING_SPENT, type Spent, spend, tokensIn } from '@mulligan/core/executor'
+import { type CallRecord, type Limits, notOk, type ToolEvent } from '@mulligan/core'
+import {
+  canonical,
+  DEFAULT_LIMITS,
+  type LimitReached,
+  limitReached,
+  NOTHING_SPENT,
+  type Spent,
+  spend,
+  tokensIn,
+} from '@mulligan/core/executor'
 import { type AssistantMessage, callsOf, ownWords, type StoppedBy, textOf, type Usage } from '../history/message.ts'
 import { requestStep } from '../journal/journal.ts'
 import type { RequestFault } from '../model/fault.ts'
 import { redact } from '../model/secrets.ts'
-import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { Ledger, LedgerEntry, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { SessionTakenOver } from '../store/store.ts'
 import { createShares } from '../tasks/running-turn.ts'
 import { taskOf } from '../tasks/task-result.ts'
@@ -222,6 +231,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       const task = taskOf(record)
       if (!task) continue
       given.use(record.id, task.spent)
+      executor.replay(task.ledger.unknown.flatMap((entry) => unknownCall(entry, message.step)))
       usage = { inputTokens: usage.inputTokens + task.usage.inputTokens, outputTokens: usage.outputTokens + task.usage.outputTokens }
       unapproved ||= task.status === 'needs_approval'
     }
@@ -319,6 +329,15 @@ const WHY_STOPPED: Partial<Record<StoppedBy, string>> = {
   calls: 'I stopped at this turn’s limit of tool calls.',
   loop: 'I stopped because I was repeating myself.',
 }
+
+/** What a task left unknown is unknown to its turn: a call that might repeat it needs a person. */
+const unknownCall = ({ callId, tool, effect, target, says = '' }: LedgerEntry, step: number): readonly ToolEvent[] => [
+  { type: 'tool.call', callId, step, ordinal: 0, tool, effect, target, input: { target } },
+  {
+    ...{ type: 'tool.result', callId, step, tool, effect, inputKey: canonical({ target }), attempts: 1, durationMs: 0 },
+    result: notOk('internal', says, { status: 'indeterminate' }),
+  },
+]
 
 const counted = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0)
 
