@@ -15,6 +15,7 @@ import { PROVIDER } from './rows/provider.ts'
 import { REPAIR } from './rows/repair.ts'
 import { RESULTS } from './rows/results.ts'
 import { SECRETS } from './rows/secrets.ts'
+import { TASKS } from './rows/tasks.ts'
 
 const THEMES: Readonly<Record<string, readonly Row[]>> = {
   results: RESULTS,
@@ -25,6 +26,7 @@ const THEMES: Readonly<Record<string, readonly Row[]>> = {
   provider: PROVIDER,
   repair: REPAIR,
   secrets: SECRETS,
+  tasks: TASKS,
 }
 
 const AT_ONCE = 4

@@ -6,6 +6,7 @@ import {
   type RecordedRequest,
   type ScriptedCall,
   type ScriptedTurn,
+  type TurnFunction,
 } from '@mulligan/testing'
 
 /** The protocols that the command speaks. */
@@ -19,7 +20,7 @@ export interface Ending {
 
 /** One run of the command. */
 export interface Run {
-  readonly script: readonly ScriptedTurn[]
+  readonly script: readonly (ScriptedTurn | TurnFunction)[]
   readonly flags?: readonly string[]
   /** Default {@link ANSWERED}. */
   readonly ends?: Ending
