@@ -300,4 +300,12 @@ export const AGENT: readonly Mutation[] = [
     replace: `if (agent) return perform(agent, task, ctx)`,
     test: { file: 'packages/agent/src/tasks/tasks.test.ts', name: 'of those that change something, one works at a time' },
   },
+  {
+    id: 'tasks-unknown-needs-a-person',
+    rule: 'tasks: what one has left unknown is not done again by its turn unasked',
+    file: 'packages/agent/src/turn/turn.ts',
+    find: `executor.replay(task.ledger.unknown.flatMap(`,
+    replace: `void (task.ledger.unknown.flatMap(`,
+    test: { file: 'packages/agent/src/tasks/tasks.test.ts', name: 'what may have taken effect in a task' },
+  },
 ]

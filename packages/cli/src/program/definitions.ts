@@ -218,7 +218,7 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--force', 'overwrite the output file'),
     flag('--cwd <dir>', 'the folder to work in'),
   ],
-  ['mcp', 'use the tools of MCP servers, or stand in front of one'],
+  ['mcp', 'use the tools of MCP servers, serve ours, or stand in front of a server'],
   ['mcp list', 'list the MCP servers whose tools the model may use', flag('--cwd <dir>', 'the folder to work in'), JSON_FLAG],
   [
     'mcp add',
