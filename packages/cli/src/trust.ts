@@ -43,13 +43,17 @@ export const tellLeftOut =
     for (const line of leftOut(wanted)) tell(`${line}\n`)
   }
 
+/** Characters of a value in a question: what a person approves must be there to read. */
+const MAX_VALUE = 4000
+
 /** Returns one line per item, for the user to decide. */
 export const listed = ({ tools, settings }: Wanted): readonly string[] => [
   ...(tools
     ? [`  ${TOOLS_FOLDER}: ${filesText(tools)}, code that runs outside the sandbox${tools.state === 'changed' ? '; it has changed' : ''}`]
     : []),
   ...settings.map(
-    ({ key, value, does, from }) => `  ${oneLine(from, 100)}: ${oneLine(`${key} ${safeJson(value)}`, 400)}, which ${oneLine(does, 200)}`,
+    ({ key, value, does, from }) =>
+      `  ${oneLine(from, 100)}: ${oneLine(`${key} ${safeJson(value)}`, MAX_VALUE)}, which ${oneLine(does, 200)}`,
   ),
 ]
 

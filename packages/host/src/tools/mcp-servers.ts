@@ -37,7 +37,11 @@ export async function openServers(
     ...{ cache, cwd, env, taken, version: '0', spawn: startProgram },
     environment: (own) => serverEnv(env, own),
     resolve: (command) =>
-      /[\\/]/.test(command) ? (isAbsolute(command) ? command : resolve(cwd, command)) : resolveProgram(command, { path: env['PATH'] }),
+      /[\\/]/.test(command)
+        ? isAbsolute(command)
+          ? command
+          : resolve(cwd, command)
+        : resolveProgram(command, { path: env['PATH'], workspace: cwd }),
     ...(wait !== undefined && { wait }),
     ...(ask && { ask: asPerson(ask) }),
   })

@@ -80,6 +80,7 @@ describe('the tools of a server', () => {
       expect.stringMatching(/^with_dots_and_a_name_that_is_far_too_long_for_the_provide_\w{6}$/),
     ])
     expect(new Set(Object.values(effects))).toEqual(new Set(['external']))
+    expect(tools.find(({ name }) => name === 'notes_read_file')?.aliases.map(({ name }) => name)).toEqual(['mcp__notes__read_file'])
     expect(leftOut).toEqual([
       { server: 'notes', tool: 'bad', why: 'its input schema has the type "array"' },
       { server: 'notes', tool: 'worse', why: expect.stringContaining('pattern') as string },

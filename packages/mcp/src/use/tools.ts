@@ -53,7 +53,10 @@ export function toolsOf(
   return listed.flatMap((one) => {
     const name = freeName(server, one.name, taken)
     try {
-      const tool = toolOf(name, server, config, one, call)
+      const aliases = [`mcp__${server}__${one.name}`, one.name].filter(
+        (alias) => TOOL_NAME.test(alias) && alias !== name && !taken.has(alias),
+      )
+      const tool = toolOf(name, aliases, server, config, one, call)
       taken.add(name)
       return [tool]
     } catch (error) {
@@ -63,7 +66,7 @@ export function toolsOf(
   })
 }
 
-function toolOf(name: string, server: string, config: McpServer, listed: ListedTool, call: MakeCall): Tool {
+function toolOf(name: string, aliases: readonly string[], server: string, config: McpServer, listed: ListedTool, call: MakeCall): Tool {
   const own = settingsOf(config, listed.name)
   const effect = own.effect ?? (config.trustAnnotations === true && saysReadOnly(listed) ? 'read' : 'external')
   const timeout = own.timeout ?? CALL_TIMEOUT
@@ -74,7 +77,7 @@ function toolOf(name: string, server: string, config: McpServer, listed: ListedT
     effect,
     timeout: Math.max(timeout, MAX_TIME),
     ...(own.retries !== undefined && { retries: own.retries }),
-    aliases: [`mcp__${server}__${listed.name}`, listed.name].filter((alias) => alias !== name && TOOL_NAME.test(alias)),
+    aliases,
     service: `mcp ${server}`,
     untrusted: config.trustResults !== true,
     // What a server is sent leaves the workspace, whatever it says of itself.
