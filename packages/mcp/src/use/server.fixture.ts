@@ -43,6 +43,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {}, result } = JSON.parse(line) as Message
   if (method === undefined && id === 'question' && asked !== undefined) return write({ id: asked, result: says(JSON.stringify(result)) })
   if (id === undefined || mode === 'silent') return
+  if (mode === 'strict' && method === 'server/discover') process.exit(1)
   if (method === 'initialize')
     return write({
       id,

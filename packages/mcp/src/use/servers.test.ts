@@ -187,6 +187,12 @@ describe('starting', () => {
     ])
   })
 
+  it('an older server that ends at a request it does not know is started again for the older handshake', async () => {
+    const { tools } = await open({ notes: fixture({}, 'strict') })
+    expect(tools.map(({ name }) => name)).toContain('send')
+    expect(log()).toEqual(['start', 'start'])
+  })
+
   it('what a server lists later is known at the next start', async () => {
     const servers = await open({ notes: fixture() })
     await run(servers, 'more', {})

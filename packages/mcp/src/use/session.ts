@@ -61,17 +61,30 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
   function connected(): Promise<Client> {
     opening ??= connect().catch((error: unknown) => {
       opening = undefined
-      throw new Error(lastWhy === '' ? reasonOf(error) : lastWhy)
+      throw error
     })
     return opening
   }
 
   async function connect(): Promise<Client> {
+    try {
+      return await connectAs('auto')
+    } catch (error) {
+      // Some older servers end at a request that they don't know.
+      const ended = lastWhy
+      if (ended === '' || isTimeout(error)) throw new Error(reasonOf(error))
+      return connectAs('legacy').catch(() => {
+        throw new Error(ended)
+      })
+    }
+  }
+
+  async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     lastWhy = ''
     const client = new Client(
       { name: 'mulligan', version },
       {
-        versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE } },
+        versionNegotiation: { mode, probe: { timeoutMs: PROBE } },
         capabilities: ask ? { elicitation: {} } : {},
         listChanged: { tools: { autoRefresh: false, onChanged: () => void list().then(onTools, () => undefined) } },
       },
@@ -127,14 +140,14 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
     if (error instanceof ProtocolError)
       return error.code === CODES.invalidParams ? new ModelRetry(redact(error.message)) : new ToolFailure(redact(error.message))
     if (!(error instanceof SdkError)) return error
-    const isTimeout = error.code === SdkErrorCode.RequestTimeout
-    const isCut = isTimeout || error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed
+    const isLate = isTimeout(error)
+    const isCut = isLate || error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed
     if (!isCut) return new ToolFailure(`The answer of the MCP server ${name} can't be used: ${error.message}`)
-    const errorType = isTimeout ? 'timeout' : 'network'
-    const why = isTimeout ? 'it gave no answer in time' : redact(lastWhy) || 'the connection was lost'
+    const errorType = isLate ? 'timeout' : 'network'
+    const why = isLate ? 'it gave no answer in time' : redact(lastWhy) || 'the connection was lost'
     const says = `The MCP server ${name} did not finish ${tool}: ${why}.`
     if (hasEffects) return new ToolFailure(`${says} It is not known whether it took effect.`, { errorType, status: 'indeterminate' })
-    return isTimeout ? new ToolFailure(says, { errorType }) : new TransientError(says)
+    return isLate ? new ToolFailure(says, { errorType }) : new TransientError(says)
   }
 
   async function list(): Promise<readonly ListedTool[]> {
@@ -167,7 +180,9 @@ function lineTransport(open: OpenServer, onEnd: (why: string) => void): Transpor
   let connection: ServerConnection | undefined
   /** The server has not said anything yet. */
   let isNew = true
-  const transport: Transport = {
+  // By `pid` and `stderr` the client knows that silence is not an outage, but an older server.
+  const transport: Transport & { readonly pid: null; readonly stderr: null } = {
+    ...{ pid: null, stderr: null },
     async start() {
       connection = open({
         line(line) {
@@ -196,7 +211,10 @@ function lineTransport(open: OpenServer, onEnd: (why: string) => void): Transpor
   return transport
 }
 
+const isTimeout = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+
 const reasonOf = (error: unknown): string => {
+  if (isTimeout(error)) return 'it did not answer in time'
   const { message, cause } = error as Error
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }
