@@ -90,7 +90,7 @@ export const MCP: readonly Mutation[] = [
     rule: 'MCP servers: a call with effects that was cut off is indeterminate',
     file: 'packages/mcp/src/use/session.ts',
     find: `if (hasEffects) return`,
-    replace: `if (hasEffects && isTimeout) return`,
+    replace: `if (hasEffects && isLate) return`,
     test: { file: 'packages/mcp/src/use/servers.test.ts', name: 'with effects that was cut off' },
   },
   {
