@@ -263,7 +263,7 @@ export const AGENT: readonly Mutation[] = [
   {
     id: 'tasks-have-no-more-tools',
     rule: 'tasks: an agent has no tool that the one that gave the task does not have',
-    file: 'packages/agent/src/agent.ts',
+    file: 'packages/agent/src/tasks/run-task.ts',
     find: `role.withholds?.(tool) ?? outer?.withholds?.(tool)`,
     replace: `role.withholds?.(tool)`,
     test: { file: 'packages/agent/src/tasks/tasks.test.ts', name: 'has no tool that the agent' },
@@ -287,9 +287,9 @@ export const AGENT: readonly Mutation[] = [
   {
     id: 'tasks-are-resumed',
     rule: 'tasks: one that was cut off goes on where it was',
-    file: 'packages/agent/src/agent.ts',
-    find: `if (!last) return worker.run(`,
-    replace: `if (!last || last.status === 'running') return worker.run(`,
+    file: 'packages/agent/src/tasks/run-task.ts',
+    find: `if (!isKnown || !(await store.lastTurn(sessionId))) return worker.run(`,
+    replace: `if (sessionId) return worker.run(`,
     test: { file: 'packages/agent/src/tasks/killed.test.ts', name: 'killed at' },
   },
   {

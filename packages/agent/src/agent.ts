@@ -1,18 +1,18 @@
 /** Runs turns of sessions over one store. Front ends use this. */
-import { type CallRecord, createBreakers, ToolFailure } from '@mulligan/core'
-import type { Tainted } from '@mulligan/core/executor'
+import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
-import type { AgentOptions, Role } from './options.ts'
-import type { Ledger, TurnOutcome } from './outcome.ts'
+import type { AgentOptions } from './options.ts'
+import type { TurnOutcome } from './outcome.ts'
 import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
 import { currentOf } from './rewound.ts'
-import { newSessionId } from './session-id.ts'
+import { newSessionId, sessionTitle } from './session-id.ts'
 import type { TurnRow } from './store/store.ts'
+import { createTasks, type Inherited, type Worker } from './tasks/run-task.ts'
 import type { RunningTurns } from './tasks/running-turn.ts'
-import { type RunTask, taskTool } from './tasks/task-tool.ts'
+import { taskTool } from './tasks/task-tool.ts'
 import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 import { openWindow } from './turn/open-window.ts'
@@ -82,19 +82,12 @@ export function createAgent(given: AgentOptions): Agent {
   return agent
 }
 
-interface OpenedAgent extends Agent {
-  /** Gives a result to each open call of a session whose process ended. @returns undefined if there is none */
-  readonly closeLast: (sessionId: string) => Promise<TurnOutcome | undefined>
-}
-
-/** What a task takes over from the turn that gave it: what was read, and what may have taken effect. */
-type Inherited = Tainted & Partial<Pick<TurnContext, 'indeterminate'>>
-
-function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent {
+function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Worker {
   const { model, store, cwd } = given
   const turns: RunningTurns = new Map()
-  const tasks = given.tasks?.length ? [taskTool(given.tasks, turns, runTask, model.prices)] : []
-  const options: AgentOptions = tasks.length > 0 ? { ...given, tools: [...given.tools, ...tasks] } : given
+  const breakers = given.breakers ?? createBreakers()
+  const tasks = given.tasks?.length ? createTasks({ ...given, breakers }, agentWith) : undefined
+  const options = tasks ? { ...given, tools: [...given.tools, taskTool(given.tasks ?? [], turns, tasks.run, model.prices)] } : given
   if (model.model.specificationVersion !== 'v4')
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
@@ -104,7 +97,6 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent 
     ...(options.role && { agent: options.role.name }),
     ...(model.reopen && { reopen: model.reopen }),
   }
-  const breakers = options.breakers ?? createBreakers()
   const calibration = createCalibration(model.contextTokens)
   /** The latest event id of each session: one counter, which late events of an earlier turn also use. */
   const eventIds = new Map<string, number>()
@@ -119,7 +111,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent 
   }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
     const isNew = sessionId === undefined
-    if (isNew) await store.createSession({ id, cwd, title: title(prompt) })
+    if (isNew) await store.createSession({ id, cwd, title: sessionTitle(prompt) })
     else await known(id)
     return exclusively(id, takeOver, async () => {
       const last = isNew ? undefined : await store.lastTurn(id)
@@ -149,48 +141,10 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent 
     })
   }
 
-  /** Does a task, or goes on with it if its turn was interrupted together with the one that gave it. */
-  async function runTask({ sessionId, prompt, agent, turn, share, onEvent }: Parameters<RunTask>[0]): Promise<TurnOutcome> {
-    const { tasks: _, news: __, files: ___, lean: ____, ...rest } = given
-    const { untrusted, secret, indeterminate } = turn.state()
-    const worker = agentWith(
-      {
-        ...rest,
-        ...{ role: within(agent.role, given.role), limits: share.limits, breakers, onEvent },
-        approve: (request, signal) => turn.approve({ ...request, agent: agent.role.name }, signal),
-      },
-      { untrusted, secret, indeterminate: indeterminate.calls },
-    )
-    const last = (await store.session(sessionId)) ? await store.lastTurn(sessionId) : undefined
-    if (!(await store.session(sessionId))) await store.createSession({ id: sessionId, cwd, title: title(prompt) })
-    if (!last) return worker.run({ sessionId, prompt, signal: turn.signal })
-    const resumed = await worker.resume(sessionId, { signal: turn.signal })
-    return resumed ?? (await endedTask(sessionId))
-  }
-
-  /** Closes the tasks of a turn that is not resumed. @returns the ledgers of those that are not in the record */
-  async function closeTasks(turnId: string, mine: readonly Message[]): Promise<readonly Ledger[]> {
-    const recorded = new Set(mine.flatMap((message) => (message.role === 'results' ? message.records.map(({ id }) => id) : [])))
-    const ledgers: Ledger[] = []
-    for (const { id } of await store.sessions({ idPrefix: `${turnId}/`, limit: MAX_TASKS })) {
-      if (recorded.has(id)) continue
-      ledgers.push(((await agentWith(given).closeLast(id)) ?? (await endedTask(id))).ledger)
-    }
-    return ledgers
-  }
-
   async function closeLast(sessionId: string): Promise<TurnOutcome | undefined> {
     const last = await store.lastTurn(sessionId)
     if (last?.status !== 'running') return undefined
     return exclusively(sessionId, false, async () => close(last, await emitter(sessionId, last.id)))
-  }
-
-  /** Returns the outcome of a task that had ended before the call that gave it was recorded. */
-  async function endedTask(sessionId: string): Promise<TurnOutcome> {
-    const ended = (await store.events({ sessionId })).findLast((event) => event.type === 'turn.ended')
-    if (ended?.type !== 'turn.ended') throw new ToolFailure('The task was interrupted, and can not be resumed.')
-    const calls = (await store.history(sessionId)).flatMap((message) => (message.role === 'results' ? message.records : []))
-    return { ...ended.outcome, calls }
   }
 
   async function compact(sessionId: string): Promise<CompactionReport | undefined> {
@@ -275,7 +229,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent 
       indeterminate,
       ...before(past, mine),
       closing: again === 'closing',
-      closedTasks: again === 'closing' && tasks.length > 0 ? await closeTasks(turnId, mine) : [],
+      closedTasks: again === 'closing' && tasks ? await tasks.close(turnId, mine) : [],
       approve: options.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
       signal,
@@ -322,12 +276,6 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): OpenedAgent 
   return { run, resume, compact, rewind: rewindTo, closeLast }
 }
 
-/** The role of an agent that does a task for another: it has no tool that the other does not have. */
-const within = (role: Role, outer: Role | undefined): Role => ({
-  ...role,
-  withholds: (tool) => role.withholds?.(tool) ?? outer?.withholds?.(tool),
-})
-
 /** Collects what happened in a turn before a restart, apart from its journal. */
 function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'begun' | 'emitted'> {
   const replies = new Map<number, AssistantMessage>()
@@ -353,8 +301,3 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
 const isIntent = (event: TurnEvent): boolean => event.type === 'tool.started' && (event.effect !== 'read' || event.attempt !== undefined)
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))
-
-const TITLE = 60
-/** Tasks of a turn that are looked for when it is closed: more than its limits allow. */
-const MAX_TASKS = 1000
-const title = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)

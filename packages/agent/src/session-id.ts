@@ -8,3 +8,8 @@ export function newSessionId(): string {
     .toString(36)
     .padStart(6, '0')}`
 }
+
+const TITLE = 60
+
+/** Returns the beginning of a session's first prompt. */
+export const sessionTitle = (prompt: string): string => prompt.replace(/\s+/g, ' ').trim().slice(0, TITLE)

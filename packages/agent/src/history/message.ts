@@ -89,6 +89,10 @@ export interface ResultsMessage {
 
 export type Message = UserMessage | AssistantMessage | ResultsMessage
 
+/** Returns the records of all calls. */
+export const recordsOf = (messages: readonly Message[]): readonly CallRecord[] =>
+  messages.flatMap((message) => (message.role === 'results' ? message.records : []))
+
 export const callsOf = (message: AssistantMessage): readonly CallPart[] => message.parts.filter((part) => part.type === 'call')
 export const textOf = (message: AssistantMessage): string =>
   message.parts

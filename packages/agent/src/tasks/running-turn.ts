@@ -6,7 +6,9 @@ import type { AgentOptions } from '../options.ts'
 
 export interface RunningTurn {
   /** Reserves limits for a task. @returns undefined if there are not enough requests left */
-  readonly share: (callId: string) => Share | undefined
+  readonly share: (callId: string) => Limits | undefined
+  /** Gives back what a task did not use of its share. */
+  readonly use: (callId: string, used: Spent) => void
   readonly state: () => TurnState
   readonly signal: AbortSignal
   readonly approve: NonNullable<AgentOptions['approve']>
@@ -14,12 +16,6 @@ export interface RunningTurn {
 }
 
 export type RunningTurns = Map<string, RunningTurn>
-
-export interface Share {
-  readonly limits: Limits
-  /** Gives back what the task did not use. */
-  readonly settle: (used: Spent) => void
-}
 
 /** Requests that a turn keeps for itself, to answer with what its tasks have found. */
 const KEPT = 1
@@ -36,7 +32,7 @@ export function createShares(limits: Limits, own: () => Spent) {
   const reserved = new Map<string, Spent>()
   const taken = (): Spent => [...reserved.values()].reduce(spend, NOTHING_SPENT)
 
-  function share(callId: string): Share | undefined {
+  function share(callId: string): Limits | undefined {
     // A task that is resumed gets a new share.
     reserved.delete(callId)
     const spent = spend(own(), taken())
@@ -50,7 +46,7 @@ export function createShares(limits: Limits, own: () => Spent) {
       ...(Number.isFinite(cost) && { cost }),
     })
     reserved.set(callId, { ...NOTHING_SPENT, requests, calls, ...finite(part) })
-    return { limits: part, settle: (used) => void reserved.set(callId, used) }
+    return part
   }
 
   return { share, taken, use: (callId: string, used: Spent) => void reserved.set(callId, used) }

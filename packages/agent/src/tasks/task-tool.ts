@@ -1,13 +1,11 @@
 /** The tool by which a model gives a task to another agent, which does it in a session of its own. */
-import { defineTool, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
+import { defineTool, type Limits, type Tool, type ToolContext, ToolFailure } from '@mulligan/core'
 import type { AgentEvent, TurnEvent } from '../events.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { TaskAgent } from '../options.ts'
 import type { TurnOutcome } from '../outcome.ts'
-import type { RunningTurn, RunningTurns, Share } from './running-turn.ts'
+import type { RunningTurn, RunningTurns } from './running-turn.ts'
 import { TASK, taskResult } from './task-result.ts'
-
-export { TASK } from './task-result.ts'
 
 /** How a task is run: in the session with the id of its call, which is continued if it exists. */
 export type RunTask = (task: {
@@ -15,7 +13,7 @@ export type RunTask = (task: {
   readonly prompt: string
   readonly agent: TaskAgent
   readonly turn: RunningTurn
-  readonly share: Share
+  readonly limits: Limits
   readonly onEvent: (event: AgentEvent) => void
 }) => Promise<TurnOutcome>
 
@@ -46,8 +44,8 @@ export function taskTool(agents: readonly TaskAgent[], turns: RunningTurns, run:
     const turn = turns.get(turnOf(ctx.callId))
     if (!turn) throw new ToolFailure('A task can be given only within a turn.')
     ctx.signal.throwIfAborted()
-    const share = turn.share(ctx.callId)
-    if (!share)
+    const limits = turn.share(ctx.callId)
+    if (!limits)
       throw new ToolFailure('Too little of this turn’s limits is left for a task. Do it yourself, or answer.', {
         errorType: 'limit',
         status: 'failed',
@@ -61,9 +59,9 @@ export function taskTool(agents: readonly TaskAgent[], turns: RunningTurns, run:
       if (event.type === 'tool.call') ctx.progress(`${event.tool} ${shown(event.target ?? event.input)}`)
       void turn.emit({ type: 'task.event', callId: ctx.callId, agent: agent.role.name, event: withoutPlace(event) })
     }
-    const outcome = await run({ sessionId: ctx.callId, prompt: task, agent, turn: { ...turn, signal: ctx.signal }, share, onEvent })
+    const outcome = await run({ sessionId: ctx.callId, prompt: task, agent, turn: { ...turn, signal: ctx.signal }, limits, onEvent })
     const done = taskResult(agent.role.name, outcome, read, prices)
-    share.settle(done.data.spent)
+    turn.use(ctx.callId, done.data.spent)
     return done
   }
 

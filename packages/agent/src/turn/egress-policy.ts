@@ -4,7 +4,7 @@
  */
 import { type CallRecord, type Effect, type Policy, render, type Tool } from '@mulligan/core'
 import type { PolicyRequest, Tainted } from '@mulligan/core/executor'
-import type { Message, UserMessage } from '../history/message.ts'
+import { type Message, recordsOf, type UserMessage } from '../history/message.ts'
 import { givesAddress, givesWords } from './given-addresses.ts'
 
 export interface Egress {
@@ -20,7 +20,7 @@ export interface Egress {
 /** Creates the egress policy, computed entirely from the recorded conversation, so later and resumed turns know what was read. */
 export function egressPolicy({ tools, history, records, before = {} }: Egress) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const earlier = history.flatMap((message) => (message.role === 'results' ? message.records : []))
+  const earlier = recordsOf(history)
   const messages = history.filter((message) => message.role === 'user')
   const isUntrusted = ({ tool, attempts, result }: CallRecord): boolean =>
     attempts > 0 && (byName.get(tool)?.untrusted === true || result.untrusted === true)

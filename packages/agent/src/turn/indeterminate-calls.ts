@@ -1,15 +1,12 @@
 /** Finds effects that were cut off in earlier turns of a session and are still not settled. */
-import type { CallRecord, ToolEvent } from '@mulligan/core'
+import type { ToolEvent } from '@mulligan/core'
 import { type IndeterminateCall, NONE_INDETERMINATE, reduceIndeterminate } from '@mulligan/core/executor'
-import type { Message } from '../history/message.ts'
+import { type Message, recordsOf } from '../history/message.ts'
 import type { Store } from '../store/store.ts'
 import { TASK } from '../tasks/task-result.ts'
 
 /** Tasks of a session that are looked at. */
 const MAX_TASKS = 1000
-
-const recordsIn = (history: readonly Message[]): readonly CallRecord[] =>
-  history.flatMap((message) => (message.role === 'results' ? message.records : []))
 
 /**
  * Returns the calls of a session and its tasks that may have taken effect. The records show which ones were cut off; the events show their targets,
@@ -20,9 +17,9 @@ export async function indeterminateCalls(
   sessionId: string,
   history: readonly Message[],
 ): Promise<readonly IndeterminateCall[]> {
-  const records = recordsIn(history)
+  const records = recordsOf(history)
   const tasks = records.some(({ tool }) => tool === TASK) ? await store.sessions({ idPrefix: `${sessionId}/`, limit: MAX_TASKS }) : []
-  const ofTasks = await Promise.all(tasks.map(async ({ id }) => recordsIn(await store.history(id))))
+  const ofTasks = await Promise.all(tasks.map(async ({ id }) => recordsOf(await store.history(id))))
   const calls = [...records, ...ofTasks.flat()].flatMap(({ id, tool, input, effect, result }) =>
     effect !== 'read' && !result.ok && result.status === 'indeterminate' ? [{ id, tool, input }] : [],
   )

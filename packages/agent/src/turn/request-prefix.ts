@@ -1,6 +1,7 @@
 /** Builds the prefix of every request of a turn: the system prompt and the tools that are sent. */
 import type { CallRecord, Policy, Tool } from '@mulligan/core'
 import { defaultPolicy } from '@mulligan/core/executor'
+import { recordsOf } from '../history/message.ts'
 import type { Role } from '../options.ts'
 import { promptTokens, systemPrompt } from './prompt.ts'
 import { chooseTools, foundTools, promptBudget } from './tool-selection/choose.ts'
@@ -20,11 +21,7 @@ export function createRequestPrefix(context: PrefixContext) {
   const budget = promptBudget(contextTokens)
   const { always, hidden } = chooseTools({ tools: toolsOf(tools, role), budget: budget - promptTokens(system), lean })
   const own = always.filter((tool) => !tools.includes(tool))
-  let found = foundTools(
-    hidden,
-    history.flatMap((message) => (message.role === 'results' ? message.records : [])),
-    budget,
-  )
+  let found = foundTools(hidden, recordsOf(history), budget)
   return {
     system,
     /** For the executor: includes tools that are not sent, and those the role does not have, which it refuses. */

@@ -62,6 +62,8 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   let unwritten: { readonly error: unknown } | undefined
   let unapproved = false
   const given = createShares(limits, () => spend(spent, { calls: executor.state().calls }))
+  /** What the turn and its tasks have spent. */
+  const total = (): Spent => spend(spent, given.taken())
   const egress = egressPolicy({ tools: prefix.tools, history: context.history, records, before: context.tainted })
   const calls = createRecordedCalls({
     executor: {
@@ -94,6 +96,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const { executor } = calls
   context.turns.set(turnId, {
     share: given.share,
+    use: given.use,
     state: executor.state,
     signal: clock.signal,
     approve: context.approve,
@@ -194,7 +197,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   function spentUp(): LimitReached | undefined {
     if (limits.tokens === Infinity && limits.cost === Infinity) return undefined
     const tokens = window.used()
-    return limitReached(spend(spent, given.taken()), { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
+    return limitReached(total(), { tokens, cost: (tokens * (model.prices?.input ?? 0)) / 1_000_000 }, limits)
   }
 
   /** Settles the reserved tokens with the server's count. If there is none, or it is implausible, the estimate counts. */
@@ -211,9 +214,9 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** Returns the reason why the next request must be the last, if there is one. */
   function mustConclude(): StoppedBy | undefined {
     if (executor.looping()) return 'loop'
-    const taken = given.taken()
-    if (executor.state().calls + taken.calls >= limits.calls) return 'calls'
-    return spent.requests + taken.requests >= limits.requests ? 'requests' : undefined
+    const { requests, calls } = total()
+    if (executor.state().calls + calls >= limits.calls) return 'calls'
+    return requests >= limits.requests ? 'requests' : undefined
   }
 
   async function answerCalls(message: AssistantMessage): Promise<void> {
@@ -275,7 +278,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       ...(needsApproval && { status: 'needs_approval' as const, stoppedBy: ending.stoppedBy ?? ('approval' as const) }),
       ledger: ledger(),
       usage,
-      requests: spent.requests + given.taken().requests,
+      requests: total().requests,
     }
     if (own) await store.saveMessage(context.sessionId, ownWords(turnId, ending.answer))
     await store.endTurn(outcome)
@@ -300,7 +303,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       error: says,
       ledger: ledger(),
       usage,
-      requests: spent.requests + given.taken().requests,
+      requests: total().requests,
       calls: records,
     }
   }

@@ -1,0 +1,69 @@
+/** Runs tasks as turns of their own, each in a session whose id is that of its call. */
+import { ToolFailure } from '@mulligan/core'
+import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
+import { type Message, recordsOf } from '../history/message.ts'
+import type { AgentOptions, Role } from '../options.ts'
+import type { Ledger, TurnOutcome } from '../outcome.ts'
+import { sessionTitle } from '../session-id.ts'
+import type { RunTask } from './task-tool.ts'
+
+/** What a task takes over from the turn that gave it: what was read, and what may have taken effect. */
+export type Inherited = Tainted & { readonly indeterminate?: readonly IndeterminateCall[] }
+
+/** An agent, as far as a task needs it. */
+export interface Worker {
+  readonly run: (turn: { readonly sessionId: string; readonly prompt: string; readonly signal: AbortSignal }) => Promise<TurnOutcome>
+  readonly resume: (sessionId: string, options: { readonly signal: AbortSignal }) => Promise<TurnOutcome | undefined>
+  /** Gives a result to each open call of a session whose process ended. @returns undefined if there is none */
+  readonly closeLast: (sessionId: string) => Promise<TurnOutcome | undefined>
+}
+
+/** Tasks of a turn that are looked for when it is closed: more than its limits allow. */
+const MAX_TASKS = 1000
+
+/** @param open creates an agent that does tasks */
+export function createTasks(given: AgentOptions, open: (options: AgentOptions, inherited?: Inherited) => Worker) {
+  const { store, cwd } = given
+
+  /** Does a task, or goes on with it if its turn was interrupted together with the one that gave it. */
+  const run: RunTask = async ({ sessionId, prompt, agent, turn, limits, onEvent }) => {
+    const { tasks: _, news: __, files: ___, lean: ____, ...rest } = given
+    const { untrusted, secret, indeterminate } = turn.state()
+    const worker = open(
+      {
+        ...rest,
+        ...{ role: within(agent.role, given.role), limits, onEvent },
+        approve: (request, signal) => turn.approve({ ...request, agent: agent.role.name }, signal),
+      },
+      { untrusted, secret, indeterminate: indeterminate.calls },
+    )
+    const isKnown = (await store.session(sessionId)) !== undefined
+    if (!isKnown) await store.createSession({ id: sessionId, cwd, title: sessionTitle(prompt) })
+    if (!isKnown || !(await store.lastTurn(sessionId))) return worker.run({ sessionId, prompt, signal: turn.signal })
+    return (await worker.resume(sessionId, { signal: turn.signal })) ?? ended(sessionId)
+  }
+
+  /** Closes the tasks of a turn that is not resumed. @returns the ledgers of those that are not in its record */
+  async function close(turnId: string, mine: readonly Message[]): Promise<readonly Ledger[]> {
+    const recorded = new Set(recordsOf(mine).map(({ id }) => id))
+    const ledgers: Ledger[] = []
+    for (const { id } of await store.sessions({ idPrefix: `${turnId}/`, limit: MAX_TASKS }))
+      if (!recorded.has(id)) ledgers.push(((await open(given).closeLast(id)) ?? (await ended(id))).ledger)
+    return ledgers
+  }
+
+  /** Returns the outcome of a task that had ended before the call that gave it was recorded. */
+  async function ended(sessionId: string): Promise<TurnOutcome> {
+    const event = (await store.events({ sessionId })).findLast(({ type }) => type === 'turn.ended')
+    if (event?.type !== 'turn.ended') throw new ToolFailure('The task was interrupted, and can not be resumed.')
+    return { ...event.outcome, calls: recordsOf(await store.history(sessionId)) }
+  }
+
+  return { run, close }
+}
+
+/** The role of an agent that does a task for another: it has no tool that the other does not have. */
+const within = (role: Role, outer: Role | undefined): Role => ({
+  ...role,
+  withholds: (tool) => role.withholds?.(tool) ?? outer?.withholds?.(tool),
+})
