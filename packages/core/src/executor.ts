@@ -37,6 +37,7 @@ export {
   stricterMode,
   strictestOf,
   strictestPolicy,
+  wildcard,
 } from './policy.ts'
 export { previewOf } from './preview.ts'
 export { callText, renderParts } from './render.ts'

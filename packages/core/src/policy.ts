@@ -81,7 +81,7 @@ export const literalPattern = (text: string): string => text.replace(/[\\*]/g, '
 const PIECES = /\\[\\*]|\*|[^\\*]+|\\/g
 
 /** Compiles a pattern. A trailing ` *` may match nothing, so `npm test *` also matches `npm test`. */
-function wildcard(pattern: string | undefined): (text: string) => boolean {
+export function wildcard(pattern: string | undefined): (text: string) => boolean {
   if (pattern === undefined || pattern === '*') return () => true
   const parts = ['']
   for (const piece of pattern.match(PIECES) ?? []) {

@@ -8,6 +8,7 @@ export { type Agents, chooseAgent, readAgents, roleOf, unknownTools } from './ag
 export type { NamedAgent } from './agents/built-in.ts'
 export { type PromptCommand, promptCommands, promptFor } from './agents/prompts.ts'
 export { projectSkills } from './agents/skills.ts'
+export { OF_CONVERSATION } from './agents/tasks.ts'
 export { createAlways } from './approval/always.ts'
 export { type ApprovalQuestion, type Approve, type ApproverOptions, type AskApproval, createApprover } from './approval/approve.ts'
 export { openApproval } from './approval/open.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Agent, type AgentEvent, createAgent, type RunOptions, type Store, type TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { type Ask as AskUser, createChangeLog, createSpill } from '@mulligan/tools'
-import { readAgents, roleOf, unknownTools } from './agents/agents.ts'
+import { roleOf, unknownTools } from './agents/agents.ts'
 import { projectInstructions } from './agents/instructions.ts'
 import { projectSkills } from './agents/skills.ts'
 import { taskAgents } from './agents/tasks.ts'
@@ -154,14 +154,13 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     onSandbox: (sandbox) => report({ kind: 'sandbox', text: sandboxLine(sandbox), sandbox }),
     session: { state: sessionState(data.state, () => session ?? 'new'), ...(options.answer && { ask: options.answer }) },
   })
-  const { all: agents } = await readAgents(cwd, settings, env)
   const { skills, problems } = await projectSkills(cwd)
   const told = [...problems]
   projectInstructions(cwd, (problem) => told.push(problem))
   for (const problem of [...leftOutTexts(openedTools), ...told.map(({ file, error }) => oneLine(`${file}: ${error}`, 400))])
     say('left-out')(`Left out: ${problem}`)
 
-  function agent({ settings, named, configured }: Choice = choice): Agent {
+  function agent({ settings, named, agents, configured }: Choice = choice): Agent {
     for (const warning of unknownTools([named], settings, openedTools.tools)) say('unknown-name')(warning)
     const approval = openApproval({ settings, cwd, env, tools: openedTools.tools, yes, ask: options.approve, tell: say('approval') })
     return createAgent({

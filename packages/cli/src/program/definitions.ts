@@ -12,6 +12,7 @@ const IN_FOLDER: readonly Option[] = [CWD, JSON_FLAG]
 const YES = flag('-y, --yes', 'do not ask for confirmation')
 const FORCE = flag('--force', 'overwrite later changes by others')
 
+const APPROVE = flag('-y, --yes', 'approve everything except calls that only a person may approve')
 const MODE = flag('--mode <mode>', 'what runs without asking: read-only, ask, auto-edit or auto (MULLIGAN_MODE)')
 const MODEL = flag('-m, --model <provider/name>', 'the model to use (MULLIGAN_MODEL)')
 const BASE_URL = flag('--base-url <url>', 'the URL of the model server (MULLIGAN_BASE_URL)')
@@ -33,7 +34,7 @@ const TURN_FLAGS: readonly Option[] = [
   flag('--agent <name>', 'the agent to use: build, plan, ask or your own'),
   flag('--no-agents-md', 'ignore AGENTS.md'),
   CWD,
-  flag('-y, --yes', 'approve everything except calls that only a person may approve'),
+  APPROVE,
   MODE,
   flag('--max-requests <n>', 'maximum model requests per turn').argParser(whole(1)),
   flag('--timeout <s>', 'time limit for a turn, in seconds').argParser(seconds),
@@ -219,7 +220,7 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--cwd <dir>', 'the folder to work in'),
   ],
   ['mcp', 'use the tools of MCP servers, serve ours, or stand in front of a server'],
-  ['mcp list', 'list the MCP servers whose tools the model may use', flag('--cwd <dir>', 'the folder to work in'), JSON_FLAG],
+  ['mcp list', 'list the MCP servers whose tools the model may use', ...IN_FOLDER],
   [
     'mcp add',
     'add an MCP server to the configuration, and test it',
@@ -229,31 +230,23 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--header <header>', 'a header for --url, as "Name: value"; can be repeated').argParser(several),
     flag('--env <name>', 'pass this variable to the server, or NAME=VALUE; can be repeated').argParser(several),
     flag('--project', "edit the project's file, not your own"),
-    flag('--cwd <dir>', 'the folder to work in'),
-    JSON_FLAG,
+    ...IN_FOLDER,
   ],
   [
     'mcp remove',
     'remove an MCP server from the configuration',
     arg('<name>', 'the name of the server'),
     flag('--project', "edit the project's file, not your own"),
-    flag('--cwd <dir>', 'the folder to work in'),
-    JSON_FLAG,
+    ...IN_FOLDER,
   ],
-  [
-    'mcp test',
-    'start the MCP servers and list what they offer',
-    arg('[name]', 'only this server'),
-    flag('--cwd <dir>', 'the folder to work in'),
-    JSON_FLAG,
-  ],
+  ['mcp test', 'start the MCP servers and list what they offer', arg('[name]', 'only this server'), ...IN_FOLDER],
   [
     'mcp serve',
     'serve the tools of a folder to any MCP client, on stdin and stdout',
     flag('--tools <names>', 'only these, with *, separated by commas'),
     MODE,
-    YES,
-    flag('--cwd <dir>', 'the folder to work in'),
+    APPROVE,
+    CWD,
   ],
   [
     'mcp proxy',

@@ -14,7 +14,7 @@ export interface NamedAgent {
   readonly from: string
 }
 
-const builtIn = { origin: 'default', from: 'built-in' } as const
+export const builtIn = { origin: 'default', from: 'built-in' } as const
 
 export const BUILT_IN_AGENTS: readonly NamedAgent[] = [
   { ...builtIn, name: 'build', description: 'Does the work, with all tools.', prompt: '' },

@@ -3,12 +3,11 @@ import type { TASK, TaskAgent } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import type { Settings } from '../config/settings.ts'
 import { roleOf } from './agents.ts'
-import { BUILT_IN_AGENTS, type NamedAgent } from './built-in.ts'
+import { BUILT_IN_AGENTS, builtIn, type NamedAgent } from './built-in.ts'
 
 /** Only the type is imported, because listing agents does not need the engine. */
 const TOOL: typeof TASK = 'task'
 
-const builtIn = { origin: 'default', from: 'built-in' } as const
 const ANSWER =
   'Your answer goes to the agent that gave you this task, and is all that it learns: state facts, name files and lines, be brief.'
 
@@ -24,7 +23,7 @@ const FOR_TASKS: readonly NamedAgent[] = [
 ]
 
 /** Tools that belong to the conversation with the user. */
-const OF_CONVERSATION = new Set(['ask_user', 'todo', 'progress_update'])
+export const OF_CONVERSATION: ReadonlySet<string> = new Set(['ask_user', 'todo', 'progress_update'])
 
 /** @param all the named agents. Those of the user take tasks, too, and replace a built-in one with their name */
 export function taskAgents(all: readonly NamedAgent[], off: Settings['off'], tools: readonly Tool[]): readonly TaskAgent[] {

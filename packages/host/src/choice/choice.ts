@@ -25,6 +25,8 @@ export interface Choice {
   readonly flags: ChoiceFlags
   readonly settings: Settings
   readonly named: NamedAgent
+  /** All named agents. */
+  readonly agents: readonly NamedAgent[]
   readonly configured: EffectiveModel
 }
 
@@ -49,15 +51,20 @@ export async function choose(cwd: string, given: ChoiceFlags, { env, before, ses
     const agents = await readAgents(cwd, settings, env)
     return { settings, agents, named: chooseAgent(agents, effectiveAgent(started, settings)) }
   }
-  const { settings, named } = trust ? await settled(cwd, read, { env, ...trust }) : await read()
+  const {
+    settings,
+    agents: { all: agents },
+    named,
+  } = trust ? await settled(cwd, read, { env, ...trust }) : await read()
   const isSame =
     before && before.named.model === named.model && before.flags.model === flags.model && before.flags.baseUrl === flags.baseUrl
-  if (isSame) return { flags, settings, named, configured: before.configured }
+  if (isSame) return { flags, settings, named, agents, configured: before.configured }
   const ownModel = named.model === undefined ? undefined : { value: named.model, origin: named.origin, from: named.from }
   return {
     flags,
     settings,
     named,
+    agents,
     configured: await openEffectiveModel(settings, ownModel, flags.opensInReasoning === true, env, ask ? { ask } : {}),
   }
 }

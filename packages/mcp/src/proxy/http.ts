@@ -62,7 +62,8 @@ const codeOf = (error: unknown): string => {
   return String(cause?.code ?? code)
 }
 
-const reasonOf = (error: unknown): string => {
+/** Says why a connection failed, for the person. */
+export const reasonOf = (error: unknown): string => {
   const { message, cause } = error as Error
   const status = (error as { readonly status?: unknown }).status
   if (status === 401 || status === 403) return `it answered with HTTP ${status} (its credentials are set with a header): ${message}`

@@ -2,6 +2,7 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import { isRecord } from '@mulligan/repair'
+import { reasonOf } from '../proxy/http.ts'
 import { type CallResult, CODES } from '../proxy/messages.ts'
 import type { OpenServer, ServerConnection } from '../proxy/server.ts'
 import { type AskPerson, elicited } from './elicit.ts'
@@ -72,7 +73,7 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
     } catch (error) {
       // Some older servers end at a request that they don't know.
       const ended = lastWhy
-      if (ended === '' || isTimeout(error)) throw new Error(reasonOf(error))
+      if (ended === '' || isTimeout(error)) throw new Error(isTimeout(error) ? 'it did not answer in time' : reasonOf(error))
       return connectAs('legacy').catch(() => {
         throw new Error(ended)
       })
@@ -212,9 +213,3 @@ function lineTransport(open: OpenServer, onEnd: (why: string) => void): Transpor
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
-
-const reasonOf = (error: unknown): string => {
-  if (isTimeout(error)) return 'it did not answer in time'
-  const { message, cause } = error as Error
-  return cause instanceof Error ? `${message} (${cause.message})` : message
-}

@@ -1,6 +1,7 @@
 /** Turns a server's tools into tools of the engine. A tool that can't be used is left out, with the reason. Pure. */
 import { createHash } from 'node:crypto'
 import { defineTool, type Tool, type ToolContext } from '@mulligan/core'
+import { wildcard } from '@mulligan/core/executor'
 import { type Effect, isRecord, type JsonSchema, refuseExplosivePatterns } from '@mulligan/repair'
 import type { McpServer, McpToolSettings } from './config.ts'
 
@@ -91,17 +92,8 @@ const saysReadOnly = ({ annotations }: ListedTool): boolean => isRecord(annotati
 
 /** Later patterns override earlier ones. */
 function settingsOf({ tools = {} }: McpServer, name: string): McpToolSettings {
-  return Object.assign({}, ...Object.entries(tools).flatMap(([pattern, own]) => (matches(pattern, name) ? [own] : []))) as McpToolSettings
+  return Object.assign({}, ...Object.entries(tools).flatMap(([pattern, own]) => (wildcard(pattern)(name) ? [own] : []))) as McpToolSettings
 }
-
-const matches = (pattern: string, name: string): boolean =>
-  new RegExp(
-    `^${pattern
-      .split('*')
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-      .join('.*')}$`,
-    's',
-  ).test(name)
 
 /** A schema of an object, as every provider wants it. @throws Error if it can't be used */
 function usable(schema: unknown): JsonSchema & { readonly type: 'object' } {

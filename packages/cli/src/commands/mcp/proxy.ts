@@ -4,10 +4,12 @@ import { join, resolve } from 'node:path'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import {
   createProxy,
+  httpServer,
   lineReader,
   type OpenServer,
   openJournal,
   type ProxyEvent,
+  processServer,
   secretsIn,
   secretsOfHeaders,
   serverEnv,
@@ -95,9 +97,9 @@ interface Server {
 }
 
 async function serverOf({ command, url, headers, variables, cwd }: Server, log: (line: string) => void): Promise<OpenServer> {
-  if (url !== undefined) return (await import('@mulligan/mcp')).httpServer({ url: addressOf(url), headers })
+  if (url !== undefined) return httpServer({ url: addressOf(url), headers })
   const [program = '', ...args] = command
-  const [{ processServer }, { resolveProgram, startProgram }] = await Promise.all([import('@mulligan/mcp'), import('@mulligan/sandbox')])
+  const { resolveProgram, startProgram } = await import('@mulligan/sandbox')
   const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)
   if (file === undefined)
     throw new UsageError(`there is no program ${JSON.stringify(oneLine(program, 80))} in PATH`, 'Name it with its path, or install it.')

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Tool } from '@mulligan/core'
-import { indexNames, resolveName } from '@mulligan/core/executor'
+import { indexNames, resolveName, wildcard } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
-import { fileLog, leftOutTexts, openApproval, openTools, readSettings, recoverChanges } from '@mulligan/host/parts'
+import { fileLog, leftOutTexts, OF_CONVERSATION, openApproval, openTools, readSettings, recoverChanges } from '@mulligan/host/parts'
 import { serveTools } from '@mulligan/mcp'
 import { createSpill } from '@mulligan/tools'
 import { openDataDir, version, workingFolder } from '../../paths.ts'
@@ -66,21 +66,13 @@ export async function serveCommand(flags: ServeFlags, output: Output): Promise<n
   return EXIT.ok
 }
 
-/** Tools that belong to a conversation of ours. */
-const OF_CONVERSATION = new Set(['ask_user', 'todo', 'progress_update'])
-
 /** The tools that match the patterns. @throws UsageError for a pattern that matches none */
 function chosen(tools: readonly Tool[], patterns: string | undefined): readonly Tool[] {
   if (patterns === undefined) return tools
   const wanted = patterns.split(',').map((one) => one.trim())
   const matching = (pattern: string): readonly Tool[] => {
-    const regexp = new RegExp(
-      `^${pattern
-        .split('*')
-        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-        .join('.*')}$`,
-    )
-    return tools.filter(({ name }) => regexp.test(name))
+    const matches = wildcard(pattern)
+    return tools.filter(({ name }) => matches(name))
   }
   for (const pattern of wanted)
     if (matching(pattern).length === 0) {
