@@ -77,6 +77,15 @@ function mortal(store: Store, { point, isDead }: Life): Store {
 
 /** Effects that took place outside: count by text. */
 type Effects = Map<string, number>
+/** The idempotency keys that the outside has seen. */
+const seen = new WeakMap<Effects, Set<string>>()
+
+/** Returns whether the key is new. */
+function isNew(effects: Effects, key: string): boolean {
+  const keys = seen.get(effects) ?? new Set()
+  seen.set(effects, keys)
+  return keys.size < keys.add(key).size
+}
 
 function toolsOf(effects: Effects, { point }: Life): Tool[] {
   const happen = (what: string): unknown => {
@@ -108,6 +117,15 @@ function toolsOf(effects: Effects, { point }: Life): Tool[] {
       },
     }),
     defineTool({
+      name: 'book',
+      description: 'Books, once per idempotency key.',
+      effect: 'external',
+      idempotent: true,
+      input,
+      target: ({ text }) => text,
+      execute: ({ text }, { idempotencyKey }) => (isNew(effects, idempotencyKey) ? happen(text) : { done: text }),
+    }),
+    defineTool({
       name: 'shell',
       description: 'Runs on a layer.',
       effect: 'write',
@@ -133,7 +151,7 @@ const STEPS = [
   calls(['search', { query: 'a' }], ['search', { query: 'no b' }], ['append', { text: 'one' }], ['search', { query: 'c' }]),
   calls(['append', {}], ['nope', {}], ['send', { text: 'wrong' }], ['shell', { text: 'two' }]),
   calls(['shell', { text: 'denied two' }], ['send', { text: 'three' }], ['append', { text: 'denied three' }]),
-  calls(['append', { text: 'four' }], ['append', { text: 'five' }]),
+  calls(['append', { text: 'four' }], ['append', { text: 'five' }], ['book', { text: 'six' }]),
   say('Done.'),
 ]
 /** Each reply depends only on the conversation, so a request may be repeated. */
@@ -286,8 +304,9 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
         'append denied',
         'append ok',
         'append ok',
+        'book ok',
       ])
-      expect(Object.fromEntries(calm.effects)).toEqual({ one: 1, two: 1, three: 1, four: 1, five: 1 })
+      expect(Object.fromEntries(calm.effects)).toEqual({ one: 1, two: 1, three: 1, four: 1, five: 1, six: 1 })
       expectSound(calm)
     })
 
@@ -299,8 +318,11 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
           fc.asyncProperty(at, async ([first, second]) => {
             const kills = [1 + (first % points), ...(second === null ? [] : [1 + (second % points)])]
             const killed = await killedAt(kills, server, stores)
-            expectSound(killed)
+            const unknown = unknownIn(expectSound(killed))
             expectSame(killed, calm)
+            // An idempotent call is started again, and its outcome is known.
+            if (killed.outcome)
+              expect(unknown.filter((id) => killed.outcome?.calls.find((call) => call.id === id)?.tool === 'book')).toEqual([])
           }),
           { numRuns: kills, examples: afterEffects.map((at) => [[at - 1, null]]) },
         )

@@ -281,6 +281,16 @@ describe('rule 5: a side effect runs at most once per approved call', () => {
     expect(statusOf(await call('send', { query: 'x' }))).toBe('indeterminate')
   })
 
+  it('what an earlier attempt may have done stays unknown if the service is then unavailable', async () => {
+    let attempts = 0
+    const { call } = harness([
+      sender(() => Promise.reject(attempts++ === 0 ? Object.assign(new Error('x'), { code: 'ECONNRESET' }) : new TransientError('503')), {
+        idempotent: true,
+      }),
+    ])
+    expect(await call('send', { query: 'x' })).toMatchObject({ attempts: 4, result: { status: 'indeterminate' } })
+  })
+
   it('after indeterminate the same call needs a person, whatever the policy allows', async () => {
     const sends = sender(never, { timeout: 0.01, target: ({ query }: { query: string }) => query })
     const { executor, call } = harness([sends], { policy: () => ({ decision: 'allow', reason: '' }) })

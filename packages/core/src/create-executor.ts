@@ -163,8 +163,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return performed.kind === 'result' ? performed.record : apply(performed, { answer: 'nobody' })
   }
 
-  const perform = (call: PreparedCall): Promise<Performed> =>
-    (call.effect === 'read' || isUnsupervised(call.tool)) && call.confinement !== 'layer' ? run(call) : inOrder(() => run(call))
+  const perform: Executor['perform'] = (call, firstAttempt = 1) =>
+    (call.effect === 'read' || isUnsupervised(call.tool)) && call.confinement !== 'layer'
+      ? run(call, firstAttempt)
+      : inOrder(() => run(call, firstAttempt))
 
   /** Runs effects one at a time. */
   function inOrder<T>(work: () => Promise<T>): Promise<T> {
@@ -173,7 +175,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return mine
   }
 
-  async function run(call: PreparedCall): Promise<Performed> {
+  async function run(call: PreparedCall, firstAttempt: number): Promise<Performed> {
     const { id: callId, confinement, secrets } = call
     const tool = toolOf(call)
     const started = clock.now()
@@ -185,12 +187,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const lock = isUnsupervised(call.tool) ? undefined : stillRunning.get(lockOf(call))
       if (lock !== undefined) return await refused(call, refuse.stillRunning(call.tool, lock))
       const inputHash = hash(call.inputKey)
-      if (!(await recordIntent(call, inputHash))) return await refused(call, refuse.unrecorded(call.tool))
+      const attempt = firstAttempt > 1 ? firstAttempt : undefined
+      if (!(await recordIntent(call, inputHash, attempt))) return await refused(call, refuse.unrecorded(call.tool))
       const input = values.has(call) ? values.get(call) : await checkedInput(call, tool)
       // Pass a copy: the tool must not be able to change the recorded input.
       const { result, attempts, late } = await runTool(as(tool, call.effect), clonePlain(input), {
         callId,
         idempotencyKey: `${callId}.${inputHash}`,
+        firstAttempt,
         signal,
         graceMs,
         clock,
@@ -290,6 +294,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     apply,
     settle: (call, result, attempts = 0) => finish(withResolvedName(call), result, { attempts }),
     replay,
+    isIdempotent: (call) => toolOf(call)?.idempotent === true,
     effectOf: ({ name }) => effectOfName(typeof name === 'string' ? name : '', index),
     state,
     looping: () => isLooping(state().guard),

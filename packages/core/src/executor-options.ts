@@ -68,8 +68,15 @@ export interface Executor {
   readonly decide: (call: PreparedCall, request: ApprovalRequest, decision: ApprovalDecision) => Promise<Decided>
   /** Runs a call and returns its record. Changes on a layer are kept if the policy allows it, otherwise discarded; nobody is asked. */
   readonly execute: (call: PreparedCall) => Promise<CallRecord>
-  /** Runs a call. If it ran on a layer and a person must decide about its changes, returns that question. */
-  readonly perform: (call: PreparedCall) => Promise<Performed>
+  /**
+   * Runs a call. If it ran on a layer and a person must decide about its changes, returns that question.
+   *
+   * @param firstAttempt above 1 if an earlier process started the call and its outcome is unknown, see {@link Executor.isIdempotent}.
+   * Default 1
+   */
+  readonly perform: (call: PreparedCall, firstAttempt?: number) => Promise<Performed>
+  /** Returns whether a call that was cut off may run again: its service recognises it by its idempotency key. */
+  readonly isIdempotent: (call: Pick<PreparedCall, 'tool'>) => boolean
   /** Applies a person's answer about the changes a call made on its layer. */
   readonly apply: (held: HeldCall, decision: ApprovalDecision) => Promise<CallRecord>
   /** Records an outcome that was determined some other way, e.g. for a call cut off by a crash. `attempts`: executions, default 0. */

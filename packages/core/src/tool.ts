@@ -17,7 +17,7 @@ export interface ToolContext {
   readonly callId: string
   /** The same for every attempt of this call and different for every other call. Pass it to services that accept one. */
   readonly idempotencyKey: string
-  /** 1 for the first execution; higher after transient faults. */
+  /** 1 for the first execution; higher after transient faults and after a restart. */
   readonly attempt: number
   /** Reports the progress of a long call to the person. Never sent to the model. */
   readonly progress: (message: string) => void
@@ -98,7 +98,11 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
    * the tool's name.
    */
   readonly service?: string | ((input: Input) => string)
-  /** Whether the service accepts `ctx.idempotencyKey`, so that an effect may be retried after a transient fault. Default false. */
+  /**
+   * Whether running a call again is safe: the service accepts `ctx.idempotencyKey`, or, if `ctx.attempt` is above 1, the tool first asks
+   * the service whether the earlier attempt took effect. Such calls are retried after a transient fault and, if the process ended while
+   * they ran, when the turn is resumed. Default false.
+   */
   readonly idempotent?: boolean
   /** Whether the tool is meant to be called repeatedly with the same input until its answer changes. The loop guard ignores it. */
   readonly polls?: boolean

@@ -11,6 +11,9 @@ import type { RecordedCalls } from './recorded-calls.ts'
 /** Maximum number of reads of one reply that run in parallel. */
 export const MAX_SIDE_BY_SIDE = 8
 
+/** The attempt of a call that an earlier process started. */
+const SECOND_ATTEMPT = 2
+
 export interface CallContext {
   readonly journal: Journal
   readonly calls: RecordedCalls
@@ -59,10 +62,11 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
     return started(
       step(nameOf('execute', call), call.id, async () => {
         await before?.catch(() => undefined)
+        const firstAttempt = context.begun.has(call.id) ? SECOND_ATTEMPT : 1
         const known = await begunBefore(call, context)
         if (known) return known
         const decided = one.kind === 'approval' && answer ? await executor.decide(call, one.request, answer) : undefined
-        return decided?.kind === 'result' ? decided : executor.perform(call)
+        return decided?.kind === 'result' ? decided : executor.perform(call, firstAttempt)
       }),
     )
   }
@@ -94,11 +98,15 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
   return records
 }
 
-/** Returns the result of an effect that has already started. It is not run again: its outcome is either recorded or unknown. */
+/**
+ * Returns the result of an effect that has already started. It is not run again, unless its service recognises it: its outcome is
+ * either recorded or unknown.
+ */
 async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
   const known = begun.get(call.id)
   if (!known) return undefined
   if (known.record) return calls.outcome(known.record)
+  if (calls.executor.isIdempotent(call)) return undefined
   return { kind: 'result' as const, record: await calls.executor.settle({ ...call, effect: known.effect }, interrupted(call), 1) }
 }
 

@@ -36,6 +36,8 @@ export const systemClock: Clock = {
 export interface RunOptions {
   readonly callId: string
   readonly idempotencyKey: string
+  /** The number of the first attempt. Above 1, an earlier process started this call, and it may have taken effect. */
+  readonly firstAttempt: number
   readonly signal: AbortSignal | undefined
   readonly graceMs: number
   readonly clock: Clock
@@ -65,9 +67,12 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
   const { clock, breakers, signal } = options
   const deadline = clock.now() + tool.timeout * 1000
   const service = serviceOf(tool, input)
-  for (let attempts = 1; ; attempts++) {
+  let mayHaveTakenEffect = options.firstAttempt > 1 && tool.effect !== 'read'
+  /** Later attempts that say that nothing was done say nothing about the earlier ones. */
+  const afterAll = (result: ToolResult): ToolResult => (mayHaveTakenEffect ? indeterminate(tool, 'lost its connection') : result)
+  for (let attempts = options.firstAttempt; ; attempts++) {
     const wait = breakers.wait(service, clock.now())
-    if (wait > 0) return { result: circuitOpen(service, wait), attempts: attempts - 1 }
+    if (wait > 0) return { result: afterAll(circuitOpen(service, wait)), attempts: attempts - 1 }
     const attempted = attempt(
       (signalOf) =>
         tool.execute(input as never, {
@@ -100,13 +105,15 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       return { result: options.failed(ran.error), attempts }
     }
     breakers.fault(service, clock.now())
+    mayHaveTakenEffect ||= tool.effect !== 'read' && brokeInMidFlight(ran.error)
+    const given = (): Ran => ({ result: afterAll(unavailable(options.failed(ran.error), fault)), attempts })
     const repeatable = tool.effect === 'read' || tool.idempotent
     const delay = backoff(attempts + 1, clock.random(), fault.retryAfter)
-    if (!repeatable || attempts === MAX_ATTEMPTS || clock.now() + delay >= deadline)
-      return { result: unavailable(tool, ran.error, options.failed(ran.error), fault), attempts }
+    if (!repeatable || attempts >= MAX_ATTEMPTS || clock.now() + delay >= deadline) return given()
     await clock.sleep(delay, signal)
-    if (signal?.aborted) return { result: notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`), attempts }
-    if (!(await options.mayRetry(attempts + 1))) return { result: unavailable(tool, ran.error, options.failed(ran.error), fault), attempts }
+    if (signal?.aborted)
+      return { result: afterAll(notOk('cancelled', `The turn was stopped while ${tool.name} waited to try again.`)), attempts }
+    if (!(await options.mayRetry(attempts + 1))) return given()
   }
 }
 
@@ -120,8 +127,7 @@ function serviceOf({ name, service }: Tool, input: unknown): string {
   }
 }
 
-function unavailable(tool: Tool, error: unknown, result: ToolError, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
-  if (tool.effect !== 'read' && brokeInMidFlight(error)) return indeterminate(tool, 'lost its connection')
+function unavailable(result: ToolError, { retryAfter }: { readonly retryAfter?: number }): ToolResult {
   const details = retryAfter === undefined ? result.details : { ...result.details, retryAfter }
   return { ...result, ...(details && { details }) }
 }
