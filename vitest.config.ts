@@ -7,7 +7,7 @@ const source = (name: string): string => fileURLToPath(new URL(`./packages/${nam
 export default defineConfig({
   resolve: {
     alias: [
-      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'agent', 'testing', 'host', 'eval'].map(
+      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'agent', 'testing', 'host', 'eval', 'assistant'].map(
         (name) => ({
           find: new RegExp(`^@mulligan/${name}$`),
           replacement: source(name),

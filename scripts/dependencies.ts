@@ -14,13 +14,14 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   mastra: ['core', 'repair'],
   agent: ['core', 'repair'],
   mcp: ['core', 'repair'],
+  assistant: ['core'],
   host: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp'],
   eval: ['repair', 'core', 'sandbox', 'tools', 'agent', 'host'],
   cli: ['repair', 'core', 'sandbox', 'tools', 'agent', 'mcp', 'host', 'eval', 'testing'],
 }
 /** Entry points besides the main one, and the packages that may use them. */
 const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
-  '@mulligan/core/executor': ['tools', 'testing', 'ai-sdk', 'agent', 'mcp', 'host', 'eval', 'cli', 'langchain', 'openai-agents', 'mastra'],
+  '@mulligan/core/executor': ['assistant', 'tools', 'testing', 'ai-sdk', 'agent', 'mcp', 'host', 'eval', 'cli', 'langchain', 'openai-agents', 'mastra'],
   '@mulligan/core/adapter': ['langchain', 'openai-agents', 'mastra', 'ai-sdk'],
   '@mulligan/host/light': ['eval', 'cli'],
   '@mulligan/host/parts': ['eval', 'cli'],

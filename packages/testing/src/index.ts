@@ -7,3 +7,12 @@ export type { Protocol, RecordedRequest, SeenToolResult, Violation } from './scr
 export { type Script, type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './scripted-model/scripted-model.ts'
 export type { ScriptedCall, ScriptedFault, ScriptedTurn, StreamPoint, TurnFunction } from './scripted-model/turn.ts'
 export { call, calls, say, think } from './scripted-model/turn.ts'
+export type { Service, ServiceAnswer, ServiceFault, ServiceOptions, ServiceRequest } from './services/service.ts'
+export {
+  type SlackChannel,
+  type SlackMessage,
+  type SlackPerson,
+  type StrictSlack,
+  type StrictSlackOptions,
+  strictSlack,
+} from './services/strict-slack.ts'
