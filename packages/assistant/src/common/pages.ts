@@ -56,6 +56,3 @@ function listsIn(values: SessionValues): Readonly<Record<string, Tokens>> {
   const value = values.get(KEY)
   return typeof value === 'object' && value !== null ? (value as Record<string, Tokens>) : {}
 }
-
-/** Returns the line that ends a page if there are more. */
-export const nextPage = (page: number, hasMore: boolean): string => (hasMore ? `\nhas_more=true, next: page=${page + 1}` : '')

@@ -1,6 +1,7 @@
 /** Calls Slack's Web API. The executor owns retries, so the library's own are off; its default repeats a post for half an hour. */
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import type { WebAPICallError, WebClient } from '@slack/web-api'
+import { UnknownOutcome } from '../common/once.ts'
 
 export interface SlackOptions {
   /** A bot token (`xoxb-…`). Absent: the tools report that Slack is not set up. */
@@ -65,9 +66,6 @@ async function request(address: string | URL, init: object): Promise<Response> {
   // The library takes a limit without a time for a defect.
   return new Response(response.body, { status: 429, headers: { 'retry-after': '1' } })
 }
-
-/** An error that does not say whether the request was carried out. */
-export class UnknownOutcome extends TransientError {}
 
 /** Turns an error of the library into one of the contract. Errors that depend on a parameter are left to the tools: {@link errorCode}. */
 function slackFault(error: unknown): unknown {

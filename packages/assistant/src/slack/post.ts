@@ -1,11 +1,10 @@
 /** Posts a message once. Slack has no idempotency key for posts, so each message carries a mark by which it is found again. */
-import { createHash } from 'node:crypto'
-import { defineTool, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk, TransientError } from '@mulligan/core'
-import { isTransient } from '@mulligan/core/executor'
+import { defineTool, ModelRetry, ok, type Tool, type ToolContext, ToolFailure, type ToolOk } from '@mulligan/core'
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
+import { createOnce, markOf } from '../common/once.ts'
 import { asAdded, link } from '../common/text.ts'
-import { type CallSlack, errorCode, UnknownOutcome } from './client.ts'
+import { type CallSlack, errorCode } from './client.ts'
 import { type Channel, type Directory, nearestPeople } from './directory.ts'
 
 /** The longest text that Slack takes: https://docs.slack.dev/reference/methods/chat.postMessage */
@@ -15,8 +14,6 @@ const EVENT = 'mulligan_call'
 const SEARCHED = 100
 /** Seconds before the search begins: clocks differ. */
 const SKEW = 900
-/** Calls whose refusal is remembered. */
-const MAX_REFUSED = 100
 
 const input = z.object({
   channel: z.string().min(1).describe('#name or id; @name for a direct message'),
@@ -33,8 +30,7 @@ interface Post {
 }
 
 export function postSlackMessage(call: CallSlack, directory: Directory): Tool {
-  /** Calls whose latest attempt Slack refused: nothing was posted, and trying again is safe. */
-  const refused = new Set<string>()
+  const once = createOnce()
   return defineTool({
     name: 'post_slack_message',
     description: 'Posts a message to a Slack channel or person.',
@@ -59,8 +55,12 @@ export function postSlackMessage(call: CallSlack, directory: Directory): Tool {
     examples: [{ outcome: 'ok', input: { channel: '#general', text: 'The build is green.' } }],
     execute: async (given, ctx) => {
       const post = await resolved(given, ctx.signal)
-      const mayBePosted = ctx.attempt > 1 && !refused.delete(ctx.callId)
-      return mayBePosted ? lookUp(post, ctx) : send(post, ctx)
+      const ts = await once(ctx, {
+        send: () => send(post, ctx),
+        find: () => call(ctx.signal, (client) => find(client, post.room.id, post.thread, markOf(ctx))),
+        unknown: 'It is not known whether the message was posted.',
+      })
+      return posted(post.room, ts, ctx.signal)
     },
   })
 
@@ -97,39 +97,18 @@ export function postSlackMessage(call: CallSlack, directory: Directory): Tool {
     })
   }
 
-  async function send({ room, text, thread }: Post, ctx: ToolContext): Promise<ToolOk> {
-    try {
-      const { ts } = await call(ctx.signal, (client) =>
-        client.chat.postMessage({
-          channel: room.id,
-          text,
-          ...(thread !== undefined && { thread_ts: thread }),
-          metadata: { event_type: EVENT, event_payload: { key: markOf(ctx) } },
-        }),
-      )
-      return await posted(room, ts ?? '', ctx.signal)
-    } catch (error) {
-      if (error instanceof UnknownOutcome) throw unknown(error.message)
-      if (isTransient(error)) {
-        if (refused.size >= MAX_REFUSED) refused.clear()
-        refused.add(ctx.callId)
-      }
+  async function send({ room, text, thread }: Post, ctx: ToolContext): Promise<string> {
+    const { ts } = await call(ctx.signal, (client) =>
+      client.chat.postMessage({
+        channel: room.id,
+        text,
+        ...(thread !== undefined && { thread_ts: thread }),
+        metadata: { event_type: EVENT, event_payload: { key: markOf(ctx) } },
+      }),
+    ).catch((error: unknown) => {
       throw refusal(error, room, thread)
-    }
-  }
-
-  /** Looks for a message that an earlier attempt may have posted. It is never posted again: it may still be on its way. */
-  async function lookUp({ room, thread }: Post, ctx: ToolContext): Promise<ToolOk> {
-    try {
-      const mark = markOf(ctx)
-      const found = await call(ctx.signal, (client) => find(client, room.id, thread, mark))
-      if (found !== undefined) return await posted(room, found, ctx.signal)
-    } catch (error) {
-      if (ctx.signal.aborted) throw error
-      const why = isTransient(error) ? error.message : `Slack did not let it be looked up (${errorCode(error) || 'no permission'}).`
-      throw isTransient(error) ? unknown(why) : new ToolFailure(`${why} ${UNKNOWN}`, { status: 'indeterminate', errorType: 'network' })
-    }
-    throw unknown(`The message is not in ${nameOf(room)} yet.`)
+    })
+    return ts ?? ''
   }
 
   async function posted(room: Channel, ts: string, signal: AbortSignal): Promise<ToolOk> {
@@ -143,12 +122,6 @@ export function postSlackMessage(call: CallSlack, directory: Directory): Tool {
     )
   }
 }
-
-const UNKNOWN = 'It is not known whether the message was posted.'
-const unknown = (why: string): TransientError => new TransientError(`${why} ${UNKNOWN}`, { status: 'indeterminate' })
-
-/** The same for every attempt of a call, also after a restart. */
-const markOf = ({ idempotencyKey }: ToolContext): string => createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 32)
 
 /** Returns the ts of the message with the mark, if it is there. */
 async function find(client: WebClient, channel: string, thread: string | undefined, mark: string): Promise<string | undefined> {
