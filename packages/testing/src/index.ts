@@ -9,6 +9,14 @@ export type { ScriptedCall, ScriptedFault, ScriptedTurn, StreamPoint, TurnFuncti
 export { call, calls, say, think } from './scripted-model/turn.ts'
 export type { Service, ServiceAnswer, ServiceFault, ServiceOptions, ServiceRequest } from './services/service.ts'
 export {
+  type GoogleEvent,
+  type GoogleFile,
+  type GoogleMessage,
+  type StrictGoogle,
+  type StrictGoogleOptions,
+  strictGoogle,
+} from './services/strict-google.ts'
+export {
   type SlackChannel,
   type SlackMessage,
   type SlackPerson,

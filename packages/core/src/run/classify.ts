@@ -26,8 +26,9 @@ export function transientFault(thrown: unknown): { readonly retryAfter?: number 
   return NETWORK_CODES.has(codeOf(thrown)) ? {} : undefined
 }
 
-/** Returns true if the connection broke after the work may have begun. A typed error reports the outcome itself. */
-export const brokeInMidFlight = (thrown: unknown): boolean => !isMulliganError(thrown) && MID_FLIGHT_CODES.has(codeOf(thrown))
+/** Returns true if the connection broke after the work may have begun. A typed error reports the outcome itself, by its status. */
+export const isOutcomeUnknown = (thrown: unknown): boolean =>
+  isMulliganError(thrown) ? guarded(() => thrown.status) === 'indeterminate' : MID_FLIGHT_CODES.has(codeOf(thrown))
 
 /** @param redact removes what must not be seen from the message of an exception; without it, only its class and code are told */
 export function fromThrown(thrown: unknown, tool: string, redact?: (text: string) => string): ToolError {

@@ -4,7 +4,7 @@ import type { Confinement, ProposedChanges } from '../layer.ts'
 import { notOk, type ToolError, type ToolResult } from '../result.ts'
 import type { Tool } from '../tool.ts'
 import { type Attempt, attempt, type Outcome } from './attempt.ts'
-import { brokeInMidFlight, transientFault } from './classify.ts'
+import { isOutcomeUnknown, transientFault } from './classify.ts'
 import { fromReturned } from './normalize.ts'
 import { type Breakers, backoff, MAX_ATTEMPTS } from './transient.ts'
 
@@ -105,7 +105,7 @@ export async function runTool(tool: Tool, input: unknown, options: RunOptions): 
       return { result: options.failed(ran.error), attempts }
     }
     breakers.fault(service, clock.now())
-    mayHaveTakenEffect ||= tool.effect !== 'read' && brokeInMidFlight(ran.error)
+    mayHaveTakenEffect ||= tool.effect !== 'read' && isOutcomeUnknown(ran.error)
     const given = (): Ran => ({ result: afterAll(unavailable(options.failed(ran.error), fault)), attempts })
     const repeatable = tool.effect === 'read' || tool.idempotent
     const delay = backoff(attempts + 1, clock.random(), fault.retryAfter)
