@@ -1,5 +1,16 @@
 /** The assistant's tools. */
 
 export { memoryValues, type SessionValues } from './common/pages.ts'
+export {
+  type CredentialPlaces,
+  type GoogleEndpoints,
+  type GoogleLogin,
+  type GoogleSource,
+  googleCredentials,
+  googleSource,
+  readLogin,
+  SCOPES as GOOGLE_SCOPES,
+} from './google/credentials.ts'
 export { type GoogleAuth, type GoogleOptions, googleTools } from './google/index.ts'
+export { LoginFailed, type LoginOptions, loginToGoogle, logoutOfGoogle, type OAuthClient } from './google/login.ts'
 export { type SlackOptions, slackTools } from './slack/index.ts'

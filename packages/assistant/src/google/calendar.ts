@@ -243,7 +243,10 @@ function createCalendarEvent(call: CallGoogle): Tool {
     }
     const needsOne = [start, end].some((at) => at !== undefined && DATE_TIME.exec(at)?.[1] === undefined && !DATE.test(at))
     if (!needsOne) return undefined
-    const { data } = await call('calendar', signal, (calendar, options) => calendar.calendars.get(PRIMARY, options)).catch(refused)
+    // Reading the calendar itself would need another scope.
+    const { data } = await call('calendar', signal, (calendar, options) =>
+      calendar.events.list({ ...PRIMARY, maxResults: 1, fields: 'timeZone' }, options),
+    ).catch(refused)
     return data.timeZone ?? undefined
   }
 }

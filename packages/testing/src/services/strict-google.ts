@@ -235,18 +235,12 @@ export async function strictGoogle(options: StrictGoogleOptions = {}): Promise<S
     },
     {
       method: 'GET',
-      path: /^\/calendar\/v3\/calendars\/(primary)$/,
-      takes: [],
-      run: () => found({ id: 'me@example.com', timeZone }),
-    },
-    {
-      method: 'GET',
       path: /^\/calendar\/v3\/calendars\/(primary)\/events$/,
-      takes: ['timeMin', 'timeMax', 'singleEvents', 'orderBy', 'maxResults', 'q', 'pageToken'],
+      takes: ['timeMin', 'timeMax', 'singleEvents', 'orderBy', 'maxResults', 'q', 'pageToken', 'fields'],
       run: ({ query }) => {
         if (query['orderBy'] === 'startTime' && query['singleEvents'] !== 'true')
           return fail(400, 'badRequest', 'The requested ordering is not available for the particular query.')
-        const { timeMin = '', timeMax = '', q = '', maxResults = '250' } = query
+        const { timeMin = '1970-01-01T00:00:00Z', timeMax = '9999-01-01T00:00:00Z', q = '', maxResults = '250' } = query
         if (![timeMin, timeMax].every((one) => /(?:Z|[+-]\d\d:\d\d)$/.test(one))) return fail(400, 'badRequest', 'Bad Request')
         const rows = events
           .filter((one) => endOf(one) > Date.parse(timeMin) && startOf(one) < Date.parse(timeMax))

@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type StrictOAuth, strictGoogle, strictOAuth } from '@mulligan/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { caller } from '../call.fixture.ts'
+import { googleCredentials, googleSource } from './credentials.ts'
+import { googleTools } from './index.ts'
+import { loginToGoogle, logoutOfGoogle } from './login.ts'
+
+const client = { clientId: 'test.apps.googleusercontent.com', clientSecret: 'desktop' }
+let folder: string
+let file: string
+let server: StrictOAuth
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mulligan-login-'))
+  file = join(folder, 'google.json')
+  server = await strictOAuth()
+})
+afterEach(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await server.close()
+})
+
+const logIn = (browser: (url: string) => unknown, signal: AbortSignal = new AbortController().signal) =>
+  loginToGoogle({ client, file, signal, endpoints: server.endpoints, show: (url) => void browser(url) })
+
+/** Reads a file of Drive with the stored login. */
+async function read(env: Record<string, string> = {}) {
+  await using google = await strictGoogle({ files: [{ id: 'f-0000000001', name: 'Plan', mimeType: 'text/plain', text: 'Ship it.' }] })
+  const auth = googleCredentials({ file, env, endpoints: server.endpoints })
+  const call = caller(googleTools({ auth, rootUrl: `${google.url}/` }))
+  return (await call('read_drive_file', { file_id: 'f-0000000001' })).text
+}
+
+describe('a login', () => {
+  it('is stored for its owner alone, and used from then on', async () => {
+    const pages: Promise<string>[] = []
+    await logIn((url) => pages.push(server.consent(url)))
+    expect(await pages[0]).toContain('You are logged in')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(googleSource({ file, env: {} })).toEqual({ kind: 'login', file })
+    expect(await read()).toContain('Ship it.')
+  })
+
+  it('asks for the least', async () => {
+    const asked: URL[] = []
+    await logIn((url) => {
+      asked.push(new URL(url))
+      return server.consent(url)
+    })
+    const scopes = asked[0]?.searchParams
+      .get('scope')
+      ?.split(' ')
+      .map((scope) => scope.split('/').at(-1))
+    expect(scopes).toEqual(['drive.readonly', 'gmail.readonly', 'gmail.compose', 'calendar.events'])
+  })
+
+  it('that is declined, or stopped, stores nothing', async () => {
+    await expect(logIn((url) => server.consent(url, { decline: true }))).rejects.toThrow(/declined \(access_denied\)/)
+    const stop = new AbortController()
+    await expect(logIn(() => stop.abort(), stop.signal)).rejects.toThrow(/stopped/)
+    expect(googleSource({ file, env: {} })).toBeUndefined()
+  })
+
+  it('takes no redirect with another state', async () => {
+    const pages: string[] = []
+    await logIn(async (url) => {
+      const redirect = new URL(new URL(url).searchParams.get('redirect_uri') ?? '')
+      redirect.search = '?state=guessed&code=4/stolen'
+      const answer = await fetch(redirect)
+      pages.push(`${answer.status} ${await answer.text()}`)
+      await server.consent(url)
+    })
+    expect(pages[0]).toMatch(/^404/)
+    expect(await read()).toContain('Ship it.')
+  })
+
+  it('with a client that Google does not know says so', async () => {
+    server.close()
+    server = await strictOAuth({ clientSecret: 'another' })
+    await expect(logIn((url) => server.consent(url))).rejects.toThrow(/did not accept the login: invalid_client/)
+  })
+})
+
+describe('afterwards', () => {
+  it('a revoked login is told with the command, and no secret', async () => {
+    await logIn((url) => server.consent(url))
+    server.revokeAll()
+    const text = await read()
+    expect(text).toMatch(
+      /^failed \(config\): Google does not accept the login any more \(invalid_grant\)\. A person has to run: mulligan auth google/,
+    )
+    expect(text).not.toMatch(/refresh-|desktop/)
+  })
+
+  it('a damaged file is told in the same way', async () => {
+    writeFileSync(file, '{"clientId": 5')
+    expect(await read()).toMatch(/^failed \(config\): The stored login for Google can't be read/)
+  })
+
+  it('a key file that is not there names itself', async () => {
+    expect(await read({ GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'no.json') })).toMatch(
+      /^failed \(config\): The credentials file .*no\.json can't be used/,
+    )
+  })
+
+  it('a log-out revokes and removes it', async () => {
+    await logIn((url) => server.consent(url))
+    expect(await logoutOfGoogle(file, server.endpoints)).toBe(true)
+    expect([server.valid.size, googleSource({ file, env: {} })]).toEqual([0, undefined])
+  })
+
+  it('a log-out without a network removes it, and says that Google was not told', async () => {
+    await logIn((url) => server.consent(url))
+    await server.close()
+    expect(readFileSync(file, 'utf8')).toContain('refresh-')
+    expect([await logoutOfGoogle(file, server.endpoints), googleSource({ file, env: {} })]).toEqual([false, undefined])
+  })
+})
