@@ -7,12 +7,24 @@ const source = (name: string): string => fileURLToPath(new URL(`./packages/${nam
 export default defineConfig({
   resolve: {
     alias: [
-      ...['repair', 'core', 'sandbox', 'tools', 'ai-sdk', 'langchain', 'openai-agents', 'mastra', 'agent', 'testing', 'host', 'eval', 'assistant'].map(
-        (name) => ({
-          find: new RegExp(`^@mulligan/${name}$`),
-          replacement: source(name),
-        }),
-      ),
+      ...[
+        'repair',
+        'core',
+        'sandbox',
+        'tools',
+        'ai-sdk',
+        'langchain',
+        'openai-agents',
+        'mastra',
+        'agent',
+        'testing',
+        'host',
+        'eval',
+        'assistant',
+      ].map((name) => ({
+        find: new RegExp(`^@mulligan/${name}$`),
+        replacement: source(name),
+      })),
       { find: '@mulligan/core/executor', replacement: fileURLToPath(new URL('./packages/core/src/executor.ts', import.meta.url)) },
       { find: '@mulligan/core/adapter', replacement: fileURLToPath(new URL('./packages/core/src/adapter.ts', import.meta.url)) },
       { find: /^@mulligan\/host\/(light|parts)$/, replacement: fileURLToPath(new URL('./packages/host/src/$1.ts', import.meta.url)) },

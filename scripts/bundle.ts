@@ -28,6 +28,8 @@ const packageOf = (specifier: string): string => specifier.split('/', specifier.
 function isInside(specifier: string): boolean {
   if (/^[./\0]/.test(specifier) || specifier === 'late' || LATE.includes(specifier)) return true
   const name = packageOf(specifier)
+  // Optional to install.
+  if (name === '@mulligan/assistant') return false
   return name.startsWith('@mulligan/') || INLINED.includes(name)
 }
 

@@ -1,5 +1,7 @@
 /** The assistant's tools. */
+export { type AssistantOptions, assistantTools, googlePlaces, type Service } from './assistant.ts'
 
+export { checkServices, type ServiceCheck } from './check.ts'
 export { memoryValues, type SessionValues } from './common/pages.ts'
 export {
   type CredentialPlaces,

@@ -4,7 +4,7 @@ import { ModelRetry } from '@mulligan/core'
 /** Where a session keeps small values. */
 export interface SessionValues {
   readonly get: (key: string) => unknown
-  readonly set: (key: string, value: unknown) => Promise<void>
+  readonly set: (key: string, value: unknown) => Promise<void> | void
 }
 
 /** Values that are lost when the process ends. */

@@ -94,7 +94,8 @@ interface Fault {
   readonly response?: { readonly status?: number; readonly headers?: unknown; readonly data?: unknown }
 }
 
-function googleFault(error: unknown, api: Api): unknown {
+/** Turns an error of the clients into one of the contract, or into {@link Refused}. */
+export function googleFault(error: unknown, api: Api): unknown {
   if (error instanceof ModelRetry || error instanceof ToolFailure || error instanceof TransientError) return error
   const { response, ...fault } = (error ?? {}) as Fault
   const status = response?.status ?? fault.status

@@ -1,7 +1,6 @@
-/** Credentials for Google: a person's login, kept in a file, or a service account or gcloud's own login. */
+/** Credentials for Google: a person's login, kept in a file, or the file of a service account or of gcloud. */
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ToolFailure } from '@mulligan/core'
 import { type GoogleAuth, LOGIN } from './client.ts'
 
@@ -37,19 +36,14 @@ export interface CredentialPlaces {
   readonly endpoints?: GoogleEndpoints | undefined
 }
 
-/** How this machine is logged in: by a person, by a key file, or by gcloud; undefined if it is not. */
-export type GoogleSource =
-  | { readonly kind: 'login'; readonly file: string }
-  | { readonly kind: 'key file' | 'gcloud'; readonly file: string }
-  | undefined
+/** How this machine is logged in: by a person, or by a file of a service account or of gcloud; undefined if it is not. */
+export type GoogleSource = { readonly kind: 'login' | 'file'; readonly file: string } | undefined
 
-/** Finds out without reading a secret. A login comes first, then `GOOGLE_APPLICATION_CREDENTIALS`, then gcloud's. */
+/** Finds out without reading a secret. A login comes before `GOOGLE_APPLICATION_CREDENTIALS`. */
 export function googleSource({ file, env }: CredentialPlaces): GoogleSource {
   if (existsSync(file)) return { kind: 'login', file }
-  const key = env['GOOGLE_APPLICATION_CREDENTIALS']
-  if (key) return { kind: 'key file', file: key }
-  const gcloud = join(env['CLOUDSDK_CONFIG'] ?? join(env['HOME'] ?? '/', '.config/gcloud'), 'application_default_credentials.json')
-  return existsSync(gcloud) ? { kind: 'gcloud', file: gcloud } : undefined
+  const named = env['GOOGLE_APPLICATION_CREDENTIALS']
+  return named ? { kind: 'file', file: named } : undefined
 }
 
 /** Returns a function for the option `auth`. One client is used for all calls, so that an access token is fetched once an hour. */

@@ -50,6 +50,9 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
   'mcp serve': async (flags) => (await import('../commands/mcp/serve.ts')).serveCommand(flags, output),
   'mcp proxy': async (command, flags) => (await import('../commands/mcp/proxy.ts')).proxyCommand(command, flags, output),
   'mcp resolve': async (id, flags) => (await import('../commands/mcp/resolve.ts')).resolveCommand(id, flags, output),
+  'auth google': async (flags) => (await import('../commands/auth/google.ts')).googleCommand(flags, output),
+  'auth status': async (flags) => (await import('../commands/auth/status.ts')).statusCommand(flags, output),
+  'auth logout': async (_service, flags) => (await import('../commands/auth/google.ts')).logoutCommand(flags, output),
   'sandbox run': async (command, flags) => (await import('../commands/sandbox/run.ts')).sandboxRun(command, flags, output),
   'sandbox pull': async (image, flags) => (await import('../commands/sandbox/run.ts')).sandboxPull(image, flags, output),
   doctor: async (flags) => (await import('../commands/doctor/doctor.ts')).doctor(flags, output),
@@ -61,7 +64,7 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
 })
 
 /** The commands that run if only their group is named. */
-const DEFAULTS = new Set(['config show', 'sessions list', 'mcp list'])
+const DEFAULTS = new Set(['config show', 'sessions list', 'mcp list', 'auth status'])
 
 /** The names of the commands, without subcommands. */
 export const COMMANDS: readonly string[] = DEFINITIONS.flatMap(([name]) => (name.includes(' ') ? [] : [name]))

@@ -267,6 +267,16 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--record <file>', 'append what happens to each call to this file, one JSON object a line'),
   ],
   ['mcp resolve', 'list calls that may have taken effect, or allow one to be made again', arg('[id]', 'the id of the call'), JSON_FLAG],
+  ['auth', 'log in to the services that the model may use: Google, Slack'],
+  [
+    'auth google',
+    'log in to Google, for Drive, Gmail and Calendar',
+    flag('--client <file>', 'the JSON file of your OAuth client, from the Google Cloud console'),
+    flag('--no-browser', 'print the address instead of opening it'),
+    JSON_FLAG,
+  ],
+  ['auth status', 'show which services are set up', JSON_FLAG],
+  ['auth logout', 'revoke the login for Google and remove it', arg('<service>', 'google').choices(['google']), JSON_FLAG],
   ['sandbox', 'run a command in the sandbox, as the model would'],
   [
     'sandbox run',

@@ -10,6 +10,7 @@ import { TOOLS_FOLDER } from '../common/paths.ts'
 import { oneLine } from '../common/sanitize.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { type FolderTools, folderTools, needsTrust } from '../trust/store.ts'
+import { openAssistant } from './assistant-tools.ts'
 import { type BuiltInTools, builtInTools } from './built-in-tools.ts'
 import { openServers } from './mcp-servers.ts'
 
@@ -69,7 +70,9 @@ export async function openTools(
   }: WorkspaceToolsOptions,
 ): Promise<WorkspaceTools> {
   const workspace = createWorkspace(cwd, { ...(outputs && { outputs }), ...(changes && { changes }), trustPresent: byHand })
-  const { tools: builtIn, ignored, close } = builtInTools(workspace, { settings, env, session, onSandbox })
+  const { tools: core, ignored, close } = builtInTools(workspace, { settings, env, session, onSandbox })
+  const assistant = await openAssistant(env, session?.state)
+  const builtIn = [...core, ...assistant.tools]
   const files = folderTools(cwd, env)
   const { tools, problems } = needsTrust(files)
     ? { tools: [], problems: files.found.problems }
@@ -93,7 +96,7 @@ export async function openTools(
   return {
     tools: [...builtIn, ...own, ...mcp.tools],
     own: new Set(own.map(({ name }) => name)),
-    problems: [...problems, ...renamed],
+    problems: [...assistant.problems, ...problems, ...renamed],
     leftOut: mcp.leftOut,
     servers: mcp.status,
     ...(needsTrust(files) && { untrusted: files }),

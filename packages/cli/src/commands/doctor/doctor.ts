@@ -3,7 +3,16 @@ import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { nameOf, openEffectiveModel, openServers, readSettings, type Settings, sandboxOptions } from '@mulligan/host/parts'
+import {
+  googleLoginFile,
+  nameOf,
+  openEffectiveModel,
+  openServers,
+  readSettings,
+  type Settings,
+  sandboxOptions,
+  servicesIn,
+} from '@mulligan/host/parts'
 import { type Enforcement, type LayerSupport, resolveProgram, runProgram, type SandboxError, type SandboxOptions } from '@mulligan/sandbox'
 import { ripgrep } from '@mulligan/tools'
 import { fromHome, openDataDir, workingFolder } from '../../paths.ts'
@@ -11,17 +20,18 @@ import { EXIT } from '../../process.ts'
 import { type Colors, colorsFor } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
 import { type FolderFlags, plural, print, table } from '../../ui/text.ts'
+import { assistant } from '../auth/assistant.ts'
 
 /** @returns 1 if something required is missing or the configuration is invalid */
 export async function doctor(flags: FolderFlags, output: Output): Promise<number> {
   const cwd = workingFolder(flags.cwd)
   const { settings, broken } = configured(cwd)
   const options = sandboxOptions(settings.sandbox, cwd, process.env)
-  const [sandbox, servers, ...around] = await Promise.all([
-    ...([probeSandbox(options), mcpServers(cwd, settings)] as const),
+  const [sandbox, servers, services, ...around] = await Promise.all([
+    ...([probeSandbox(options), mcpServers(cwd, settings), assistantServices()] as const),
     ...([node(), ripgrepCheck(), git(cwd), model(settings), data()] as const),
   ])
-  const checks = [...broken, ...around, ...servers, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
+  const checks = [...broken, ...around, ...servers, ...services, ...sandboxChecks(sandbox, options.backend ?? 'auto')]
   const isUsable = checks.every(({ state }) => state !== 'missing')
   const lines = checks.flatMap((check) => linesOf(check, colorsFor(process.stdout)))
   print(output, flags.json, { usable: isUsable, checks, sandbox }, lines)
@@ -139,6 +149,26 @@ async function mcpServers(cwd: string, settings: Settings): Promise<readonly Che
     })
   } finally {
     await opened.close()
+  }
+}
+
+/** Seconds to wait for Google and Slack. */
+const SERVICE_WAIT = 10
+
+/** Asks the services that are set up. */
+async function assistantServices(): Promise<readonly Check[]> {
+  const services = servicesIn(process.env)
+  if (services.length === 0) return []
+  try {
+    const { checkServices } = await assistant()
+    const signal = AbortSignal.timeout(SERVICE_WAIT * 1000)
+    const found = await checkServices({ env: process.env, google: googleLoginFile(process.env) }, services, signal)
+    return found.map(({ service, ok, says, remedy }): Check => {
+      return { name: service, state: ok ? 'ok' : 'lacking', says, ...(remedy !== undefined && { remedy }) }
+    })
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return [{ name: services.join(), state: 'lacking', says: error.message, remedy: error.hint }]
   }
 }
 

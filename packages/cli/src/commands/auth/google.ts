@@ -1,0 +1,115 @@
+/** `mulligan auth google` and `mulligan auth logout google`. */
+import { readFileSync } from 'node:fs'
+import type { OAuthClient } from '@mulligan/assistant'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { googleLoginFile } from '@mulligan/host/parts'
+import { startProgram } from '@mulligan/sandbox'
+import { fromHome, openDataDir } from '../../paths.ts'
+import { EXIT } from '../../process.ts'
+import type { Output } from '../../ui/output.ts'
+import { print } from '../../ui/text.ts'
+import { assistant } from './assistant.ts'
+
+export interface GoogleFlags {
+  readonly client?: string
+  readonly browser?: boolean
+  readonly json?: boolean
+}
+
+/** Minutes until a login that nobody completes ends. */
+const MINUTES = 10
+
+const GUIDE = [
+  'Mulligan uses an OAuth client of your own, so that nobody else is between you and Google. Once:',
+  '  1. Open https://console.cloud.google.com/apis/library and enable the APIs of Google Drive, Gmail and Google Calendar.',
+  '  2. Open https://console.cloud.google.com/auth/clients and create a client of the type "Desktop app". Add yourself as a test user.',
+  '  3. Download its JSON file, and run: mulligan auth google --client FILE',
+].join('\n')
+
+/** @throws UsageError */
+export async function googleCommand({ client: file, browser = true, json }: GoogleFlags, output: Output): Promise<number> {
+  const { GOOGLE_SCOPES, googlePlaces, LoginFailed, loginToGoogle, readLogin } = await assistant()
+  openDataDir()
+  const stored = googleLoginFile(process.env)
+  const client = file === undefined ? await readLogin(stored).catch(() => undefined) : clientIn(file)
+  if (!client) throw new UsageError('there is no OAuth client', GUIDE)
+  const stop = new AbortController()
+  const timer = setTimeout(() => stop.abort(), MINUTES * 60_000)
+  const onSignal = (): void => stop.abort()
+  process.once('SIGINT', onSignal)
+  try {
+    await loginToGoogle({
+      client: { clientId: client.clientId, clientSecret: client.clientSecret },
+      file: stored,
+      signal: stop.signal,
+      endpoints: googlePlaces({ env: process.env, google: stored }).endpoints,
+      show: (url) => {
+        output.err(`Agree in the browser:\n${url}\n`)
+        if (browser) openInBrowser(url)
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof LoginFailed)) throw error
+    output.err(`${oneLine(error.message, 400)}\n`)
+    return stop.signal.aborted ? EXIT.cancelled : EXIT.failed
+  } finally {
+    clearTimeout(timer)
+    process.off('SIGINT', onSignal)
+  }
+  const names = GOOGLE_SCOPES.map((scope) => scope.split('/').at(-1))
+  print(output, json, { service: 'google', scopes: names, file: stored }, [
+    `Logged in to Google (${names.join(', ')}). The login is in ${fromHome(stored)}.`,
+    'mulligan auth logout google revokes it.',
+  ])
+  return EXIT.ok
+}
+
+/** Reads the file that the Google Cloud console offers for download. @throws UsageError */
+function clientIn(file: string): OAuthClient {
+  const hint = `Download it again, as a client of the type "Desktop app".\n${GUIDE}`
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${oneLine(file, 300)} can't be read: ${(error as NodeJS.ErrnoException).code}`, GUIDE)
+  }
+  try {
+    const { installed } = JSON.parse(text) as { readonly installed?: { readonly client_id?: unknown; readonly client_secret?: unknown } }
+    const { client_id: clientId, client_secret: clientSecret = '' } = installed ?? {}
+    if (typeof clientId === 'string' && typeof clientSecret === 'string') return { clientId, clientSecret }
+  } catch {
+    // reported below
+  }
+  throw new UsageError(`${oneLine(file, 300)} is not the file of an OAuth client for desktop apps`, hint)
+}
+
+/** Opens an address with the system's program for it. If there is none, the person has the printed address. */
+function openInBrowser(url: string): void {
+  const program = process.platform === 'darwin' ? '/usr/bin/open' : process.platform === 'win32' ? undefined : '/usr/bin/xdg-open'
+  if (program === undefined || (process.platform === 'linux' && !process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY'])) return
+  try {
+    const child = startProgram(program, [url], { cwd: '/', env: process.env })
+    child.on('error', () => undefined)
+    child.unref()
+  } catch {
+    // The address is printed.
+  }
+}
+
+/** @returns 1 if there was no login */
+export async function logoutCommand({ json }: { readonly json?: boolean }, output: Output): Promise<number> {
+  const { googlePlaces, googleSource, logoutOfGoogle } = await assistant()
+  const file = googleLoginFile(process.env)
+  const places = googlePlaces({ env: process.env, google: file })
+  const isLoggedIn = googleSource(places)?.kind === 'login'
+  if (!isLoggedIn) {
+    print(output, json, { service: 'google', loggedOut: false }, ['There is no login for Google.'])
+    return EXIT.failed
+  }
+  const revoked = await logoutOfGoogle(file, places.endpoints)
+  const told = revoked
+    ? 'Google has revoked it.'
+    : 'Google could not be told: remove the access at https://myaccount.google.com/connections.'
+  print(output, json, { service: 'google', loggedOut: true, revoked }, [`The login is removed. ${told}`])
+  return EXIT.ok
+}
