@@ -98,8 +98,9 @@ export function createApproval(
   function notPermitted(call: PreparedCall): ToolError | undefined {
     const { id, tool, effect } = call
     const { approvals, denials, indeterminate } = state()
-    const refusal = isGranted(approvals, id) ? undefined : noSecrets(call)
-    if (refusal || effect === 'read') return refusal
+    const refusal = noSecrets(call)
+    if (refusal && !isGranted(approvals, id)) return refusal
+    if (effect === 'read') return undefined
     if (hasBegun(approvals, id)) {
       log(
         id,

@@ -34,7 +34,7 @@ import type { Effect, Tool } from './tool.ts'
 import { closedUntil } from './turn/counters.ts'
 import { BLOCK_AT, isLooping, repeats, WARN_AT } from './turn/guard.ts'
 import { DEFAULT_LIMITS } from './turn/limits.ts'
-import { earlierDenial, grants, hasBegun, NO_APPROVALS } from './turn/permission.ts'
+import { earlierDenial, grants, hasBegun } from './turn/permission.ts'
 import * as refuse from './turn/refusals.ts'
 
 const indexes = new WeakMap<readonly Tool[], NameIndex<Tool>>()
@@ -57,7 +57,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { toolOf, withResolvedName, emit, log, finish, awaitLate, hold, inFlight, stillRunning, replay, state } = recorder
   const { noSecrets, askModel, whyAsk, question, keysOfTargets, resolve, notPermitted } = createApproval(recorder, isNamed, isUnsupervised)
   const values = new WeakMap<PreparedCall, unknown>()
-  const begunBefore = options.state?.approvals ?? NO_APPROVALS
   let effects: Promise<unknown> = Promise.resolve()
 
   const prepare: Executor['prepare'] = async (call) => {
@@ -71,7 +70,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const asked = requestedTool !== undefined && { requestedTool }
     emit({ type: 'tool.call', ...about(ready), step, ordinal, ...asked, input, effect, ...actingOn(ready) })
     for (const repair of repairs) emit({ type: 'tool.repaired', ...about(ready), repair })
-    const begun = hasBegun(begunBefore, call.id) ? refuse.interrupted(ready.tool) : undefined
+    const begun = options.state && hasBegun(options.state.approvals, call.id) ? refuse.interrupted(ready.tool) : undefined
     if (begun) return refused(ready, begun, { ...resolved, attempts: 1 })
     const refusal = cancelled() ?? closed(resolved) ?? resolved.refusal ?? loop(ready, tool) ?? overLimit()
     if (refusal) return refused(ready, refusal, resolved)

@@ -68,8 +68,8 @@ const isWrong = (key: string, value: unknown): boolean => Object.hasOwn(DETAILS,
 /** Returns the fields with the right type, reading each once, and adds a note if something was replaced. */
 function pick(fields: Fields, checks: Readonly<Record<string, Check>>, replaced = false): Record<string, unknown> {
   const kept: Record<string, unknown> = {}
-  for (const [key, check] of Object.entries(checks)) {
-    const value = check(fields[key])
+  for (const key in checks) {
+    const value = checks[key]?.(fields[key])
     if (value !== undefined) kept[key] = value
   }
   if (replaced) kept['notes'] = [...((kept['notes'] ?? []) as string[]), REPLACED]

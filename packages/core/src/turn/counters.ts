@@ -91,6 +91,7 @@ export function reduceCounters(counters: Counters, event: ToolEvent): Counters {
  * calls.
  */
 function succeeded(counters: Counters, tool: string): Counters {
+  if (counters === NO_COUNTS) return counters
   const { counts, closed } = counters
   const opened = Object.keys(closed).filter((name) => name !== tool && closed[name] === 'other_success')
   const reset = new Set([tool, UNKNOWN_TOOL, MALFORMED_CALL, ...opened])

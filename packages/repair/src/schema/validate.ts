@@ -74,22 +74,26 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
 
   function objects(schema: JsonSchema, value: Record<string, unknown>, path: Path, depth: number, fail: Fail): void {
     const properties = recordOf(schema['properties'])
-    const patterns = Object.entries(recordOf(schema['patternProperties']))
-    const extra = schema['additionalProperties']
+    const patterns = recordOf(schema['patternProperties'])
+    const { additionalProperties: extra, propertyNames: names, dependentRequired } = schema
     const keys = Object.keys(value)
-    const declared = Object.keys(properties)
     const missing = (key: unknown): key is string => !Object.hasOwn(value, key as string)
     const unknown: string[] = []
     for (const key of keys) {
-      const children = patterns.filter(([pattern]) => regex(pattern)?.test(key)).map(([, child]) => child)
-      if (Object.hasOwn(properties, key)) children.unshift(properties[key])
-      if (children.length === 0)
-        if (extra === false) unknown.push(key)
-        else children.push(extra)
-      for (const child of children) node(child, value[key], [...path, key], depth)
+      let isKnown = Object.hasOwn(properties, key)
+      if (isKnown) node(properties[key], value[key], [...path, key], depth)
+      for (const pattern in patterns) {
+        if (!regex(pattern)?.test(key)) continue
+        isKnown = true
+        node(patterns[pattern], value[key], [...path, key], depth)
+      }
+      if (isKnown) continue
+      if (extra === false) unknown.push(key)
+      else node(extra, value[key], [...path, key], depth)
     }
     const require = (key: string, constraint: string): void => fail('required', constraint, { path: [...path, key], value: undefined })
     for (const key of listOf(schema['required']).filter(missing)) require(key, describe(properties[key], root))
+    const declared = unknown.length > 0 ? Object.keys(properties) : []
     for (const key of unknown) {
       const [meant] = nearest(key, declared.filter(missing))
       const more = { path: [...path, key], value: value[key], unknownKey: key, ...(meant !== undefined && { meantKey: meant }) }
@@ -97,8 +101,8 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
     }
     limit(schema, 'minProperties', keys.length, fail, 'an object with at least # keys')
     limit(schema, 'maxProperties', keys.length, fail, 'an object with at most # keys')
-    for (const key of keys) node(schema['propertyNames'], key, [...path, key], depth)
-    for (const [key, needs] of Object.entries(recordOf(schema['dependentRequired'])))
+    if (names !== undefined) for (const key of keys) node(names, key, [...path, key], depth)
+    for (const [key, needs] of dependentRequired === undefined ? [] : Object.entries(recordOf(dependentRequired)))
       if (!missing(key)) for (const need of listOf(needs).filter(missing)) require(need, `given, because ${key} is`)
   }
 
@@ -218,10 +222,12 @@ function limit(schema: JsonSchema, keyword: string, size: number, fail: Fail, sa
 }
 
 function strings(schema: JsonSchema, value: string, fail: Fail): void {
-  const { pattern, minLength } = schema
-  const size = [...value].length
-  limit(schema, 'minLength', size, fail, minLength === 1 ? 'not empty' : 'at least # characters')
-  limit(schema, 'maxLength', size, fail, `at most # characters, not ${size}`)
+  const { pattern, minLength, maxLength } = schema
+  if (minLength !== undefined || maxLength !== undefined) {
+    const size = [...value].length
+    limit(schema, 'minLength', size, fail, minLength === 1 ? 'not empty' : 'at least # characters')
+    limit(schema, 'maxLength', size, fail, `at most # characters, not ${size}`)
+  }
   if (typeof pattern === 'string' && regex(pattern)?.test(value) === false) fail('pattern', `text that matches /${pattern}/`)
 }
 
