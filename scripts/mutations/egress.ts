@@ -100,7 +100,7 @@ export const EGRESS: readonly Mutation[] = [
     id: 'secret-approval-is-needed',
     rule: 'a call that opens a secret file does not run without its approval',
     file: core('approval.ts'),
-    find: `const refusal = isGranted(approvals, id) ? undefined : noSecrets(call)`,
+    find: `const refusal = noSecrets(call)`,
     replace: `const refusal = undefined as ToolError | undefined`,
     test: secrets('cannot be run without its approval'),
   },

@@ -1,7 +1,7 @@
 /** Runs turns of sessions over one store. Front ends use this. */
 import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
-import type { CompactionReport } from './events.ts'
+import type { Compaction, CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
 import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
@@ -9,7 +9,7 @@ import type { TurnOutcome } from './outcome.ts'
 import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
 import { currentOf } from './rewound.ts'
 import { newSessionId, sessionTitle } from './session-id.ts'
-import type { TurnRow } from './store/store.ts'
+import type { Store, TurnRow } from './store/store.ts'
 import { createTasks, type Inherited, type Worker } from './tasks/run-task.ts'
 import type { RunningTurns } from './tasks/running-turn.ts'
 import { taskTool } from './tasks/task-tool.ts'
@@ -122,9 +122,10 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const news = last ? await newsFor(id, last) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
-      const emit = await emitter(id, turnId)
+      const emit = isNew ? emitterFrom(id, turnId, 0) : await emitter(id, turnId)
       const created = isNew ? [{ type: 'session.created', cwd } as const] : []
-      return turn(id, turnId, emit, signal, [...created, { type: 'turn.started', prompt, ...who, resumed: false }])
+      const opening = [...created, { type: 'turn.started', prompt, ...who, resumed: false } as const]
+      return turn(id, turnId, emit, signal, opening, isNew ? newSession(message) : await stored(id))
     })
   }
 
@@ -137,7 +138,8 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const last = await store.lastTurn(sessionId)
       if (last?.status !== 'running') return undefined
       const emit = await emitter(sessionId, last.id)
-      return turn(sessionId, last.id, emit, signal, [{ type: 'turn.started', prompt: last.prompt, ...who, resumed: true }], 'resumed')
+      const opening = [{ type: 'turn.started', prompt: last.prompt, ...who, resumed: true } as const]
+      return turn(sessionId, last.id, emit, signal, opening, await stored(sessionId), 'resumed')
     })
   }
 
@@ -188,8 +190,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     currentOf(await store.history(sessionId), await store.rewinds(sessionId))
 
   /** Gives a result to each open call of a turn whose process ended. */
-  const close = ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
-    turn(sessionId, id, emit, AbortSignal.abort(), [], 'closing')
+  const close = async ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
+    turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), 'closing')
+
+  /** Reads what a session contains. */
+  const stored = async (sessionId: string): Promise<Stored> => ({
+    history: await store.history(sessionId),
+    rewinds: await store.rewinds(sessionId),
+    compaction: await store.compaction(sessionId),
+  })
 
   /**
    * Runs or resumes a turn.
@@ -201,16 +210,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     emit: (event: TurnEvent) => Promise<void>,
     signal: AbortSignal,
     opening: readonly TurnEvent[],
+    { history: all, rewinds, compaction }: Stored,
     again?: 'resumed' | 'closing',
   ): Promise<TurnOutcome> {
-    const all = await store.history(sessionId)
     const isMine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
     const mine = all.filter(isMine)
     const others = all.filter((message) => !isMine(message))
-    const history = currentOf(others, await store.rewinds(sessionId))
+    const history = currentOf(others, rewinds)
     const past = again ? await store.events({ sessionId, turnId }) : []
     const journal = await store.journal(turnId, mine)
-    const compaction = await store.compaction(sessionId)
     const indeterminate = [...(inherited.indeterminate ?? []), ...(await indeterminateCalls(store, sessionId, others))]
     for (const event of opening) await emit(event)
     return runTurn({
@@ -241,8 +249,12 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     calibration.window() === model.contextTokens ? model : { ...model, contextTokens: calibration.window() }
 
   /** Returns a function that numbers events, shows them at once and stores them in order. A failing listener can't break the turn. */
-  async function emitter(sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> {
-    eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, await store.lastEventId(sessionId)))
+  const emitter = async (sessionId: string, turnId: string): Promise<(event: TurnEvent) => Promise<void>> =>
+    emitterFrom(sessionId, turnId, await store.lastEventId(sessionId))
+
+  /** @param last the id of the session's last stored event */
+  function emitterFrom(sessionId: string, turnId: string, last: number): (event: TurnEvent) => Promise<void> {
+    eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, last))
     return async (event) => {
       const at = Date.now()
       const id = isDurable(event) ? (eventIds.get(sessionId) ?? 0) + 1 : undefined
@@ -275,6 +287,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
 
   return { run, resume, compact, rewind: rewindTo, closeLast }
 }
+
+/** What a session contains, apart from the state of its turns. */
+interface Stored {
+  readonly history: readonly Message[]
+  readonly rewinds: Awaited<ReturnType<Store['rewinds']>>
+  readonly compaction: Compaction | undefined
+}
+
+const newSession = (message: UserMessage): Stored => ({ history: [message], rewinds: [], compaction: undefined })
 
 /** Collects what happened in a turn before a restart, apart from its journal. */
 function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'begun' | 'emitted'> {

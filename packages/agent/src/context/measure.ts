@@ -8,21 +8,22 @@ const MEDIA = 1600
 
 /** Estimates the tokens of one message of a prompt. */
 export function messageTokens(message: LanguageModelV4Message): number {
-  if (isText(message)) return estimateText(JSON.stringify(message))
+  const { content } = message
+  if (typeof content === 'string') return estimateText(JSON.stringify(message))
   let media = 0
-  const text = JSON.stringify(message, function (this: { readonly type?: unknown }, key, value: unknown) {
-    if (key === 'input' && this.type === 'tool-call') return JSON.stringify(value)
-    if (key !== 'data' || this.type !== 'file') return value
-    media++
-    return ''
+  const parts = content.map((part) => {
+    if (part.type === 'tool-call') return { ...part, input: JSON.stringify(part.input) }
+    if (part.type !== 'file' && (part.type !== 'tool-result' || part.output.type !== 'content')) return part
+    return JSON.parse(
+      JSON.stringify(part, function (this: { readonly type?: unknown }, key, value: unknown) {
+        if (key !== 'data' || this.type !== 'file') return value
+        media++
+        return ''
+      }),
+    ) as object
   })
-  return estimateText(text) + media * MEDIA
+  return estimateText(JSON.stringify({ ...message, content: parts })) + media * MEDIA
 }
-
-/** Returns whether the whole message is sent as plain text. */
-const isText = ({ content }: LanguageModelV4Message): boolean =>
-  typeof content === 'string' ||
-  content.every((part) => part.type === 'text' || (part.type === 'tool-result' && part.output.type.endsWith('text')))
 
 export const toFunctionTool = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
   type: 'function',

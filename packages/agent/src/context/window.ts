@@ -154,7 +154,8 @@ export function createContextWindow({ target, history, calibration, tools, diges
   }
 
   async function fit(step: number): Promise<string | undefined> {
-    if (isTooLong()) await compactFor(step, 'full')
+    if (!isTooLong()) return undefined
+    await compactFor(step, 'full')
     return isTooLong() ? tooLong() : undefined
   }
 

@@ -49,6 +49,7 @@ export function createBackups(path: string) {
   return {
     /** Starts a backup if one is due. @param turns number of turns in the store; called only if there is no backup yet */
     startIfDue(turns: () => number): void {
+      if (running) return
       const age = ageOf(latest)
       if (age === Number.POSITIVE_INFINITY ? turns() >= FIRST_AFTER : age > DAY) start()
     },

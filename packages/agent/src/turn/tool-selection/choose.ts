@@ -14,9 +14,15 @@ export function promptBudget(contextTokens: number): number {
   return contextTokens >= SMALL_CONTEXT ? Math.max(SMALL_BUDGET, share) : share
 }
 
+const known = new WeakMap<Tool, number>()
+
 /** Estimates a tool's characters in a request, using the longer of the two formats. */
-const charactersOf = ({ name, description, inputSchema }: Tool): number =>
-  JSON.stringify({ type: 'function', function: { name, description, parameters: inputSchema } }).length + 1
+function charactersOf(tool: Tool): number {
+  const { name, description, inputSchema } = tool
+  const size = known.get(tool) ?? JSON.stringify({ type: 'function', function: { name, description, parameters: inputSchema } }).length + 1
+  known.set(tool, size)
+  return size
+}
 
 const tokensOf = (tools: readonly Tool[]): number => tokensIn(tools.reduce((sum, tool) => sum + charactersOf(tool), 0))
 
