@@ -255,7 +255,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   /** @param last the id of the session's last stored event */
   function emitterFrom(sessionId: string, turnId: string, last: number): (event: TurnEvent) => Promise<void> {
     eventIds.set(sessionId, Math.max(eventIds.get(sessionId) ?? 0, last))
-    return async (event) => {
+    return (event) => {
       const at = Date.now()
       const id = isDurable(event) ? (eventIds.get(sessionId) ?? 0) + 1 : undefined
       if (id !== undefined) eventIds.set(sessionId, id)
@@ -265,7 +265,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       } catch {
         // The listener failed; ignore.
       }
-      if (id !== undefined) await store.append([placed], isIntent(event) || event.type === 'session.rewound')
+      return id === undefined ? SHOWN : store.append([placed], isIntent(event) || event.type === 'session.rewound')
     }
   }
 
@@ -320,5 +320,8 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
  * stops.
  */
 const isIntent = (event: TurnEvent): boolean => event.type === 'tool.started' && (event.effect !== 'read' || event.attempt !== undefined)
+
+/** An event that is only shown. */
+const SHOWN = Promise.resolve()
 
 const numberOf = ({ id }: TurnRow): number => Number(id.slice(id.lastIndexOf('/') + 1))

@@ -57,11 +57,16 @@ const SLICE = 20
 export async function requestModel(model: LanguageModelV4, request: ModelRequest): Promise<Reply> {
   const inner = new AbortController()
   const { signal } = inner
-  const stop = (): void => inner.abort(request.signal.reason)
+  let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined
+  const abort = (reason: unknown): void => {
+    inner.abort(reason)
+    reader?.cancel().catch(() => undefined)
+  }
+  const stop = (): void => abort(request.signal.reason)
   if (request.signal.aborted) stop()
   else request.signal.addEventListener('abort', stop, { once: true })
   const { maxSilence = MAX_SILENCE, maxWait = MAX_WAIT } = request
-  const giveUpAfter = (ms: number, begun: boolean): NodeJS.Timeout => setTimeout(() => inner.abort(new SilentStream(ms, begun)), ms)
+  const giveUpAfter = (ms: number, begun: boolean): NodeJS.Timeout => setTimeout(() => abort(new SilentStream(ms, begun)), ms)
   /** The first part may take a while, since the model may have to be loaded. Some clients read up to it before they return the stream. */
   const wait = giveUpAfter(maxWait, false)
   const { stream } = await unlessAborted(model.doStream(options(request, signal)), signal).catch((error: unknown) => {
@@ -76,10 +81,8 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   let received = 0
   const sizeOf = createSizer()
 
-  const reader = stream.getReader()
+  reader = stream.getReader()
   let ended = false
-  const hangUp = (): void => void reader.cancel().catch(() => undefined)
-  signal.addEventListener('abort', hangUp, { once: true })
   let silence: NodeJS.Timeout | undefined
   const heard = () => {
     clearTimeout(wait)
@@ -130,12 +133,8 @@ export async function requestModel(model: LanguageModelV4, request: ModelRequest
   } finally {
     clearTimeout(wait)
     clearTimeout(silence)
-    signal.removeEventListener('abort', hangUp)
     request.signal.removeEventListener('abort', stop)
-    if (!ended) {
-      inner.abort()
-      hangUp()
-    }
+    if (!ended) abort(undefined)
   }
   if (cut) return { parts: gathering.withoutCalls(), finishReason: cut, usage, unclear: false, quoted: [] }
   if (finishReason === undefined || finishReason === 'interrupted') throw new BrokenStream()

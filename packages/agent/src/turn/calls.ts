@@ -61,9 +61,9 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
     const before = running.at(-MAX_SIDE_BY_SIDE)
     return started(
       step(nameOf('execute', call), call.id, async () => {
-        await before?.catch(() => undefined)
+        if (before) await before.catch(() => undefined)
         const firstAttempt = context.begun.has(call.id) ? SECOND_ATTEMPT : 1
-        const known = await begunBefore(call, context)
+        const known = begunBefore(call, context)
         if (known) return known
         const decided = one.kind === 'approval' && answer ? await executor.decide(call, one.request, answer) : undefined
         return decided?.kind === 'result' ? decided : executor.perform(call, firstAttempt)
@@ -102,12 +102,11 @@ async function runGroup(group: readonly ParsedCall[], context: CallContext): Pro
  * Returns the result of an effect that has already started. It is not run again, unless its service recognises it: its outcome is
  * either recorded or unknown.
  */
-async function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
-  const known = begun.get(call.id)
-  if (!known) return undefined
-  if (known.record) return calls.outcome(known.record)
-  if (calls.executor.isIdempotent(call)) return undefined
-  return { kind: 'result' as const, record: await calls.executor.settle({ ...call, effect: known.effect }, interrupted(call), 1) }
+function begunBefore(call: Extract<Prepared, { kind: 'ready' }>['call'], { begun, calls }: CallContext) {
+  const { effect, record } = begun.get(call.id) ?? {}
+  if (record) return Promise.resolve(calls.outcome(record))
+  if (effect === undefined || calls.executor.isIdempotent(call)) return undefined
+  return calls.executor.settle({ ...call, effect }, interrupted(call), 1).then((cut) => ({ kind: 'result' as const, record: cut }))
 }
 
 /** Returns the recorded decision; null if nobody was asked because the turn was stopped. */

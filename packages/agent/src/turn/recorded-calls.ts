@@ -55,7 +55,7 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
       const events = [...late, ...(open.get(callId) ?? [])]
       late = []
       open.delete(callId)
-      await announce(events)
+      if (value.kind === 'result') await announce(events)
       ran = { value }
       return toRecorded(value, events)
     })
@@ -68,7 +68,7 @@ export function createRecordedCalls({ journal, emit, save, emitted, ...options }
   async function replay(value: StepValue, events: readonly ToolEvent[]): Promise<void> {
     executor.replay(events, value.kind === 'ready' || value.kind === 'approval' ? value.call : undefined)
     for (const event of events) options.onEvent(event)
-    await announce(events)
+    if (value.kind === 'result') await announce(events)
   }
 
   /** Emits outcomes exactly once, even if the process ended in between. A failing listener does not affect the outcome. */
