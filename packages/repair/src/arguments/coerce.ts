@@ -42,7 +42,7 @@ const LEFT_ON = 'has a token left on it that the model quotes with'
 
 /** Returns the value with everything repaired that could be. The caller must check whether the result is valid. */
 export function coerce(root: JsonSchema, given: unknown, options: CoerceOptions): Coerced {
-  const { lenient, parameterAliases = {}, ignoredParameters = [], toolName } = options
+  const { lenient, parameterAliases, ignoredParameters = [], toolName } = options
   const repairs: Repair[] = []
 
   /** Records a change and returns the new value. */
@@ -158,10 +158,10 @@ export function coerce(root: JsonSchema, given: unknown, options: CoerceOptions)
       }
       if (gone.size > 0) result = Object.fromEntries(Object.entries(result).filter(([key]) => !gone.has(key)))
     }
-    const aliasesOf = (name: string) => (Object.hasOwn(parameterAliases, name) ? (parameterAliases[name] ?? []) : [])
+    const aliasesOf = new Map(Object.entries(parameterAliases ?? {}))
     const at = path.map((step) => (typeof step === 'number' ? '[]' : `.${step}`)).join('')
     for (const name of Object.keys(properties)) {
-      const aliases = aliasesOf(`${at}.${name}`.slice(1))
+      const aliases = aliasesOf.get(`${at}.${name}`.slice(1)) ?? []
       const exact = aliases.filter((alias) => unknown.has(alias))
       const folded = aliases.map(fold)
       const named = exact.length > 0 ? exact : [...unknown].filter((one) => folded.includes(fold(one)))

@@ -3,21 +3,8 @@ import { indexNames, resolveName } from '../name.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 import type { Source, ToolIndex } from './family.ts'
 
-const indexes = new WeakMap<readonly ToolSpec[], { readonly of: readonly ToolSpec[]; readonly index: ToolIndex }>()
-
-/**
- * Indexes the tools by name; a list that has not changed is indexed only once.
- * @throws TypeError when two tools have the same name
- */
+/** @throws TypeError when two tools have the same name */
 export function indexTools(tools: readonly ToolSpec[]): ToolIndex {
-  const known = indexes.get(tools)
-  if (known?.of.length === tools.length && known.of.every((tool, at) => tool === tools[at])) return known.index
-  const index = newIndex(tools)
-  indexes.set(tools, { of: [...tools], index })
-  return index
-}
-
-function newIndex(tools: readonly ToolSpec[]): ToolIndex {
   const index = indexNames(tools)
   return {
     names: [...index.exact.keys()],

@@ -102,7 +102,7 @@ export function validate(given: JsonSchema, input: unknown, root: JsonSchema = g
     limit(schema, 'minProperties', keys.length, fail, 'an object with at least # keys')
     limit(schema, 'maxProperties', keys.length, fail, 'an object with at most # keys')
     if (names !== undefined) for (const key of keys) node(names, key, [...path, key], depth)
-    for (const [key, needs] of dependentRequired === undefined ? [] : Object.entries(recordOf(dependentRequired)))
+    for (const [key, needs] of Object.entries(recordOf(dependentRequired)))
       if (!missing(key)) for (const need of listOf(needs).filter(missing)) require(need, `given, because ${key} is`)
   }
 
