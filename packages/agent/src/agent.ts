@@ -3,7 +3,7 @@ import { type CallRecord, createBreakers } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { Compaction, CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
-import type { AssistantMessage, Message, UserMessage } from './history/message.ts'
+import { type AssistantMessage, isUser, type Message, type UserMessage } from './history/message.ts'
 import type { AgentOptions } from './options.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { finishRewind, type RewindOptions, type RewindReport, rewind, rewindNews, UnknownTurn } from './rewinds.ts'
@@ -17,6 +17,7 @@ import type { BegunEffect } from './turn/calls.ts'
 import { indeterminateCalls } from './turn/indeterminate-calls.ts'
 import { openWindow } from './turn/open-window.ts'
 import { createRequestPrefix } from './turn/request-prefix.ts'
+import type { Steer } from './turn/steering.ts'
 import { runTurn } from './turn/turn.ts'
 import type { TurnContext } from './turn/turn-context.ts'
 
@@ -31,7 +32,15 @@ export interface RunOptions {
   /** Takes the session over from another process that is running a turn of it; that process stops before its next effect. Default false. */
   readonly takeOver?: boolean
   readonly signal?: AbortSignal
+  /**
+   * Called before each further model request of the turn. Returns what the person has said since: it joins the turn there. Not called
+   * when no request follows that could act on it. Default: nothing joins
+   */
+  readonly steering?: () => readonly Steer[]
 }
+
+/** What {@link Agent.resume} takes. */
+export type ResumeOptions = Pick<RunOptions, 'signal' | 'takeOver' | 'steering'>
 
 export interface Agent {
   /** Runs one turn. Never throws because of a model, tool or server. @throws UnknownSession */
@@ -40,10 +49,7 @@ export interface Agent {
    * Resumes the session's last turn after the process that ran it has ended. Returns undefined if the turn was finished. @throws
    * UnknownSession
    */
-  readonly resume: (
-    sessionId: string,
-    options?: { readonly signal?: AbortSignal; readonly takeOver?: boolean },
-  ) => Promise<TurnOutcome | undefined>
+  readonly resume: (sessionId: string, options?: ResumeOptions) => Promise<TurnOutcome | undefined>
   /**
    * Replaces everything before the latest steps with a digest, between two turns. A turn does so by itself when its context is nearly
    * full. @returns undefined if nothing would be gained. @throws UnknownSession, SessionBusy
@@ -108,6 +114,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     attached = false,
     takeOver = false,
     signal = new AbortController().signal,
+    steering,
   }: RunOptions): Promise<TurnOutcome> {
     const id = sessionId ?? newSessionId()
     const isNew = sessionId === undefined
@@ -125,13 +132,13 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const emit = isNew ? emitterFrom(id, turnId, 0) : await emitter(id, turnId)
       const created = isNew ? [{ type: 'session.created', cwd } as const] : []
       const opening = [...created, { type: 'turn.started', prompt, ...who, resumed: false } as const]
-      return turn(id, turnId, emit, signal, opening, isNew ? newSession(message) : await stored(id))
+      return turn(id, turnId, emit, signal, opening, isNew ? newSession(message) : await stored(id), { steering })
     })
   }
 
   async function resume(
     sessionId: string,
-    { signal = new AbortController().signal, takeOver = false }: { readonly signal?: AbortSignal; readonly takeOver?: boolean } = {},
+    { signal = new AbortController().signal, takeOver = false, steering }: ResumeOptions = {},
   ): Promise<TurnOutcome | undefined> {
     await known(sessionId)
     return exclusively(sessionId, takeOver, async () => {
@@ -139,7 +146,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       if (last?.status !== 'running') return undefined
       const emit = await emitter(sessionId, last.id)
       const opening = [{ type: 'turn.started', prompt: last.prompt, ...who, resumed: true } as const]
-      return turn(sessionId, last.id, emit, signal, opening, await stored(sessionId), 'resumed')
+      return turn(sessionId, last.id, emit, signal, opening, await stored(sessionId), { again: 'resumed', steering })
     })
   }
 
@@ -191,7 +198,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
 
   /** Gives a result to each open call of a turn whose process ended. */
   const close = async ({ id, sessionId }: TurnRow, emit: (event: TurnEvent) => Promise<void>): Promise<TurnOutcome> =>
-    turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), 'closing')
+    turn(sessionId, id, emit, AbortSignal.abort(), [], await stored(sessionId), { again: 'closing' })
 
   /** Reads what a session contains. */
   const stored = async (sessionId: string): Promise<Stored> => ({
@@ -211,9 +218,9 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     signal: AbortSignal,
     opening: readonly TurnEvent[],
     { history: all, rewinds, compaction }: Stored,
-    again?: 'resumed' | 'closing',
+    { again, steering }: { readonly again?: 'resumed' | 'closing'; readonly steering?: RunOptions['steering'] } = {},
   ): Promise<TurnOutcome> {
-    const isMine = (message: Message): boolean => message.turnId === turnId && message.role !== 'user'
+    const isMine = (message: Message): boolean => message.turnId === turnId && !(isUser(message) && message.step === undefined)
     const mine = all.filter(isMine)
     const others = all.filter((message) => !isMine(message))
     const history = currentOf(others, rewinds)
@@ -235,6 +242,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       compaction,
       calibration,
       indeterminate,
+      steering,
       ...before(past, mine),
       closing: again === 'closing',
       closedTasks: again === 'closing' && tasks ? await tasks.close(turnId, mine) : [],
@@ -298,11 +306,13 @@ interface Stored {
 const newSession = (message: UserMessage): Stored => ({ history: [message], rewinds: [], compaction: undefined })
 
 /** Collects what happened in a turn before a restart, apart from its journal. */
-function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'begun' | 'emitted'> {
+function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<TurnContext, 'replies' | 'steered' | 'begun' | 'emitted'> {
+  const steered = new Map<number, UserMessage>()
   const replies = new Map<number, AssistantMessage>()
   const records = new Map<string, CallRecord>()
   for (const message of mine) {
     if (message.role === 'assistant') replies.set(message.step, message)
+    if (isUser(message) && message.step !== undefined) steered.set(message.step, message)
     if (message.role === 'results') for (const record of message.records) records.set(record.id, record)
   }
   const begun = new Map<string, BegunEffect>()
@@ -311,8 +321,9 @@ function before(past: readonly AgentEvent[], mine: readonly Message[]): Pick<Tur
     if (event.type === 'tool.started' && event.effect !== 'read')
       begun.set(event.callId, { effect: event.effect, record: records.get(event.callId) })
     if (event.type === 'tool.result' && !event.late) emitted.add(event.callId)
+    if (event.type === 'turn.steered') emitted.add(event.messageId)
   }
-  return { replies, begun, emitted }
+  return { replies, steered, begun, emitted }
 }
 
 /**

@@ -69,6 +69,8 @@ export type TurnEvent =
       readonly resumed: boolean
     }
   | { readonly type: 'turn.ended'; readonly outcome: Omit<TurnOutcome, 'calls'> }
+  /** The person's message joined the running turn before the request of this step. */
+  | { readonly type: 'turn.steered'; readonly messageId: string; readonly step: number; readonly text: string }
   /** A model request was sent. `attempt` counts from 1; `concluding` says why it is the last one. */
   | {
       readonly type: 'message.created'

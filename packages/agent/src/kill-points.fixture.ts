@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { samples } from '../../../scripts/test-scope.fixture.ts'
 import { agentModel, search } from './agent.fixture.ts'
-import { type AgentOptions, createAgent, type Message, type Store, type TurnOutcome } from './index.ts'
+import { type AgentOptions, createAgent, type Message, type Steer, type Store, type TurnOutcome } from './index.ts'
 
 export interface KillStores {
   /** Opens an empty store. */
@@ -162,6 +162,17 @@ const replies = (): Promise<ScriptedModel> =>
     return STEPS[messages.filter(({ role }) => role === 'assistant').length]
   })
 
+/** Says one thing to the running turn, once. If the process dies before it is stored, it is lost. */
+function createPerson() {
+  let hasSaid = false
+  return (): readonly Steer[] => {
+    if (hasSaid) return []
+    hasSaid = true
+    return [{ text: STEER }]
+  }
+}
+const STEER = 'by the way'
+
 /** Asks about effects; some are denied. Once `one` is dead, the person no longer answers. */
 const options = (server: ScriptedModel, store: Store, effects: Effects, one: Life): AgentOptions => ({
   model: agentModel(server, 'openai'),
@@ -183,6 +194,8 @@ interface Killed {
   readonly history: readonly Message[]
   /** Number of result events by call. */
   readonly results: ReadonlyMap<string, number>
+  /** Number of events of messages that joined. */
+  readonly joined: number
 }
 
 interface KillOptions {
@@ -203,12 +216,13 @@ async function killedAt(
   const all = [opened]
   await opened.createSession({ id: 's', cwd: '/home/ann/notes', title: 'go' })
   let outcome: TurnOutcome | undefined
+  const steering = createPerson()
   for (const [at, killAt] of [...points, undefined].entries()) {
     const one = life(killAt)
     const agent = createAgent(options(server, change(opened), effects, one))
     const goOn = () =>
-      after === 'resume' ? agent.resume('s', { takeOver: true }) : agent.run({ sessionId: 's', prompt: after, takeOver: true })
-    const ran = at === 0 ? agent.run({ sessionId: 's', prompt: 'go' }) : goOn()
+      after === 'resume' ? agent.resume('s', { takeOver: true, steering }) : agent.run({ sessionId: 's', prompt: after, takeOver: true })
+    const ran = at === 0 ? agent.run({ sessionId: 's', prompt: 'go', steering }) : goOn()
     const ended = await Promise.race([ran, one.death])
     if (ended !== 'dead') {
       outcome = ended
@@ -219,10 +233,12 @@ async function killedAt(
   }
   const history = await opened.history('s')
   const results = new Map<string, number>()
+  let joined = 0
   for (const event of await opened.events({ sessionId: 's' }))
-    if (event.type === 'tool.result' && !event.late) results.set(event.callId, (results.get(event.callId) ?? 0) + 1)
+    if (event.type === 'turn.steered') joined++
+    else if (event.type === 'tool.result' && !event.late) results.set(event.callId, (results.get(event.callId) ?? 0) + 1)
   await Promise.all([...new Set(all)].map((store) => store.close()))
-  return { outcome, effects, history, results }
+  return { outcome, effects, history, results, joined }
 }
 
 const statusOf = ({ tool, result }: CallRecord) => `${tool} ${result.ok ? 'ok' : result.status}`
@@ -231,8 +247,13 @@ const unknownIn = (records: readonly CallRecord[]) =>
   records.filter(({ result }) => !result.ok && result.status === 'indeterminate').map(({ id }) => id)
 
 /** Checks what must hold no matter how often the turn was killed. */
-function expectSound({ effects, history, results }: Killed): readonly CallRecord[] {
+function expectSound({ effects, history, results, joined }: Killed): readonly CallRecord[] {
   expect([...effects].filter(([, times]) => times > 1)).toEqual([])
+  const steers = history.filter((message) => message.role === 'user' && message.text === STEER)
+  expect(steers.length).toBeLessThanOrEqual(1)
+  // Between its being stored and its event, only the other prompt can come.
+  expect(joined).toBeLessThanOrEqual(steers.length)
+  for (const steer of steers) expect(history[history.indexOf(steer) + 1]).not.toMatchObject({ role: 'results' })
   const records = history.flatMap((message) => (message.role === 'results' ? message.records : []))
   const asked = history.flatMap((message) =>
     message.role === 'assistant' ? message.parts.flatMap((part) => (part.type === 'call' ? [part.callId] : [])) : [],
@@ -279,7 +300,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
       const counted = life()
       const opened = await stores.openStore()
       await opened.createSession({ id: 's', cwd: '/', title: 'go' })
-      await createAgent(options(server, opened, new Map(), counted)).run({ sessionId: 's', prompt: 'go' })
+      await createAgent(options(server, opened, new Map(), counted)).run({ sessionId: 's', prompt: 'go', steering: createPerson() })
       points = counted.passed.length
       afterEffects = counted.passed.flatMap((name, index) => (name.startsWith('after ') ? [index + 1] : []))
       await opened.close()
@@ -308,6 +329,7 @@ export function describeKillPoints(name: string, stores: KillStores, kills = sam
       ])
       expect(Object.fromEntries(calm.effects)).toEqual({ one: 1, two: 1, three: 1, four: 1, five: 1, six: 1 })
       expectSound(calm)
+      expect(calm.joined).toBe(1)
     })
 
     it(

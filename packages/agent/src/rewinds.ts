@@ -1,5 +1,6 @@
 /** Takes a session back to an earlier message. A rewind is an event in the log: what it takes back stays in the store. */
 import type { FileConflict, RewindScope, TurnEvent } from './events.ts'
+import type { Message } from './history/message.ts'
 import { currentOf, rewindNote, takenBack, turnNumber, unfinished, unrecordedEffects } from './rewound.ts'
 import { newSessionId } from './session-id.ts'
 import type { Store } from './store/store.ts'
@@ -66,9 +67,8 @@ export async function rewind(
 ): Promise<RewindReport> {
   const rewinds = await store.rewinds(sessionId)
   const current = currentOf(await store.history(sessionId), rewinds)
-  const messages = current.filter((message) => message.role === 'user' && turnNumber(message.turnId) >= turnNumber(from))
-  if (messages[0]?.turnId !== from) throw new UnknownTurn(from)
-  const turns = messages.map(({ turnId }) => turnId)
+  const turns = turnsOf(current).filter((turnId) => turnNumber(turnId) >= turnNumber(from))
+  if (turns[0] !== from) throw new UnknownTurn(from)
   const changes = (await files?.changes(sessionId)) ?? []
   const recorded = changes.map(({ turn }) => turn)
   const inEffect = changes.flatMap(({ turn, paths }) => (paths.length > 0 && turnNumber(turn) >= turnNumber(from) ? [turn] : []))
@@ -106,6 +106,8 @@ export async function finishRewind(
   return { undone, left }
 }
 
+const turnsOf = (messages: readonly Message[]): readonly string[] => [...new Set(messages.map(({ turnId }) => turnId))]
+
 /** Returns what the model has to know of rewinds since the last turn. */
 export async function rewindNews(
   { store, files }: { readonly store: Store; readonly files: RecordedFiles | undefined },
@@ -139,7 +141,7 @@ export async function rewindNews(
 export async function branchSession(store: Store, sessionId: string, { before }: { readonly before?: string } = {}): Promise<string> {
   const last = await store.lastTurn(sessionId)
   const current = currentOf(await store.history(sessionId), await store.rewinds(sessionId))
-  const ids = current.flatMap(({ role, turnId }) => (role === 'user' ? [turnId] : []))
+  const ids = turnsOf(current)
   const turns = (before === undefined ? ids : ids.slice(0, Math.max(0, ids.indexOf(before)))).filter(
     (turn) => turn !== last?.id || last.status !== 'running',
   )

@@ -5,7 +5,7 @@
 
 import type { Tool } from '@mulligan/core'
 import type { Compaction, CompactionReason, CompactionReport, ContextUse, TurnEvent } from '../events.ts'
-import type { AssistantMessage, Message, Usage, UserMessage } from '../history/message.ts'
+import { type AssistantMessage, isUser, type Message, type Usage, type UserMessage } from '../history/message.ts'
 import { createProjection, type Projection, type ProjectionTarget } from '../history/projection.ts'
 import { ATTEMPTS, type Attempt, budgets, requestLimit, stepLimit } from './budget.ts'
 import type { Calibration } from './calibration.ts'
@@ -59,10 +59,16 @@ export function createContextWindow({ target, history, calibration, tools, diges
     sizes = []
     sum = 0
     const made = createProjection({ ...target, shorten })
-    const task = compaction?.task === undefined ? undefined : transcript.find((one) => one.role === 'user' && one.id === compaction?.task)
     const digest: Message[] = compaction ? [{ role: 'user', id: 'digest', turnId: target.turnId, text: compaction.digest }] : []
-    made.push(...digest, ...(task ? [task] : []), ...(start === undefined ? [] : transcript.slice(start)))
+    made.push(...digest, ...taskOf(compaction?.task), ...(start === undefined ? [] : transcript.slice(start)))
     return made
+  }
+
+  /** Returns a replaced message that began a turn, and those replaced that joined it. */
+  function taskOf(id: string | undefined): readonly UserMessage[] {
+    const first = transcript.findIndex((one) => isUser(one) && one.id === id)
+    const turnId = transcript[first]?.turnId
+    return first === -1 ? [] : (transcript.slice(first, start).filter((one) => isUser(one) && one.turnId === turnId) as UserMessage[])
   }
 
   function shorten(message: string, results: Parameters<typeof truncateStep>[0]) {
@@ -104,7 +110,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
     if (start === undefined) return false
     const free = room()
     const { steps, digest } = budgets(Math.max(0, free), attempt.digest)
-    const task = transcript.findLast((one): one is UserMessage => one.role === 'user')
+    const task = transcript.findLast((one): one is UserMessage => isUser(one) && one.step === undefined)
     const units = segmentsBetweenCuts(transcript, start, (unit) => unitTokens(unit))
     const plan = planCut(units, {
       room: free,
@@ -112,7 +118,7 @@ export function createContextWindow({ target, history, calibration, tools, diges
       steps: why === 'asked' ? steps / 2 : steps,
       last: attempt.last,
       digest: digest.total,
-      task: task ? estimateText(task.text) : 0,
+      task: task ? taskTokens(task) : 0,
     })
     const cut = plan.cut ?? transcript.length
     const covers = transcript.slice(0, cut).findLast((one): one is UserMessage | AssistantMessage => one.role !== 'results')
@@ -130,6 +136,9 @@ export function createContextWindow({ target, history, calibration, tools, diges
     projection = project()
     return true
   }
+
+  const taskTokens = ({ turnId }: UserMessage): number =>
+    transcript.reduce((sum, one) => (isUser(one) && one.turnId === turnId ? sum + estimateText(one.text) : sum), 0)
 
   function unitTokens(unit: readonly Message[]): number {
     const usual: ProjectionTarget['shorten'] = (_, results) => truncateStep(results, stepLimit(calibration.window()))

@@ -57,6 +57,8 @@ export interface UserMessage {
   readonly role: 'user'
   readonly id: string
   readonly turnId: string
+  /** The model request before which it joined the running turn; absent for the message that began the turn. */
+  readonly step?: number
   readonly text: string
   /** Files that the person named in the message: they may be opened without asking, even if they contain keys. */
   readonly mentions?: readonly string[]
@@ -88,6 +90,11 @@ export interface ResultsMessage {
 }
 
 export type Message = UserMessage | AssistantMessage | ResultsMessage
+
+/** A message that is stored as such; results are stored call by call. */
+export type StoredMessage = UserMessage | AssistantMessage
+
+export const isUser = (message: Message): message is UserMessage => message.role === 'user'
 
 /** Returns the records of all calls. */
 export const recordsOf = (messages: readonly Message[]): readonly CallRecord[] =>

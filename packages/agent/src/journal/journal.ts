@@ -3,7 +3,7 @@
  * (SQLite, memory) and on a distributed engine; a resumed turn replays the recorded values.
  */
 import type { CallRecord } from '@mulligan/core'
-import type { AssistantMessage, Message } from '../history/message.ts'
+import type { Message, StoredMessage } from '../history/message.ts'
 
 export interface Journal {
   /**
@@ -17,6 +17,9 @@ export interface Journal {
 
 /** Returns the name of the step with the reply to this model request. */
 export const requestStep = (step: number): string => `request ${step}`
+
+/** Returns the name of the step with what the person said before this model request. */
+export const steerStep = (step: number): string => `steer ${step}`
 
 export interface JournalRow {
   readonly name: string
@@ -66,11 +69,14 @@ function recordedValues(rows: readonly JournalRow[], kept: readonly Message[]): 
     // A value is damaged. All steps run again, so that no answer is used for another question; effects that have started are known.
     values.clear()
   }
-  for (const message of kept) if (message.role === 'assistant') values.set(requestStep(message.step), message)
+  for (const message of kept) {
+    if (message.role === 'assistant') values.set(requestStep(message.step), message)
+    if (message.role === 'user' && message.step !== undefined) values.set(steerStep(message.step), message)
+  }
   return values
 }
 
-const isMessage = (value: unknown): value is AssistantMessage => (value as { role?: unknown } | null)?.role === 'assistant'
+const isMessage = (value: unknown): value is StoredMessage => (value as { role?: unknown } | null)?.role !== undefined
 
 function withoutRecord(value: unknown): unknown {
   const { id } = (value as { record?: Partial<CallRecord> } | null)?.record ?? {}

@@ -6,7 +6,7 @@
 import { type CallRecord, type Effect, notOk, type ToolEvent } from '@mulligan/core'
 import { canonical } from '@mulligan/core/executor'
 import type { AgentEvent } from '../events.ts'
-import { type AssistantMessage, callsOf, type Message, ownWords, type UserMessage } from '../history/message.ts'
+import { type AssistantMessage, callsOf, type Message, ownWords, type StoredMessage } from '../history/message.ts'
 import type { JournalRow } from '../journal/journal.ts'
 
 export interface LogRow {
@@ -35,8 +35,6 @@ export const sessionOf = (turnId: string): string => turnId.slice(0, turnId.last
 type QueuedEntry = Pick<LogEntry, 'sessionId' | 'event' | 'record'>
 
 export type Kind = 'message' | 'call' | 'event' | 'step'
-
-type StoredMessage = UserMessage | AssistantMessage
 
 export const messageEntry = (sessionId: string, message: StoredMessage): LogEntry => ({
   sessionId,
@@ -239,7 +237,9 @@ function damagedMessage(id: string, turnId: string): StoredMessage {
   const text = 'This message is damaged in the store and could not be read.'
   const { step, ...words } = ownWords(turnId, text)
   const [, number = step] = numbersIn(id)
-  return number === 0 ? { role: 'user', id, turnId, text: `[${text}]` } : { ...words, id, step: Number.isNaN(number) ? step : number }
+  return number === 0 || id.includes('/steer-')
+    ? { role: 'user', id, turnId, text: `[${text}]` }
+    : { ...words, id, step: Number.isNaN(number) ? step : number }
 }
 
 /** Returns the fields of a call that are not in its JSON. */
@@ -254,7 +254,7 @@ function damagedCall(id: string, effect?: string, tool?: string): CallRecord {
 }
 
 /** Joins messages and calls into the history: each assistant message with calls is followed by their available results. */
-export function joinHistory(messages: readonly (UserMessage | AssistantMessage)[], calls: ReadonlyMap<string, CallRecord>): Message[] {
+export function joinHistory(messages: readonly StoredMessage[], calls: ReadonlyMap<string, CallRecord>): Message[] {
   return messages.flatMap((message): Message[] => {
     if (message.role === 'user' || callsOf(message).length === 0) return [message]
     const records = callsOf(message).flatMap(({ callId }) => calls.get(callId) ?? [])

@@ -1,7 +1,7 @@
 /** A store that lasts as long as the process, for libraries and tests that store nothing permanently. */
 import type { CallRecord } from '@mulligan/core'
 import type { AgentEvent } from '../events.ts'
-import type { AssistantMessage, UserMessage } from '../history/message.ts'
+import type { StoredMessage } from '../history/message.ts'
 import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
@@ -11,7 +11,7 @@ import type { SessionRow, Store, TurnRow } from './store.ts'
 interface Kept {
   row: SessionRow
   readonly turns: Map<string, TurnRow>
-  readonly messages: Map<string, UserMessage | AssistantMessage>
+  readonly messages: Map<string, StoredMessage>
   readonly calls: Map<string, CallRecord>
   readonly events: AgentEvent[]
 }

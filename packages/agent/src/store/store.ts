@@ -1,7 +1,7 @@
 /** The store interface. {@link openStore} opens a database; {@link memoryStore} keeps nothing beyond the process. */
 import type { CallRecord } from '@mulligan/core'
 import type { AgentEvent, Compaction } from '../events.ts'
-import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
+import type { Message, StoredMessage, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { TurnOutcome, TurnStatus } from '../outcome.ts'
 import type { RewindEvent } from '../rewound.ts'
@@ -73,7 +73,7 @@ export interface Store {
   /** Returns the whole conversation in order; calls without an outcome are missing from their results. */
   readonly history: (sessionId: string) => Promise<readonly Message[]>
   /** Saves a message. Idempotent by the message's id. */
-  readonly saveMessage: (sessionId: string, message: AssistantMessage) => Promise<void>
+  readonly saveMessage: (sessionId: string, message: StoredMessage) => Promise<void>
   /** Saves a call. Idempotent by the call's id. */
   readonly saveCall: (sessionId: string, turnId: string, record: CallRecord) => Promise<void>
   /** Stores events in order. `durable`: they are on disk before it resolves, even if the power fails. */

@@ -1,9 +1,9 @@
 /** What a task came to, as it is kept in the record of its call. */
-import { type CallRecord, ok, type ToolOk } from '@mulligan/core'
-import type { Spent } from '@mulligan/core/executor'
+import { type CallRecord, notOk, ok, type ToolEvent, type ToolOk } from '@mulligan/core'
+import { canonical, type Spent } from '@mulligan/core/executor'
 import type { Usage } from '../history/message.ts'
 import type { AgentModel } from '../model/model.ts'
-import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { Ledger, LedgerEntry, TurnOutcome, TurnStatus } from '../outcome.ts'
 
 export const TASK = 'task'
 
@@ -49,5 +49,14 @@ export function taskResult(
 /** Returns what a task came to; undefined for any other call. */
 export const taskOf = ({ tool, result }: CallRecord): TaskDone | undefined =>
   tool === TASK && result.ok && isDone(result.data) ? result.data : undefined
+
+/** What a task left unknown is unknown to its turn: a call that might repeat it needs a person. */
+export const unknownCall = ({ callId, tool, effect, target, says = '' }: LedgerEntry, step: number): readonly ToolEvent[] => [
+  { type: 'tool.call', callId, step, ordinal: 0, tool, effect, target, input: { target } },
+  {
+    ...{ type: 'tool.result', callId, step, tool, effect, inputKey: canonical({ target }), attempts: 1, durationMs: 0 },
+    result: notOk('internal', says, { status: 'indeterminate' }),
+  },
+]
 
 const isDone = (data: unknown): data is TaskDone => typeof data === 'object' && data !== null && 'ledger' in data && 'spent' in data

@@ -9,8 +9,10 @@ import { givesAddress, givesWords } from './given-addresses.ts'
 
 export interface Egress {
   readonly tools: readonly Tool[]
-  /** The conversation up to and including this turn's message. */
+  /** The conversation before this turn's replies. */
   readonly history: readonly Message[]
+  /** The person's messages in it; grows while the turn runs. */
+  readonly said: readonly UserMessage[]
   /** Records of this turn's calls; grows while it runs. */
   readonly records: readonly CallRecord[]
   /** What the turn that gave this task has read. */
@@ -18,10 +20,9 @@ export interface Egress {
 }
 
 /** Creates the egress policy, computed entirely from the recorded conversation, so later and resumed turns know what was read. */
-export function egressPolicy({ tools, history, records, before = {} }: Egress) {
+export function egressPolicy({ tools, history, said, records, before = {} }: Egress) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const earlier = recordsOf(history)
-  const messages = history.filter((message) => message.role === 'user')
   const isUntrusted = ({ tool, attempts, result }: CallRecord): boolean =>
     attempts > 0 && (byName.get(tool)?.untrusted === true || result.untrusted === true)
   const isSecret = ({ result }: CallRecord): boolean => result.secret === true
@@ -31,17 +32,21 @@ export function egressPolicy({ tools, history, records, before = {} }: Egress) {
     untrusted: before.untrusted === true || earlier.some(isUntrusted),
     secret: before.secret === true || earlier.some(isSecret),
   }
-  const withWorkspace = messages.some(({ attached }) => attached === true) || earlier.some(isOfWorkspace)
+  const withWorkspace = earlier.some(isOfWorkspace)
 
   const hasReadSecret = (): boolean => tainted.secret || records.some(isSecret)
-  const hasRead = (): boolean => withWorkspace || tainted.untrusted || records.some((one) => isOfWorkspace(one) || isUntrusted(one))
+  const hasRead = (): boolean =>
+    withWorkspace ||
+    said.some(({ attached }) => attached === true) ||
+    tainted.untrusted ||
+    records.some((one) => isOfWorkspace(one) || isUntrusted(one))
 
   /**
    * Returns whether an address was given: by a person, a page or a search result, or because it was fetched before. Fetching it again
    * reveals nothing new.
    */
   function isGiven(address: URL): boolean {
-    if (messages.some(({ text }) => givesAddress(text, address))) return true
+    if (said.some(({ text }) => givesAddress(text, address))) return true
     return [...earlier, ...records].some((record) => {
       const sends = byName.get(record.tool)?.sends
       if (!sends || !record.result.ok) return false
@@ -53,7 +58,7 @@ export function egressPolicy({ tools, history, records, before = {} }: Egress) {
 
   function reasonOf({ tool, target }: PolicyRequest): string | undefined {
     const sends = byName.get(tool)?.sends
-    if (sends === 'query') return hasReadSecret() && !messages.some(({ text }) => givesWords(text, target)) ? COMPOSED_QUERY : undefined
+    if (sends === 'query') return hasReadSecret() && !said.some(({ text }) => givesWords(text, target)) ? COMPOSED_QUERY : undefined
     if (sends !== 'address' || !hasRead()) return undefined
     const address = URL.parse(target.trim())
     return address?.host && !isGiven(address) ? COMPOSED_ADDRESS : undefined
@@ -92,11 +97,9 @@ function textsOf(input: unknown): string {
 }
 
 /** Returns whether a person has named a file in one of their messages, as `@path`. */
-export function namedBy(history: readonly Message[]): (path: string) => boolean {
-  const named = new Set(
-    history.filter((message): message is UserMessage => message.role === 'user').flatMap(({ mentions = [] }) => mentions.map(plain)),
-  )
-  return (path) => named.has(plain(path))
-}
+export const namedBy =
+  (said: readonly UserMessage[]): ((path: string) => boolean) =>
+  (path) =>
+    said.some(({ mentions = [] }) => mentions.some((one) => plain(one) === plain(path)))
 
 const plain = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '')

@@ -3,7 +3,7 @@ import type { Limits } from '@mulligan/core'
 import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction, TurnEvent } from '../events.ts'
-import type { AssistantMessage, Message } from '../history/message.ts'
+import type { AssistantMessage, Message, UserMessage } from '../history/message.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentModel } from '../model/model.ts'
 import type { AgentOptions } from '../options.ts'
@@ -11,6 +11,7 @@ import type { Ledger } from '../outcome.ts'
 import type { Store } from '../store/store.ts'
 import type { RunningTurns } from '../tasks/running-turn.ts'
 import type { BegunEffect } from './calls.ts'
+import type { Steer } from './steering.ts'
 
 export interface TurnContext
   extends Pick<
@@ -37,9 +38,13 @@ export interface TurnContext
   readonly indeterminate: readonly IndeterminateCall[]
   /** Replies of this turn that are in the store, by step, including those whose request step is not recorded. */
   readonly replies: ReadonlyMap<number, AssistantMessage>
+  /** Messages that joined this turn and are in the store, by step. */
+  readonly steered: ReadonlyMap<number, UserMessage>
+  /** Returns what the person has said since it was last called. */
+  readonly steering?: (() => readonly Steer[]) | undefined
   /** Effects of this turn that started before a restart, by call. */
   readonly begun: ReadonlyMap<string, BegunEffect>
-  /** Calls of this turn whose outcome was emitted before a restart. */
+  /** Calls of this turn whose outcome, and messages joining it whose event, was emitted before a restart. */
   readonly emitted: ReadonlySet<string>
   /** Set to only give every call a result: the turn's process has ended, and the conversation goes on without it. */
   readonly closing?: boolean

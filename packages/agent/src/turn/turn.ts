@@ -3,25 +3,16 @@
  * always ends with a message, and every call has a result.
  */
 
-import { type CallRecord, type Limits, notOk, type ToolEvent } from '@mulligan/core'
-import {
-  canonical,
-  DEFAULT_LIMITS,
-  type LimitReached,
-  limitReached,
-  NOTHING_SPENT,
-  type Spent,
-  spend,
-  tokensIn,
-} from '@mulligan/core/executor'
-import { type AssistantMessage, callsOf, ownWords, type StoppedBy, textOf, type Usage } from '../history/message.ts'
+import type { CallRecord, Limits, ToolEvent } from '@mulligan/core'
+import { DEFAULT_LIMITS, type LimitReached, limitReached, NOTHING_SPENT, type Spent, spend, tokensIn } from '@mulligan/core/executor'
+import { type AssistantMessage, callsOf, isUser, ownWords, type StoppedBy, textOf, type Usage } from '../history/message.ts'
 import { requestStep } from '../journal/journal.ts'
 import type { RequestFault } from '../model/fault.ts'
 import { redact } from '../model/secrets.ts'
-import type { Ledger, LedgerEntry, TurnOutcome, TurnStatus } from '../outcome.ts'
+import type { Ledger, TurnOutcome, TurnStatus } from '../outcome.ts'
 import { SessionTakenOver } from '../store/store.ts'
 import { createShares } from '../tasks/running-turn.ts'
-import { taskOf } from '../tasks/task-result.ts'
+import { taskOf, unknownCall } from '../tasks/task-result.ts'
 import { createAsk } from './ask.ts'
 import { runCalls } from './calls.ts'
 import { startClock } from './clock.ts'
@@ -30,6 +21,7 @@ import { ledgerOf, summary } from './ledger.ts'
 import { openWindow } from './open-window.ts'
 import { createRecordedCalls } from './recorded-calls.ts'
 import { createRequestPrefix } from './request-prefix.ts'
+import { createSteering } from './steering.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** Maximum number of empty replies (no words, no calls) that are requested again. */
@@ -64,14 +56,16 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   const given = createShares(limits, () => spend(spent, { calls: executor.state().calls }))
   /** What the turn and its tasks have spent. */
   const total = (): Spent => spend(spent, given.taken())
-  const egress = egressPolicy({ tools: prefix.tools, history: context.history, records, before: context.tainted })
+  const steer = createSteering(context)
+  const said = context.history.filter(isUser)
+  const egress = egressPolicy({ tools: prefix.tools, history: context.history, said, records, before: context.tainted })
   const calls = createRecordedCalls({
     executor: {
       tools: prefix.tools,
       policy: egress.withReason(prefix.policy),
       effectOf: egress.effectOf,
       tainted: egress.tainted,
-      isNamed: namedBy(context.history),
+      isNamed: namedBy(said),
       maxCalls: () => limits.calls - given.taken().calls,
       maxResultTokens: Math.floor(model.contextTokens * RESULT_SHARE),
       signal: clock.signal,
@@ -106,6 +100,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   async function loop(): Promise<TurnOutcome> {
     let empty = 0
     for (let step = 1; ; step++) {
+      if (step > 1) await listen(step)
       const reply = await request(step, empty > 0)
       if (!('role' in reply)) return end(reply)
       settle(reply)
@@ -118,6 +113,14 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       const ending = endingOf(reply, ++empty)
       if (ending) return end(ending)
     }
+  }
+
+  /** Lets what the person has said since join the turn, unless its next request can't act on it. */
+  async function listen(step: number): Promise<void> {
+    const message = await steer(step, () => !clock.signal.aborted && !mustConclude(1) && !spentUp())
+    if (!message) return
+    said.push(message)
+    window.push(message)
   }
 
   /**
@@ -211,12 +214,12 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
     spent = spend(spent, { tokens: sent + said, cost: (sent * input + said * output) / 1_000_000 })
   }
 
-  /** Returns the reason why the next request must be the last, if there is one. */
-  function mustConclude(): StoppedBy | undefined {
+  /** Returns the reason why the current request must be the last, if there is one. @param more requests to come before it */
+  function mustConclude(more = 0): StoppedBy | undefined {
     if (executor.looping()) return 'loop'
     const { requests, calls } = total()
     if (executor.state().calls + calls >= limits.calls) return 'calls'
-    return requests >= limits.requests ? 'requests' : undefined
+    return requests + more >= limits.requests ? 'requests' : undefined
   }
 
   async function answerCalls(message: AssistantMessage): Promise<void> {
@@ -332,15 +335,6 @@ const WHY_STOPPED: Partial<Record<StoppedBy, string>> = {
   calls: 'I stopped at this turn’s limit of tool calls.',
   loop: 'I stopped because I was repeating myself.',
 }
-
-/** What a task left unknown is unknown to its turn: a call that might repeat it needs a person. */
-const unknownCall = ({ callId, tool, effect, target, says = '' }: LedgerEntry, step: number): readonly ToolEvent[] => [
-  { type: 'tool.call', callId, step, ordinal: 0, tool, effect, target, input: { target } },
-  {
-    ...{ type: 'tool.result', callId, step, tool, effect, inputKey: canonical({ target }), attempts: 1, durationMs: 0 },
-    result: notOk('internal', says, { status: 'indeterminate' }),
-  },
-]
 
 const counted = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0)
 

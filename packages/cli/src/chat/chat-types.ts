@@ -5,6 +5,7 @@ import type { Choice, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
 import type { Item, View } from './view.ts'
+import type { Waiting } from './waiting.ts'
 
 export interface ChatOptions {
   /** The workspace. If it continues a session, the end of that session is shown. */
@@ -45,8 +46,8 @@ export interface ChatState {
   readonly serverSays: string | undefined
   readonly isStopping: boolean
   readonly question: Question | undefined
-  /** Submitted messages waiting for their turn. */
-  readonly queued: readonly string[]
+  /** What was submitted and not sent yet. */
+  readonly waiting: Waiting
   readonly choice: Choice
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
@@ -69,6 +70,11 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
   readonly answer: (line: string) => void
   /** Handles Ctrl-C: stops the running work. Leaves the chat on the second press, or on two presses while nothing is running. */
   readonly interrupt: () => void
+  /**
+   * Handles Escape in empty input: takes back what was submitted last and not sent yet, or stops the running work. @returns false if it
+   * means nothing now
+   */
+  readonly escape: () => boolean
   /** Changes to the next mode, from the next turn on. */
   readonly cycleMode: () => void
   /** Stops the running work, waits for it to end, and leaves. */

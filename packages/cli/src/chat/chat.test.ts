@@ -46,18 +46,57 @@ describe('a chat', () => {
     expect(await chat.send('hello')).toMatch(/^> hello\nThought for about \d+ tokens\.\n# Title\n+Text\.\n+1 request · [\d,]+ tokens$/)
   })
 
+  it('a message typed during a turn joins it after the current call, or follows it if nothing more is asked for', async () => {
+    await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('As you say.'), say('Later.')])
+    await using chat = await talk(set.here, set.model)
+    chat.chat.submit('write')
+    await chat.until(({ question }) => question !== undefined)
+    chat.chat.submit('only @notes.md')
+    chat.chat.submit('//slashes')
+    chat.chat.submit('/help')
+    chat.chat.submit('/sessions')
+    chat.chat.submit('after that')
+    await chat.until(({ waiting }) => waiting.steering.length === 2 && waiting.queued.length === 2)
+    chat.chat.answer('y')
+    expect(await chat.until(/Later\.[\s\S]*request/)).toMatch(
+      /✓ write_file a\.txt[\s\S]*> only @notes\.md\n\n\/slashes\n {2}\(names notes\.md\)\nAs you say\.[\s\S]*> \/sessions[\s\S]*> after that\nLater/,
+    )
+    expect(JSON.stringify(set.model.requests[1]?.body)).toContain('only @notes.md')
+    const [shown] = [await chat.send(`/resume ${chat.chat.session()}`)]
+    expect(shown).toMatch(/✓ write_file a\.txt[\s\S]*> only @notes\.md[\s\S]*As you say\./)
+  })
+
+  it('Escape takes back what waits, the last first; then it stops the turn; idle, it means nothing', async () => {
+    await using set = await scene([say('I begin and', { fault: { hang: 'mid-text' } })])
+    await using chat = await talk(set.here, set.model)
+    expect(chat.chat.escape()).toBe(false)
+    chat.chat.submit('hang')
+    await chat.until(({ view }) => view.said !== '')
+    chat.chat.submit('one')
+    chat.chat.submit('two')
+    expect(chat.chat.escape()).toBe(true)
+    await chat.until(({ draft, waiting }) => draft?.text === 'two' && waiting.steering.join() === 'one')
+    chat.chat.escape()
+    await chat.until(({ waiting }) => waiting.steering.length === 0)
+    chat.chat.escape()
+    chat.chat.escape()
+    expect(await chat.until(/request/)).toMatch(/Cancelled/)
+    expect(chat.chat.state().isLeavingNext).toBe(false)
+  })
+
   it('asks, and takes back what was changed', async () => {
     await using set = await scene([call('write_file', { path: 'a.txt', content: 'new\n' }), say('Written.')])
     await using chat = await talk(set.here, set.model)
     chat.chat.submit('write')
     await chat.until(({ question }) => question !== undefined)
-    chat.chat.submit('what is typed meanwhile waits')
+    chat.chat.submit('/undo 7')
+    chat.chat.submit('what is typed after a command waits')
     expect(chat.chat.state().question?.line).toContain('[y]es once')
     set.model.push(say('Second.'))
     chat.chat.answer('y')
     await chat.until(/Second\.[\s\S]*request/)
     expect(chat.text()).toMatch(
-      /\? write_file \(write\) a\.txt[\s\S]*\+new[\s\S]*\[n\]o and why: y\n✓ write_file a\.txt {2}\+1 -0\nWritten\.[\s\S]*changed {2}write_file a\.txt[\s\S]*> what is typed/,
+      /\? write_file \(write\) a\.txt[\s\S]*\+new[\s\S]*\[n\]o and why: y\n✓ write_file a\.txt {2}\+1 -0\nWritten\.[\s\S]*changed {2}write_file a\.txt[\s\S]*> \/undo 7[\s\S]*> what is typed/,
     )
     expect(await chat.send('/diff')).toContain('+new')
     expect([await chat.send('/undo'), set.here.has('a.txt')]).toEqual([expect.stringContaining('removed   a.txt'), false])

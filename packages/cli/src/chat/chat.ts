@@ -1,5 +1,5 @@
 /** The chat: messages, commands and questions, independent of rendering. */
-import { type Agent, type AgentEvent, SessionBusy, type TurnOutcome } from '@mulligan/agent'
+import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome } from '@mulligan/agent'
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
 import { type Choice, type ChoiceFlags, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
@@ -13,6 +13,7 @@ import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
+import { createWaiting } from './waiting.ts'
 
 /** @throws UsageError */
 export async function openChat(options: ChatOptions): Promise<Chat> {
@@ -25,7 +26,6 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let sandbox: string | undefined
   let busy: Busy | undefined
   let stop = new AbortController()
-  let queued: readonly string[] = []
   let serverSays: string | undefined
   let draft: ChatState['draft']
   let isLeavingNext = false
@@ -35,13 +35,26 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let ownRuns: readonly OwnRun[] = []
   let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
+  const waiting = createWaiting(() => changed())
 
   const questions = openQuestions(
     (lines, gap) => show({ kind: 'question', lines, gap }),
     () => changed(),
   )
   const { state, subscribe, changed, flush } = createChatStore<ChatState>(() => ({
-    ...{ items, view, busy, serverSays, question: questions.current(), queued, choice, yes, sandbox, isLeavingNext, draft },
+    ...{
+      items,
+      view,
+      busy,
+      serverSays,
+      question: questions.current(),
+      waiting: waiting.shown(),
+      choice,
+      yes,
+      sandbox,
+      isLeavingNext,
+      draft,
+    },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
   const style: LineStyle = { colors, subject: subjectOf(tools) }
@@ -78,7 +91,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
 
   /** Processes the input, then everything queued. */
   async function work(typed: string): Promise<void> {
-    for (let next: string | undefined = typed; next !== undefined && !isLeaving; [next] = queued, queued = queued.slice(1)) {
+    for (let next: string | undefined = typed; next !== undefined && !isLeaving; next = waiting.next()) {
       stop = new AbortController()
       await take(parseInput(next)).catch(complain)
       if (stop.signal.aborted) dropQueued()
@@ -115,6 +128,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
         changed()
       },
     )
+    waiting.listen(true)
     try {
       const outcome = await run(stop.signal)
       if (!outcome) return
@@ -124,6 +138,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       await tellIgnored()
     } finally {
       unwatch()
+      waiting.listen(false)
       view = { ...view, calls: [], doing: undefined }
     }
   }
@@ -141,7 +156,13 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     const prompt = promptOf(text, ownRuns, mentions)
     const attached = ownRuns.length > 0
     ownRuns = []
-    return agentNow().run({ prompt, mentions, attached, signal, ...(session !== undefined && { sessionId: session }) })
+    return agentNow().run({ prompt, mentions, attached, signal, steering, ...(session !== undefined && { sessionId: session }) })
+  }
+
+  function steering(): readonly Steer[] {
+    const text = waiting.steer().join('\n\n')
+    const mentions = options.mentioned(text)
+    return text === '' ? [] : [{ text: promptOf(text, [], mentions), mentions }]
   }
 
   /** Returns the agent for the current choice. A new choice creates a new agent, which discards what was allowed for the session. */
@@ -171,7 +192,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools, ignored, servers, yes, turn, leave, tell, agent: agentNow },
+    ...{ cwd, data, store, colors, tools, ignored, servers, yes, turn, steering, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,
@@ -226,8 +247,8 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   function dropQueued(): void {
-    if (queued.length > 0) tell(`Not sent: ${queued.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. Press Up to get it back.`)
-    queued = []
+    const dropped = waiting.drop()
+    if (dropped.length > 0) tell(`Not sent: ${dropped.map((one) => JSON.stringify(oneLine(one, 60))).join(', ')}. Press Up to get it back.`)
   }
 
   function submit(typed: string): void {
@@ -236,7 +257,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     if (said.kind === 'nothing' || isLeaving) return
     if (!busy) void work(typed)
     else if (said.kind === 'command' && isAnytime(said.name)) void command(said.name, said.args).catch(complain)
-    else queued = [...queued, typed.trim()]
+    else waiting.add(typed)
     changed()
   }
 
@@ -245,6 +266,14 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     else if (busy) stop.abort(new Error('interrupted'))
     else isLeavingNext = true
     changed()
+  }
+
+  function takeBackOrStop(): boolean {
+    const taken = waiting.takeBack()
+    if (taken !== undefined) control.draft(taken)
+    else if (busy && !stop.signal.aborted) interrupt()
+    else return busy !== undefined
+    return true
   }
 
   /** Changes follow one another, so that none is lost while the choice is being made. */
@@ -268,6 +297,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     subscribe,
     submit,
     interrupt,
+    escape: takeBackOrStop,
     cycleMode,
     leave,
     tell,

@@ -144,19 +144,18 @@ export function Live({ state, rows, subject, now, ...look }: LiveProps): ReactNo
       {busy?.printed !== undefined && <Progress text={tidy(busy.printed)} lines={PRINTED} {...look} />}
       {busy && !question && (
         <Box marginTop={1}>
-          <Text wrap="truncate-end">{colors.dim(busyText(state, now) + (isStopping ? '' : ' · Ctrl-C stops'))}</Text>
+          <Text wrap="truncate-end">{colors.dim(busyText(state, now) + (isStopping ? '' : ' · Esc or Ctrl-C stops'))}</Text>
         </Box>
       )}
     </>
   )
 }
 
-/** Renders the queued messages. */
-export function Queued({ state, colors }: { readonly state: ChatState } & Look): ReactNode {
-  return state.queued.map((one, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the same text may wait twice
-    <Text key={at} wrap="truncate-end">{`${colors.dim('queued')} ${oneLine(one, 200)}`}</Text>
-  ))
+/** Renders what was submitted and not sent yet. */
+export function Queued({ state: { waiting }, colors }: { readonly state: ChatState } & Look): ReactNode {
+  const named = (name: string, all: readonly string[]) => all.map((one) => `${colors.dim(name)} ${oneLine(one, 200)}`)
+  const lines = [...named('steering', waiting.steering), ...named('queued', waiting.queued)]
+  return lines.length > 0 && <Lines lines={[...lines, colors.dim('Esc takes the last one back')]} />
 }
 
 function busyText({ busy, view, isStopping, serverSays }: ChatState, now: number): string {

@@ -139,6 +139,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
                 isAnswer={(key) => isOneKeyAnswer(key, question.line, Date.now() - lastKey.current)}
                 onSubmit={chat.answer}
                 onInterrupt={chat.interrupt}
+                onEscape={chat.escape}
                 onExit={chat.interrupt}
               />
             ) : (
@@ -154,6 +155,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
             draft={state.draft}
+            onEscape={chat.escape}
             onTwoEscapes="/rewind "
             onKey={onKey}
             history={history}

@@ -144,7 +144,7 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     await screen.until('I begin')
     await screen.type('for later')
     await screen.keys('Enter')
-    await screen.until('queued for later')
+    await screen.until('steering for later')
     await screen.keys('C-c')
     await screen.until('Not sent: "for later"')
     await screen.keys('Up')

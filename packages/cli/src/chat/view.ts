@@ -103,6 +103,8 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
       const doing: Doing = { what: 'waiting', since: at }
       return to({ ...NO_VIEW, ...contextOf(view), doing }, event.resumed ? notice() : [userItem(event.prompt)])
     }
+    case 'turn.steered':
+      return to({}, [userItem(event.text)])
     case 'message.created':
       return to({ text: NO_TEXT, said: '', requests: event.step, doing: { what: 'waiting', since: at } }, notice())
     case 'reasoning.delta':

@@ -91,6 +91,12 @@ export function createSpanMapper({ content }: SpanOptions): (event: AgentEvent) 
           ...inner('gen_ai.output.messages', () => [outputMessage(event.message)]),
         })
       }
+      case 'turn.steered':
+        return note(
+          turn,
+          'steered',
+          inner('gen_ai.input.messages', () => [{ role: 'user', parts: [{ type: 'text', content: event.text }] }]),
+        )
       case 'error': {
         const waits = event.retryInMs !== undefined && { 'mulligan.retry_in_ms': event.retryInMs }
         return note(turn, 'request.failed', { ...waits, ...inner('mulligan.why', () => event.message) })

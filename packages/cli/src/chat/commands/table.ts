@@ -1,6 +1,6 @@
 /** The slash commands, in the order of the help. To add one, add a line here. */
 
-import type { Agent, AgentEvent, Store, TurnOutcome } from '@mulligan/agent'
+import type { Agent, AgentEvent, RunOptions, Store, TurnOutcome } from '@mulligan/agent'
 import type { Tool } from '@mulligan/core'
 import { nearest } from '@mulligan/core/executor'
 import { type DataPaths, oneLine, UsageError } from '@mulligan/host/light'
@@ -19,13 +19,16 @@ export const usageOf = ({ name, usage }: Pick<SlashCommand, 'name' | 'usage'>): 
 
 /** Keys and input other than commands, for the help and the documentation page on the chat. */
 export const KEYS: readonly Row[] = [
-  ['Enter', 'sends; during a turn the message waits for its end'],
+  ['Enter', 'sends; during a turn the message joins it before the next request, and a command waits for its end'],
   ['Alt-Enter', 'a new line; so do Ctrl-J, and \\ before Enter'],
   ['Up, Down', 'earlier messages'],
   ['Ctrl-R', 'searches earlier messages'],
   ['Tab', 'completes a command or a path'],
   ['Shift-Tab', 'the next mode, from the next turn on'],
-  ['Esc', 'closes the list of completions; twice, clears the input or, if it is empty, begins /rewind'],
+  [
+    'Esc',
+    'closes the list of completions; during a turn, takes back the last waiting message or stops the turn; twice, clears the input or, if it is empty, begins /rewind',
+  ],
   ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],
@@ -85,6 +88,8 @@ export interface ChatControl {
   readonly signal: () => AbortSignal
   /** Sends a message that the user did not type. */
   readonly send: (text: string) => Promise<void>
+  /** Returns what the user has said to the running turn since. */
+  readonly steering: NonNullable<RunOptions['steering']>
   readonly turn: (run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>) => Promise<void>
   readonly leave: () => void
   /** Puts a text into the input, if that is empty. */
@@ -280,12 +285,12 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'continue',
     description: 'resume a turn that was interrupted when its process ended',
-    run: async (_, { agent, session, turn }) => {
+    run: async (_, { agent, session, turn, steering }) => {
       const id = session()
       let isThere = false
       if (id !== undefined)
         await turn(async (signal) => {
-          const outcome = await agent().resume(id, { signal })
+          const outcome = await agent().resume(id, { signal, steering })
           isThere = outcome !== undefined
           return outcome
         })

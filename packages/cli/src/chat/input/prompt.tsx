@@ -42,6 +42,8 @@ export interface PromptProps {
   readonly onChange?: (text: string) => void
   /** A text that is put into the input if that is empty, once for each object. */
   readonly draft?: { readonly text: string } | undefined
+  /** Called on Escape in empty input. Returns whether that was handled. */
+  readonly onEscape?: () => boolean
   /** Typed when Escape is pressed twice in empty input. */
   readonly onTwoEscapes?: string
   /** Called on every key and paste. */
@@ -128,6 +130,8 @@ const positionIn = (box: DOMElement, { row, column }: CellPosition): CursorPosit
   },
 })
 
+const isIdle = ({ cells, menu, search }: EditorState): boolean => cells.length === 0 && !menu && !search
+
 /**
  * Turns keys into state and effects. Completions are looked up in the background; the next key cancels the lookup.
  * @param columns width of the text, without its mark
@@ -205,6 +209,7 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     const isAnswer = state.current.cells.length === 0 && props.isAnswer?.(input) === true
     props.onKey?.()
     if (isAnswer) props.onSubmit(input)
+    else if (keys[0]?.name === 'escape' && isIdle(state.current) && props.onEscape?.()) return
     else if (keys[0]?.name === 'backtab' && !state.current.menu) props.onCycle?.()
     else take(keys)
   }

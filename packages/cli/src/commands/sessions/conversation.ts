@@ -8,7 +8,8 @@ import { plain } from '../../ui/colors.ts'
 import { ledgerLines } from '../../ui/ledger.ts'
 import { localTime, plural } from '../../ui/text.ts'
 
-type Step = { readonly type: 'text'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
+/** `steer`: what the user said while the turn ran. */
+type Step = { readonly type: 'text' | 'steer'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
 type Event<Type> = Extract<AgentEvent, { type: Type }>
 type ShownTurn = ReturnType<typeof turnOf> & { readonly undone: boolean; readonly rewound: boolean }
 
@@ -54,7 +55,7 @@ function turnOf(
 
 function stepsOf(message: Message): readonly Step[] {
   if (message.role === 'results') return message.records.map((call) => ({ type: 'call', call }))
-  if (message.role !== 'assistant') return []
+  if (message.role === 'user') return message.step === undefined ? [] : [{ type: 'steer', text: message.text }]
   const text = textOf(message).trim()
   return text === '' ? [] : [{ type: 'text', text }]
 }
@@ -75,12 +76,11 @@ export function markdownOf({ session, turns }: ReturnType<typeof conversationOf>
 function turnLines(turn: ShownTurn, at: number): readonly string[] {
   const { agent = DEFAULT_AGENT, model, where, prompt, steps, ledger, status, error, undone, rewound } = turn
   const about = [localTime(turn.at), `${oneLine(model, 120)} on ${oneLine(where, 80)}`]
-  const quoted = linesIn(prompt).map((line) => `> ${line}`.trimEnd())
   const under = ledgerLines({ ledger, calls: steps.flatMap((step) => (step.type === 'call' ? [step.call] : [])) }, plain)
   return [
     ...['', `## Turn ${at + 1}`, ''],
     [...about, ...(agent === DEFAULT_AGENT ? [] : [`agent ${oneLine(agent, 40)}`])].join(' · '),
-    ...['', ...quoted, ...stepLines(steps)],
+    ...['', ...quoted(prompt), ...stepLines(steps)],
     ...(under.length === 0 ? [] : ['', ...under.map((line) => `- ${line}`)]),
     ...(rewound ? ['', '*Taken out of the conversation by a rewind.*'] : []),
     ...(undone ? ['', '*The changes to files were undone.*'] : []),
@@ -90,10 +90,13 @@ function turnLines(turn: ShownTurn, at: number): readonly string[] {
 
 const linesIn = (text: string): readonly string[] => sanitize(text).trimEnd().split('\n')
 
+const quoted = (text: string): readonly string[] => linesIn(text).map((line) => `> ${line}`.trimEnd())
+
 /** Puts blank lines around each text; consecutive calls form one list. */
 const stepLines = (steps: readonly Step[]): readonly string[] =>
   steps.flatMap((step, at) => {
     if (step.type === 'text') return ['', ...linesIn(step.text)]
+    if (step.type === 'steer') return ['', ...quoted(step.text)]
     return [...(steps[at - 1]?.type === 'call' ? [] : ['']), callLine(step.call)]
   })
 
