@@ -6,6 +6,7 @@ import { journalOf } from '../journal/journal.ts'
 import { type LoggedStep, strictJournal } from '../journal/strict.ts'
 import { currentCompaction, isRewind } from '../rewound.ts'
 import { joinHistory } from './log.ts'
+import { matches } from './search.ts'
 import type { SessionRow, Store, TurnRow } from './store.ts'
 
 interface Kept {
@@ -14,6 +15,8 @@ interface Kept {
   readonly messages: Map<string, StoredMessage>
   readonly calls: Map<string, CallRecord>
   readonly events: AgentEvent[]
+  /** The answer of each ended turn. */
+  readonly answers: Map<string, string>
 }
 
 export interface MemoryStoreOptions {
@@ -41,17 +44,25 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
         messages: new Map(),
         calls: new Map(),
         events: [],
+        answers: new Map(),
       })
     },
     session: async (id) => kept.get(id)?.row,
-    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, limit = 50 } = {}) =>
+    sessions: async ({ cwd, idPrefix = '', before = Number.POSITIVE_INFINITY, search = '', limit = 50 } = {}) =>
       [...kept.values()]
+        .filter(({ row, turns, answers }) =>
+          matches([row.title, ...[...turns.values()].map(({ prompt }) => prompt), ...answers.values()], search),
+        )
         .map(({ row }) => row)
         .filter((row) => (cwd === undefined || row.cwd === cwd) && row.id.startsWith(idPrefix) && row.updatedAt < before)
         // Those of tasks belong to the session that gave them.
         .filter((row) => idPrefix.includes('/') || !row.id.includes('/'))
         .reverse()
         .slice(0, limit),
+    renameSession: async (id, title) => {
+      const session = kept.get(id)
+      if (session) session.row = { ...session.row, title }
+    },
     deleteSession: async (id) => {
       if (claims.has(id)) return { busy: 'this process' }
       for (const one of [...kept.keys()].filter((key) => key === id || key.startsWith(`${id}/`))) {
@@ -77,7 +88,8 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
       session.messages.set(message.id, message)
       session.row = { ...session.row, updatedAt: Date.now(), turns: session.turns.size }
     },
-    endTurn: async ({ sessionId, turnId, status }) => {
+    endTurn: async ({ sessionId, turnId, status, answer }) => {
+      get(sessionId).answers.set(turnId, answer)
       const turn = get(sessionId).turns.get(turnId)
       if (turn) get(sessionId).turns.set(turnId, { ...turn, status })
     },
@@ -104,6 +116,7 @@ export function memoryStore({ strict = false }: MemoryStoreOptions = {}): Store 
         turns: byId(turnRows),
         messages: byId([...from.messages.values()].filter(({ turnId }) => isCopied(turnId))),
         calls: byId([...from.calls.values()].filter((call) => isCopied(turnOf(call.id)))),
+        answers: new Map([...from.answers].filter(([turnId]) => isCopied(turnId)).map(([turnId, text]) => [renamed(turnId), text])),
         events: [...renamed(from.events.filter(({ turnId }) => isCopied(turnId)))],
       })
     },

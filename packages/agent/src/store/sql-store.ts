@@ -22,6 +22,7 @@ import {
 } from './log.ts'
 import { createQueue } from './queue.ts'
 import { LAST_EVENT, LAST_ROW, OF_SESSION, ROW_NUMBER, ROWS } from './schema.ts'
+import { folded, wordsIn } from './search.ts'
 import { type SessionRow, SessionTakenOver, type Store, type TurnRow } from './store.ts'
 
 type FencedClaim = { readonly fence: number; readonly release: () => Promise<void> } | { readonly busy: string }
@@ -120,11 +121,12 @@ export function sqlStore(driver: Driver): Store {
       queue.add(creation.write)
     },
     session: async (id) => (await read<SessionRow>(`${SESSIONS} WHERE id = ?`, id))[0],
-    sessions: async ({ cwd, idPrefix = '', before, limit = 50 } = {}) => {
+    sessions: async ({ cwd, idPrefix = '', before, search = '', limit = 50 } = {}) => {
       const filters: readonly (readonly [string, readonly Value[]])[] = [
         ...(cwd === undefined ? [] : [['cwd = ?', [cwd]] as const]),
         ...(before === undefined ? [] : [['updated_at < ?', [before]] as const]),
         ['substr(id, 1, ?) = ?', [idPrefix.length, idPrefix]],
+        ...wordsIn(search).map((word) => [HAS_WORD, [likeOf(word), likeOf(word), likeOf(word)]] as const),
         // Those of tasks belong to the session that gave them.
         ...(idPrefix.includes('/') ? [] : [["id NOT LIKE '%/%'", []] as const]),
       ]
@@ -134,6 +136,10 @@ export function sqlStore(driver: Driver): Store {
         ...filters.flatMap(([, values]) => values),
         limit,
       )
+    },
+    renameSession: async (id, title) => {
+      await written()
+      await driver.all('UPDATE sessions SET title = ? WHERE id = ?', title, id)
     },
     deleteSession,
     claim: (sessionId, { takeOver } = {}) => claim(sessionId, takeOver),
@@ -229,6 +235,11 @@ const insertSession = ({ now }: Driver, { id, cwd, title, at }: NewSession, owne
 
 const ROWS_OF = `SELECT turn_id, body FROM sessions JOIN log ON ${OF_SESSION}`
 const SESSIONS = `SELECT id, cwd, title, created_at AS "createdAt", updated_at AS "updatedAt", (SELECT count(*) FROM turns WHERE session_id = sessions.id) AS turns FROM sessions`
+
+/** Whether a session has a word. The whole conversation is not searched: its log also holds what tools have read. */
+const HAS_WORD = `(lower(title) LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM turns WHERE session_id = sessions.id
+  AND (lower(prompt) LIKE ? ESCAPE '!' OR lower(coalesce(answer, '')) LIKE ? ESCAPE '!')))`
+const likeOf = (word: string): string => `%${folded(word).replace(/[!%_]/g, '!$&')}%`
 
 /** Returns the statements that delete all rows of a session, referring rows first. */
 const deletionOf = (id: string): readonly SessionWrite[] =>

@@ -164,6 +164,43 @@ describe.each([
     await store.close()
   })
 
+  it('finds sessions by words of their titles, prompts and answers, and renames them', async () => {
+    const store = await open()
+    const said = [
+      ['a', 'Fix the 100% budget_plan', 'The total is 40,000.'],
+      ['b', 'Write a poem', 'Roses are red. MÜLL!'],
+    ] as const
+    for (const [id, prompt, answer] of said) {
+      await store.createSession({ id, cwd: '/w', title: prompt })
+      const turn = { id: `${id}/1`, sessionId: id, prompt, model: 'p/m' }
+      await store.startTurn(turn, { role: 'user', id: `${id}/1/0`, turnId: `${id}/1`, text: prompt })
+      const ledger = { changed: [], failed: [], unknown: [] }
+      await store.endTurn({ sessionId: id, turnId: `${id}/1`, status: 'answered', answer, requests: 1, usage: message.usage, ledger })
+    }
+    const found = async (search: string) => (await store.sessions({ search })).map(({ id }) => id).sort()
+    expect([await found(''), await found('BUDGET total'), await found('poem budget'), await found('  roses ')]).toEqual([
+      ['a', 'b'],
+      ['a'],
+      [],
+      ['b'],
+    ])
+    expect([await found('0%'), await found('t_p'), await found('t%p'), await found("!'"), await found('MÜLL')]).toEqual([
+      ['a'],
+      ['a'],
+      [],
+      [],
+      ['b'],
+    ])
+    await store.renameSession('b', "Ann's verses")
+    await store.renameSession('none', 'x')
+    expect([(await store.session('b'))?.title, await found("ann's"), await store.session('none')]).toEqual([
+      "Ann's verses",
+      ['b'],
+      undefined,
+    ])
+    await store.close()
+  })
+
   it('copies turns to a new session with ids of its own, and keeps its rewinds', async () => {
     const store = await open()
     const [from, to] = ['20261123-2300-aaaaaa', '20261123-2301-bbbbbb']

@@ -9,7 +9,7 @@ import type { RewindEvent } from '../rewound.ts'
 export interface SessionRow {
   readonly id: string
   readonly cwd: string
-  /** The first words of the first prompt. */
+  /** The first words of the first prompt, or what the person has named it since. */
   readonly title: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -24,6 +24,8 @@ export interface SessionFilter {
   readonly idPrefix?: string
   /** Only sessions whose last turn began before this time, in milliseconds since 1970. */
   readonly before?: number
+  /** Only sessions with all of these words in the title, or in prompts and answers. */
+  readonly search?: string
   /** Maximum number of sessions. Default: 50. */
   readonly limit?: number
 }
@@ -53,6 +55,8 @@ export interface Store {
   readonly session: (id: string) => Promise<SessionRow | undefined>
   /** Returns sessions, latest first. */
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
+  /** Changes the title of a session. A missing session is not an error. */
+  readonly renameSession: (id: string, title: string) => Promise<void>
   /**
    * Permanently deletes the session with its whole conversation. `busy` names the process that is running a turn of it; nothing is
    * deleted then. A missing session is not an error.

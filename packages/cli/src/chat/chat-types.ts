@@ -4,6 +4,7 @@ import { type Ask, sanitize } from '@mulligan/host/light'
 import type { Choice, Workspace } from '@mulligan/host/parts'
 import type { Colors } from '../ui/colors.ts'
 import type { LineStyle } from '../ui/events-to-lines.ts'
+import type { Panel } from './panel/panel.ts'
 import type { Item, View } from './view.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -52,6 +53,8 @@ export interface ChatState {
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
   readonly sandbox: string | undefined
+  /** What fills the screen, if anything does. */
+  readonly panel: Panel | undefined
   /** A text for the input, which is put there once if the input is empty. */
   readonly draft: { readonly text: string } | undefined
   /** Whether the next Ctrl-C leaves the chat. */
@@ -75,6 +78,8 @@ export interface Chat extends Pick<ReturnType<typeof createChatStore<ChatState>>
    * means nothing now
    */
   readonly escape: () => boolean
+  /** Shows the calls in full. */
+  readonly expand: () => void
   /** Changes to the next mode, from the next turn on. */
   readonly cycleMode: () => void
   /** Stops the running work, waits for it to end, and leaves. */

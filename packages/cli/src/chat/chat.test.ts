@@ -54,12 +54,12 @@ describe('a chat', () => {
     chat.chat.submit('only @notes.md')
     chat.chat.submit('//slashes')
     chat.chat.submit('/help')
-    chat.chat.submit('/sessions')
+    chat.chat.submit('/mode')
     chat.chat.submit('after that')
     await chat.until(({ waiting }) => waiting.steering.length === 2 && waiting.queued.length === 2)
     chat.chat.answer('y')
     expect(await chat.until(/Later\.[\s\S]*request/)).toMatch(
-      /✓ write_file a\.txt[\s\S]*> only @notes\.md\n\n\/slashes\n {2}\(names notes\.md\)\nAs you say\.[\s\S]*> \/sessions[\s\S]*> after that\nLater/,
+      /✓ write_file a\.txt[\s\S]*> only @notes\.md\n\n\/slashes\n {2}\(names notes\.md\)\nAs you say\.[\s\S]*> \/mode[\s\S]*> after that\nLater/,
     )
     expect(JSON.stringify(set.model.requests[1]?.body)).toContain('only @notes.md')
     const [shown] = [await chat.send(`/resume ${chat.chat.session()}`)]
@@ -82,6 +82,30 @@ describe('a chat', () => {
     chat.chat.escape()
     expect(await chat.until(/request/)).toMatch(/Cancelled/)
     expect(chat.chat.state().isLeavingNext).toBe(false)
+  })
+
+  it('offers the sessions to continue; Escape or Ctrl-C closes the list', async () => {
+    await using set = await scene([say('One.'), say('Two.')])
+    await using chat = await talk(set.here, set.model)
+    const listed = async (): Promise<string> => {
+      chat.chat.submit('/resume')
+      await chat.until(({ panel }) => panel?.lines({ columns: 80, rows: 20 }).some((line) => line.includes(' · ')) === true)
+      return chat.chat.state().panel?.lines({ columns: 80, rows: 20 }).join('\n') ?? ''
+    }
+    expect(await listed()).toContain('There are no sessions in this folder yet')
+    chat.chat.state().panel?.key({ name: 'escape' })
+    await chat.until(({ panel, busy }) => !panel && !busy)
+    await chat.send('first question')
+    await chat.send('/clear')
+    expect(await listed()).toMatch(/› .*first question/)
+    chat.chat.interrupt()
+    await chat.until(({ panel, busy }) => !panel && !busy)
+    expect(chat.chat.session()).toBeUndefined()
+    await listed()
+    chat.chat.state().panel?.key({ name: 'enter' })
+    expect(await chat.until(/first question[\s\S]*> first question[\s\S]*One\./)).toBeTruthy()
+    await chat.until(({ busy }) => !busy)
+    expect(await chat.send('and?')).toContain('Two.')
   })
 
   it('asks, and takes back what was changed', async () => {
@@ -485,7 +509,6 @@ describe('a chat', () => {
       ['/mode read-only', /> {2}read-only/],
       ['/mode often', /there is no mode "often"/],
       ['/status', /mode +read-only \(--mode\)/],
-      ['/sessions', /There are no sessions in this folder yet/],
       ['/compact', /nothing to compact/],
       ['/undo', /nothing to undo/],
     ] as const)

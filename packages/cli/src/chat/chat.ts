@@ -10,6 +10,8 @@ import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.
 import { type Busy, type Chat, type ChatOptions, type ChatState, createChatStore, type Left, openQuestions } from './chat-types.ts'
 import { type ChatControl, findCommand, isBuiltIn } from './commands/table.ts'
 import { liveTail, ownRunLines, runInOwnShell } from './own-shell.ts'
+import { type CallDetail, createCardPager } from './panel/card-pager.ts'
+import { createPanels } from './panel/panels.ts'
 import { watchServer } from './server-watch.ts'
 import { tailOf } from './tail.ts'
 import { endItems, type Item, NO_VIEW, step } from './view.ts'
@@ -36,6 +38,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   let toldOfIgnored = ''
   const left = Promise.withResolvers<Left>()
   const waiting = createWaiting(() => changed())
+  const panels = createPanels(() => changed())
 
   const questions = openQuestions(
     (lines, gap) => show({ kind: 'question', lines, gap }),
@@ -49,6 +52,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       serverSays,
       question: questions.current(),
       waiting: waiting.shown(),
+      panel: panels.current(),
       choice,
       yes,
       sandbox,
@@ -198,6 +202,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     view: () => view,
     sandbox: () => sandbox,
     send: (text) => turn((signal) => send(text, [], signal)),
+    open: (make) => panels.open(make, stop.signal),
     draft: (text) => {
       draft = { text }
       changed()
@@ -213,6 +218,12 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
       return choice
     },
     goOnWith,
+  }
+
+  function expand(): void {
+    const calls = (): readonly CallDetail[] => items.flatMap((item) => (item.kind === 'call' ? [item.detail] : []))
+    if (calls().length === 0) tell('There is no call to show yet.')
+    else void panels.open<never>((done, redraw) => createCardPager(calls, colors, redraw, done), stop.signal)
   }
 
   /** Resolves the choice. Ctrl-C cancels it and ignores later results, because a server that does not answer must not block the chat. */
@@ -298,6 +309,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     submit,
     interrupt,
     escape: takeBackOrStop,
+    expand,
     cycleMode,
     leave,
     tell,

@@ -20,7 +20,10 @@ import type { Output } from '../ui/output.ts'
 import { modeText } from '../ui/text.ts'
 import type { ChatEnds, Left } from './chat-types.ts'
 
-export type ChatFlags = Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'>
+export interface ChatFlags extends Omit<RunFlags, 'takeOver' | 'json' | 'jsonStream'> {
+  /** Opens the list of sessions first. */
+  readonly resume?: boolean
+}
 
 /** @returns the exit code. @throws UsageError */
 export async function chatCommand(flags: ChatFlags, output: Output): Promise<number> {
@@ -44,6 +47,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
       ...{ workspace, connect, colors, welcome: welcome(cwd, choice, workspace.yes, colors) },
       mentioned: (text) => mentionsIn(text).filter((path) => existsSync(resolve(cwd, path))),
     })
+    if (flags.resume) chat.submit('/resume')
     try {
       const history = openHistory(data.dir, cwd)
       const left = await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd) }, output)

@@ -9,6 +9,8 @@ import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
 import { inOneKey, isOneKeyAnswer } from './one-key.ts'
+import { createFullScreen, type FullScreen } from './panel/full-screen.ts'
+import { PanelView } from './panel/panel-view.tsx'
 import { createReflow } from './reflow.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
@@ -33,8 +35,9 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
   process.on('SIGINT', chat.interrupt)
   for (const signal of SIGNALS) process.on(signal, end)
   output.closed.addEventListener('abort', end)
-  const app = render(createElement(App, props), {
-    stdout: screenOf(output),
+  const { stdout, full } = screenOf(output)
+  const app = render(createElement(App, { ...props, full }), {
+    stdout,
     exitOnCtrlC: false,
     patchConsole: false,
     interactive: true,
@@ -45,6 +48,7 @@ export async function showChat(props: AppProps, output: Output): Promise<Ended> 
     return { ...(await Promise.race([chat.left, app.waitUntilExit().then(() => chat.left)])), isEnded }
   } finally {
     await app.waitUntilRenderFlush().catch(() => undefined)
+    full.leave()
     // Only the conversation stays on the screen.
     app.clear()
     app.unmount()
@@ -65,19 +69,18 @@ const writer = (take: (text: string) => void, after: (done: () => void) => void)
   }) as NodeJS.WriteStream['write']
 
 /** Returns a stdout that still writes to the screen while `process.stdout` is captured. */
-function screenOf(output: Output): NodeJS.WriteStream {
+function screenOf(output: Output): { readonly stdout: NodeJS.WriteStream; readonly full: FullScreen } {
   const reflow = createReflow(() => process.stdout.columns)
-  const write = writer(
-    (text) => output.out(reflow(text)),
-    (done) => void output.flush().then(done),
-  )
-  return new Proxy(process.stdout, {
+  const { full, pass } = createFullScreen(output.out, (text) => output.out(reflow(text)))
+  const write = writer(pass, (done) => void output.flush().then(done))
+  const stdout = new Proxy(process.stdout, {
     get: (stream, key) => {
       if (key === 'write') return write
       const value: unknown = Reflect.get(stream, key, stream)
       return typeof value === 'function' ? value.bind(stream) : value
     },
   })
+  return { stdout, full }
 }
 
 /** Reports output of tools and libraries line by line, since it would corrupt the screen. @returns a function that stops it */
@@ -104,10 +107,15 @@ export interface AppProps {
   readonly complete: Completer
 }
 
-export function App({ chat, colors, history, complete }: AppProps): ReactNode {
-  const state = useSyncExternalStore(chat.subscribe, chat.state)
+export function App({ chat, colors, history, complete, full }: AppProps & { readonly full: FullScreen }): ReactNode {
+  const current = useSyncExternalStore(chat.subscribe, chat.state)
+  const { panel } = current
+  // What a panel covers is drawn when it is closed.
+  const covered = useRef(current)
+  if (!panel) covered.current = current
+  const state = covered.current
   const { columns, rows } = useWindowSize()
-  const now = useNow(state.busy !== undefined)
+  const now = useNow(state.busy !== undefined && !panel)
   const [draft, setDraft] = useState('')
   const { items, question } = state
   const lastKey = useRef(0)
@@ -120,6 +128,14 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
   const look = { columns, colors }
   return (
     <>
+      {panel && (
+        <PanelView
+          panel={panel}
+          screen={full}
+          size={{ columns, rows }}
+          notice={current.question ? colors.yellow('A question waits: Esc') : ''}
+        />
+      )}
       <Static items={items as Item[]}>
         {(item, at) => <ItemView key={at} item={item} gap={at > 0 && hasGap(items[at - 1], item)} {...look} />}
       </Static>
@@ -132,7 +148,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             {isAnswering ? (
               <Prompt
                 key="answer"
-                isActive
+                isActive={!panel}
                 history={NO_HISTORY}
                 complete={NO_COMPLETION}
                 onKey={onKey}
@@ -140,6 +156,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
                 onSubmit={chat.answer}
                 onInterrupt={chat.interrupt}
                 onEscape={chat.escape}
+                onExpand={chat.expand}
                 onExit={chat.interrupt}
               />
             ) : (
@@ -151,7 +168,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
         <Box display={isAnswering ? 'none' : 'flex'} marginTop={1}>
           <Prompt
             key="message"
-            isActive={!isAnswering}
+            isActive={!isAnswering && !panel}
             placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
             draft={state.draft}
@@ -163,6 +180,7 @@ export function App({ chat, colors, history, complete }: AppProps): ReactNode {
             onSubmit={chat.submit}
             onInterrupt={chat.interrupt}
             onCycle={chat.cycleMode}
+            onExpand={chat.expand}
             onClear={() => write(CLEAR)}
             onExit={chat.leave}
           />

@@ -10,6 +10,7 @@ import { plural } from '../ui/text.ts'
 import { shownPrompt } from './chat-input.ts'
 import { countCall, type Health, healthNotice, NO_HEALTH } from './health.ts'
 import { endText, type MarkdownBlock, NO_TEXT, type OpenText, pushText } from './markdown/stream.ts'
+import type { CallDetail } from './panel/card-pager.ts'
 
 /** A finished item, which never changes. Its texts are sanitized for the terminal. */
 export type Item =
@@ -17,7 +18,7 @@ export type Item =
   /** A block of Markdown. */
   | { readonly kind: 'answer'; readonly text: string; readonly gap: boolean }
   | { readonly kind: 'thinking'; readonly characters: number }
-  | { readonly kind: 'call'; readonly card: Card }
+  | { readonly kind: 'call'; readonly card: Card; readonly detail: CallDetail }
   | { readonly kind: 'question'; readonly lines: readonly string[]; readonly gap: boolean }
   /** Two columns: a name and its description. */
   | { readonly kind: 'rows'; readonly rows: readonly Row[] }
@@ -142,7 +143,8 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
       const doing = calls.length === 0 ? { what: 'waiting' as const, since: at } : view.doing
       // The question already showed this diff.
       const isSeen = seen?.isAsked && event.result.ok && isDiff(card)
-      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, ...NO_BODY } : card }])
+      const detail = { head: headOf(event.tool, seen?.input, style), input: seen?.input, repairs: seen?.repairs ?? [], event }
+      return to({ calls, closed, doing }, [{ kind: 'call', card: isSeen ? { ...card, ...NO_BODY } : card, detail }])
     }
     case 'context.compacted':
       return to({ contextUsed: event.after, contextTokens: event.contextTokens }, notice())
@@ -158,6 +160,9 @@ function stepIn(view: View, event: AgentEvent, style: LineStyle): StepView {
       return to({})
   }
 }
+
+const headOf = (tool: string, input: unknown, { subject }: LineStyle): string =>
+  `${oneLine(tool, 64)} ${oneLine(subject(tool, input), 100)}`.trimEnd()
 
 /** What stays from turn to turn. */
 const contextOf = ({ contextUsed, contextTokens, health }: View): Pick<View, 'contextUsed' | 'contextTokens' | 'health'> => ({

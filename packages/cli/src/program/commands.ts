@@ -40,6 +40,8 @@ const handlersOf = (program: Command, output: Output): Readonly<Record<string, H
       : (await import('../commands/run.ts')).runCommand(prompt, which, output)
   },
   'sessions branch': async (id, flags) => (await import('../commands/sessions/sessions.ts')).branchCommand(id, flags, output),
+  'sessions rename': async (id, title, flags) =>
+    (await import('../commands/sessions/sessions.ts')).renameSession(id, title.join(' '), flags, output),
   'sessions delete': async (ids, flags) => (await import('../commands/sessions/sessions.ts')).deleteSessions(ids, flags, output),
   'sessions repair': async (flags) => (await import('../commands/sessions/sessions.ts')).repairSessions(flags, output),
   'sessions export': async (id, flags) => (await import('../commands/sessions/sessions.ts')).exportSession(id, flags, output),

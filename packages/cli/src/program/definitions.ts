@@ -46,6 +46,7 @@ const TURN_JSON: readonly Option[] = [
 const TAKE_OVER = flag('--take-over', 'take the session over from another process, which stops before its next effect')
 const SESSION = flag('--session <id>', 'continue this session')
 const LAST_SESSION = flag('--last', 'continue the latest session in this folder; also -c, --continue').conflicts('session')
+const RESUME = flag('--resume', 'choose the session to continue from a list').conflicts(['session', 'last'])
 
 /** Accepts the values of a configuration key. They are looked up only if the flag is given, so that startup does not read the schema. */
 const oneOf =
@@ -96,7 +97,7 @@ type Definition = readonly [name: string, says: string, ...parts: readonly (Argu
 /** The commands, in the order of the help. A subcommand's name includes its group. */
 export const DEFINITIONS: readonly Definition[] = [
   ['run', 'run one turn: send a prompt, print the answer', PROMPT, ...TURN_FLAGS, ...TURN_JSON, SESSION, TAKE_OVER, LAST_SESSION],
-  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION],
+  ['chat', 'chat in the terminal (same as mulligan without arguments)', ...TURN_FLAGS, SESSION, LAST_SESSION, RESUME],
   [
     'models',
     'list the models on this machine, and show which one is used',
@@ -173,12 +174,13 @@ export const DEFINITIONS: readonly Definition[] = [
     ...IN_FOLDER,
     flag('--stat', 'show only the number of changed lines per file'),
   ],
-  ['sessions', 'list, show, resume, branch, delete, export or repair sessions'],
+  ['sessions', 'list, show, resume, rename, branch, delete, export or repair sessions'],
   [
     'sessions list',
     'list the sessions in this folder, latest first',
     ...IN_FOLDER,
     flag('--all', 'include the sessions of all folders'),
+    flag('--search <words>', 'only sessions with these words in the title, a prompt or an answer'),
     flag('--limit <n>', 'maximum number of sessions (default: 50)').argParser(whole(1)),
   ],
   ['sessions show', 'show the conversation', arg('[id]', WHICH), ...IN_FOLDER, LAST],
@@ -199,6 +201,7 @@ export const DEFINITIONS: readonly Definition[] = [
     LAST,
     flag('--at <n>', 'leave out message n and everything after it').argParser(whole(1)),
   ],
+  ['sessions rename', 'change the title of a session', arg('<id>', WHICH), arg('<title...>', 'the new title'), ...IN_FOLDER],
   [
     'sessions delete',
     'delete sessions permanently',

@@ -9,8 +9,9 @@ import { statusText } from '../../commands/mcp/status-text.ts'
 import { fromHome } from '../../paths.ts'
 import type { Colors } from '../../ui/colors.ts'
 import type { Output } from '../../ui/output.ts'
-import { localTime, modeText, table } from '../../ui/text.ts'
+import { modeText, table } from '../../ui/text.ts'
 import { healthLines } from '../health.ts'
+import type { MakePanel } from '../panel/panels.ts'
 import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 import { branch, rewind } from './rewind.ts'
@@ -30,6 +31,7 @@ export const KEYS: readonly Row[] = [
     'closes the list of completions; during a turn, takes back the last waiting message or stops the turn; twice, clears the input or, if it is empty, begins /rewind',
   ],
   ['y s a n', 'answer a question at once, if nothing was typed for half a second; N begins a reason'],
+  ['Ctrl-O', 'shows a call in full, also earlier ones: input, repairs, output; Esc closes it'],
   ['Ctrl-C', 'stops the current turn; when idle, clears the input, then quits'],
   ['Ctrl-D', 'quits if the input is empty'],
   ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],
@@ -92,6 +94,8 @@ export interface ChatControl {
   readonly steering: NonNullable<RunOptions['steering']>
   readonly turn: (run: (signal: AbortSignal) => Promise<TurnOutcome | undefined>) => Promise<void>
   readonly leave: () => void
+  /** Opens a panel. @returns what it was closed with */
+  readonly open: <T>(make: MakePanel<T>) => Promise<T | undefined>
   /** Puts a text into the input, if that is empty. */
   readonly draft: (text: string) => void
 }
@@ -130,22 +134,6 @@ const INIT = [
   'First look at the README, the manifests, the scripts, the configuration of tests and linters, and the source folders. If there is an AGENTS.md, improve it and keep what is still true.',
   'State the commands to install, build, run, check and test everything and one single test; where things are; and the rules of style that the code follows. Only what you have seen, at most 60 lines.',
 ].join('\n')
-
-const LISTED = 15
-
-async function list({ store, cwd, session, say, colors }: ChatControl): Promise<void> {
-  const found = await store.sessions({ cwd, limit: LISTED })
-  if (found.length === 0) return say('There are no sessions in this folder yet.')
-  const rows = found.map(({ id, updatedAt, turns, title }) => [
-    id === session() ? '>' : ' ',
-    id,
-    localTime(updatedAt),
-    String(turns),
-    oneLine(title, 60),
-  ])
-  const [head = '', ...lines] = table([[' ', 'SESSION', 'WHEN', 'TURNS', 'PROMPT'], ...rows])
-  say(colors.dim(head), ...lines, colors.dim('/resume ID continues one.'))
-}
 
 export const COMMANDS: readonly SlashCommand[] = [
   {
@@ -272,15 +260,14 @@ export const COMMANDS: readonly SlashCommand[] = [
     },
   },
   {
-    name: 'sessions',
-    description: 'list the latest sessions in this folder',
-    run: async (_, chat) => list(chat),
-  },
-  {
     name: 'resume',
+    aliases: ['sessions'],
     usage: '[ID]',
-    description: 'continue another session; without an ID, lists the sessions',
-    run: async (id, chat) => (id === '' ? list(chat) : chat.goOnWith(id)),
+    description: 'continue another session; without an ID, search the sessions, and rename, export or delete them',
+    run: async (id, chat) => {
+      const chosen = id === '' ? await (await import('../panel/open-sessions.ts')).pickSession(chat) : id
+      if (chosen !== undefined) await chat.goOnWith(chosen)
+    },
   },
   {
     name: 'continue',

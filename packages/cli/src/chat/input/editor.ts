@@ -64,7 +64,8 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
       if (isEmpty && state.last === 'escape') return { state: cleared(state), effect: { type: 'escape' } }
       return { state: isEmpty || state.last !== 'escape' ? { ...moved(state, state.cursor), last: 'escape' } : cleared(state) }
     case 'clear':
-      return { state, effect: { type: 'clear' } }
+    case 'expand':
+      return { state, effect: { type: key.name } }
     case 'delete-or-exit':
       return isEmpty ? { state, effect: { type: 'exit' } } : { state: without(state, 0, 1) }
     default:
@@ -75,7 +76,7 @@ function pressInText(state: EditorState, key: EditorKey, context: EditorContext)
 /** Keys that only move or edit. */
 const EDITS: Readonly<
   Record<
-    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'delete-or-exit'>,
+    Exclude<KeyName, 'enter' | 'tab' | 'escape' | 'interrupt' | 'clear' | 'expand' | 'delete-or-exit'>,
     (state: EditorState, context: EditorContext) => EditorState
   >
 > = {

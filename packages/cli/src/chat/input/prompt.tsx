@@ -35,6 +35,8 @@ export interface PromptProps {
   readonly onInterrupt: () => void
   /** Called on Ctrl-D with empty input. */
   readonly onExit: () => void
+  /** Called on Ctrl-O. */
+  readonly onExpand?: () => void
   /** Called on Ctrl-L. */
   readonly onClear?: () => void
   /** Called on Shift-Tab without an open menu. */
@@ -180,6 +182,7 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     } else if (effect.type === 'complete') lookUp(effect.takes)
     else if (effect.type === 'interrupt') props.onInterrupt()
     else if (effect.type === 'exit') props.onExit()
+    else if (effect.type === 'expand') props.onExpand?.()
     else if (effect.type === 'escape') {
       if (props.onTwoEscapes) take([{ name: 'text', text: props.onTwoEscapes }])
     } else props.onClear?.()

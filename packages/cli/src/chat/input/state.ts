@@ -27,7 +27,7 @@ export type Effect =
   | { readonly type: 'submit'; readonly text: string }
   /** Requests completions. */
   | { readonly type: 'complete'; readonly takes: Takes }
-  | { readonly type: 'interrupt' | 'exit' | 'clear' | 'escape' }
+  | { readonly type: 'interrupt' | 'exit' | 'clear' | 'escape' | 'expand' }
 
 export interface EditorState extends Draft {
   readonly undo: readonly Draft[]

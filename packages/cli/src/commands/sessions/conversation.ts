@@ -9,7 +9,10 @@ import { ledgerLines } from '../../ui/ledger.ts'
 import { localTime, plural } from '../../ui/text.ts'
 
 /** `steer`: what the user said while the turn ran. */
-type Step = { readonly type: 'text' | 'steer'; readonly text: string } | { readonly type: 'call'; readonly call: CallRecord }
+type Step =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'steer'; readonly text: string }
+  | { readonly type: 'call'; readonly call: CallRecord }
 type Event<Type> = Extract<AgentEvent, { type: Type }>
 type ShownTurn = ReturnType<typeof turnOf> & { readonly undone: boolean; readonly rewound: boolean }
 

@@ -80,6 +80,26 @@ it('the sessions of a folder, the latest first, or all', async () => {
   expect(await sessions(here, '--all', '--limit', '1')).toMatchObject({ stderr: expect.stringContaining('There are more') })
 })
 
+it('finds sessions by their words, and renames one', async () => {
+  using here = await filled('one')
+  const store = await openStore(join(here.data, 'mulligan.db'))
+  await converse(store, 'two', here.dir, 'Write a poem.')
+  await store.close()
+  expect((await sessions(here, '--search', 'POEM')).stdout).toMatch(/PROMPT\ntwo +\S+ \S+ +1 +Write a poem\.\n$/)
+  expect((await sessions(here, '--search', '40,000 budget', '--json')).stdout).toContain('"id":"one"')
+  expect((await sessions(here, '--search', 'neither')).stdout).toBe('No session has these words.\n')
+  expect(await sessions(here, 'rename', 'tw', 'Verses', 'of\x1b[2J', 'May')).toMatchObject({
+    code: 0,
+    stdout: 'Session two is now "Verses of May".\n',
+  })
+  expect((await sessions(here, '--search', 'verses')).stdout).toContain('Verses of May')
+  expect(await sessions(here, 'rename', 'two', ' ')).toMatchObject({ code: 2, stderr: expect.stringContaining('the new title is empty') })
+  expect(await sessions(here, 'rename', 'none', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no session none'),
+  })
+})
+
 it('one is continued, by the beginning of its id or as the latest', async () => {
   using here = await filled('one')
   await using model = await scriptedModel([say('There.')])

@@ -1,4 +1,4 @@
-/** `mulligan sessions` lists, shows, branches, exports, deletes and repairs sessions. */
+/** `mulligan sessions` lists, shows, renames, branches, exports, deletes and repairs sessions. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl, NoStore, redact, repairStore, type SessionRow, type Store, type StoreRepair } from '@mulligan/agent'
@@ -27,14 +27,21 @@ export interface ListFlags extends FolderFlags {
   /** Includes the sessions of every folder. */
   readonly all?: boolean
   readonly limit?: number
+  /** Words that a session has in its title, prompts and answers. */
+  readonly search?: string
 }
 
 const MAX_LISTED = 50
+/** Maximum length of a title. */
+export const MAX_TITLE = 100
 
 /** @throws UsageError */
-export async function listSessions({ cwd, json, all = false, limit = MAX_LISTED }: ListFlags, output: Output): Promise<number> {
+export async function listSessions(
+  { cwd, json, all = false, search = '', limit = MAX_LISTED }: ListFlags,
+  output: Output,
+): Promise<number> {
   const folder = workingFolder(cwd)
-  const found = await withStore(output, (store) => store.sessions({ ...(!all && { cwd: folder }), limit: limit + 1 }))
+  const found = await withStore(output, (store) => store.sessions({ ...(!all && { cwd: folder }), search, limit: limit + 1 }))
   const sessions = found.slice(0, limit)
   const rows = sessions.map(({ id, updatedAt, turns, title, cwd: at }) => [
     ...[id, localTime(updatedAt), String(turns)],
@@ -46,7 +53,7 @@ export async function listSessions({ cwd, json, all = false, limit = MAX_LISTED 
     json,
     { sessions: sessions.map((one) => ({ id: one.id, at: one.updatedAt, turns: one.turns, prompt: one.title, cwd: one.cwd })) },
     rows.length === 0
-      ? [all ? 'There is no session yet.' : 'There are no sessions in this folder yet.']
+      ? [search === '' ? (all ? 'There is no session yet.' : 'There are no sessions in this folder yet.') : 'No session has these words.']
       : table([['SESSION', 'WHEN', 'TURNS', ...(all ? ['FOLDER'] : []), 'PROMPT'], ...rows]),
   )
   if (!json && found.length > limit) output.err(`There are more: --limit ${limit * 2} shows twice as many.\n`)
@@ -68,6 +75,19 @@ async function sessionNamed(store: Store, id: string | undefined, { cwd, last = 
       'Name one by its id, or the latest of this folder with --last. mulligan sessions lists them.',
     )
   return id === undefined ? latestSession(store, folder) : findSession(store, folder, id)
+}
+
+/** Changes the title of a session. @throws UsageError */
+export async function renameSession(asked: string, title: string, flags: FolderFlags, output: Output): Promise<number> {
+  const name = oneLine(title, MAX_TITLE)
+  if (name === '') throw new UsageError('the new title is empty', 'mulligan sessions rename ID A NEW TITLE')
+  const id = await withStore(output, async (store) => {
+    const session = await sessionNamed(store, asked, flags)
+    await store.renameSession(session.id, name)
+    return session.id
+  })
+  print(output, flags.json, { session: id, title: name }, [`Session ${id} is now ${JSON.stringify(name)}.`])
+  return EXIT.ok
 }
 
 export interface BranchFlags extends SessionFlags {
