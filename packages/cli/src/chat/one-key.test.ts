@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inOneKey, isOneKeyAnswer, QUIET } from './one-key.ts'
+import { inOneKey, isOneKeyAnswer, keysIn, QUIET, withChosen } from './one-key.ts'
 
 const LINE = '  [y]es once, [s]ession, [n]o and why: '
 
@@ -19,4 +19,10 @@ it.each([
 it('names the key that begins a reason', () => {
   expect(inOneKey(LINE)).toBe('  [y]es once, [s]ession, [n]o, [N]o and why: ')
   expect(inOneKey('Do you say [n]o and why? ')).toBe('Do you say [n]o and why? ')
+})
+
+it('finds and marks the choices, which the arrows move through', () => {
+  expect([keysIn(LINE), keysIn('  [1], [2], [n]othing: '), keysIn('Is it [y]ellow? ')]).toEqual([['y', 's', 'n'], ['1', '2', 'n'], []])
+  expect(withChosen(inOneKey(LINE), 'n', (text) => `<${text}>`)).toBe('  [y]es once, [s]ession, <›[n]o>, [N]o and why: ')
+  expect(withChosen(LINE, undefined, String)).toBe(LINE)
 })

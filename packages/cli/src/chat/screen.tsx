@@ -8,9 +8,9 @@ import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
 import { Prompt } from './input/prompt.tsx'
 import { ItemView, Live, type Look, Queued } from './items.tsx'
-import { inOneKey, isOneKeyAnswer } from './one-key.ts'
 import { createFullScreen, type FullScreen } from './panel/full-screen.ts'
 import { PanelView } from './panel/panel-view.tsx'
+import { QuestionView } from './question.tsx'
 import { createReflow } from './reflow.ts'
 import { statusText } from './status.ts'
 import { hasGap, type Item } from './view.ts'
@@ -144,24 +144,7 @@ export function App({ chat, colors, history, complete, full }: AppProps & { read
         {!question && <Queued state={state} {...look} />}
         {question && (
           <>
-            {question.line.trim() !== '>' && <Text>{inOneKey(question.line)}</Text>}
-            {isAnswering ? (
-              <Prompt
-                key="answer"
-                isActive={!panel}
-                history={NO_HISTORY}
-                complete={NO_COMPLETION}
-                onKey={onKey}
-                isAnswer={(key) => isOneKeyAnswer(key, question.line, Date.now() - lastKey.current)}
-                onSubmit={chat.answer}
-                onInterrupt={chat.interrupt}
-                onEscape={chat.escape}
-                onExpand={chat.expand}
-                onExit={chat.interrupt}
-              />
-            ) : (
-              <Text>{colors.dim('  Send or clear what you have typed, then answer.')}</Text>
-            )}
+            <QuestionView {...{ question, chat, colors, lastKey, onKey }} isActive={!panel} isTyping={draft !== ''} />
             <Queued state={state} {...look} />
           </>
         )}
@@ -172,7 +155,7 @@ export function App({ chat, colors, history, complete, full }: AppProps & { read
             placeholder={items.length > 1 ? '' : 'What should be done?'}
             onChange={setDraft}
             draft={state.draft}
-            onEscape={chat.escape}
+            onEmptyKey={({ name }) => name === 'escape' && chat.escape()}
             onTwoEscapes="/rewind "
             onKey={onKey}
             history={history}
@@ -193,8 +176,6 @@ export function App({ chat, colors, history, complete, full }: AppProps & { read
 
 /** Clears the screen and moves the cursor to its first row. */
 const CLEAR = '\x1b[2J\x1b[H'
-const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
-const NO_COMPLETION: Completer = async () => undefined
 
 function Status({ state, columns, colors }: { readonly state: ChatState } & Look): ReactNode {
   const { choice, yes, view, sandbox, isLeavingNext, busy } = state

@@ -237,6 +237,29 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect(await screen.all()).not.toMatch(/Sessions ·|Call 1 of/)
   })
 
+  it('the arrows choose an answer, and Enter gives it, but not at once', async () => {
+    using here = place()
+    await using model = await scriptedModel([call('write_file', { path: 'a.txt', content: 'one\n' }), say('Left it.')])
+    await using screen = await start(here, ['chat', ...using(model)])
+    await screen.ready('What should be done?')
+    await screen.type('write it')
+    await screen.keys('Enter')
+    await screen.until(ASKS)
+    // Keys of a message that was being typed.
+    await screen.keys('Up', 'Enter')
+    await new Promise((resolve) => setTimeout(resolve, QUIET + 100))
+    expect(await screen.text()).toMatch(ASKS)
+    await screen.keys('Right')
+    // Whether the first Up was one of those keys depends on how long the question took.
+    while (!(await screen.until(/›\[\w\]/)).includes('›[n]o, [N]o')) await screen.keys('Left')
+    await screen.keys('Left', 'Right', 'Enter')
+    await new Promise((resolve) => setTimeout(resolve, QUIET + 100))
+    expect(here.has('a.txt')).toBe(false)
+    await screen.keys('Enter')
+    await screen.until(/denied[\s\S]*Left it\./)
+    expect(here.has('a.txt')).toBe(false)
+  })
+
   it('a resize while an answer streams leaves no copy of the live area', async ({ expect }) => {
     using here = place()
     await using model = await scriptedModel([say('I begin, and then', { fault: { hang: 'mid-text' } })])

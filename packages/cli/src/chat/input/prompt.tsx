@@ -44,14 +44,12 @@ export interface PromptProps {
   readonly onChange?: (text: string) => void
   /** A text that is put into the input if that is empty, once for each object. */
   readonly draft?: { readonly text: string } | undefined
-  /** Called on Escape in empty input. Returns whether that was handled. */
-  readonly onEscape?: () => boolean
+  /** Called on each key in empty input without a menu or a search. Returns whether it was handled. */
+  readonly onEmptyKey?: (key: EditorKey) => boolean
   /** Typed when Escape is pressed twice in empty input. */
   readonly onTwoEscapes?: string
   /** Called on every key and paste. */
   readonly onKey?: () => void
-  /** Returns whether this key, typed into empty input, is submitted at once and not added to the history. */
-  readonly isAnswer?: (key: string) => boolean
 }
 
 const MARK_WIDTH = 2
@@ -208,16 +206,16 @@ function useEditor(props: PromptProps, columns: number): EditorState {
     complete(textOf(cells), textOf(cells.slice(0, cursor)).length, running.signal).then(settle, () => settle(undefined))
   }
 
-  function typed(input: string, keys: readonly EditorKey[]): void {
-    const isAnswer = state.current.cells.length === 0 && props.isAnswer?.(input) === true
+  function typed(keys: readonly EditorKey[]): void {
+    const [first] = keys
+    const isHandled = first !== undefined && isIdle(state.current) && props.onEmptyKey?.(first) === true
     props.onKey?.()
-    if (isAnswer) props.onSubmit(input)
-    else if (keys[0]?.name === 'escape' && isIdle(state.current) && props.onEscape?.()) return
-    else if (keys[0]?.name === 'backtab' && !state.current.menu) props.onCycle?.()
+    if (isHandled) return
+    if (first?.name === 'backtab' && !state.current.menu) props.onCycle?.()
     else take(keys)
   }
 
-  useInput((input, key) => typed(input, toKeys(input, key)), { isActive })
+  useInput((input, key) => typed(toKeys(input, key)), { isActive })
   usePaste(
     (text) => {
       props.onKey?.()

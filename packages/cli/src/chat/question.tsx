@@ -1,0 +1,72 @@
+/** Renders an open question, and its input: one key answers a choice, the arrows and Enter too, and a line anything else. */
+import { Text } from 'ink'
+import { type ReactNode, type RefObject, useState } from 'react'
+import type { Chat, Question } from './chat-types.ts'
+import type { Completer } from './input/completion.ts'
+import type { PromptHistory } from './input/history.ts'
+import type { EditorKey } from './input/keys.ts'
+import { Prompt } from './input/prompt.tsx'
+import type { Look } from './items.tsx'
+import { inOneKey, isOneKeyAnswer, keysIn, QUIET, withChosen } from './one-key.ts'
+
+export interface QuestionProps {
+  readonly question: Question
+  readonly chat: Chat
+  readonly colors: Look['colors']
+  /** Whether it reads keys. */
+  readonly isActive: boolean
+  /** Whether a message is being typed, which must be sent or cleared first. */
+  readonly isTyping: boolean
+  /** When the last key was pressed, in milliseconds since 1970. */
+  readonly lastKey: RefObject<number>
+  readonly onKey: () => void
+}
+
+const NO_HISTORY: PromptHistory = { entries: () => [], add: () => undefined }
+const NO_COMPLETION: Completer = async () => undefined
+
+const STEPS: Readonly<Record<string, number>> = { left: -1, up: -1, right: 1, down: 1 }
+
+export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey }: QuestionProps): ReactNode {
+  const { line } = question
+  const keys = keysIn(line)
+  const [chosen, setChosen] = useState<{ readonly of: Question; readonly at: number }>()
+  const at = chosen?.of === question ? chosen.at : undefined
+
+  /** Each answer needs the same silence before it: the arrows and Enter may be meant for the message that was being typed. */
+  function onEmptyKey(key: EditorKey): boolean {
+    const quiet = Date.now() - lastKey.current
+    const by = STEPS[key.name]
+    if (key.name === 'escape') return chat.escape()
+    if (by !== undefined && keys.length > 0) {
+      if (at !== undefined || quiet >= QUIET) setChosen({ of: question, at: at === undefined ? 0 : (at + by + keys.length) % keys.length })
+      return true
+    }
+    const answer = key.name === 'text' ? key.text : key.name === 'enter' && at !== undefined ? keys[at] : undefined
+    if (answer === undefined || !isOneKeyAnswer(answer, line, quiet)) return false
+    chat.answer(answer)
+    return true
+  }
+
+  return (
+    <>
+      {line.trim() !== '>' && <Text>{withChosen(inOneKey(line), at === undefined ? undefined : keys[at], colors.bold)}</Text>}
+      {isTyping ? (
+        <Text>{colors.dim('  Send or clear what you have typed, then answer.')}</Text>
+      ) : (
+        <Prompt
+          key="answer"
+          isActive={isActive}
+          history={NO_HISTORY}
+          complete={NO_COMPLETION}
+          onKey={onKey}
+          onEmptyKey={onEmptyKey}
+          onSubmit={chat.answer}
+          onInterrupt={chat.interrupt}
+          onExpand={chat.expand}
+          onExit={chat.interrupt}
+        />
+      )}
+    </>
+  )
+}
