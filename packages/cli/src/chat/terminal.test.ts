@@ -251,7 +251,12 @@ describe.skipIf(!hasScreen).concurrent('in a terminal', () => {
     expect(await screen.text()).toMatch(ASKS)
     await screen.keys('Right')
     // Whether the first Up was one of those keys depends on how long the question took.
-    while (!(await screen.until(/›\[\w\]/)).includes('›[n]o, [N]o')) await screen.keys('Left')
+    let shown = await screen.until(/›\[\w\]/)
+    while (!shown.includes('›[n]o, [N]o')) {
+      const before = shown
+      await screen.keys('Left')
+      shown = await screen.until((text) => text !== before && text.includes('›'))
+    }
     await screen.keys('Left', 'Right', 'Enter')
     await new Promise((resolve) => setTimeout(resolve, QUIET + 100))
     expect(here.has('a.txt')).toBe(false)
