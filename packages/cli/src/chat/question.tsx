@@ -1,6 +1,6 @@
 /** Renders an open question, and its input: one key answers a choice, the arrows and Enter too, and a line anything else. */
 import { Text } from 'ink'
-import { type ReactNode, type RefObject, useState } from 'react'
+import { type ReactNode, type RefObject, useReducer, useRef } from 'react'
 import type { Chat, Question } from './chat-types.ts'
 import type { Completer } from './input/completion.ts'
 import type { PromptHistory } from './input/history.ts'
@@ -30,16 +30,21 @@ const STEPS: Readonly<Record<string, number>> = { left: -1, up: -1, right: 1, do
 export function QuestionView({ question, chat, colors, isActive, isTyping, lastKey, onKey }: QuestionProps): ReactNode {
   const { line } = question
   const keys = keysIn(line)
-  const [chosen, setChosen] = useState<{ readonly of: Question; readonly at: number }>()
-  const at = chosen?.of === question ? chosen.at : undefined
+  // Keys can arrive faster than renders, so each one continues from the latest choice.
+  const chosen = useRef<{ readonly of: Question; readonly at: number }>(undefined)
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
+  const chosenAt = (): number | undefined => (chosen.current?.of === question ? chosen.current.at : undefined)
 
   /** Each answer needs the same silence before it: the arrows and Enter may be meant for the message that was being typed. */
   function onEmptyKey(key: EditorKey): boolean {
     const quiet = Date.now() - lastKey.current
     const by = STEPS[key.name]
+    const at = chosenAt()
     if (key.name === 'escape') return chat.escape()
     if (by !== undefined && keys.length > 0) {
-      if (at !== undefined || quiet >= QUIET) setChosen({ of: question, at: at === undefined ? 0 : (at + by + keys.length) % keys.length })
+      if (at === undefined && quiet < QUIET) return true
+      chosen.current = { of: question, at: at === undefined ? 0 : (at + by + keys.length) % keys.length }
+      redraw()
       return true
     }
     const answer = key.name === 'text' ? key.text : key.name === 'enter' && at !== undefined ? keys[at] : undefined
@@ -50,7 +55,7 @@ export function QuestionView({ question, chat, colors, isActive, isTyping, lastK
 
   return (
     <>
-      {line.trim() !== '>' && <Text>{withChosen(inOneKey(line), at === undefined ? undefined : keys[at], colors.bold)}</Text>}
+      {line.trim() !== '>' && <Text>{withChosen(inOneKey(line), keys[chosenAt() ?? -1], colors.bold)}</Text>}
       {isTyping ? (
         <Text>{colors.dim('  Send or clear what you have typed, then answer.')}</Text>
       ) : (
