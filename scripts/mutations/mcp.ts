@@ -2,6 +2,7 @@
 import type { Mutation } from './mutation.ts'
 
 const PROXY_TEST = 'packages/mcp/src/proxy/proxy.test.ts'
+const OAUTH_TEST = 'packages/mcp/src/oauth/oauth.test.ts'
 const CALLS = 'packages/mcp/src/proxy/calls.ts'
 
 export const MCP: readonly Mutation[] = [
@@ -172,5 +173,69 @@ export const MCP: readonly Mutation[] = [
     find: `find((one) => waiting.has(one))`,
     replace: `at(0) && [...waiting.keys()][0]`,
     test: { file: 'packages/mcp/src/serve/serve.test.ts', name: 'to another question' },
+  },
+  {
+    id: 'mcp-login-state',
+    rule: 'mcp login: an answer with another state is not taken',
+    file: 'packages/mcp/src/oauth/callback.ts',
+    find: `expected === undefined || !isSame(params.get('state') ?? '', expected)`,
+    replace: `expected === undefined`,
+    test: { file: OAUTH_TEST, name: 'does not take an answer to something else' },
+  },
+  {
+    id: 'mcp-login-issuer',
+    rule: 'mcp login: the answer is checked against the issuer before it is believed',
+    file: 'packages/mcp/src/oauth/login.ts',
+    find: `.finishAuth(params)`,
+    replace: `.finishAuth(code, issuer)`,
+    test: { file: OAUTH_TEST, name: 'fails if the answer is from another issuer' },
+  },
+  {
+    id: 'mcp-login-registers-once',
+    rule: 'mcp login: a registered client is used again',
+    file: 'packages/mcp/src/oauth/login.ts',
+    find: `client: known }`,
+    replace: `}`,
+    test: { file: OAUTH_TEST, name: 'registers the client once' },
+  },
+  {
+    id: 'mcp-login-https',
+    rule: 'mcp login: nothing is sent where somebody could listen',
+    file: 'packages/mcp/src/oauth/auth-fetch.ts',
+    find: `!isSafe(url) ||`,
+    replace: ``,
+    test: { file: OAUTH_TEST, name: 'is refused at' },
+  },
+  {
+    id: 'mcp-token-of-the-resource',
+    rule: 'mcp: a token goes only to the address it was issued for',
+    file: 'packages/mcp/src/oauth/credentials.ts',
+    find: `resource.hash = ''`,
+    replace: `resource.hash = ''\n  resource.search = ''\n  resource.port = ''`,
+    test: { file: OAUTH_TEST, name: 'goes to no other server' },
+  },
+  {
+    id: 'mcp-token-is-refreshed-once',
+    rule: 'mcp: a refresh token is used once, whoever needs it',
+    file: 'packages/mcp/src/oauth/token-source.ts',
+    find: `!stored || stored.tokens.access_token !== refused`,
+    replace: `!stored`,
+    test: { file: OAUTH_TEST, name: 'once for all calls' },
+  },
+  {
+    id: 'mcp-token-is-secret',
+    rule: 'mcp: a server that repeats its token does not show it to the model',
+    file: 'packages/mcp/src/use/servers.ts',
+    find: `redact: auth ? (text) => auth.redact(redact(text)) : redact`,
+    replace: `redact`,
+    test: { file: OAUTH_TEST, name: 'the token is in no result' },
+  },
+  {
+    id: 'mcp-login-file-is-private',
+    rule: 'mcp: only the user can read the file with the tokens',
+    file: 'packages/host/src/tools/mcp-credentials.ts',
+    find: `if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)`,
+    replace: `statSync(path)`,
+    test: { file: 'packages/cli/src/commands/mcp/login.test.ts', name: 'keeps the tokens in a file' },
   },
 ]

@@ -1,6 +1,10 @@
 /** A proxy in front of any MCP server. */
 
 export { serverEnv } from './environment.ts'
+export type { CredentialStore, Credentials, Login } from './oauth/credentials.ts'
+export { NO_CREDENTIALS } from './oauth/credentials.ts'
+export { type LoggedIn, type LoginOptions, logIn, logOut, type OAuthSettings } from './oauth/login.ts'
+export { LoginNeeded, type TokenSource, tokenSource } from './oauth/token-source.ts'
 export { type HttpOptions, httpServer } from './proxy/http.ts'
 export { type Journal, openJournal, type UnknownCall } from './proxy/journal.ts'
 export { type LineReader, type LongLine, lineReader } from './proxy/lines.ts'

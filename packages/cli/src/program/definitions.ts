@@ -242,6 +242,20 @@ export const DEFINITIONS: readonly Definition[] = [
     flag('--project', "edit the project's file, not your own"),
     ...IN_FOLDER,
   ],
+  [
+    'mcp login',
+    'log in to an MCP server that is reached by HTTP, in the browser',
+    arg('<name>', 'the name of the server, or its address'),
+    flag('--no-browser', 'show the address, to open it elsewhere'),
+    flag('--scope <scopes>', 'the rights to ask for, separated by blanks'),
+    ...IN_FOLDER,
+  ],
+  [
+    'mcp logout',
+    'forget the tokens of an MCP server, and have them revoked',
+    arg('<name>', 'the name of the server, or its address'),
+    ...IN_FOLDER,
+  ],
   ['mcp test', 'start the MCP servers and list what they offer', arg('[name]', 'only this server'), ...IN_FOLDER],
   [
     'mcp serve',

@@ -56,6 +56,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'mcp serve': ['mulligan mcp serve --cwd ~/project', 'mulligan mcp serve --tools "read_file,grep,git_*" --mode read-only'],
   'mcp remove': ['mulligan mcp remove notes'],
+  'mcp login': ['mulligan mcp login tickets', 'mulligan mcp login https://mcp.example.com/mcp --no-browser'],
+  'mcp logout': ['mulligan mcp logout tickets'],
   'mcp test': ['mulligan mcp test', 'mulligan mcp test notes'],
   'mcp proxy': [
     'mulligan mcp proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes',

@@ -3,7 +3,7 @@
  * processes change it at once, one waits for the other.
  */
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -26,7 +26,7 @@ export async function replaceFile(path: string, text: string, newMode = 0o600): 
   }
 }
 
-/** In milliseconds. A change takes only a few: a lock this old was left by a process that died. */
+/** In milliseconds. A change renews its lock: one this old was left by a process that died. */
 const LOCK_DIES = 5000
 const PAUSE = 10
 
@@ -34,9 +34,11 @@ const PAUSE = 10
 export async function changing<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${await realpath(path).catch(() => path)}.lock`
   while (!(await take(lock))) await sleep(PAUSE)
+  const renewal = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), LOCK_DIES / 5).unref()
   try {
     return await work()
   } finally {
+    clearInterval(renewal)
     await rm(lock, { force: true })
   }
 }

@@ -69,11 +69,12 @@ export function rowsOf(settings: Settings): readonly Row[] {
 /** Hides the values of a server's variables and headers, which are often keys. */
 const withoutValues = (server: ConfiguredServer): ConfiguredServer => {
   const hidden = (values: Record<string, string>) => Object.fromEntries(Object.keys(values).map((name) => [name, '[secret]']))
-  const { env, headers, url } = server
+  const { env, headers, oauth, url } = server
   return {
     ...server,
     ...(env && { env: hidden(env) }),
     ...(headers && { headers: hidden(headers) }),
+    ...(oauth?.clientSecret !== undefined && { oauth: { ...oauth, clientSecret: '[secret]' } }),
     ...(url !== undefined && { url: withoutPassword(url) }),
   }
 }

@@ -97,6 +97,15 @@ const serverFields = () =>
       cwd: text().describe('The folder it starts in. Default: the workspace.'),
       url: z.string().describe('In place of a program: the address of a server that is reached by Streamable HTTP.'),
       headers: z.record(text(), z.string()).describe('Headers of each request to it.'),
+      oauth: z
+        .strictObject({
+          clientId: text().describe('Its ID, or the https address of its metadata.'),
+          clientSecret: text().describe('Its secret, best as a variable in braces.'),
+          scope: text().describe('What is asked for.'),
+          callbackPort: z.int().min(1).max(65535).describe('The port to which the browser returns.'),
+        })
+        .partial()
+        .describe('The client for `mulligan mcp login`, if the authorization server registers none.'),
       disabled: z.boolean().describe('Leaves it out.'),
       trustAnnotations: z.boolean().describe('Believes tools that say they only read, so that they run without asking.'),
       trustResults: z

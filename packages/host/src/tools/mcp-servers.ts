@@ -10,6 +10,7 @@ import { isObject } from '../common/is-object.ts'
 import { openDataDir } from '../common/paths.ts'
 import { changing, replaceFile } from '../common/write.ts'
 import type { Settings } from '../config/settings.ts'
+import { credentialStore } from './mcp-credentials.ts'
 
 export interface ServersOptions {
   readonly env: Env
@@ -36,6 +37,7 @@ export async function openServers(
   const opened = await openMcpServers(servers, {
     ...{ cache, cwd, env, taken, version: '0', spawn: startProgram },
     environment: (own) => serverEnv(env, own),
+    credentials: credentialStore(env),
     resolve: (command) =>
       /[\\/]/.test(command)
         ? isAbsolute(command)

@@ -1,5 +1,6 @@
 /** A server that is reached by Streamable HTTP. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { LoginNeeded, TokenFailed, type TokenSource } from '../oauth/token-source.ts'
 import { type Id, idKey, messageOf } from './messages.ts'
 import type { OpenServer } from './server.ts'
 
@@ -7,15 +8,20 @@ export interface HttpOptions {
   readonly url: string
   /** Headers of every request, such as `Authorization`. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Tokens of a login. */
+  readonly auth?: TokenSource | undefined
 }
 
 /** The connection failed before the request could have arrived. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
 
 /** @returns a function that opens a session */
-export function httpServer({ url, headers = {} }: HttpOptions): OpenServer {
+export function httpServer({ url, headers = {}, auth }: HttpOptions): OpenServer {
   return (events) => {
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } })
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      ...(auth && { authProvider: auth, fetch: auth.fetch, onInsufficientScope: 'throw' as const }),
+    })
     const started = transport.start()
     transport.onmessage = (message) => {
       const { result } = message as { readonly result?: { readonly protocolVersion?: unknown } }
@@ -34,7 +40,8 @@ export function httpServer({ url, headers = {} }: HttpOptions): OpenServer {
         await transport.send(JSON.parse(line), { requestSignal: stream.signal })
       } catch (error) {
         const why = reasonOf(error)
-        if (id !== undefined && !stream.signal.aborted) events.lost(id, why, UNSENT.has(codeOf(error)))
+        if (id !== undefined && !stream.signal.aborted)
+          events.lost(id, why, error instanceof LoginNeeded || error instanceof TokenFailed || UNSENT.has(codeOf(error)))
         // The server has forgotten the session: a new one is opened.
         if ((error as { readonly status?: unknown }).status === 404 || /\b404\b/.test(why)) void transport.close()
       }
@@ -66,7 +73,8 @@ const codeOf = (error: unknown): string => {
 export const reasonOf = (error: unknown): string => {
   const { message, cause } = error as Error
   const status = (error as { readonly status?: unknown }).status
-  if (status === 401 || status === 403) return `it answered with HTTP ${status} (its credentials are set with a header): ${message}`
+  if (status === 401 || status === 403)
+    return `it answered with HTTP ${status} (mulligan mcp login logs in to it, or a header has its key): ${message}`
   if (typeof status === 'number') return `it answered with HTTP ${status}: ${message}`
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }

@@ -1,5 +1,6 @@
 /** The configuration of servers, in the shape that other clients use. */
 import type { Effect } from '@mulligan/repair'
+import type { OAuthSettings } from '../oauth/login.ts'
 
 export interface McpToolSettings {
   /** What a call does. Default: `external`, or what the annotations say if the server's are trusted. */
@@ -20,6 +21,8 @@ export interface McpServer {
   /** The address of a server that is reached by Streamable HTTP. */
   readonly url?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The client for `mulligan mcp login`, if the authorization server registers none. */
+  readonly oauth?: OAuthSettings | undefined
   readonly disabled?: boolean | undefined
   /** Whether `readOnlyHint` is believed, so that such tools run without asking. Default: false. */
   readonly trustAnnotations?: boolean | undefined
@@ -42,7 +45,7 @@ export function expanded(server: McpServer, env: Readonly<Record<string, string 
     })
   const all = (values: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
-  const { command, args, env: own, url, headers } = server
+  const { command, args, env: own, url, headers, oauth } = server
   return {
     ...server,
     ...(command !== undefined && { command: text(command) }),
@@ -50,5 +53,6 @@ export function expanded(server: McpServer, env: Readonly<Record<string, string 
     ...(own && { env: all(own) }),
     ...(url !== undefined && { url: text(url) }),
     ...(headers && { headers: all(headers) }),
+    ...(oauth?.clientSecret !== undefined && { oauth: { ...oauth, clientSecret: text(oauth.clientSecret) } }),
   }
 }

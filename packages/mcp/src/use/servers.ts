@@ -1,6 +1,8 @@
 /** Opens the configured servers, and hands out their tools. */
 import type { ChildProcessWithoutNullStreams, SpawnOptionsWithoutStdio } from 'node:child_process'
 import type { Tool } from '@mulligan/core'
+import type { CredentialStore } from '../oauth/credentials.ts'
+import { tokenSource } from '../oauth/token-source.ts'
 import { processServer } from '../proxy/process.ts'
 import { secretsIn, secretsOfHeaders, withoutSecrets } from '../secrets.ts'
 import { expanded, type McpServer } from './config.ts'
@@ -35,6 +37,8 @@ export interface McpServersOptions {
   /** Names of other tools. */
   readonly taken: readonly string[]
   readonly version: string
+  /** Logins of `mulligan mcp login`. */
+  readonly credentials?: CredentialStore | undefined
   readonly ask?: AskPerson | undefined
   /** Seconds to wait for servers that have not listed their tools before. Default 3. */
   readonly wait?: number
@@ -146,17 +150,21 @@ export async function openMcpServers(
   }
 }
 
-type Reached = Pick<Parameters<typeof createSession>[0], 'open' | 'url' | 'headers' | 'redact'>
+type Reached = Pick<Parameters<typeof createSession>[0], 'open' | 'url' | 'headers' | 'auth' | 'redact'>
 
 /** How a server is reached. @throws Error saying what is wrong with its configuration */
 function reached(
   name: string,
   config: McpServer,
-  { env, cwd, environment, resolve, spawn, log }: Omit<McpServersOptions, 'cache' | 'taken'>,
+  { env, cwd, environment, resolve, spawn, credentials, log }: Omit<McpServersOptions, 'cache' | 'taken'>,
 ): Reached {
   const { command, args = [], env: own = {}, cwd: folder = cwd, url, headers } = expanded(config, env)
   const redact = withoutSecrets([...secretsIn(own), ...secretsOfHeaders(headers ?? {})])
-  if (url !== undefined) return { url, headers, redact }
+  if (url !== undefined) {
+    const hasKey = Object.keys(headers ?? {}).some((header) => header.toLowerCase() === 'authorization')
+    const auth = credentials && !hasKey ? tokenSource(name, url, credentials) : undefined
+    return { url, headers, auth, redact: auth ? (text) => auth.redact(redact(text)) : redact }
+  }
   if (command === undefined) throw new Error('it has neither a command nor a url')
   const file = resolve(command)
   if (file === undefined) throw new Error(`there is no program ${command} in PATH`)

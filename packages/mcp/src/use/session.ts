@@ -2,6 +2,7 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import { isRecord } from '@mulligan/repair'
+import { loginErrorOf, TokenFailed, type TokenSource } from '../oauth/token-source.ts'
 import { reasonOf } from '../proxy/http.ts'
 import { type CallResult, CODES } from '../proxy/messages.ts'
 import type { OpenServer, ServerConnection } from '../proxy/server.ts'
@@ -15,7 +16,9 @@ export interface SessionOptions {
   readonly open?: OpenServer | undefined
   readonly url?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Removes the values of the server's own variables and headers. */
+  /** Tokens of a login. */
+  readonly auth?: TokenSource | undefined
+  /** Removes the values of the server's own variables and headers, and of its tokens. */
   readonly redact: (text: string) => string
   readonly version: string
   /** Asks a person what a server wants to know. Absent: servers are told that nobody can be asked. */
@@ -53,7 +56,7 @@ const ANY = {
 
 const isListed = (value: unknown): value is ListedTool => isRecord(value) && typeof value['name'] === 'string'
 
-export function createSession({ name, open, url, headers, redact, version, ask, onTools }: SessionOptions): Session {
+export function createSession({ name, open, url, headers, auth, redact, version, ask, onTools }: SessionOptions): Session {
   let opening: Promise<Client> | undefined
   let lastWhy = ''
   /** Ends what has not connected yet. */
@@ -73,6 +76,8 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
     } catch (error) {
       // Some older servers end at a request that they don't know.
       const ended = lastWhy
+      const login = loginErrorOf(name, error)
+      if (login) throw login
       if (ended === '' || isTimeout(error)) throw new Error(isTimeout(error) ? 'it did not answer in time' : reasonOf(error))
       return connectAs('legacy').catch(() => {
         throw new Error(ended)
@@ -98,7 +103,10 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
       ? lineTransport(open, (why) => {
           lastWhy = why
         })
-      : new StreamableHTTPClientTransport(new URL(url ?? ''), { requestInit: { headers: { ...headers } } })
+      : new StreamableHTTPClientTransport(new URL(url ?? ''), {
+          requestInit: { headers: { ...headers } },
+          ...(auth && { authProvider: auth, fetch: auth.fetch, onInsufficientScope: 'throw' as const }),
+        })
     abandon = () => transport.close()
     await client.connect(transport, { timeout: CONNECT })
     abandon = undefined
@@ -110,10 +118,7 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
     try {
       client = await connected()
     } catch (error) {
-      throw new ToolFailure(`The MCP server ${name} can't be reached: ${redact((error as Error).message)}`, {
-        errorType: 'network',
-        status: 'unavailable',
-      })
+      throw unreachable(error)
     }
     try {
       const result = await client.request({ method: 'tools/call', params: { name: tool, arguments: input } }, ANY, {
@@ -130,6 +135,13 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
     }
   }
 
+  function unreachable(error: unknown): ToolFailure {
+    const kind = loginErrorOf(name, error)
+      ? { errorType: 'config' as const }
+      : { errorType: 'network' as const, status: 'unavailable' as const }
+    return new ToolFailure(`The MCP server ${name} can't be reached: ${redact((error as Error).message)}`, kind)
+  }
+
   function clean(result: CallResult): CallResult {
     const text = JSON.stringify(result)
     const redacted = redact(text)
@@ -140,6 +152,8 @@ export function createSession({ name, open, url, headers, redact, version, ask, 
   function failureOf(error: unknown, tool: string, hasEffects: boolean): unknown {
     if (error instanceof ProtocolError)
       return error.code === CODES.invalidParams ? new ModelRetry(redact(error.message)) : new ToolFailure(redact(error.message))
+    const login = loginErrorOf(name, error)
+    if (login ?? error instanceof TokenFailed) return unreachable(login ?? error)
     if (!(error instanceof SdkError)) return error
     const isLate = isTimeout(error)
     const isCut = isLate || error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed

@@ -2,6 +2,7 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { oneLine, UsageError } from '@mulligan/host/light'
+import { credentialStore } from '@mulligan/host/parts'
 import {
   createProxy,
   httpServer,
@@ -13,6 +14,8 @@ import {
   secretsIn,
   secretsOfHeaders,
   serverEnv,
+  type TokenSource,
+  tokenSource,
   withoutSecrets,
 } from '@mulligan/mcp'
 import { openDataDir } from '../../paths.ts'
@@ -47,13 +50,16 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
     throw new UsageError('mcp proxy needs a server', 'Name its command after --, or its address with --url.')
   const variables = Object.fromEntries((flags.env ?? []).map(variableOf))
   const headers = Object.fromEntries((flags.header ?? []).map(headerOf))
-  const redact = withoutSecrets([...secretsIn({ ...process.env, ...variables }), ...secretsOfHeaders(headers)])
+  const withoutOwn = withoutSecrets([...secretsIn({ ...process.env, ...variables }), ...secretsOfHeaders(headers)])
   const report = createReport(observe)
   const file = record === undefined ? undefined : openRecord(record)
   const note = (event: ProxyEvent): void => {
     report.add(event)
     if (file !== undefined) appendFileSync(file, `${redact(JSON.stringify({ at: new Date().toISOString(), ...event }))}\n`)
   }
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  const auth = url === undefined || hasKey ? undefined : tokenSource(url, addressOf(url), credentialStore(process.env))
+  const redact = (text: string): string => withoutOwn(auth ? auth.redact(text) : text)
   const server = url ?? command.join(' ')
   const journal = observe ? undefined : openJournal(join(openDataDir().dir, 'mcp-calls.db'))
   const gone = Promise.withResolvers<void>()
@@ -61,7 +67,9 @@ export async function proxyCommand(command: readonly string[], flags: ProxyFlags
     ...options,
     ...(journal && { journal }),
     ...{ server: redact(server), observe, redact, onEvent: note, onEnd: () => gone.resolve() },
-    open: await serverOf({ command, url, headers, variables, cwd: flags.cwd }, (line) => output.err(`${redact(oneLine(line, 1000))}\n`)),
+    open: await serverOf({ command, url, headers, auth, variables, cwd: flags.cwd }, (line) =>
+      output.err(`${redact(oneLine(line, 1000))}\n`),
+    ),
     toClient: (line) => output.out(`${line}\n`),
   })
   const reader = lineReader(MAX_LINE, proxy.fromClient, ({ bytes }) => output.err(`mulligan: a message of ${bytes} bytes was left out\n`))
@@ -92,12 +100,13 @@ interface Server {
   readonly command: readonly string[]
   readonly url: string | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly auth: TokenSource | undefined
   readonly variables: Readonly<Record<string, string>>
   readonly cwd: string | undefined
 }
 
-async function serverOf({ command, url, headers, variables, cwd }: Server, log: (line: string) => void): Promise<OpenServer> {
-  if (url !== undefined) return httpServer({ url: addressOf(url), headers })
+async function serverOf({ command, url, headers, auth, variables, cwd }: Server, log: (line: string) => void): Promise<OpenServer> {
+  if (url !== undefined) return httpServer({ url: addressOf(url), headers, auth })
   const [program = '', ...args] = command
   const { resolveProgram, startProgram } = await import('@mulligan/sandbox')
   const file = /[\\/]/.test(program) ? resolve(cwd ?? '', program) : resolveProgram(program)

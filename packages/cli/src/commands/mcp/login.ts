@@ -1,0 +1,99 @@
+/** `mulligan mcp login` and `logout`: tokens for MCP servers that are reached by HTTP. */
+import { createInterface } from 'node:readline'
+import { oneLine, UsageError } from '@mulligan/host/light'
+import { credentialStore, readSettings } from '@mulligan/host/parts'
+import { expanded, logIn, logOut, type OAuthSettings } from '@mulligan/mcp'
+import { resolveProgram, startProgram } from '@mulligan/sandbox'
+import { workingFolder } from '../../paths.ts'
+import { EXIT, watchInterrupts } from '../../process.ts'
+import { settled } from '../../trust.ts'
+import type { Output } from '../../ui/output.ts'
+import { type FolderFlags, print } from '../../ui/text.ts'
+
+export interface LoginFlags extends FolderFlags {
+  readonly browser?: boolean
+  readonly scope?: string
+}
+
+/** Milliseconds that a person may take. */
+const PATIENCE = 10 * 60_000
+
+/** @returns 0 if the person is logged in. @throws UsageError */
+export async function loginCommand(name: string, { browser = true, scope, ...flags }: LoginFlags, output: Output): Promise<number> {
+  const { url, oauth } = await serverCalled(name, flags, output)
+  const interrupt = watchInterrupts(() => undefined)
+  const lines = createInterface({ input: process.stdin })
+  try {
+    const { issuer, ...granted } = await logIn({
+      ...{ url, ...oauth, ...(scope !== undefined && { scope }), store: credentialStore(process.env) },
+      signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(PATIENCE)]),
+      open(address, paste) {
+        const isOpened = browser && openBrowser(address)
+        output.err(`${isOpened ? 'The browser shows the login. If it does not, open' : 'Open'} this address:\n\n  ${address.href}\n\n`)
+        output.err('Waiting. If the browser is on another machine, paste the address here that it was sent to in the end.\n')
+        lines.on('line', (line) => {
+          if (line.trim() !== '' && !paste(line)) output.err('That is not the address. It begins with http://127.0.0.1.\n')
+        })
+      },
+    })
+    const rights = granted.scope === undefined ? '' : ` (${granted.scope})`
+    print(output, flags.json, { url, issuer, ...granted }, [`Logged in to ${oneLine(name, 80)} by ${oneLine(issuer + rights, 300)}.`])
+    return EXIT.ok
+  } catch (error) {
+    if (interrupt.signal.aborted) return EXIT.cancelled
+    if (error instanceof UsageError) throw error
+    const { message, cause } = error as Error
+    const why = cause instanceof Error ? `${message} (${cause.message})` : message
+    output.err(`mulligan: you are not logged in to ${oneLine(name, 80)}: ${oneLine(why, 600)}\n`)
+    return EXIT.failed
+  } finally {
+    lines.close()
+    interrupt.dispose()
+  }
+}
+
+/** @throws UsageError */
+export async function logoutCommand(name: string, flags: FolderFlags, output: Output): Promise<number> {
+  const { url } = await serverCalled(name, flags, output)
+  const wasThere = await logOut(url, credentialStore(process.env))
+  const says = wasThere ? `Logged out of ${oneLine(name, 80)}.` : `You were not logged in to ${oneLine(name, 80)}.`
+  print(output, flags.json, { url, loggedOut: wasThere }, [says])
+  return EXIT.ok
+}
+
+/** A configured server, or one by its address. @throws UsageError */
+async function serverCalled(name: string, flags: FolderFlags, output: Output): Promise<{ url: string; oauth?: OAuthSettings | undefined }> {
+  if (/^https?:\/\//.test(name) && URL.canParse(name)) return { url: name }
+  const cwd = workingFolder(flags.cwd)
+  const read = () => ({ settings: readSettings(cwd, {}, process.env) })
+  const { settings } = await settled(cwd, read, { tell: output.err, uses: 'tools' })
+  const found = settings.mcpServers.find(({ value }) => value.name === name)?.value.server
+  const shown = JSON.stringify(oneLine(name, 60))
+  if (!found) throw new UsageError(`there is no MCP server ${shown}`, 'mulligan mcp list lists them; an address can be named too.')
+  try {
+    const { url, oauth } = expanded(found, process.env)
+    if (url === undefined || !URL.canParse(url)) throw new Error('it is a program, which logs in by itself')
+    return { url, oauth }
+  } catch (error) {
+    throw new UsageError(`the MCP server ${shown} has no login: ${(error as Error).message}`, 'Logins are for servers with a url.')
+  }
+}
+
+/** Programs that open a browser. The address is an argument of its own, which no shell reads. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+  linux: ['xdg-open'],
+}
+
+/** @returns false if there is no browser */
+function openBrowser(address: URL): boolean {
+  const [name = '', ...args] = OPENERS[process.platform] ?? []
+  const hasScreen = process.platform !== 'linux' || process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY']
+  const program = hasScreen ? resolveProgram(name) : undefined
+  if (program === undefined) return false
+  const child = startProgram(program, [...args, address.href], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+  return true
+}
