@@ -186,8 +186,8 @@ export const MCP: readonly Mutation[] = [
     id: 'mcp-login-issuer',
     rule: 'mcp login: the answer is checked against the issuer before it is believed',
     file: 'packages/mcp/src/oauth/login.ts',
-    find: `.finishAuth(params)`,
-    replace: `.finishAuth(code, issuer)`,
+    find: `const iss = params.get('iss') ?? undefined`,
+    replace: `const iss = metadata?.issuer`,
     test: { file: OAUTH_TEST, name: 'fails if the answer is from another issuer' },
   },
   {

@@ -1,19 +1,22 @@
 /** Logs a person in to a server, and out: OAuth with PKCE and an answer at a loopback address, by the protocol's official client. */
 import { randomBytes } from 'node:crypto'
 import {
-  auth,
+  checkResourceAllowed,
   discoverOAuthServerInfo,
+  exchangeAuthorization,
   extractWWWAuthenticateParams,
   type FetchLike,
-  type OAuthClientProvider,
+  OAuthError,
   type OAuthServerInfo,
+  registerClient,
   type StoredOAuthClientInformation,
-  StreamableHTTPClientTransport,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client'
 import { withoutSecrets } from '../secrets.ts'
 import { authFetch, isSafe } from './auth-fetch.ts'
 import { type Callback, openCallback } from './callback.ts'
-import { type CredentialStore, expiryOf, type Login, resourceOf, secretsOf, withLogin } from './credentials.ts'
+import { type CredentialStore, expiryOf, type Login, resourceOf, withLogin } from './credentials.ts'
 
 /** A client that the person has registered at the authorization server. */
 export interface OAuthSettings {
@@ -43,28 +46,81 @@ export async function logIn({ url, store, open, signal, ...settings }: LoginOpti
   const fetchFn = authFetch(url)
   const challenge = await challengeOf(url, signal)
   const found = await discoverOAuthServerInfo(url, { fetchFn, ...challenge })
-  const issuer = issuerOf(found)
-  const known = (await store.read()).clients[issuer]
-  const { callback, client } = await callbackFor(settings, known)
+  const { authorizationServerMetadata: metadata, authorizationServerUrl: server } = found
+  const issuer = metadata?.issuer ?? String(server)
+  const resource = resourceIn(found, url)
+  const scope = settings.scope ?? challenge.scope ?? found.resourceMetadata?.scopes_supported?.join(' ')
+  const { callback, client: known } = await callbackFor(settings, (await store.read()).clients[issuer])
   await using _ = callback
-  const one = provider({ ...settings, url, store, issuer, found, client, redirectUrl: callback.redirectUrl })
-  const answered = callback.answer(one.sent)
-  let code = ''
-  try {
-    const scope = settings.scope ?? challenge.scope
-    await auth(one.provider, { serverUrl: url, fetchFn, forceReauthorization: true, ...(scope !== undefined && { scope }) })
-    open(one.address(), callback.pasted)
-    const stopped = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
-    signal.throwIfAborted()
-    const params = await Promise.race([answered, stopped])
-    code = params.get('code') ?? ''
-    // Checks the issuer before anything else in the answer is believed.
-    await new StreamableHTTPClientTransport(new URL(url), { authProvider: one.provider, fetch: fetchFn }).finishAuth(params)
-  } catch (error) {
-    throw new Error(withoutSecrets([...one.secrets(), code].filter((secret) => secret !== ''))((error as Error).message))
+  const { redirectUrl } = callback
+  const client = known ?? (await registered())
+  const common = { ...(metadata && { metadata }), clientInformation: client, ...(resource !== undefined && { resource }) }
+
+  async function registered(): Promise<StoredOAuthClientInformation> {
+    const one = await registerClient(server, { ...(metadata && { metadata }), clientMetadata: metadataOf(redirectUrl, scope), fetchFn })
+    const client = { ...one, issuer }
+    await store.change((now) => ({ ...now, clients: { ...now.clients, [issuer]: client } }))
+    return client
   }
-  return { issuer, scope: one.login()?.tokens.scope }
+
+  const state = randomBytes(32).toString('base64url')
+  const request = await startAuthorization(server, { ...common, redirectUrl, state, ...(scope !== undefined && { scope }) })
+  const { authorizationUrl, codeVerifier } = request
+  if (!isSafe(authorizationUrl)) throw new Error(`${authorizationUrl.origin} can't be used for a login: it must have https`)
+  const answered = callback.answer(state)
+  open(authorizationUrl, callback.pasted)
+  const params = await Promise.race([answered, stopOf(signal)])
+  const iss = params.get('iss') ?? undefined
+  const issParameterSupported = metadata?.authorization_response_iss_parameter_supported === true
+  // Before anything else in the answer is believed.
+  validateAuthorizationResponseIssuer({ iss, expectedIssuer: metadata?.issuer, issParameterSupported })
+  const authorizationCode = params.get('code')
+  if (authorizationCode === null) throw new Error(params.get('error_description') ?? params.get('error') ?? 'the answer has no code')
+  try {
+    const given = { authorizationCode, codeVerifier, redirectUri: redirectUrl, fetchFn, ...(iss !== undefined && { iss }) }
+    const tokens = await exchangeAuthorization(server, { ...common, ...given })
+    const login = {
+      issuer,
+      authorizationServer: String(server),
+      metadata,
+      client,
+      resource,
+      tokens,
+      expiresAt: expiryOf(tokens.expires_in),
+    }
+    await store.change((now) => withLogin(now, url, login))
+    return { issuer, scope: tokens.scope }
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === 'invalid_client') await forget(issuer, store)
+    const secrets = [authorizationCode, codeVerifier, ...(client.client_secret === undefined ? [] : [client.client_secret])]
+    throw new Error(withoutSecrets(secrets)((error as Error).message))
+  }
 }
+
+/** What the authorization server is told of mulligan. */
+const metadataOf = (redirectUrl: string, scope: string | undefined) => ({
+  ...{ client_name: 'Mulligan', application_type: 'native', redirect_uris: [redirectUrl], response_types: ['code'] },
+  ...{ grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none' },
+  ...(scope !== undefined && { scope }),
+})
+
+/** @throws Error if the server claims to be another one */
+function resourceIn({ resourceMetadata }: OAuthServerInfo, url: string): string | undefined {
+  const resource = resourceMetadata?.resource
+  if (resource === undefined || checkResourceAllowed({ requestedResource: url, configuredResource: resource })) return resource
+  throw new Error(`it wants a login for ${resource}, which is another server`)
+}
+
+/** The authorization server does not know the client any more: the next login registers it again. */
+const forget = (issuer: string, store: CredentialStore): Promise<void> =>
+  store.change((now) => ({ ...now, clients: Object.fromEntries(Object.entries(now.clients).filter(([one]) => one !== issuer)) }))
+
+const stopOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+  })
 
 /** What a server without a login says about the one it wants. */
 async function challengeOf(url: string, signal: AbortSignal): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
@@ -77,9 +133,6 @@ async function challengeOf(url: string, signal: AbortSignal): Promise<{ resource
   const { resourceMetadataUrl, scope } = response.status === 401 ? extractWWWAuthenticateParams(response) : {}
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
 }
-
-const issuerOf = ({ authorizationServerMetadata, authorizationServerUrl }: OAuthServerInfo): string =>
-  authorizationServerMetadata?.issuer ?? String(authorizationServerUrl)
 
 /** Listens where the registered client said. If that port is taken, the client has to be registered again with another one. */
 async function callbackFor(
@@ -97,84 +150,6 @@ async function callbackFor(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     return { callback: await openCallback(0) }
-  }
-}
-
-interface ProviderOptions extends OAuthSettings {
-  readonly url: string
-  readonly store: CredentialStore
-  readonly issuer: string
-  readonly found: OAuthServerInfo
-  readonly client: StoredOAuthClientInformation | undefined
-  readonly redirectUrl: string
-}
-
-interface OneLogin {
-  readonly provider: OAuthClientProvider
-  /** The state that was sent. */
-  readonly sent: string
-  readonly address: () => URL
-  readonly login: () => Login | undefined
-  readonly secrets: () => readonly string[]
-}
-
-function provider({ url, store, issuer, found, client: given, redirectUrl, clientId, scope }: ProviderOptions): OneLogin {
-  const sent = randomBytes(32).toString('base64url')
-  let client = given && { ...given, issuer }
-  let login: Login | undefined
-  let verifier = ''
-  let address: URL | undefined
-  const provider: OAuthClientProvider = {
-    redirectUrl,
-    clientMetadata: {
-      ...{ client_name: 'Mulligan', redirect_uris: [redirectUrl], token_endpoint_auth_method: 'none', response_types: ['code'] },
-      grant_types: ['authorization_code', 'refresh_token'],
-      ...(scope !== undefined && { scope }),
-    },
-    state: () => sent,
-    clientInformation: () => client,
-    async saveClientInformation(registered) {
-      client = { ...registered, issuer }
-      if (clientId === undefined)
-        await store.change((now) => ({ ...now, clients: { ...now.clients, [issuer]: { ...registered, issuer } } }))
-    },
-    tokens: () => undefined,
-    async saveTokens(tokens) {
-      const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
-      if (!client) throw new Error('there is no client')
-      login = {
-        ...{ issuer, client, tokens, metadata, authorizationServer: String(authorizationServerUrl) },
-        ...{ resource: resourceMetadata?.resource, expiresAt: expiryOf(tokens.expires_in) },
-      }
-      await store.change((now) => withLogin(now, url, login))
-    },
-    redirectToAuthorization(to) {
-      if (!isSafe(to)) throw new Error(`${to.origin} can't be used for a login: it must have https`)
-      address = to
-    },
-    saveCodeVerifier(one) {
-      verifier = one
-    },
-    codeVerifier: () => verifier,
-    discoveryState: () => found,
-    saveDiscoveryState: () => undefined,
-    async invalidateCredentials(what) {
-      if (what !== 'client' && what !== 'all') return
-      client = undefined
-      await store.change((now) => {
-        const { [issuer]: _, ...clients } = now.clients
-        return { ...now, clients }
-      })
-    },
-  }
-  return {
-    ...{ provider, sent },
-    address() {
-      if (!address) throw new Error('the authorization server has named no address')
-      return address
-    },
-    login: () => login,
-    secrets: () => [verifier, client?.client_secret ?? '', ...(login ? secretsOf(login) : [])],
   }
 }
 
