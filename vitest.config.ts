@@ -21,6 +21,7 @@ export default defineConfig({
         'host',
         'eval',
         'assistant',
+        'mcp',
       ].map((name) => ({
         find: new RegExp(`^@mulligan/${name}$`),
         replacement: source(name),

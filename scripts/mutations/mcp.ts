@@ -3,6 +3,7 @@ import type { Mutation } from './mutation.ts'
 
 const PROXY_TEST = 'packages/mcp/src/proxy/proxy.test.ts'
 const OAUTH_TEST = 'packages/mcp/src/oauth/oauth.test.ts'
+const CHAT_TEST = 'packages/cli/src/chat/mcp.test.ts'
 const CALLS = 'packages/mcp/src/proxy/calls.ts'
 
 export const MCP: readonly Mutation[] = [
@@ -194,8 +195,8 @@ export const MCP: readonly Mutation[] = [
     id: 'mcp-login-registers-once',
     rule: 'mcp login: a registered client is used again',
     file: 'packages/mcp/src/oauth/login.ts',
-    find: `client: known }`,
-    replace: `}`,
+    find: `return { callback: await openCallback(port), client: known }`,
+    replace: `return { callback: await openCallback(port) }`,
     test: { file: OAUTH_TEST, name: 'registers the client once' },
   },
   {
@@ -237,5 +238,45 @@ export const MCP: readonly Mutation[] = [
     find: `if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)`,
     replace: `statSync(path)`,
     test: { file: 'packages/cli/src/commands/mcp/login.test.ts', name: 'keeps the tokens in a file' },
+  },
+  {
+    id: 'mcp-prompt-is-untrusted',
+    rule: 'chat: what a prompt of a server says is untrusted content',
+    file: 'packages/cli/src/chat/chat.ts',
+    find: `return send(text, [], signal, untrusted)`,
+    replace: `return send(text, [], signal)`,
+    test: { file: CHAT_TEST, name: 'is a command, and what it says' },
+  },
+  {
+    id: 'untrusted-message-taints',
+    rule: 'agent: after a message that somebody else wrote, each external effect needs a person',
+    file: 'packages/agent/src/turn/egress-policy.ts',
+    find: `messages.length < all.length ||`,
+    replace: ``,
+    test: { file: CHAT_TEST, name: 'is a command, and what it says' },
+  },
+  {
+    id: 'mcp-tools-within-a-turn',
+    rule: 'agent: tools that come while a turn runs count from the next one on',
+    file: 'packages/agent/src/agent.ts',
+    find: `[...(typeof given.tools === 'function' ? given.tools() : given.tools), ...task]`,
+    replace: `(first ??= [...(typeof given.tools === 'function' ? given.tools() : given.tools), ...task])\n  let first: readonly Tool[] | undefined`,
+    test: { file: CHAT_TEST, name: 'tools that come are there' },
+  },
+  {
+    id: 'mcp-names-stay',
+    rule: 'mcp: a tool keeps its name when the tools of a server change',
+    file: 'packages/mcp/src/use/tools.ts',
+    find: `const known = given.get(keyOf(server, tool))`,
+    replace: `const known = undefined`,
+    test: { file: 'packages/mcp/src/use/servers.test.ts', name: 'under names that stay' },
+  },
+  {
+    id: 'mcp-resources-are-untrusted',
+    rule: 'mcp: a resource is untrusted content',
+    file: 'packages/mcp/src/use/resources.ts',
+    find: `untrusted: [...servers.values()].some(({ isTrusted }) => !isTrusted)`,
+    replace: `untrusted: false`,
+    test: { file: 'packages/mcp/src/use/servers.test.ts', name: 'has resources' },
   },
 ]

@@ -1,5 +1,5 @@
 /** Runs turns of sessions over one store. Front ends use this. */
-import { type CallRecord, createBreakers } from '@mulligan/core'
+import { type CallRecord, createBreakers, type Tool } from '@mulligan/core'
 import { createCalibration } from './context/calibration.ts'
 import type { Compaction, CompactionReport } from './events.ts'
 import { type AgentEvent, isDurable, type TurnEvent } from './events.ts'
@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly mentions?: readonly string[]
   /** Whether the prompt contains possible workspace content, such as piped input. Default false. */
   readonly attached?: boolean
+  /** Whether somebody else wrote the prompt, such as the author of an MCP server: it is untrusted content. Default false. */
+  readonly untrusted?: boolean
   /** Takes the session over from another process that is running a turn of it; that process stops before its next effect. Default false. */
   readonly takeOver?: boolean
   readonly signal?: AbortSignal
@@ -93,14 +95,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
   const turns: RunningTurns = new Map()
   const breakers = given.breakers ?? createBreakers()
   const tasks = given.tasks?.length ? createTasks({ ...given, breakers }, agentWith) : undefined
-  const options = tasks ? { ...given, tools: [...given.tools, taskTool(given.tasks ?? [], turns, tasks.run, model.prices)] } : given
+  const task = tasks ? [taskTool(given.tasks ?? [], turns, tasks.run, model.prices)] : []
+  const toolsNow = (): readonly Tool[] => [...(typeof given.tools === 'function' ? given.tools() : given.tools), ...task]
   if (model.model.specificationVersion !== 'v4')
     throw new TypeError(
       `${model.id} speaks version ${model.model.specificationVersion} of the AI SDK's provider contract; Mulligan needs v4 (AI SDK 7). Update its provider package.`,
     )
   const who = {
     ...{ model: model.id, where: model.where },
-    ...(options.role && { agent: options.role.name }),
+    ...(given.role && { agent: given.role.name }),
     ...(model.reopen && { reopen: model.reopen }),
   }
   const calibration = createCalibration(model.contextTokens)
@@ -112,6 +115,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     prompt,
     mentions = [],
     attached = false,
+    untrusted = false,
     takeOver = false,
     signal = new AbortController().signal,
     steering,
@@ -123,9 +127,9 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     return exclusively(id, takeOver, async () => {
       const last = isNew ? undefined : await store.lastTurn(id)
       if (last?.status === 'running') await close(last, await emitter(id, last.id))
-      if (last) await finishRewind({ store, files: options.files }, id, await emitter(id, last.id))
+      if (last) await finishRewind({ store, files: given.files }, id, await emitter(id, last.id))
       const turnId = `${id}/${last ? numberOf(last) + 1 : 1}`
-      const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }) }
+      const carries = { ...(mentions.length > 0 && { mentions }), ...(attached && { attached }), ...(untrusted && { untrusted }) }
       const news = last ? await newsFor(id, last) : []
       const message: UserMessage = { role: 'user', id: `${turnId}/0`, turnId, text: [...news, prompt].join('\n\n'), ...carries }
       await store.startTurn({ id: turnId, sessionId: id, prompt, model: model.id }, message)
@@ -166,18 +170,18 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       const history = await conversation(sessionId)
       const compaction = await store.compaction(sessionId)
       const effective = effectiveModel()
-      const prefix = createRequestPrefix({ ...options, model: effective, history })
+      const prefix = createRequestPrefix({ ...given, tools: toolsNow(), model: effective, history })
       return openWindow({ model: effective, turnId: last.id, history, compaction, calibration, emit }, prefix).compact()
     })
   }
 
   async function newsFor(id: string, last: TurnRow): Promise<readonly string[]> {
-    const rewound = await rewindNews({ store, files: options.files }, id, last.id)
-    return [...rewound, ...((await options.news?.(id, await conversation(id))) ?? [])]
+    const rewound = await rewindNews({ store, files: given.files }, id, last.id)
+    return [...rewound, ...((await given.news?.(id, await conversation(id))) ?? [])]
   }
 
   const rewindTo = (sessionId: string, asked: RewindOptions): Promise<RewindReport> =>
-    between(sessionId, (emit) => rewind({ store, files: options.files }, sessionId, asked, emit))
+    between(sessionId, (emit) => rewind({ store, files: given.files }, sessionId, asked, emit))
 
   /** Runs `work` while holding a session with no open turn or rewind. @throws UnknownSession, SessionBusy, UnknownTurn */
   async function between<T>(sessionId: string, work: (emit: (event: TurnEvent) => Promise<void>) => Promise<T>): Promise<T> {
@@ -187,7 +191,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       if (!last) throw new UnknownTurn(`${sessionId}/1`)
       const emit = await emitter(sessionId, last.id)
       if (last.status === 'running') await close(last, emit)
-      await finishRewind({ store, files: options.files }, sessionId, emit)
+      await finishRewind({ store, files: given.files }, sessionId, emit)
       return work(emit)
     })
   }
@@ -229,14 +233,15 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
     const indeterminate = [...(inherited.indeterminate ?? []), ...(await indeterminateCalls(store, sessionId, others))]
     for (const event of opening) await emit(event)
     return runTurn({
-      ...options,
+      ...given,
+      tools: toolsNow(),
       model: effectiveModel(),
       breakers,
       tainted: inherited,
       turns,
       sessionId,
       turnId,
-      limits: options.limits,
+      limits: given.limits,
       journal,
       history,
       compaction,
@@ -246,7 +251,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       ...before(past, mine),
       closing: again === 'closing',
       closedTasks: again === 'closing' && tasks ? await tasks.close(turnId, mine) : [],
-      approve: options.approve ?? (async () => ({ answer: 'nobody' })),
+      approve: given.approve ?? (async () => ({ answer: 'nobody' })),
       emit,
       signal,
     })
@@ -269,7 +274,7 @@ function agentWith(given: AgentOptions, inherited: Inherited = {}): Agent & Work
       if (id !== undefined) eventIds.set(sessionId, id)
       const placed: AgentEvent = id === undefined ? { ...event, sessionId, turnId, at } : { ...event, id, sessionId, turnId, at }
       try {
-        options.onEvent?.(placed)
+        given.onEvent?.(placed)
       } catch {
         // The listener failed; ignore.
       }

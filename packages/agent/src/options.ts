@@ -44,7 +44,8 @@ export interface TaskAgent {
 
 export interface AgentOptions {
   readonly model: AgentModel
-  readonly tools: readonly Tool[]
+  /** The tools; a function is called at the start of each turn. */
+  readonly tools: readonly Tool[] | (() => readonly Tool[])
   readonly store: Store
   /** The workspace folder, given to the model and stored with the session. */
   readonly cwd: string

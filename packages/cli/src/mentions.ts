@@ -25,6 +25,24 @@ export function mentionOf(path: string): string {
   return `@"${path.replace(/["\\]/g, '\\$&')}"`
 }
 
+export interface ResourceMention {
+  readonly server: string
+  readonly uri: string
+}
+
+/** Returns the resources of MCP servers that a text mentions, as `@server:uri`. @param servers those that have resources */
+export const resourcesIn = (text: string, servers: readonly string[]): readonly ResourceMention[] =>
+  mentionsIn(text).flatMap((mention) => {
+    const at = mention.indexOf(':')
+    const server = mention.slice(0, Math.max(0, at))
+    return servers.includes(server) && at + 1 < mention.length ? [{ server, uri: mention.slice(at + 1) }] : []
+  })
+
+/** Tells the model which resources the person named; empty if none. */
+export const RESOURCES = 'MCP resources named here, for read_mcp_resource: '
+export const resourceNote = (named: readonly ResourceMention[]): string =>
+  named.length === 0 ? '' : `(${RESOURCES}${named.map(({ server, uri }) => `${server} ${uri}`).join(', ')})`
+
 export interface OpenMention {
   /** Offset of its `@`. */
   readonly from: number

@@ -3,7 +3,7 @@
  * command.
  */
 
-export type { McpServerStatus } from '@mulligan/mcp'
+export type { McpPrompt, McpServerStatus } from '@mulligan/mcp'
 export { type Agents, chooseAgent, readAgents, roleOf, unknownTools } from './agents/agents.ts'
 export type { NamedAgent } from './agents/built-in.ts'
 export { type PromptCommand, promptCommands, promptFor } from './agents/prompts.ts'

@@ -77,11 +77,14 @@ export interface Workspace extends AsyncDisposable {
   readonly yes: boolean
   /** Settings, agent and model at the time of opening. */
   readonly choice: Choice
+  /** The tools as they are now: those of MCP servers may change between two turns. */
   readonly tools: readonly Tool[]
   /** Changes that commands made to files that git ignores: they are not in the workspace until they are kept. */
   readonly ignored: WorkspaceTools['ignored']
   /** The configured MCP servers, as they are now. */
   readonly servers: WorkspaceTools['servers']
+  /** Their prompts and resources. */
+  readonly mcp: WorkspaceTools['mcp']
   /**
    * Chooses model, agent and mode again.
    * @param session the session to continue, with its agent
@@ -165,7 +168,7 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     const approval = openApproval({ settings, cwd, env, tools: openedTools.tools, yes, ask: options.approve, tell: say('approval') })
     return createAgent({
       model: configured.model,
-      tools: openedTools.tools,
+      tools: () => openedTools.tools,
       store,
       cwd,
       role: roleOf(named, settings.off),
@@ -199,8 +202,11 @@ async function openIn({ cwd, env, data, store, session: goesOn, options }: Openi
     await store.close()
   }
   return {
-    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, tools: openedTools.tools, agent, close },
-    ...{ ignored: openedTools.ignored, servers: openedTools.servers },
+    ...{ cwd, data, sessions: store, session: goesOn, yes, choice, agent, close },
+    ...{ ignored: openedTools.ignored, servers: openedTools.servers, mcp: openedTools.mcp },
+    get tools() {
+      return openedTools.tools
+    },
     choose: (next, id, before) => choose(cwd, next, { env, store, session: id, before }),
     run: async (turn) => {
       own ??= agent()

@@ -18,5 +18,16 @@ export { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
 export { type ServedTools, type ServeOptions, serveTools } from './serve/serve.ts'
 export { expanded, type McpServer, type McpToolSettings } from './use/config.ts'
 export type { AskPerson } from './use/elicit.ts'
-export { type Known, type McpServerStatus, type McpServers, type McpServersOptions, openMcpServers, type ToolCache } from './use/servers.ts'
+export type { ListedPrompt, McpPrompt } from './use/prompts.ts'
+export { type McpResource, READ_RESOURCE } from './use/resources.ts'
+export {
+  type Known,
+  type McpServerStatus,
+  type McpServers,
+  type McpServersOptions,
+  openMcpServers,
+  type PromptMessage,
+  type ToolCache,
+} from './use/servers.ts'
+export type { Offer } from './use/session.ts'
 export type { LeftOut, ListedTool } from './use/tools.ts'

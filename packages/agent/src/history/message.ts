@@ -64,6 +64,8 @@ export interface UserMessage {
   readonly mentions?: readonly string[]
   /** The message contains possible workspace content: piped input, or the output of the person's own commands. */
   readonly attached?: boolean
+  /** Somebody else wrote the message: it is untrusted content, and none of its words are the person's. */
+  readonly untrusted?: boolean
 }
 
 export interface AssistantMessage {

@@ -9,7 +9,6 @@ import type { StoppedBy } from '../history/message.ts'
 import { type AssistantMessage, callsOf } from '../history/message.ts'
 import { EndlessThinking, MAX_REQUEST_ATTEMPTS, pauseBefore, type RequestFault, requestFault } from '../model/fault.ts'
 import { type Reply, requestModel, requestWhole } from '../model/request.ts'
-import type { AgentOptions } from '../options.ts'
 import type { TurnClock } from './clock.ts'
 import { COME_TO_THE_POINT, conclude, NUDGE } from './prompt.ts'
 import type { RequestPrefix } from './request-prefix.ts'
@@ -178,4 +177,4 @@ function instructed(prompt: LanguageModelV4Prompt, text: string | undefined): La
     : [...prompt, { role: 'user', content: [part] }]
 }
 
-const toSpec = ({ inputSchema, ...tool }: AgentOptions['tools'][number]): ToolSpec => ({ ...tool, parameters: inputSchema })
+const toSpec = ({ inputSchema, ...tool }: TurnContext['tools'][number]): ToolSpec => ({ ...tool, parameters: inputSchema })

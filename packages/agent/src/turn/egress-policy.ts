@@ -23,13 +23,14 @@ export interface Egress {
 export function egressPolicy({ tools, history, said, records, before = {} }: Egress) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const earlier = recordsOf(history)
+  const isOfOthers = (message: Message): boolean => message.role === 'user' && message.untrusted === true
   const isUntrusted = ({ tool, attempts, result }: CallRecord): boolean =>
     attempts > 0 && (byName.get(tool)?.untrusted === true || result.untrusted === true)
   const isSecret = ({ result }: CallRecord): boolean => result.secret === true
   // A tool that no longer exists may have read the workspace. A refusal counts too: its target may have been read in another way.
   const isOfWorkspace = ({ tool }: CallRecord): boolean => byName.get(tool)?.readsWorkspace ?? true
   const tainted = {
-    untrusted: before.untrusted === true || earlier.some(isUntrusted),
+    untrusted: before.untrusted === true || history.some(isOfOthers) || earlier.some(isUntrusted),
     secret: before.secret === true || earlier.some(isSecret),
   }
   const withWorkspace = earlier.some(isOfWorkspace)

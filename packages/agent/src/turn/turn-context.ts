@@ -1,5 +1,5 @@
 /** The context in which a turn runs. */
-import type { Limits } from '@mulligan/core'
+import type { Limits, Tool } from '@mulligan/core'
 import type { IndeterminateCall, Tainted } from '@mulligan/core/executor'
 import type { Calibration } from '../context/calibration.ts'
 import type { Compaction, TurnEvent } from '../events.ts'
@@ -16,8 +16,9 @@ import type { Steer } from './steering.ts'
 export interface TurnContext
   extends Pick<
     AgentOptions,
-    'tools' | 'cwd' | 'policy' | 'role' | 'lean' | 'instructions' | 'skills' | 'spill' | 'breakers' | 'log' | 'errors' | 'secrets'
+    'cwd' | 'policy' | 'role' | 'lean' | 'instructions' | 'skills' | 'spill' | 'breakers' | 'log' | 'errors' | 'secrets'
   > {
+  readonly tools: readonly Tool[]
   readonly sessionId: string
   readonly turnId: string
   readonly model: AgentModel

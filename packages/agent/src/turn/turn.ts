@@ -57,7 +57,7 @@ export async function runTurn(context: TurnContext): Promise<TurnOutcome> {
   /** What the turn and its tasks have spent. */
   const total = (): Spent => spend(spent, given.taken())
   const steer = createSteering(context)
-  const said = context.history.filter(isUser)
+  const said = context.history.filter(isUser).filter(({ untrusted }) => untrusted !== true)
   const egress = egressPolicy({ tools: prefix.tools, history: context.history, said, records, before: context.tainted })
   const calls = createRecordedCalls({
     executor: {

@@ -1,5 +1,6 @@
 /** Parses user input and builds the prompt: output of the user's own commands comes first, a note on mentioned files last. Pure. */
 import { oneLine } from '@mulligan/host/light'
+import { RESOURCES, type ResourceMention, resourceNote } from '../mentions.ts'
 
 /** A command that the user ran in their own shell. */
 export interface OwnRun {
@@ -30,9 +31,14 @@ export function parseInput(typed: string): ChatInput {
 const RAN = 'I ran this in my own shell:'
 const MENTIONS = 'Paths named here that exist: '
 
-export function promptOf(text: string, runs: readonly OwnRun[], mentioned: readonly string[]): string {
-  const parts = [...runs.map(recordOf), text, ...(mentioned.length === 0 ? [] : [`(${MENTIONS}${mentioned.join(', ')})`])]
-  return parts.join('\n\n')
+export function promptOf(
+  text: string,
+  runs: readonly OwnRun[],
+  mentioned: readonly string[],
+  resources: readonly ResourceMention[] = [],
+): string {
+  const paths = mentioned.length === 0 ? '' : `(${MENTIONS}${mentioned.join(', ')})`
+  return [...runs.map(recordOf), text, resourceNote(resources), paths].filter((part) => part !== '').join('\n\n')
 }
 
 function recordOf({ command, ended, output }: OwnRun): string {
@@ -54,8 +60,12 @@ export function shownPrompt(prompt: string): { readonly text: string; readonly n
     notes.push(`with the output of ${oneLine(found[1] as string, 80)}`)
     at = RECORD.lastIndex
   }
-  const rest = prompt.slice(at)
-  const note = rest.lastIndexOf(`\n\n(${MENTIONS}`)
-  if (note === -1 || !rest.endsWith(')')) return { text: rest, notes }
-  return { text: rest.slice(0, note), notes: [...notes, `names ${oneLine(rest.slice(note + MENTIONS.length + 3, -1), 200)}`] }
+  let text = prompt.slice(at)
+  for (const kind of [MENTIONS, RESOURCES]) {
+    const note = text.lastIndexOf(`\n\n(${kind}`)
+    if (note === -1 || !text.endsWith(')')) continue
+    notes.push(`names ${oneLine(text.slice(note + kind.length + 3, -1), 200)}`)
+    text = text.slice(0, note)
+  }
+  return { text, notes }
 }

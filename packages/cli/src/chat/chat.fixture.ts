@@ -14,6 +14,7 @@ import type { Card, Item } from './view.ts'
 
 export interface Talk extends AsyncDisposable {
   readonly chat: Chat
+  readonly workspace: Workspace
   /** Waits until the output contains the text. */
   readonly until: (text: string | RegExp | ((state: ChatState) => boolean)) => Promise<string>
   /** Sends input and waits until nothing is running. */
@@ -44,7 +45,7 @@ export async function talk(
     aroundOwnCode: ownCodeIn(cwd),
   })
   const chat = await openChat({
-    ...{ workspace: { ...workspace, ...(ignored && { ignored }) }, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
+    ...{ workspace: ignored ? { ...workspace, ignored } : workspace, connect, colors: plain, welcome: ['Welcome'], mentioned: mentionsIn },
   })
   const text = (): string => chat.state().items.map(itemText).join('\n')
 
@@ -74,7 +75,7 @@ export async function talk(
   }
 
   return {
-    ...{ chat, until, send, text },
+    ...{ chat, workspace, until, send, text },
     [Symbol.asyncDispose]: async () => {
       chat.leave()
       await chat.left

@@ -2,8 +2,10 @@
 import { type Agent, type AgentEvent, SessionBusy, type Steer, type TurnOutcome } from '@mulligan/agent'
 import { MODES, type Mode } from '@mulligan/core/executor'
 import { oneLine, sanitize, UsageError } from '@mulligan/host/light'
-import { type Choice, type ChoiceFlags, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { type Choice, type ChoiceFlags, type McpPrompt, promptCommands, promptFor, withChanges } from '@mulligan/host/parts'
+import { resourceServers } from '../commands/mcp/status-text.ts'
 import { ignoredLine } from '../ignored.ts'
+import { resourcesIn } from '../mentions.ts'
 import { chooseSession } from '../session.ts'
 import { type LineStyle, subjectOf } from '../ui/events-to-lines.ts'
 import { type ChatInput, type OwnRun, parseInput, promptOf } from './chat-input.ts'
@@ -20,7 +22,7 @@ import { createWaiting } from './waiting.ts'
 /** @throws UsageError */
 export async function openChat(options: ChatOptions): Promise<Chat> {
   const { workspace, colors } = options
-  const { cwd, data, sessions: store, tools, ignored, servers, yes } = workspace
+  const { cwd, data, sessions: store, ignored, servers, mcp, yes } = workspace
   let items: readonly Item[] = [{ kind: 'output', lines: options.welcome }]
   let view = NO_VIEW
   let choice = workspace.choice
@@ -61,7 +63,7 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     },
     isStopping: busy !== undefined && stop.signal.aborted,
   }))
-  const style: LineStyle = { colors, subject: subjectOf(tools) }
+  const style: LineStyle = { colors, subject: (tool, input) => subjectOf(workspace.tools)(tool, input) }
   options.connect({ ask: questions.ask, tell, onEvent, onSandbox: (backend) => (sandbox = backend) })
 
   function show(...more: readonly Item[]): void {
@@ -156,17 +158,18 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
   }
 
   /** @param mentions files that the user named; those in the text of a project's command don't count */
-  function send(text: string, mentions: readonly string[], signal: AbortSignal): Promise<TurnOutcome> {
-    const prompt = promptOf(text, ownRuns, mentions)
+  function send(text: string, mentions: readonly string[], signal: AbortSignal, untrusted = false): Promise<TurnOutcome> {
+    const resources = untrusted ? [] : resourcesIn(text, resourceServers(servers()))
+    const prompt = promptOf(text, ownRuns, mentions, resources)
     const attached = ownRuns.length > 0
     ownRuns = []
-    return agentNow().run({ prompt, mentions, attached, signal, steering, ...(session !== undefined && { sessionId: session }) })
+    return agentNow().run({ prompt, mentions, attached, untrusted, signal, steering, ...(session !== undefined && { sessionId: session }) })
   }
 
   function steering(): readonly Steer[] {
     const text = waiting.steer().join('\n\n')
     const mentions = options.mentioned(text)
-    return text === '' ? [] : [{ text: promptOf(text, [], mentions), mentions }]
+    return text === '' ? [] : [{ text: promptOf(text, [], mentions, resourcesIn(text, resourceServers(servers()))), mentions }]
   }
 
   /** Returns the agent for the current choice. A new choice creates a new agent, which discards what was allowed for the session. */
@@ -190,13 +193,24 @@ export async function openChat(options: ChatOptions): Promise<Chat> {
     show({ kind: 'user', text: sanitize(`/${name} ${args}`).trim() })
     const own = isBuiltIn(name) ? undefined : (await promptCommands(cwd, process.env)).commands.find((one) => one.name === name)
     if (own) return turn((signal) => send(promptFor(own, args), options.mentioned(args), signal))
+    const prompt = isBuiltIn(name) ? undefined : mcp.prompts().find((one) => one.command === name)
+    if (prompt) return turn((signal) => sendPrompt(prompt, args, signal))
     const found = findCommand(name)
     if (!found.anytime) begin('command', `/${found.name}`)
     await found.run(args, control)
   }
 
+  /** Sends a prompt of an MCP server. Its words are the server's. */
+  async function sendPrompt(prompt: McpPrompt, args: string, signal: AbortSignal): Promise<TurnOutcome> {
+    const { text, untrusted } = await mcp.prompt(prompt, args, signal)
+    return send(text, [], signal, untrusted)
+  }
+
   const control: ChatControl = {
-    ...{ cwd, data, store, colors, tools, ignored, servers, yes, turn, steering, leave, tell, agent: agentNow },
+    get tools() {
+      return workspace.tools
+    },
+    ...{ cwd, data, store, colors, ignored, servers, mcp, yes, turn, steering, leave, tell, agent: agentNow },
     session: () => session,
     choice: () => choice,
     view: () => view,

@@ -50,7 +50,7 @@ export async function chatCommand(flags: ChatFlags, output: Output): Promise<num
     if (flags.resume) chat.submit('/resume')
     try {
       const history = openHistory(data.dir, cwd)
-      const left = await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd) }, output)
+      const left = await showChat({ chat, colors, history, complete: await completerFor(chat, sessions, cwd, workspace) }, output)
       const ignored = await chat.ignored.changed().catch(() => [])
       if (ignored.length > 0) output.out(`\n${ignoredLine(ignored)}`)
       output.out(goodbye(left))

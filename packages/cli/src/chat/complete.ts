@@ -2,7 +2,8 @@
 
 import type { Store } from '@mulligan/agent'
 import { MODES } from '@mulligan/core/executor'
-import { promptCommands, readAgents } from '@mulligan/host/parts'
+import { promptCommands, readAgents, type Workspace } from '@mulligan/host/parts'
+import { resourceServers } from '../commands/mcp/status-text.ts'
 import { localTime } from '../ui/text.ts'
 import type { Chat } from './chat-types.ts'
 import { foundModels } from './commands/choices.ts'
@@ -13,7 +14,13 @@ import { workspaceFiles } from './input/files.ts'
 
 const SESSIONS = 20
 
-export async function completerFor(chat: Chat, store: Store, cwd: string): Promise<Completer> {
+/** @param servers the MCP servers, whose prompts and resources are offered */
+export async function completerFor(
+  chat: Chat,
+  store: Store,
+  cwd: string,
+  { servers, mcp }: Pick<Workspace, 'servers' | 'mcp'>,
+): Promise<Completer> {
   const values: Readonly<Record<string, CommandChoice['values']>> = {
     model: () => foundModels(),
     mode: () => MODES.map((value) => ({ value })),
@@ -38,5 +45,14 @@ export async function completerFor(chat: Chat, store: Store, cwd: string): Promi
   const own = (await promptCommands(cwd, process.env)).commands
     .filter(({ name }) => !isBuiltIn(name))
     .map(({ name, description }): CommandChoice => ({ name, description, takesText: true }))
-  return createCompleter({ commands: [...commands, ...own], files: workspaceFiles(cwd) })
+  const resources = {
+    servers: () => resourceServers(servers()),
+    list: async (server: string, signal: AbortSignal) =>
+      (await mcp.resources(server, signal).catch(() => [])).flatMap(({ uri, name, isTemplate }): Value[] =>
+        isTemplate ? [] : [{ value: uri, description: name }],
+      ),
+  }
+  const prompts = (): readonly CommandChoice[] =>
+    mcp.prompts().map((one) => ({ name: one.command, description: one.description, takesText: one.usage !== undefined }))
+  return createCompleter({ commands: [...commands, ...own], more: prompts, files: workspaceFiles(cwd), resources })
 }

@@ -3,7 +3,7 @@ import { type Agent, type RunOptions, SessionBusy, type TurnOutcome, UnknownSess
 import { type Ask, UsageError } from '@mulligan/host/light'
 import { type ChoiceFlags, openWorkspace } from '@mulligan/host/parts'
 import { endIgnored } from '../ignored.ts'
-import { mentionsIn } from '../mentions.ts'
+import { mentionsIn, resourceNote, resourcesIn } from '../mentions.ts'
 import { version, workingFolder } from '../paths.ts'
 import { askedInWords, catchUnhandled, tellNotice } from '../ports.ts'
 import { EXIT, exitCodeOf, type Interrupt, ownCodeIn, saveMemory, watchInterrupts } from '../process.ts'
@@ -15,6 +15,7 @@ import { colorsFor } from '../ui/colors.ts'
 import { subjectOf } from '../ui/events-to-lines.ts'
 import type { Output } from '../ui/output.ts'
 import { jsonReporter, jsonStreamReporter, type Reporter, textReporter } from '../ui/report.ts'
+import { resourceServers } from './mcp/status-text.ts'
 
 export interface RunFlags extends ChoiceFlags {
   /** False with `--no-agents-md`. */
@@ -54,7 +55,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
       },
       aroundOwnCode: ownCodeIn(cwd),
     })
-    const { session, choice, tools } = workspace
+    const { session, choice, tools, servers } = workspace
     const prompt = await readPrompt(promptArgument, session !== undefined)
     if (prompt.warning) output.err(`${prompt.warning}\n`)
     interrupt = watchInterrupts(() => isForPrograms(flags) || output.err('\nStopping. Ctrl-C again ends it at once.\n'))
@@ -72,7 +73,7 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
     )
     const signal = AbortSignal.any([interrupt.signal, output.closed])
     const how = { signal, takeOver: flags.takeOver === true }
-    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument), how)
+    const outcome = await take(workspace.agent(), session, said(prompt.text, promptArgument, resourceServers(servers())), how)
     reporter.end(outcome)
     await endIgnored(workspace.ignored, flags.yes === true && outcome.status !== 'cancelled', output)
     return codeOf(outcome, output, interrupt)
@@ -85,9 +86,10 @@ export async function runCommand(promptArgument: string | undefined, flags: RunF
 /**
  * Builds the prompt. Only files that the user typed count as mentioned, since piped text can come from anybody, including the workspace.
  */
-function said(prompt: string, argument: string | undefined): Said {
+function said(prompt: string, argument: string | undefined, servers: readonly string[]): Said {
   const typed = argument === undefined || argument === '-' ? '' : argument
-  return { prompt, mentions: mentionsIn(typed), attached: prompt !== typed }
+  const note = resourceNote(resourcesIn(typed, servers))
+  return { prompt: note === '' ? prompt : `${prompt}\n\n${note}`, mentions: mentionsIn(typed), attached: prompt !== typed }
 }
 
 type Said = Pick<RunOptions, 'prompt' | 'mentions' | 'attached'>

@@ -23,7 +23,13 @@ export interface ServersOptions {
   readonly wait?: number
 }
 
-const NONE: McpServers = { tools: [], leftOut: [], status: () => [], close: async () => undefined }
+const none = async (): Promise<never> => {
+  throw new Error('there are no MCP servers')
+}
+const NONE: McpServers = {
+  ...{ tools: [], leftOut: [], status: () => [], prompts: () => [], prompt: none, resources: none },
+  close: async () => undefined,
+}
 
 export async function openServers(
   cwd: string,
@@ -47,13 +53,13 @@ export async function openServers(
     ...(wait !== undefined && { wait }),
     ...(ask && { ask: asPerson(ask) }),
   })
-  return {
-    ...opened,
+  const { close } = opened
+  return Object.assign(opened, {
     async close() {
-      await opened.close()
+      await close()
       await cache.written()
     },
-  }
+  })
 }
 
 const asPerson =
@@ -68,6 +74,8 @@ interface FileCache extends ToolCache {
   readonly written: () => Promise<void>
 }
 
+/** What is kept of a server. Entries of another version are read again. */
+const VERSION = 2
 /** Entries that are kept, the latest. */
 const MAX_ENTRIES = 200
 
@@ -77,7 +85,7 @@ function toolCache(path: string, fresh: boolean): FileCache {
   let writing: Promise<void> = Promise.resolve()
   const keyOf = (name: string, config: McpServer): string =>
     createHash('sha256')
-      .update(JSON.stringify([name, config.command, config.args, config.cwd, config.url]))
+      .update(JSON.stringify([VERSION, name, config.command, config.args, config.cwd, config.url]))
       .digest('hex')
       .slice(0, 32)
   return {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { FIND_TOOLS, TASK } from '@mulligan/agent'
 import { type Tool, wrapTools } from '@mulligan/core'
-import type { LeftOut, McpServerStatus } from '@mulligan/mcp'
+import type { LeftOut, McpServerStatus, McpServers } from '@mulligan/mcp'
 import type { Sandbox } from '@mulligan/sandbox'
 import { createWorkspace, loadUserTools, type ThinkOptions, type UserToolFiles, type UserToolProblem } from '@mulligan/tools'
 import type { Env } from '../common/env.ts'
@@ -31,6 +31,8 @@ export interface WorkspaceTools extends AsyncDisposable {
   readonly ignored: BuiltInTools['ignored']
   /** The configured MCP servers. */
   readonly servers: () => readonly McpServerStatus[]
+  /** Their prompts and resources. */
+  readonly mcp: Pick<McpServers, 'prompts' | 'prompt' | 'resources'>
   /** Ends running commands and MCP servers, and closes the sandbox. */
   readonly close: () => Promise<void>
 }
@@ -94,11 +96,16 @@ export async function openTools(
     await Promise.all([close(), mcp.close()])
   }
   return {
-    tools: [...builtIn, ...own, ...mcp.tools],
+    get tools() {
+      return [...builtIn, ...own, ...mcp.tools]
+    },
     own: new Set(own.map(({ name }) => name)),
     problems: [...assistant.problems, ...problems, ...renamed],
-    leftOut: mcp.leftOut,
+    get leftOut() {
+      return mcp.leftOut
+    },
     servers: mcp.status,
+    mcp,
     ...(needsTrust(files) && { untrusted: files }),
     ignored,
     close: closeAll,

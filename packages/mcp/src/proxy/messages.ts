@@ -29,7 +29,10 @@ export interface TextItem extends Record<string, unknown> {
   readonly text: string
 }
 
-export const CODES = { parse: -32700, invalidRequest: -32600, invalidParams: -32602, internal: -32603, timeout: -32001 } as const
+export const CODES = {
+  ...{ parse: -32700, invalidRequest: -32600, methodNotFound: -32601, invalidParams: -32602, internal: -32603, timeout: -32001 },
+  noResource: -32002,
+} as const
 
 const isId = (value: unknown): value is Id => typeof value === 'string' || typeof value === 'number'
 

@@ -25,6 +25,13 @@ export function resultOf(given: CallResult, hasArguments: boolean): ToolOk {
   return ok(data ?? (isText ? only.text : parts), { content: isText ? only.text : parts })
 }
 
+/** Content as a text; images and the like are named. */
+export const contentText = (content: readonly unknown[]): string =>
+  content
+    .flatMap(partsOf)
+    .map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`))
+    .join('\n')
+
 const textPart = (text: string): ContentPart => ({ type: 'text', text })
 
 function partsOf(item: unknown): ContentPart[] {

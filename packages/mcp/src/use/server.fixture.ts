@@ -11,6 +11,7 @@ interface Message {
     readonly _meta?: { readonly progressToken?: unknown }
   }
   readonly result?: unknown
+  readonly error?: unknown
 }
 
 const [log = '', mode] = process.argv.slice(2)
@@ -40,8 +41,10 @@ const says = (value: string, more: object = {}): object => ({ content: [{ type: 
 let asked: number | string | undefined
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params = {}, result } = JSON.parse(line) as Message
-  if (method === undefined && id === 'question' && asked !== undefined) return write({ id: asked, result: says(JSON.stringify(result)) })
+  const { id, method, params = {}, result, error } = JSON.parse(line) as Message
+  if (method === undefined && id === 'question' && asked !== undefined)
+    return write({ id: asked, result: says(JSON.stringify(result ?? error)) })
+  if (method === 'notifications/cancelled') appendFileSync(log, 'cancelled\n')
   if (id === undefined || mode === 'silent') return
   if (mode === 'strict' && method === 'server/discover') process.exit(1)
   if (method === 'initialize')
@@ -81,6 +84,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       return process.exit(3)
     case 'hang':
       return write({ method: 'notifications/progress', params: { progressToken: _meta.progressToken, progress: 1, total: 4 } })
+    case 'sample':
+      asked = id
+      return write({ id: 'question', method: 'sampling/createMessage', params: { messages: [], maxTokens: 10 } })
     case 'refused':
       return write({ id, result: says('The disk is full.', { isError: true }) })
     case 'wrong':

@@ -1,6 +1,7 @@
 /** The servers' tools in the executor, with real processes. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,8 @@ import { createExecutor } from '@mulligan/core/executor'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { McpServer } from './config.ts'
 import type { AskPerson } from './elicit.ts'
+import type { McpPrompt } from './prompts.ts'
+import { READ_RESOURCE } from './resources.ts'
 import { type Known, type McpServers, openMcpServers } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('server.fixture.ts', import.meta.url))
@@ -40,6 +43,8 @@ const fixture = (more: Partial<McpServer> = {}, mode = ''): McpServer => ({
   args: [SERVER, join(folder, 'log'), mode],
   ...more,
 })
+
+const IDLE = { name: 'notes', tools: 10, prompts: 0, hasResources: false }
 
 interface Options {
   readonly taken?: readonly string[]
@@ -165,9 +170,9 @@ describe('starting', () => {
     await (await open({ notes: fixture() })).close()
     expect(log()).toEqual(['start'])
     const servers = await open({ notes: fixture() })
-    expect([log(), servers.status()]).toEqual([['start'], [{ name: 'notes', state: 'idle', tools: 10 }]])
+    expect([log(), servers.status()]).toEqual([['start'], [{ ...IDLE, state: 'idle' }]])
     expect(await run(servers, 'send', { text: 'one' })).toMatchObject({ ok: true })
-    expect([log(), servers.status()]).toEqual([['start', 'start', 'send one'], [{ name: 'notes', state: 'running', tools: 10 }]])
+    expect([log(), servers.status()]).toEqual([['start', 'start', 'send one'], [{ ...IDLE, state: 'running' }]])
   })
 
   it('a silent server is waited for once, and holds up no other', async () => {
@@ -193,10 +198,14 @@ describe('starting', () => {
     expect(log()).toEqual(['start', 'start'])
   })
 
-  it('what a server lists later is known at the next start', async () => {
-    const servers = await open({ notes: fixture() })
+  it('what a server lists later is there at once, under names that stay, and at the next start', async () => {
+    const servers = await open({ notes: fixture(), other: fixture() })
+    const before = servers.tools.map(({ name }) => name)
     await run(servers, 'more', {})
     await vi.waitFor(() => expect(known.get('notes')?.tools).toHaveLength(11), 10_000)
+    const after = servers.tools.map(({ name }) => name)
+    expect(after.filter((name) => !before.includes(name))).toEqual(['added'])
+    expect(before.filter((name) => !after.includes(name))).toEqual([])
     expect((await open({ notes: fixture() })).tools.map(({ name }) => name)).toContain('added')
   })
 
@@ -233,5 +242,51 @@ describe('questions of a server', () => {
   it('are declined if the person gives no answer', async () => {
     const servers = await open({ notes: fixture() }, { ask: async () => undefined })
     expect(await run(servers, 'ask', {})).toMatchObject({ content: '{"action":"decline"}' })
+  })
+})
+
+describe('the reference server', () => {
+  const EVERYTHING = createRequire(import.meta.url)
+    .resolve('@modelcontextprotocol/server-everything/package.json')
+    .replace('package.json', 'dist/index.js')
+  const everything = (more: Partial<McpServer> = {}): McpServer => ({ command: process.execPath, args: [EVERYTHING], ...more })
+  const signal = AbortSignal.timeout(30_000)
+
+  it('has resources, which the model lists and reads as untrusted content', async () => {
+    const servers = await open({ everything: everything() })
+    expect(servers.tools.find(({ name }) => name === READ_RESOURCE)).toMatchObject({ effect: 'read', untrusted: true })
+    const uri = 'demo://resource/static/document/features.md'
+    expect(await run(servers, READ_RESOURCE, { server: 'everything' })).toMatchObject({ content: expect.stringContaining(uri) as string })
+    expect(await run(servers, 'read_resource', { server: 'everything', uri })).toMatchObject({
+      content: expect.stringContaining('# Everything Server') as string,
+    })
+    expect(await run(servers, READ_RESOURCE, { server: 'everything', uri: uri.replace('features', 'feature') })).toMatchObject({
+      ...{ status: 'retry', errorType: 'not_found', error: expect.stringContaining(`Did you mean ${uri}`) as string },
+    })
+    expect((await servers.resources('everything', signal)).map((one) => one.uri)).toContain(uri)
+    const trusted = await open({ everything: everything({ trustResults: true }) })
+    expect(trusted.tools.find(({ name }) => name === READ_RESOURCE)?.untrusted).toBe(false)
+  }, 60_000)
+
+  it('has prompts, with arguments by place or name', async () => {
+    const servers = await open({ everything: everything() })
+    const prompt = (name: string) => servers.prompts().find((one) => one.command === `mcp__everything__${name}`) as McpPrompt
+    const text = async (name: string, typed: string) => (await servers.prompt(prompt(name), typed, signal)).text
+    expect(await servers.prompt(prompt('simple-prompt'), '', signal)).toEqual({
+      text: 'The prompt "simple-prompt" of the MCP server everything:\n\nThis is a simple prompt without arguments.',
+      untrusted: true,
+    })
+    expect(await text('args-prompt', '"New York"')).toContain('weather in New York?')
+    expect(await text('args-prompt', 'Austin Texas')).toContain('weather in Austin, Texas?')
+    expect(await text('args-prompt', 'state=Texas Austin')).toContain('weather in Austin, Texas?')
+    expect(await text('resource-prompt', 'Text 1')).toContain('Resource 1')
+    await expect(text('args-prompt', '')).rejects.toThrow('/mcp__everything__args-prompt CITY [STATE]: city is missing')
+  }, 60_000)
+})
+
+it('a server that wants the model or the folders is told that it does not get them', async () => {
+  const servers = await open({ notes: fixture() })
+  expect(await run(servers, 'send', { text: 'sample' })).toMatchObject({
+    content: expect.stringContaining('sampling is not supported') as string,
   })
 })

@@ -7,11 +7,13 @@ import { processServer } from '../proxy/process.ts'
 import { secretsIn, secretsOfHeaders, withoutSecrets } from '../secrets.ts'
 import { expanded, type McpServer } from './config.ts'
 import type { AskPerson } from './elicit.ts'
-import { createSession, type Session } from './session.ts'
-import { type LeftOut, type ListedTool, toolsOf } from './tools.ts'
+import { type McpPrompt, promptArguments, promptsOf, promptText } from './prompts.ts'
+import { listResources, type McpResource, READ_RESOURCE, resourceTool } from './resources.ts'
+import { createSession, type Offer, type Session } from './session.ts'
+import { type LeftOut, type ListedTool, toolNames, toolsOf } from './tools.ts'
 
 /** What is known of a server. */
-export interface Known {
+export interface Known extends Partial<Omit<Offer, 'tools'>> {
   readonly tools: readonly ListedTool[]
   /** It did not answer in time, so that it is not waited for again. */
   readonly isSlow?: boolean
@@ -51,16 +53,34 @@ export interface McpServerStatus {
   /** `idle`: it is started by the first call. */
   readonly state: 'off' | 'idle' | 'starting' | 'running' | 'failed'
   readonly tools: number
+  readonly prompts: number
+  readonly hasResources: boolean
   /** Why it failed. */
   readonly why?: string
 }
 
 export interface McpServers {
+  /** The tools, as they are now: those of a server may change. */
   readonly tools: readonly Tool[]
   readonly leftOut: readonly LeftOut[]
   readonly status: () => readonly McpServerStatus[]
+  readonly prompts: () => readonly McpPrompt[]
+  /**
+   * The message that a prompt stands for.
+   * @param typed its arguments: in order, or as `name=value`; quotes hold blanks together
+   * @throws Error if it can't be had
+   */
+  readonly prompt: (prompt: McpPrompt, typed: string, signal: AbortSignal) => Promise<PromptMessage>
+  /** The resources of a server. @throws Error if it can't be reached */
+  readonly resources: (server: string, signal: AbortSignal) => Promise<readonly McpResource[]>
   /** Ends all servers, with everything that they started. */
   readonly close: () => Promise<void>
+}
+
+export interface PromptMessage {
+  readonly text: string
+  /** The text may have been written by anybody. */
+  readonly untrusted: boolean
 }
 
 const WAIT = 3
@@ -70,44 +90,55 @@ interface One {
   readonly config: McpServer
   readonly known: Known | undefined
   readonly session?: Session
-  listed: readonly ListedTool[]
+  offer: Offer
   isStarting: boolean
   why?: string
 }
 
 /**
  * Starts no server whose tools are known. The others are asked for their tools at once; one that does not answer in time goes on in the
- * background, and its tools are known at the next start. Never throws for a server that can't be used: it is left out, with the reason.
+ * background, and its tools are there when it has. Never throws for a server that can't be used: it is left out, with the reason.
  */
 export async function openMcpServers(
   servers: Readonly<Record<string, McpServer>>,
   { cache, taken, wait = WAIT, ...options }: McpServersOptions,
 ): Promise<McpServers> {
-  const leftOut: LeftOut[] = []
   const all = Object.entries(servers).map(([name, config]): One => {
     const known = cache.get(name, config)
-    return { name, config, known, listed: known?.tools ?? [], isStarting: false, ...sessionOf(name, config) }
+    const offer = { tools: known?.tools ?? [], prompts: known?.prompts ?? [], hasResources: known?.hasResources ?? false }
+    return { name, config, known, offer, isStarting: false, ...sessionOf(name, config) }
   })
+  const names = toolNames([...taken, READ_RESOURCE])
+  let now: { readonly tools: readonly Tool[]; readonly leftOut: readonly LeftOut[] } | undefined
 
   function sessionOf(name: string, config: McpServer): Pick<One, 'session' | 'why'> {
     if (config.disabled) return {}
-    const onTools = (tools: readonly ListedTool[]): void => cache.set(name, config, { tools })
+    const onOffer = (offer: Offer): void => {
+      const one = all.find((one) => one.name === name)
+      if (one) take(one, offer)
+    }
     try {
-      return { session: createSession({ name, version: options.version, ask: options.ask, onTools, ...reached(name, config, options) }) }
+      return { session: createSession({ name, version: options.version, ask: options.ask, onOffer, ...reached(name, config, options) }) }
     } catch (error) {
       return { why: (error as Error).message }
     }
   }
 
+  function take(one: One, offer: Offer): void {
+    one.offer = offer
+    now = undefined
+    cache.set(one.name, one.config, offer)
+  }
+
   async function list(one: One): Promise<void> {
     one.isStarting = true
     try {
-      one.listed = (await one.session?.list()) ?? []
-      cache.set(one.name, one.config, { tools: one.listed })
+      if (one.session) take(one, await one.session.list())
     } catch (error) {
       one.why = (error as Error).message
     } finally {
       one.isStarting = false
+      now = undefined
     }
   }
 
@@ -117,37 +148,59 @@ export async function openMcpServers(
   const timeout = setTimeout(timer.resolve, wait * 1000)
   await Promise.race([Promise.all(unknown.map(list)), timer.promise])
   clearTimeout(timeout)
-  for (const { name, config, known, isStarting, why } of all) {
-    if (isStarting && !known) cache.set(name, config, { tools: [], isSlow: true })
-    if (isStarting) leftOut.push({ server: name, why: 'it has not listed its tools yet; once it has, they are there at the next start' })
-    else if (why !== undefined) leftOut.push({ server: name, why })
+  for (const { name, config, known, isStarting } of all) if (isStarting && !known) cache.set(name, config, { tools: [], isSlow: true })
+
+  function built(): NonNullable<typeof now> {
+    const leftOut: LeftOut[] = []
+    for (const { name, isStarting, why } of all) {
+      if (isStarting) leftOut.push({ server: name, why: 'it has not listed its tools yet; they are there from the turn on that follows' })
+      else if (why !== undefined) leftOut.push({ server: name, why })
+    }
+    const tools = all.flatMap(({ name, config, offer, session }) =>
+      session ? toolsOf(name, config, offer.tools, { names, call: session.call, leftOut: (one) => leftOut.push(one) }) : [],
+    )
+    const withResources = new Map(
+      all.flatMap(({ name, config, offer, session }) =>
+        session && offer.hasResources ? [[name, { session, isTrusted: config.trustResults === true }] as const] : [],
+      ),
+    )
+    return { tools: withResources.size === 0 ? tools : [...tools, resourceTool(withResources)], leftOut }
   }
-  const names = new Set(taken)
-  const tools = all.flatMap(({ name, config, listed, session }) =>
-    session ? toolsOf(name, config, listed, { taken: names, call: session.call, leftOut: (one) => leftOut.push(one) }) : [],
-  )
+  const current = (): NonNullable<typeof now> => (now ??= built())
+
+  function called(server: string): One & { readonly session: Session } {
+    const one = all.find(({ name }) => name === server)
+    if (!one?.session) throw new Error(`the MCP server ${server} can't be used: ${one?.why ?? 'it is disabled'}`)
+    return { ...one, session: one.session }
+  }
+
   return {
-    tools,
-    leftOut,
-    status: () =>
-      all.map(({ name, config, session, listed, isStarting, why }) => ({
-        name,
-        tools: listed.length,
-        state: config.disabled
-          ? 'off'
-          : isStarting
-            ? 'starting'
-            : session?.isOpen()
-              ? 'running'
-              : why === undefined && session
-                ? 'idle'
-                : 'failed',
-        ...(why !== undefined && { why }),
-      })),
+    get tools() {
+      return current().tools
+    },
+    get leftOut() {
+      return current().leftOut
+    },
+    status: () => all.map(statusOf),
+    prompts: () => all.flatMap(({ name, offer }) => promptsOf(name, offer.prompts)),
+    async prompt(prompt, typed, signal) {
+      const args = promptArguments(prompt, typed)
+      const { session, config } = called(prompt.server)
+      const result = await session.ask({ method: 'prompts/get', params: { name: prompt.name, arguments: args }, signal })
+      return { text: promptText(prompt, result), untrusted: config.trustResults !== true }
+    },
+    resources: async (server, signal) => listResources(called(server).session, signal),
     async close() {
       await Promise.all(all.map(({ session }) => session?.close()))
     },
   }
+}
+
+function statusOf({ name, config, session, offer, isStarting, why }: One): McpServerStatus {
+  const idle = why === undefined && session ? 'idle' : 'failed'
+  const state = config.disabled ? 'off' : isStarting ? 'starting' : session?.isOpen() ? 'running' : idle
+  const { tools, prompts, hasResources } = offer
+  return { name, state, tools: tools.length, prompts: prompts.length, hasResources, ...(why !== undefined && { why }) }
 }
 
 type Reached = Pick<Parameters<typeof createSession>[0], 'open' | 'url' | 'headers' | 'auth' | 'redact'>

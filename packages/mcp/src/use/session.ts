@@ -1,12 +1,14 @@
 /** The connection to one server: opened by the first call, and again by the next one after it was lost. */
-import { Client, ProtocolError, SdkError, SdkErrorCode, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { Client, ProtocolError, SdkError, SdkErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { ModelRetry, ToolFailure, TransientError } from '@mulligan/core'
 import { isRecord } from '@mulligan/repair'
 import { loginErrorOf, TokenFailed, type TokenSource } from '../oauth/token-source.ts'
 import { reasonOf } from '../proxy/http.ts'
 import { type CallResult, CODES } from '../proxy/messages.ts'
-import type { OpenServer, ServerConnection } from '../proxy/server.ts'
+import type { OpenServer } from '../proxy/server.ts'
 import { type AskPerson, elicited } from './elicit.ts'
+import { lineTransport } from './line-transport.ts'
+import { isListedPrompt, type ListedPrompt } from './prompts.ts'
 import { resultOf } from './results.ts'
 import type { ListedTool, McpCall } from './tools.ts'
 
@@ -23,13 +25,31 @@ export interface SessionOptions {
   readonly version: string
   /** Asks a person what a server wants to know. Absent: servers are told that nobody can be asked. */
   readonly ask?: AskPerson | undefined
-  /** The server's tools are other ones than before. */
-  readonly onTools: (tools: readonly ListedTool[]) => void
+  /** The server offers something else than before. */
+  readonly onOffer: (offer: Offer) => void
+}
+
+/** What a server offers. */
+export interface Offer {
+  readonly tools: readonly ListedTool[]
+  readonly prompts: readonly ListedPrompt[]
+  readonly hasResources: boolean
+}
+
+/** A request whose answer changes nothing at the server. */
+export interface Asked {
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly signal?: AbortSignal
 }
 
 export interface Session {
   /** @throws Error saying why the server can't be reached */
-  readonly list: () => Promise<readonly ListedTool[]>
+  readonly list: () => Promise<Offer>
+  /** Asks for something else than a call. @throws ModelRetry, ToolFailure, TransientError */
+  readonly ask: (asked: Asked) => Promise<Readonly<Record<string, unknown>>>
+  /** Asks for a list, page by page. @param key where a page has its items */
+  readonly pages: (method: string, key: string, signal?: AbortSignal) => Promise<readonly unknown[]>
   /** @throws ModelRetry, ToolFailure, TransientError */
   readonly call: (call: McpCall) => Promise<unknown>
   readonly isOpen: () => boolean
@@ -41,7 +61,7 @@ const PROBE = 10_000
 /** Milliseconds for the connection and the list of tools. `npx` may have to download the server first. */
 const CONNECT = 120_000
 const MAX_TIME = 600_000
-/** Pages of a list of tools that are read. */
+/** Pages of a list that are read. */
 const MAX_PAGES = 100
 
 /** Takes any result: one bad schema of a server must not cost the others. */
@@ -54,9 +74,16 @@ const ANY = {
   },
 }
 
+/** Why requests of a server are refused. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'sampling/createMessage': 'mulligan gives servers no access to its model: sampling is not supported',
+  'roots/list': 'mulligan tells servers no folders: name them in the arguments of the server',
+  'elicitation/create': 'nobody can be asked here',
+}
+
 const isListed = (value: unknown): value is ListedTool => isRecord(value) && typeof value['name'] === 'string'
 
-export function createSession({ name, open, url, headers, auth, redact, version, ask, onTools }: SessionOptions): Session {
+export function createSession({ name, open, url, headers, auth, redact, version, ask, onOffer }: SessionOptions): Session {
   let opening: Promise<Client> | undefined
   let lastWhy = ''
   /** Ends what has not connected yet. */
@@ -92,9 +119,12 @@ export function createSession({ name, open, url, headers, auth, redact, version,
       {
         versionNegotiation: { mode, probe: { timeoutMs: PROBE } },
         capabilities: ask ? { elicitation: {} } : {},
-        listChanged: { tools: { autoRefresh: false, onChanged: () => void list().then(onTools, () => undefined) } },
+        listChanged: { tools: { autoRefresh: false, onChanged: changed }, prompts: { autoRefresh: false, onChanged: changed } },
       },
     )
+    client.fallbackRequestHandler = async ({ method }) => {
+      throw new ProtocolError(CODES.methodNotFound, REFUSED[method] ?? `mulligan does not know ${method}`)
+    }
     if (ask) client.setRequestHandler('elicitation/create', ({ params }) => elicited(name, params, ask))
     client.onclose = () => {
       opening = undefined
@@ -113,13 +143,13 @@ export function createSession({ name, open, url, headers, auth, redact, version,
     return client
   }
 
-  async function call({ tool, input, effect, timeout, ctx }: McpCall): Promise<unknown> {
-    let client: Client
-    try {
-      client = await connected()
-    } catch (error) {
+  const reached = (): Promise<Client> =>
+    connected().catch((error: unknown) => {
       throw unreachable(error)
-    }
+    })
+
+  async function call({ tool, input, effect, timeout, ctx }: McpCall): Promise<unknown> {
+    const client = await reached()
     try {
       const result = await client.request({ method: 'tools/call', params: { name: tool, arguments: input } }, ANY, {
         signal: ctx.signal,
@@ -133,6 +163,27 @@ export function createSession({ name, open, url, headers, auth, redact, version,
       // The executor knows best why it stopped a call.
       throw ctx.signal.aborted ? ctx.signal.reason : failureOf(error, tool, effect !== 'read')
     }
+  }
+
+  async function asked({ method, params = {}, signal }: Asked): Promise<Readonly<Record<string, unknown>>> {
+    const client = await reached()
+    try {
+      return clean(await client.request({ method, params }, ANY, { timeout: CONNECT, ...(signal && { signal }) }))
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : failureOf(error, method, false)
+    }
+  }
+
+  async function pages(method: string, key: string, signal?: AbortSignal): Promise<readonly unknown[]> {
+    const all: unknown[] = []
+    let cursor: unknown
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const result = await asked({ method, params: cursor === undefined ? {} : { cursor }, ...(signal && { signal }) })
+      if (Array.isArray(result[key])) all.push(...result[key])
+      cursor = result['nextCursor']
+      if (cursor === undefined) break
+    }
+    return all
   }
 
   function unreachable(error: unknown): ToolFailure {
@@ -151,7 +202,9 @@ export function createSession({ name, open, url, headers, auth, redact, version,
   /** What a call that has no result came to. */
   function failureOf(error: unknown, tool: string, hasEffects: boolean): unknown {
     if (error instanceof ProtocolError)
-      return error.code === CODES.invalidParams ? new ModelRetry(redact(error.message)) : new ToolFailure(redact(error.message))
+      return error.code === CODES.invalidParams || error.code === CODES.noResource
+        ? new ModelRetry(redact(error.message))
+        : new ToolFailure(redact(error.message))
     const login = loginErrorOf(name, error)
     if (login ?? error instanceof TokenFailed) return unreachable(login ?? error)
     if (!(error instanceof SdkError)) return error
@@ -165,65 +218,27 @@ export function createSession({ name, open, url, headers, auth, redact, version,
     return isLate ? new ToolFailure(says, { errorType }) : new TransientError(says)
   }
 
-  async function list(): Promise<readonly ListedTool[]> {
-    const client = await connected()
-    const tools: ListedTool[] = []
-    let cursor: unknown
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const params = cursor === undefined ? {} : { cursor }
-      const result = await client.request({ method: 'tools/list', params }, ANY, { timeout: CONNECT })
-      tools.push(...(Array.isArray(result['tools']) ? result['tools'] : []).filter(isListed))
-      cursor = result['nextCursor']
-      if (cursor === undefined) break
-    }
-    return tools
+  async function list(): Promise<Offer> {
+    const { prompts, resources } = (await connected()).getServerCapabilities() ?? {}
+    const tools = (await pages('tools/list', 'tools')).filter(isListed)
+    // What else it offers must not cost its tools.
+    const listed = prompts ? await pages('prompts/list', 'prompts').catch((): readonly unknown[] => []) : []
+    return { tools, prompts: listed.filter(isListedPrompt), hasResources: resources !== undefined }
   }
+
+  const changed = (): void => void list().then(onOffer, () => undefined)
 
   return {
     call,
     list,
+    ask: asked,
+    pages,
     isOpen: () => opening !== undefined,
     async close() {
       if (abandon) return abandon()
       await (await opening?.catch(() => undefined))?.close()
     },
   }
-}
-
-/** Carries messages over lines of a process. */
-function lineTransport(open: OpenServer, onEnd: (why: string) => void): Transport {
-  let connection: ServerConnection | undefined
-  /** The server has not said anything yet. */
-  let isNew = true
-  // By `pid` and `stderr` the client knows that silence is not an outage, but an older server.
-  const transport: Transport & { readonly pid: null; readonly stderr: null } = {
-    ...{ pid: null, stderr: null },
-    async start() {
-      connection = open({
-        line(line) {
-          isNew = false
-          try {
-            transport.onmessage?.(JSON.parse(line))
-          } catch {
-            transport.onerror?.(new Error(`a line that is no message: ${line.slice(0, 80)}`))
-          }
-        },
-        long: ({ bytes }) => transport.onerror?.(new Error(`a line of ${bytes} bytes`)),
-        lost: (_, why) => transport.onerror?.(new Error(why)),
-        closed(why) {
-          onEnd(why)
-          transport.onclose?.()
-        },
-      })
-    },
-    async send(message) {
-      connection?.send(JSON.stringify(message))
-    },
-    async close() {
-      await connection?.close(isNew)
-    },
-  }
-  return transport
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout

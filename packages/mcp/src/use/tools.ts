@@ -42,23 +42,26 @@ const CALL_TIMEOUT = 60
 const MAX_TIME = 600
 
 /**
- * @param taken names of other tools; those of the server's tools are added
+ * @param names gives each tool a name
  * @param leftOut receives what can't be used
  */
 export function toolsOf(
   server: string,
   config: McpServer,
   listed: readonly ListedTool[],
-  { taken, call, leftOut }: { readonly taken: Set<string>; readonly call: MakeCall; readonly leftOut: (one: LeftOut) => void },
+  { names, call, leftOut }: { readonly names: Names; readonly call: MakeCall; readonly leftOut: (one: LeftOut) => void },
 ): readonly Tool[] {
+  const seen = new Set<string>()
   return listed.flatMap((one) => {
-    const name = freeName(server, one.name, taken)
     try {
+      if (seen.has(one.name)) throw new Error('the server lists it twice')
+      seen.add(one.name)
+      const name = names.of(server, one.name)
       const aliases = [`mcp__${server}__${one.name}`, one.name].filter(
-        (alias) => TOOL_NAME.test(alias) && alias !== name && !taken.has(alias),
+        (alias) => TOOL_NAME.test(alias) && alias !== name && !names.isTaken(alias),
       )
       const tool = toolOf(name, aliases, server, config, one, call)
-      taken.add(name)
+      names.keep(server, one.name, name)
       return [tool]
     } catch (error) {
       leftOut({ server, tool: one.name, why: (error as Error).message })
@@ -106,10 +109,31 @@ function usable(schema: unknown): JsonSchema & { readonly type: 'object' } {
   return whole
 }
 
-/** The server's name of the tool; with the server's name before it if it is taken, and a hash at its end if it is too long. */
-function freeName(server: string, name: string, taken: ReadonlySet<string>): string {
-  const plain = fitting(name)
-  return taken.has(plain) ? fitting(`${server}_${name}`) : plain
+export interface Names {
+  /** The name of a server's tool. It stays the same when the tools of a server change. @throws Error if all are taken */
+  readonly of: (server: string, tool: string) => string
+  readonly keep: (server: string, tool: string, name: string) => void
+  readonly isTaken: (name: string) => boolean
+}
+
+/** Gives a tool the server's name of it; with the server's name before it if it is taken, and a hash at its end if it is too long. */
+export function toolNames(others: readonly string[]): Names {
+  const taken = new Set(others)
+  const given = new Map<string, string>()
+  const keyOf = (server: string, tool: string): string => JSON.stringify([server, tool])
+  return {
+    of(server, tool) {
+      const known = given.get(keyOf(server, tool))
+      const free = known ?? [fitting(tool), fitting(`${server}_${tool}`)].find((name) => !taken.has(name))
+      if (free === undefined) throw new Error('its name is taken')
+      return free
+    },
+    keep(server, tool, name) {
+      taken.add(name)
+      given.set(keyOf(server, tool), name)
+    },
+    isTaken: (name) => taken.has(name),
+  }
 }
 
 function fitting(name: string): string {

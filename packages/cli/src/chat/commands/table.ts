@@ -16,7 +16,8 @@ import type { Row, View } from '../view.ts'
 import { agent, diff, keep, mode, model, redo, undo } from './choices.ts'
 import { branch, rewind } from './rewind.ts'
 
-export const usageOf = ({ name, usage }: Pick<SlashCommand, 'name' | 'usage'>): string => (usage ? `/${name} ${usage}` : `/${name}`)
+export const usageOf = ({ name, usage }: { readonly name: string; readonly usage?: string | undefined }): string =>
+  usage ? `/${name} ${usage}` : `/${name}`
 
 /** Keys and input other than commands, for the help and the documentation page on the chat. */
 export const KEYS: readonly Row[] = [
@@ -36,6 +37,7 @@ export const KEYS: readonly Row[] = [
   ['Ctrl-D', 'quits if the input is empty'],
   ['!COMMAND', 'runs a command in your own shell, outside the sandbox; its output goes to the model with your next message'],
   ['@PATH', 'mentions a file; the model reads it if needed'],
+  ['@SERVER:URI', 'mentions a resource of an MCP server'],
   ['//TEXT', 'sends a message that starts with a slash'],
 ]
 
@@ -66,6 +68,7 @@ export interface ChatControl {
   readonly tools: readonly Tool[]
   readonly ignored: WorkspaceTools['ignored']
   readonly servers: WorkspaceTools['servers']
+  readonly mcp: WorkspaceTools['mcp']
   readonly session: () => string | undefined
   /** Whether the chat was started with `--yes`. */
   readonly yes: boolean
@@ -141,10 +144,11 @@ export const COMMANDS: readonly SlashCommand[] = [
     aliases: ['?'],
     description: 'show the commands and keys',
     anytime: true,
-    run: async (_, { sayRows, tell, cwd }) => {
+    run: async (_, { sayRows, tell, cwd, mcp }) => {
       const { commands, problems } = await promptCommands(cwd, process.env)
       const own = commands.filter(({ name }) => !isBuiltIn(name)).map((one): Row => [usageOf(one), `${one.description} (${one.from})`])
-      sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ...own, ['', ''], ...KEYS])
+      const prompts = mcp.prompts().map((one): Row => [oneLine(usageOf({ ...one, name: one.command }), 100), oneLine(one.description, 200)])
+      sayRows([...COMMANDS.map((one): Row => [usageOf(one), one.description]), ...own, ...prompts, ['', ''], ...KEYS])
       for (const { file, error } of problems) tell(`Left out: ${file}: ${error}`)
     },
   },
@@ -194,14 +198,16 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'mcp',
-    description: 'show the MCP servers and their tools',
+    description: 'show the MCP servers, their tools and prompts',
     anytime: true,
-    run: (_, { servers, tools, say, colors }) => {
+    run: (_, { servers, mcp, tools, say, colors }) => {
       const found = servers()
       if (found.length === 0) return say('There are no MCP servers.', colors.dim('mulligan mcp add NAME -- COMMAND… adds one.'))
       for (const server of found) {
         const ofServer = tools.filter(({ service }) => service === `mcp ${server.name}`).map(({ name }) => name)
-        say(oneLine(statusText(server), 300), ...(ofServer.length > 0 ? [colors.dim(`  ${oneLine(ofServer.join(', '), 500)}`)] : []))
+        const prompts = mcp.prompts().flatMap((one) => (one.server === server.name ? [usageOf({ ...one, name: one.command })] : []))
+        const lines = [ofServer.join(', '), prompts.join(', ')].filter((line) => line !== '')
+        say(oneLine(statusText(server), 300), ...lines.map((line) => colors.dim(`  ${oneLine(line, 500)}`)))
       }
     },
   },

@@ -43,31 +43,53 @@ export interface CommandChoice {
 
 export interface CompleterOptions {
   readonly commands: readonly CommandChoice[]
+  /** Commands that come and go. */
+  readonly more?: () => readonly CommandChoice[]
   /** If absent, no files are offered. */
   readonly files?: FileList
+  readonly resources?: ResourceList
+}
+
+/** Resources of MCP servers, which are mentioned as `@SERVER:URI`. */
+export interface ResourceList {
+  readonly servers: () => readonly string[]
+  /** Values are addresses. */
+  readonly list: (server: string, signal: AbortSignal) => Promise<readonly Choice[]>
 }
 
 const MAX_ITEMS = 50
 
 /** Creates a completer. It only searches for the word being typed; the signal cancels the search. */
-export function createCompleter({ commands, files }: CompleterOptions): Completer {
+export function createCompleter({ commands, more = () => [], files, resources }: CompleterOptions): Completer {
   return async (text, cursor, signal) => {
     const before = text.slice(0, cursor)
     // Also replace the rest of the word after the cursor.
     const to = cursor + (/^[^\s"]*"?/.exec(text.slice(cursor))?.[0].length ?? 0)
     const [, name, typed] = /^\/(\S*)(?:[ \t]+([^\n]*))?$/.exec(before) ?? []
-    if (name !== undefined && typed === undefined) return { from: 0, to, items: names(name, commands) }
-    const values = commands.find((one) => one.name === name)?.values
+    if (name !== undefined && typed === undefined) return { from: 0, to, items: names(name, [...commands, ...more()]) }
+    const values = [...commands, ...more()].find((one) => one.name === name)?.values
     if (values && typed !== undefined) return { from: cursor - typed.length, to, items: valueItems(typed, await values(signal)) }
     const mention = files && openMention(before)
     if (!mention) return undefined
+    const servers = resources?.servers() ?? []
+    const server = servers.find((one) => mention.path.startsWith(`${one}:`))
+    if (resources && server !== undefined)
+      return { from: mention.from, to, items: resourceItems(server, mention.path, await resources.list(server, signal)) }
     // A new `@` refreshes the list, because files come and go while the agent works.
     const candidates = await files.list(mention.path === '')
     signal.throwIfAborted()
     const best = await rank(mention.path.replace(/^\.\//, ''), candidates, { most: MAX_ITEMS, signal })
-    return { from: mention.from, to, items: best.map((path) => ({ insert: fileInsert(path), label: path })) }
+    const begun = mention.path === '' ? [] : servers.filter((one) => one.startsWith(mention.path))
+    const open = begun.map((one) => ({ insert: `@${one}:`, label: `${one}:`, description: 'resources of the MCP server' }))
+    return { from: mention.from, to, items: [...open, ...best.map((path) => ({ insert: fileInsert(path), label: path }))] }
   }
 }
+
+const resourceItems = (server: string, typed: string, resources: readonly Choice[]): Completion[] =>
+  valueItems(typed.slice(server.length + 1), resources).map(({ insert, ...item }) => ({
+    ...item,
+    ...{ insert: `${mentionOf(`${server}:${insert.trimEnd()}`)} `, submits: false },
+  }))
 
 /** Returns the text to insert for a path. A folder stays open, so that a file in it can follow. */
 const fileInsert = (path: string): string => (path.endsWith('/') ? mentionOf(path).replace(/"$/, '') : `${mentionOf(path)} `)
