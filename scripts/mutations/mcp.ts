@@ -4,6 +4,8 @@ import type { Mutation } from './mutation.ts'
 const PROXY_TEST = 'packages/mcp/src/proxy/proxy.test.ts'
 const OAUTH_TEST = 'packages/mcp/src/oauth/oauth.test.ts'
 const CHAT_TEST = 'packages/cli/src/chat/mcp.test.ts'
+const HTTP = 'packages/mcp/src/serve/http.ts'
+const SERVE_HTTP_TEST = 'packages/mcp/src/serve/http.test.ts'
 const CALLS = 'packages/mcp/src/proxy/calls.ts'
 
 export const MCP: readonly Mutation[] = [
@@ -278,5 +280,37 @@ export const MCP: readonly Mutation[] = [
     find: `untrusted: [...servers.values()].some(({ isTrusted }) => !isTrusted)`,
     replace: `untrusted: false`,
     test: { file: 'packages/mcp/src/use/servers.test.ts', name: 'has resources' },
+  },
+  {
+    id: 'mcp-http-token',
+    rule: 'mcp serve --http: who has no token is refused',
+    file: HTTP,
+    find: `return (given) => timingSafeEqual(digest(given), wanted)`,
+    replace: `return (given) => given === '' || timingSafeEqual(digest(given), digest(given))`,
+    test: { file: SERVE_HTTP_TEST, name: 'refuses who' },
+  },
+  {
+    id: 'mcp-http-host',
+    rule: 'mcp serve --http: a page that reaches the address under another name is refused',
+    file: HTTP,
+    find: `if (!host.ok) return [403, host.message]`,
+    replace: ``,
+    test: { file: SERVE_HTTP_TEST, name: 'refuses who' },
+  },
+  {
+    id: 'mcp-http-origin',
+    rule: 'mcp serve --http: a page of another origin is refused',
+    file: HTTP,
+    find: `if (!origin.ok) return [403, origin.message]`,
+    replace: ``,
+    test: { file: SERVE_HTTP_TEST, name: 'refuses who' },
+  },
+  {
+    id: 'mcp-serve-latest-request',
+    rule: 'mcp serve: a call that waited for a person is stopped by its latest request only',
+    file: 'packages/mcp/src/serve/tool-server.ts',
+    find: `signal.removeEventListener('abort', stop)`,
+    replace: ``,
+    test: { file: SERVE_HTTP_TEST, name: 'goes on after' },
   },
 ]

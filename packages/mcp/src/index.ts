@@ -5,6 +5,9 @@ export type { CredentialStore, Credentials, Login } from './oauth/credentials.ts
 export { NO_CREDENTIALS } from './oauth/credentials.ts'
 export { type LoggedIn, type LoginOptions, logIn, logOut, type OAuthSettings } from './oauth/login.ts'
 export { LoginNeeded, type TokenSource, tokenSource } from './oauth/token-source.ts'
+
+import type { HttpServeOptions, ServedOverHttp } from './serve/http.ts'
+
 export { type HttpOptions, httpServer } from './proxy/http.ts'
 export { type Journal, openJournal, type UnknownCall } from './proxy/journal.ts'
 export { type LineReader, type LongLine, lineReader } from './proxy/lines.ts'
@@ -15,7 +18,13 @@ export { type ProcessOptions, processServer } from './proxy/process.ts'
 export { createProxy, type McpProxy } from './proxy/proxy.ts'
 export type { OpenServer, ServerConnection, ServerEvents } from './proxy/server.ts'
 export { secretsIn, secretsOfHeaders, withoutSecrets } from './secrets.ts'
+export type { HttpServeOptions, ServedOverHttp } from './serve/http.ts'
 export { type ServedTools, type ServeOptions, serveTools } from './serve/serve.ts'
+export type { ToolServerOptions } from './serve/tool-server.ts'
+
+/** Serves tools by Streamable HTTP at a loopback address. Loaded when it is called. @throws Error with the code `EADDRINUSE` if the port is taken */
+export const serveToolsHttp = async (options: HttpServeOptions): Promise<ServedOverHttp> =>
+  (await import('./serve/http.ts')).serveToolsHttp(options)
 export { expanded, type McpServer, type McpToolSettings } from './use/config.ts'
 export type { AskPerson } from './use/elicit.ts'
 export type { ListedPrompt, McpPrompt } from './use/prompts.ts'

@@ -261,6 +261,10 @@ export const DEFINITIONS: readonly Definition[] = [
     'mcp serve',
     'serve the tools of a folder to any MCP client, on stdin and stdout',
     flag('--tools <names>', 'only these, with *, separated by commas'),
+    flag('--http [port]', 'by HTTP at 127.0.0.1, with a token (MULLIGAN_MCP_TOKEN; default: a new one, and a free port)').argParser(
+      whole(1),
+    ),
+    flag('--no-structured', 'leave out structured content and output schemas'),
     MODE,
     APPROVE,
     CWD,

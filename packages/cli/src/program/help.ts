@@ -54,7 +54,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'mulligan mcp add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
     'mulligan mcp add tickets --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"',
   ],
-  'mcp serve': ['mulligan mcp serve --cwd ~/project', 'mulligan mcp serve --tools "read_file,grep,git_*" --mode read-only'],
+  'mcp serve': [
+    'mulligan mcp serve --cwd ~/project',
+    'mulligan mcp serve --tools "read_file,grep,git_*" --mode read-only',
+    'mulligan mcp serve --http 8123',
+  ],
   'mcp remove': ['mulligan mcp remove notes'],
   'mcp login': ['mulligan mcp login tickets', 'mulligan mcp login https://mcp.example.com/mcp --no-browser'],
   'mcp logout': ['mulligan mcp logout tickets'],

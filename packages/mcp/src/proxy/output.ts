@@ -66,7 +66,8 @@ export function createOutputs(pageSize: number): Outputs {
   }
 }
 
-const readCall = (output: string, page: number): string => `${READ_OUTPUT}(${JSON.stringify({ output, page })})`
+/** The call that reads a page. */
+export const readCall = (output: string, page: number): string => `${READ_OUTPUT}(${JSON.stringify({ output, page })})`
 
 /**
  * Returns the result with at most `max` characters of text and about as many of structured content, which still satisfies its schema.

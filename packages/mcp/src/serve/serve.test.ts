@@ -13,6 +13,7 @@ interface Reply {
     readonly tools?: readonly { readonly name: string; readonly annotations: object }[]
     readonly content?: readonly { readonly text: string }[]
     readonly isError?: boolean
+    readonly structuredContent?: Readonly<Record<string, unknown>>
   }
 }
 
@@ -38,6 +39,10 @@ const tools: readonly Tool[] = [
       done.push(text)
       return 'posted'
     },
+  }),
+  defineTool({
+    ...{ name: 'long', description: 'Is long.', effect: 'read', input: z.object({}) },
+    execute: () => `${'x'.repeat(99)}\n`.repeat(2000),
   }),
 ]
 
@@ -81,6 +86,8 @@ describe('serving', () => {
       ['look', { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }],
       ['page', { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }],
       ['post', { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
+      ['long', { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }],
+      ['mulligan_read_output', { readOnlyHint: true, openWorldHint: false }],
     ])
   })
 
@@ -124,5 +131,30 @@ describe('serving', () => {
     const { call } = start()
     for (let n = 0; n < 20; n++) expect((await call('look', { n: 'x' })).isError).toBe(true)
     for (let n = 0; n < 20; n++) expect((await call('look', {})).content?.[0]?.text).toBe('seen')
+  })
+
+  it('results have structured content, also of failures', async () => {
+    const { call, request } = start()
+    const { tools: list = [] } = await request('tools/list', {})
+    expect(list.find(({ name }) => name === 'look')).toMatchObject({ outputSchema: { required: ['ok'] } })
+    expect((await call('look', {})).structuredContent).toEqual({ ok: true, data: 'seen' })
+    expect((await call('look', { n: 'x' })).structuredContent).toMatchObject({
+      ...{ ok: false, status: 'retry', errorType: 'validation', details: { parameter: 'n' } },
+    })
+  })
+
+  it('a result that is too long is read in pages', async () => {
+    const { call } = start()
+    const first = await call('long', {})
+    const text = first.content?.[0]?.text ?? ''
+    const [, page] = /the whole is in mulligan_read_output\((\{.*?\})\), read it in pages/.exec(text) ?? []
+    expect([first.structuredContent?.['data'], first.structuredContent?.['truncated']]).toMatchObject([undefined, { total: 200_000 }])
+    const pages: string[] = []
+    for (let next = page; next !== undefined; ) {
+      const { content = [] } = await call('mulligan_read_output', JSON.parse(next) as object)
+      pages.push(content[0]?.text ?? '')
+      next = /Next: mulligan_read_output\((\{.*\})\)/.exec(content[1]?.text ?? '')?.[1]
+    }
+    expect(pages.join('')).toBe(`${'x'.repeat(99)}\n`.repeat(2000))
   })
 })

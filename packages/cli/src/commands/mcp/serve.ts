@@ -1,11 +1,12 @@
-/** `mulligan mcp serve` gives the tools of a folder to any MCP client, on stdin and stdout. */
+/** `mulligan mcp serve` gives the tools of a folder to any MCP client, on stdin and stdout or by HTTP on this machine. */
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Tool } from '@mulligan/core'
 import { indexNames, resolveName, wildcard } from '@mulligan/core/executor'
 import { oneLine, UsageError } from '@mulligan/host/light'
 import { fileLog, leftOutTexts, OF_CONVERSATION, openApproval, openTools, readSettings, recoverChanges } from '@mulligan/host/parts'
-import { serveTools } from '@mulligan/mcp'
+import { type ServedTools, serveTools, serveToolsHttp, type ToolServerOptions } from '@mulligan/mcp'
 import { createSpill } from '@mulligan/tools'
 import { openDataDir, version, workingFolder } from '../../paths.ts'
 import { EXIT, ownCodeIn, watchInterrupts } from '../../process.ts'
@@ -17,6 +18,10 @@ export interface ServeFlags {
   readonly mode?: string
   readonly yes?: boolean
   readonly cwd?: string
+  /** The port, or true for a free one. */
+  readonly http?: number | true
+  /** False with `--no-structured`. */
+  readonly structured?: boolean
 }
 
 /** @returns 0 when the client has gone. @throws UsageError */
@@ -45,25 +50,54 @@ export async function serveCommand(flags: ServeFlags, output: Output): Promise<n
     ...{ settings, cwd, tools, env: process.env, yes: flags.yes === true },
     tell: (line) => output.err(`${line}\n`),
   })
-  const served = serveTools({
-    ...{ name: 'mulligan', version: version(), tools, policy, approve, errors: 'class' },
-    // What own tools print must not get between the messages.
-    stdout: new Writable({
-      write: (chunk, _, done) => {
-        output.out(String(chunk))
-        done()
-      },
-    }),
-    spill: createSpill(dir),
+  const server: ToolServerOptions = {
+    ...{ name: 'mulligan', version: version(), tools, policy, approve, errors: 'class', structured: flags.structured !== false },
+    // Otherwise the rest of a long result is read in pages with a tool of its own.
+    ...(tools.some(({ name }) => name === 'read_file') && { spill: createSpill(dir) }),
     log: fileLog(data.log),
-    onError: ({ message }) => output.err(`mulligan: ${oneLine(message, 400)}\n`),
-  })
-  output.err(`Serving ${tools.length} tools of ${oneLine(cwd, 200)} on stdin and stdout.\n`)
+  }
+  const what = `Serving ${tools.length} tools of ${oneLine(cwd, 200)}`
+  const served = flags.http === undefined ? onStdio(server, what, output) : await overHttp(server, what, flags.http, output)
   const interrupt = watchInterrupts(() => void served.close())
   output.closed.addEventListener('abort', () => void served.close())
   await served.closed
   interrupt.dispose()
   return EXIT.ok
+}
+
+const onError =
+  ({ err }: Output) =>
+  ({ message }: Error): void =>
+    err(`mulligan: ${oneLine(message, 400)}\n`)
+
+function onStdio(server: ToolServerOptions, what: string, output: Output): ServedTools {
+  // What own tools print must not get between the messages.
+  const stdout = new Writable({
+    write: (chunk, _, done) => {
+      output.out(String(chunk))
+      done()
+    },
+  })
+  const served = serveTools({ ...server, stdout, onError: onError(output) })
+  output.err(`${what} on stdin and stdout.\n`)
+  return served
+}
+
+const TOKEN = 'MULLIGAN_MCP_TOKEN'
+const MIN_TOKEN = 16
+
+/** @throws UsageError */
+async function overHttp(server: ToolServerOptions, what: string, port: number | true, output: Output): Promise<ServedTools> {
+  const own = process.env['MULLIGAN_MCP_TOKEN']
+  if (own !== undefined && own.length < MIN_TOKEN)
+    throw new UsageError(`the token in ${TOKEN} is too short`, `It needs at least ${MIN_TOKEN} characters; without it, one is made up.`)
+  const token = own ?? randomBytes(32).toString('base64url')
+  const served = await serveToolsHttp({ ...server, token, ...(port !== true && { port }), onError: onError(output) }).catch((error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new UsageError(`port ${port} is in use`, 'Name another one, or none for a free one.')
+  })
+  output.err(`${what} at ${served.url}\n${own === undefined ? `Authorization: Bearer ${token}\n` : `The token is in ${TOKEN}.\n`}`)
+  return served
 }
 
 /** The tools that match the patterns. @throws UsageError for a pattern that matches none */
