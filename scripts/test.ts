@@ -13,6 +13,7 @@ const ONLY_IN_ALL = [
   'packages/*/src/**/fuzz.test.ts',
   'packages/sandbox/src/checks/{docker,podman}.test.ts',
   'packages/sandbox/src/backends/container/{container,leftovers}.test.ts',
+  'packages/cli/src/commands/mcp/conformance-parts.test.ts',
   'packages/cli/src/commands/mcp/conformance.test.ts',
   'bench/questions.test.ts',
   'scripts/consumer/consumer.test.ts',

@@ -49,7 +49,7 @@ export async function logIn({ url, store, open, signal, ...settings }: LoginOpti
   const { authorizationServerMetadata: metadata, authorizationServerUrl: server } = found
   const issuer = metadata?.issuer ?? String(server)
   const resource = resourceIn(found, url)
-  const scope = settings.scope ?? challenge.scope ?? found.resourceMetadata?.scopes_supported?.join(' ')
+  const scope = lasting(settings.scope ?? challenge.scope ?? found.resourceMetadata?.scopes_supported?.join(' '), found)
   const { callback, client: known } = await callbackFor(settings, (await store.read()).clients[issuer])
   await using _ = callback
   const { redirectUrl } = callback
@@ -103,6 +103,12 @@ const metadataOf = (redirectUrl: string, scope: string | undefined) => ({
   ...{ grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none' },
   ...(scope !== undefined && { scope }),
 })
+
+/** Asks for a refresh token too, where that is a right of its own. */
+const lasting = (scope: string | undefined, { authorizationServerMetadata: metadata }: OAuthServerInfo): string | undefined =>
+  scope && metadata?.scopes_supported?.includes(OFFLINE) && !scope.split(' ').includes(OFFLINE) ? `${scope} ${OFFLINE}` : scope
+
+const OFFLINE = 'offline_access'
 
 /** @throws Error if the server claims to be another one */
 function resourceIn({ resourceMetadata }: OAuthServerInfo, url: string): string | undefined {

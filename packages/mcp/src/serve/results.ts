@@ -1,7 +1,7 @@
 /** Tools and results as a client reads them. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { type CallRecord, render, type Tool, type ToolResult } from '@mulligan/core'
-import { renderParts } from '@mulligan/core/executor'
+import { type ContentPart, renderParts } from '@mulligan/core/executor'
 import { isRecord } from '@mulligan/repair'
 
 /** The annotations say no less than the tool's effect. @param structured whether results have structured content */
@@ -44,10 +44,18 @@ const MAX_DATA = 50_000
 export function resultOf({ result }: CallRecord, structured: boolean): CallToolResult {
   const parts = result.ok ? renderParts(result) : [{ type: 'text' as const, text: render(result) }]
   return {
-    content: parts.map((part) => (part.type === 'text' ? part : { type: 'image' as const, data: part.data, mimeType: part.mediaType })),
+    content: parts.map(contentOf),
     ...(structured && { structuredContent: structuredOf(result) }),
     ...(!result.ok && { isError: true }),
   }
+}
+
+function contentOf(part: ContentPart): CallToolResult['content'][number] {
+  if (part.type === 'text') return part
+  const { data, mediaType: mimeType } = part
+  const [kind] = mimeType.split('/')
+  if (kind === 'image' || kind === 'audio') return { type: kind, data, mimeType }
+  return { type: 'resource', resource: { uri: 'data:', blob: data, mimeType } }
 }
 
 function structuredOf(result: ToolResult): Record<string, unknown> {
